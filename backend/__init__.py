@@ -1,0 +1,1 @@
+"""The backend: API, live stream and the only writer of the database."""

@@ -1,0 +1,124 @@
+"""What a trainer reports, one JSON object a line; imported by the trainer, the worker and the backend (no torch)."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Event(BaseModel):
+    # NaN and infinity are values: they travel as the strings "NaN", "Infinity" and "-Infinity".
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
+
+    seq: int = Field(ge=1, description="Rises by one within an attempt, from 1.")
+    time: float = Field(description="Unix time in seconds.")
+    step: Count = Field(description="Agent decisions so far.")
+    frames: Count = Field(description="Emulator frames so far.")
+
+
+class Episode(BaseModel):
+    """One finished training episode; its return is of the raw, unclipped reward."""
+
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
+
+    step: Count
+    frames: Count
+    episode_return: float
+    length: Count
+
+
+class CheckpointFile(BaseModel):
+    """Names a checkpoint in the run directory and says what its content must hash to."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file: str = Field(
+        description="Path relative to the run directory, as checkpoints/step-000000100000.safetensors."
+    )
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    bytes: Count
+    step: Count
+    frames: Count
+
+
+class Started(_Event):
+    kind: Literal["started"] = "started"
+    resumed_from: int | None = Field(
+        default=None, description="Step of the checkpoint this attempt went on from; None when it began anew."
+    )
+    seed: int
+    device: str
+    precision: str
+    command: list[str]
+    versions: dict[str, str]
+    host: str
+
+
+class Metrics(_Event):
+    kind: Literal["metrics"] = "metrics"
+    values: dict[str, float] = Field(default_factory=dict)
+    episodes: list[Episode] = Field(
+        default_factory=list, description="Every episode that ended since the last event."
+    )
+
+
+class Log(_Event):
+    kind: Literal["log"] = "log"
+    level: Literal["info", "warning", "error"] = "info"
+    message: str
+
+
+class Progress(_Event):
+    kind: Literal["progress"] = "progress"
+    total_steps: Count
+    steps_per_second: float
+    seconds_left: float | None = None
+
+
+class Checkpoint(_Event):
+    kind: Literal["checkpoint"] = "checkpoint"
+    checkpoint: CheckpointFile
+    return_mean: float | None = Field(
+        default=None, description="Mean return of the last 100 training episodes."
+    )
+    best: bool = Field(description="Whether return_mean is the highest of this run so far.")
+    kept: list[str] = Field(description="Files still on disk: the last three and the best.")
+
+
+class Video(_Event):
+    kind: Literal["video"] = "video"
+    file: str = Field(description="H.264 mp4, relative to the run directory.")
+    poster: str = Field(description="PNG of the last frame, relative to the run directory.")
+    checkpoint: str = Field(description="Checkpoint file that played the episode.")
+    episode_return: float
+    length: Count
+    seconds: float
+
+
+class Evaluation(_Event):
+    kind: Literal["evaluation"] = "evaluation"
+    returns: list[float]
+
+
+class Stopped(_Event):
+    kind: Literal["stopped"] = "stopped"
+    reason: str
+
+
+class Finished(_Event):
+    kind: Literal["finished"] = "finished"
+
+
+class Failed(_Event):
+    kind: Literal["failed"] = "failed"
+    message: str
+    traceback: str
+
+
+Event = Annotated[
+    Started | Metrics | Log | Progress | Checkpoint | Video | Evaluation | Stopped | Finished | Failed,
+    Field(discriminator="kind"),
+]
+
+event_adapter: TypeAdapter[Event] = TypeAdapter(Event)

@@ -1,0 +1,52 @@
+"""Environments a run may name: an allow-list, so that no request can make gymnasium import code (no torch here)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+EnvironmentKind = Literal["atari", "vector"]
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What the launch form and the configuration need to know without importing the emulator."""
+
+    id: str
+    title: str
+    kind: EnvironmentKind
+    frames_per_step: int
+
+
+ATARI_GAMES = (
+    "Adventure AirRaid Alien Amidar Assault Asterix Asteroids Atlantis Atlantis2 Backgammon BankHeist "
+    "BasicMath BattleZone BeamRider Berzerk Blackjack Bowling Boxing Breakout Carnival Casino Centipede "
+    "ChopperCommand CrazyClimber Crossbow Darkchambers Defender DemonAttack DonkeyKong DoubleDunk "
+    "Earthworld ElevatorAction Enduro Entombed Et FishingDerby FlagCapture Freeway Frogger Frostbite "
+    "Galaxian Gopher Gravitar Hangman HauntedHouse Hero HumanCannonball IceHockey Jamesbond JourneyEscape "
+    "Kaboom Kangaroo KeystoneKapers KingKong Klax Koolaid Krull KungFuMaster LaserGates LostLuggage "
+    "MarioBros MiniatureGolf MontezumaRevenge MrDo MsPacman NameThisGame Othello Pacman Phoenix Pitfall "
+    "Pitfall2 Pong Pooyan PrivateEye Qbert Riverraid RoadRunner Robotank Seaquest SirLancelot Skiing "
+    "Solaris SpaceInvaders SpaceWar StarGunner Superman Surround Tennis Tetris TicTacToe3D TimePilot "
+    "Trondead Turmoil Tutankham UpNDown Venture VideoCheckers VideoChess VideoCube VideoPinball "
+    "WizardOfWor WordZapper YarsRevenge Zaxxon"
+).split()
+
+VECTOR_ENVIRONMENTS = (
+    Environment("CartPole-v1", "CartPole", "vector", 1),
+    Environment("Acrobot-v1", "Acrobot", "vector", 1),
+    Environment("MountainCar-v0", "Mountain Car", "vector", 1),
+    Environment("LunarLander-v3", "Lunar Lander", "vector", 1),
+)
+
+
+def _title(game: str) -> str:
+    """Space the words of a game's name: `NameThisGame` reads Name This Game."""
+    return "".join(f" {c}" if c.isupper() and i else c for i, c in enumerate(game))
+
+
+ENVIRONMENTS: dict[str, Environment] = {
+    environment.id: environment
+    for environment in (
+        *VECTOR_ENVIRONMENTS,
+        *(Environment(f"ALE/{game}-v5", _title(game), "atari", 4) for game in ATARI_GAMES),
+    )
+}
