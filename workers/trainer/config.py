@@ -1,7 +1,7 @@
 """The configuration of a run: one model an algorithm, and the presets; imported by the backend too (no torch)."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
@@ -210,13 +210,9 @@ class PaacConfig(BaseModel):
         """A convolution needs pixels, and the small network needs a vector."""
         pixels = self.environment.kind == "atari"
         if pixels and self.network == "mlp":
-            raise ValueError(
-                f"network mlp reads vectors, but {self.env} shows pixels: choose auto, nips or nature"
-            )
+            raise ValueError(f"network mlp reads vectors, but {self.env} shows pixels: choose auto, nips or nature")
         if not pixels and self.network in ("nips", "nature"):
-            raise ValueError(
-                f"network {self.network} reads pixels, but {self.env} gives a vector: choose auto or mlp"
-            )
+            raise ValueError(f"network {self.network} reads pixels, but {self.env} gives a vector: choose auto or mlp")
         return self
 
     @property

@@ -33,9 +33,7 @@ class CheckpointFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    file: str = Field(
-        description="Path relative to the run directory, as checkpoints/step-000000100000.safetensors."
-    )
+    file: str = Field(description="Path relative to the run directory, as checkpoints/step-000000100000.safetensors.")
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
     bytes: Count
     step: Count
@@ -58,9 +56,7 @@ class Started(_Event):
 class Metrics(_Event):
     kind: Literal["metrics"] = "metrics"
     values: dict[str, float] = Field(default_factory=dict)
-    episodes: list[Episode] = Field(
-        default_factory=list, description="Every episode that ended since the last event."
-    )
+    episodes: list[Episode] = Field(default_factory=list, description="Every episode that ended since the last event.")
 
 
 class Log(_Event):
@@ -79,9 +75,7 @@ class Progress(_Event):
 class Checkpoint(_Event):
     kind: Literal["checkpoint"] = "checkpoint"
     checkpoint: CheckpointFile
-    return_mean: float | None = Field(
-        default=None, description="Mean return of the last 100 training episodes."
-    )
+    return_mean: float | None = Field(default=None, description="Mean return of the last 100 training episodes.")
     best: bool = Field(description="Whether return_mean is the highest of this run so far.")
     kept: list[str] = Field(description="Files still on disk: the last three and the best.")
 
