@@ -1,0 +1,68 @@
+/** How curves are looked at (axis, smoothing, log scales), kept in the page's URL. */
+
+export const X_AXES = ["step", "frames", "epoch", "time"] as const;
+export type XAxis = (typeof X_AXES)[number];
+
+export interface CurveView {
+  x: XAxis;
+  smoothing: number;
+  xLog: boolean;
+  yLog: boolean;
+}
+
+export const X_TITLES: Record<XAxis, string> = {
+  step: "Steps",
+  frames: "Frames",
+  epoch: "Epochs",
+  time: "Time",
+};
+
+export const DEFAULT_VIEW: CurveView = { x: "step", smoothing: 0.6, xLog: false, yLog: false };
+const MOST_SMOOTHING = 0.99;
+
+/** Read the view from a query string; anything not understood falls back to the default. */
+export function readView(search: URLSearchParams): CurveView {
+  const x = X_AXES.find((axis) => axis === search.get("x")) ?? DEFAULT_VIEW.x;
+  const written = search.get("smoothing");
+  const smoothing = written === null || written === "" ? Number.NaN : Number(written);
+  return {
+    x,
+    smoothing: Number.isFinite(smoothing) ? Math.min(Math.max(smoothing, 0), MOST_SMOOTHING) : DEFAULT_VIEW.smoothing,
+    xLog: search.get("x_log") === "1",
+    yLog: search.get("y_log") === "1",
+  };
+}
+
+/** Write the view into a query string, leaving out what is the default and leaving all else as it is. */
+export function writeView(search: URLSearchParams, view: CurveView): URLSearchParams {
+  const next = new URLSearchParams(search);
+  const put = (name: string, value: string, usual: string) => {
+    if (value === usual) next.delete(name);
+    else next.set(name, value);
+  };
+  put("x", view.x, DEFAULT_VIEW.x);
+  put("smoothing", String(view.smoothing), String(DEFAULT_VIEW.smoothing));
+  put("x_log", view.xLog ? "1" : "0", "0");
+  put("y_log", view.yLog ? "1" : "0", "0");
+  return next;
+}
+
+export interface CurvesRequest extends CurveView {
+  runs: readonly number[];
+  metric: string;
+  buckets: number;
+  zoom: readonly [number, number] | null;
+}
+
+/** The query of GET /figures/curves. */
+export function curvesQuery({ runs, metric, x, smoothing, xLog, yLog, buckets, zoom }: CurvesRequest): string {
+  const query = new URLSearchParams({ runs: runs.join(","), metric, x, smoothing: String(smoothing) });
+  query.set("buckets", String(buckets));
+  if (xLog) query.set("x_log", "true");
+  if (yLog) query.set("y_log", "true");
+  if (zoom) {
+    query.set("from", String(zoom[0]));
+    query.set("to", String(zoom[1]));
+  }
+  return query.toString();
+}

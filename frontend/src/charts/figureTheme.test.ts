@@ -1,0 +1,51 @@
+import type { Data } from "plotly.js";
+import { describe, expect, it } from "vitest";
+import { type PlotlyFigure, themed, zoomOf } from "./figureTheme";
+
+const figure: PlotlyFigure = {
+  data: [{ uid: "1:line", x: [1], y: [2], line: { color: "#ff0000" } } as Data],
+  layout: {
+    template: { layout: { plot_bgcolor: "#e5ecf6" } },
+    uirevision: "python",
+    xaxis: { title: { text: "Steps" }, type: "log" },
+    yaxis: { title: { text: "Return" } },
+  },
+};
+
+describe("themed", () => {
+  const dark = themed(figure, { scheme: "dark", revision: "r", legend: false }).layout;
+  const light = themed(figure, { scheme: "light", revision: "r", legend: true }).layout;
+
+  it("takes colours from the theme, not from the figure's template", () => {
+    expect(dark).not.toHaveProperty("template");
+    expect(dark.plot_bgcolor).toBe("rgba(0,0,0,0)");
+    expect(dark.font?.color).not.toBe(light.font?.color);
+    expect(dark.xaxis?.gridcolor).not.toBe(light.xaxis?.gridcolor);
+  });
+
+  it("keeps what Python said of the axes and leaves the runs' colours alone", () => {
+    expect(dark.xaxis).toMatchObject({ type: "log", title: { text: "Steps" } });
+    expect(themed(figure, { scheme: "dark", revision: "r", legend: false }).data).toBe(figure.data);
+  });
+
+  it("keeps the reader's zoom for as long as the revision stays", () => {
+    expect(dark.uirevision).toBe("r");
+    expect(figure.layout.uirevision).toBe("python");
+  });
+});
+
+describe("zoomOf", () => {
+  it("reads a drag in both of the forms that plotly reports", () => {
+    expect(zoomOf({ "xaxis.range[0]": 5, "xaxis.range[1]": 9 }, false)).toEqual([5, 9]);
+    expect(zoomOf({ "xaxis.range": [9, 5] }, false)).toEqual([5, 9]);
+  });
+
+  it("turns exponents of a log axis into values", () => {
+    expect(zoomOf({ "xaxis.range[0]": 2, "xaxis.range[1]": 3 }, true)).toEqual([100, 1000]);
+  });
+
+  it("tells a reset from a change of y alone", () => {
+    expect(zoomOf({ "xaxis.autorange": true, "yaxis.autorange": true }, false)).toBeNull();
+    expect(zoomOf({ "yaxis.range[0]": 1, "yaxis.range[1]": 2 }, false)).toBeUndefined();
+  });
+});

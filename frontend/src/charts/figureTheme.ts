@@ -1,0 +1,94 @@
+/** The browser's part of a figure: colours of the theme, sizes, and what keeps the reader's zoom. */
+
+import type { Data, Layout, LayoutAxis } from "plotly.js";
+
+export interface PlotlyFigure {
+  data: Data[];
+  layout: Partial<Layout>;
+}
+
+export type Scheme = "light" | "dark";
+
+interface Palette {
+  text: string;
+  faint: string;
+  grid: string;
+  surface: string;
+  hover: string;
+}
+
+const PALETTES: Record<Scheme, Palette> = {
+  light: { text: "#343a40", faint: "#687078", grid: "#e6e8eb", surface: "#ffffff", hover: "#ffffff" },
+  dark: { text: "#d5d7da", faint: "#9a9fa6", grid: "#33373d", surface: "#1f2226", hover: "#2b2f35" },
+};
+
+const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
+
+export interface FigureLook {
+  scheme: Scheme;
+  /** Reader's zoom is kept for as long as this stays the same. */
+  revision: string;
+  legend: boolean;
+}
+
+/** A figure from Python in the theme's colours; the figure itself is left as it is. */
+export function themed(figure: PlotlyFigure, { scheme, revision, legend }: FigureLook): PlotlyFigure {
+  const palette = PALETTES[scheme];
+  const { template: _, title: __, width: ___, height: ____, ...layout } = figure.layout;
+  return {
+    data: figure.data,
+    layout: {
+      ...layout,
+      autosize: true,
+      uirevision: revision,
+      paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)",
+      font: { ...layout.font, family: FONT, size: 12, color: palette.text },
+      margin: { l: 56, r: 12, t: 8, b: legend ? 64 : 40 },
+      dragmode: "zoom",
+      showlegend: legend,
+      legend: { ...layout.legend, orientation: "h", x: 0, y: -0.2, yanchor: "top", font: { color: palette.text } },
+      hoverlabel: { bgcolor: palette.hover, bordercolor: palette.grid, font: { color: palette.text, family: FONT } },
+      xaxis: axis(layout.xaxis, palette),
+      yaxis: axis(layout.yaxis, palette),
+    },
+  };
+}
+
+function axis(written: Partial<LayoutAxis> | undefined, palette: Palette): Partial<LayoutAxis> {
+  const title = typeof written?.title === "string" ? { text: written.title } : written?.title;
+  return {
+    ...written,
+    automargin: true,
+    color: palette.faint,
+    gridcolor: palette.grid,
+    linecolor: palette.grid,
+    zerolinecolor: palette.grid,
+    spikecolor: palette.faint,
+    tickfont: { color: palette.faint, size: 11 },
+    ...(title && { title: { ...title, font: { color: palette.faint, size: 12 } } }),
+  };
+}
+
+/** Background for a picture that leaves the page: a transparent one is unreadable elsewhere. */
+export function surfaceOf(scheme: Scheme): string {
+  return PALETTES[scheme].surface;
+}
+
+type Relayout = Readonly<Record<string, unknown>>;
+
+/**
+ * What a drag or double click asks for: a new range of x in data units, null for the whole, undefined when x did not
+ * change. Log axes report exponents, date axes text.
+ */
+export function zoomOf(change: Relayout, log: boolean): [number, number] | null | undefined {
+  if (change["xaxis.autorange"] === true) return null;
+  const range = change["xaxis.range"];
+  const [from, to] = Array.isArray(range)
+    ? (range as unknown[])
+    : [change["xaxis.range[0]"], change["xaxis.range[1]"]];
+  if (from === undefined || to === undefined) return undefined;
+  const bounds = [from, to].map((bound) => (typeof bound === "number" ? bound : Date.parse(String(bound)) / 1000));
+  const [low, high] = bounds.map((bound) => (log ? 10 ** bound : bound)).sort((a, b) => a - b);
+  return low === undefined || high === undefined || Number.isNaN(low + high) ? undefined : [low, high];
+}

@@ -1,0 +1,63 @@
+/** Names of metrics in words, and the sections they are shown in. */
+
+const TITLES: Record<string, string> = {
+  "episode/return": "Return per episode",
+  "episode/length": "Steps per episode",
+  "train/policy_loss": "Policy loss",
+  "train/value_loss": "Value loss",
+  "train/entropy": "Policy entropy",
+  "train/grad_norm": "Gradient norm",
+  "train/learning_rate": "Learning rate",
+  "throughput/steps_per_second": "Steps per second",
+  "throughput/frames_per_second": "Frames per second",
+  "throughput/updates_per_second": "Updates per second",
+  "throughput/predictions_per_second": "Predictions per second",
+  "eval/return_mean": "Mean return in evaluation",
+  "system/cpu_percent": "Processor use, %",
+  "system/rss_bytes": "Memory, bytes",
+  "system/gpu_percent": "GPU use, %",
+};
+
+const SECTIONS: [prefix: string, title: string][] = [
+  ["episode", "Episodes"],
+  ["eval", "Evaluation"],
+  ["train", "Learning"],
+  ["ga3c", "GA3C"],
+  ["gorila", "Gorila"],
+  ["throughput", "Throughput"],
+  ["system", "System"],
+];
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+export function metricTitle(name: string): string {
+  const last = name.split("/").at(-1) ?? name;
+  return TITLES[name] ?? capitalised(last.replaceAll("_", " "));
+}
+
+export interface MetricSection {
+  prefix: string;
+  title: string;
+  names: string[];
+}
+
+/** Metric names by prefix; known sections first, in the order a reader asks for them. */
+export function metricSections(names: readonly string[]): MetricSection[] {
+  const prefixOf = (name: string) => (name.includes("/") ? (name.split("/")[0] ?? "") : "other");
+  const rank = (prefix: string) => {
+    const place = SECTIONS.findIndex(([known]) => known === prefix);
+    return place === -1 ? SECTIONS.length : place;
+  };
+  const prefixes = [...new Set(names.map(prefixOf))].sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+  const titled = Object.keys(TITLES);
+  const order = (name: string) => (titled.includes(name) ? titled.indexOf(name) : titled.length);
+  return prefixes.map((prefix) => ({
+    prefix,
+    title: SECTIONS.find(([known]) => known === prefix)?.[1] ?? capitalised(prefix),
+    names: names
+      .filter((name) => prefixOf(name) === prefix)
+      .sort((a, b) => order(a) - order(b) || a.localeCompare(b)),
+  }));
+}

@@ -1,0 +1,17 @@
+/** The drawing library, fetched once, when the first chart is about to be shown. */
+
+import type * as Plotly from "plotly.js";
+
+export type PlotlyLibrary = typeof Plotly;
+
+let loading: Promise<PlotlyLibrary> | undefined;
+
+export function loadPlotly(): Promise<PlotlyLibrary> {
+  loading ??= import("plotly.js-cartesian-dist-min")
+    .then((module) => module.default)
+    .catch((error: unknown) => {
+      loading = undefined; // the next chart tries again
+      throw error;
+    });
+  return loading;
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { draftOf, isChanged, overridesOf, placeErrors, rangeText, read, readDraft, shown } from "./draft";
+import type { FormField } from "./schema";
+
+const blank: FormField = {
+  name: "x",
+  title: "X",
+  help: "",
+  group: "Run",
+  kind: "number",
+  optional: false,
+  initial: 1,
+  choices: [],
+  range: {},
+};
+const envs: FormField = { ...blank, name: "num_envs", kind: "integer", initial: 32, range: { min: 1, max: 1024 } };
+const rate: FormField = { ...blank, name: "learning_rate", initial: 0.0224, range: { above: 0, max: 10 } };
+const env: FormField = { ...blank, name: "env", kind: "choice", initial: "A", choices: ["A", "B"] };
+const clip: FormField = { ...blank, name: "clip_rewards", kind: "boolean", initial: true };
+
+describe("read", () => {
+  it("takes numbers as people write them", () => {
+    expect(read(envs, "1k")).toEqual({ value: 1000 });
+    expect(read(rate, "7e-4")).toEqual({ value: 0.0007 });
+  });
+
+  it("says what would be right", () => {
+    expect(read(envs, "0")).toEqual({ error: "Must be from 1 to 1024." });
+    expect(read(envs, "1.5")).toEqual({ error: "Must be a whole number." });
+    expect(read(rate, "0")).toEqual({ error: "Must be above 0, at most 10." });
+    expect(read(rate, "fast")).toHaveProperty("error", expect.stringContaining("Not a number"));
+    expect(read(envs, " ")).toEqual({ error: "Needs a value." });
+    expect(read(env, "C")).toEqual({ error: "Not one of the choices." });
+  });
+
+  it("takes an empty optional field as none", () => {
+    expect(read({ ...rate, optional: true }, "")).toEqual({ value: null });
+  });
+
+  it("takes both ends of a closed range and neither of an open one", () => {
+    expect(read(envs, "1024")).toEqual({ value: 1024 });
+    expect(read({ ...rate, range: { min: 0, below: 1 } }, "1")).toHaveProperty("error");
+    expect(read({ ...rate, range: { min: 0, below: 1 } }, "0")).toEqual({ value: 0 });
+  });
+});
+
+describe("a draft", () => {
+  const fields = [envs, rate, env, clip];
+
+  it("reads back the configuration it was made of", () => {
+    const config = { num_envs: 16, learning_rate: 0.00001, env: "B", clip_rewards: false };
+    expect(readDraft(draftOf(config, fields), fields)).toEqual({ values: config, errors: {} });
+  });
+
+  it("takes defaults for what the configuration does not name", () => {
+    expect(readDraft(draftOf({}, fields), fields).values).toEqual({
+      num_envs: 32,
+      learning_rate: 0.0224,
+      env: "A",
+      clip_rewards: true,
+    });
+  });
+
+  it("collects every error beside its field", () => {
+    const { errors } = readDraft({ num_envs: "0", learning_rate: "x", env: "A", clip_rewards: true }, fields);
+    expect(Object.keys(errors)).toEqual(["num_envs", "learning_rate"]);
+  });
+
+  it("calls another spelling of the same value unchanged", () => {
+    expect(isChanged(rate, "2.24e-2", 0.0224)).toBe(false);
+    expect(isChanged(rate, "0.03", 0.0224)).toBe(true);
+    expect(isChanged(rate, "?", 0.0224)).toBe(true);
+  });
+
+  it("sends only what differs from the run it came of", () => {
+    expect(overridesOf({ a: 1, b: 2, c: null }, { a: 1, b: 3, c: null })).toEqual({ b: 2 });
+  });
+});
+
+describe("placeErrors", () => {
+  it("puts a server's error at its field and the others at the head of the form", () => {
+    const errors = [
+      { field: "config.num_envs", message: "too many" },
+      { field: "config.paac.env", message: "unknown" },
+      { field: "config", message: "network mlp reads vectors" },
+      { field: "", message: "no body" },
+    ];
+    expect(placeErrors(errors, ["num_envs", "env"])).toEqual({
+      byField: { num_envs: "too many", env: "unknown" },
+      elsewhere: ["config: network mlp reads vectors", "no body"],
+    });
+  });
+});
+
+describe("words", () => {
+  it("writes ranges", () => {
+    expect(rangeText({ min: 1, max: 10_000_000_000 })).toBe("from 1 to 10_000_000_000");
+    expect(rangeText({ min: 0, below: 1 })).toBe("at least 0, below 1");
+    expect(rangeText({})).toBe("");
+  });
+
+  it("writes values for tables", () => {
+    expect([true, false, null, 115_000_000, "nips"].map(shown)).toEqual(["on", "off", "none", "115_000_000", "nips"]);
+  });
+});

@@ -1,0 +1,103 @@
+/** The form's draft: text as typed, what it means, and what is wrong with it. */
+
+import { parseNumber, writeNumber } from "./numbers";
+import type { ConfigValues, FormField, JsonValue, Range } from "./schema";
+
+/** What the inputs hold: switches are booleans, everything else is the text as typed. */
+export type Draft = Record<string, string | boolean>;
+export type FieldErrors = Record<string, string>;
+
+export function draftOf(values: ConfigValues, fields: FormField[]): Draft {
+  return Object.fromEntries(fields.map((field) => [field.name, written(field, values[field.name] ?? field.initial)]));
+}
+
+export function written(field: FormField, value: JsonValue): string | boolean {
+  if (field.kind === "boolean") return value === true;
+  if (value === null) return "";
+  return typeof value === "number" ? writeNumber(value) : typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** The value that an input means, or a sentence saying what would be right. */
+export function read(field: FormField, typed: string | boolean): { value: JsonValue } | { error: string } {
+  if (typeof typed === "boolean") return { value: typed };
+  const text = typed.trim();
+  if (text === "") {
+    if (field.optional) return { value: null };
+    return { error: field.kind === "choice" ? "Choose one." : "Needs a value." };
+  }
+  if (field.kind === "choice")
+    return field.choices.includes(text) ? { value: text } : { error: "Not one of the choices." };
+  if (field.kind === "text") return { value: text };
+  const value = parseNumber(text);
+  if (value === null) return { error: "Not a number. Write it as 0.001, 1e-3, 10M or 115_000_000." };
+  if (field.kind === "integer" && !Number.isInteger(value)) return { error: "Must be a whole number." };
+  return inRange(value, field.range) ? { value } : { error: `Must be ${rangeText(field.range)}.` };
+}
+
+function inRange(value: number, { min, max, above, below }: Range): boolean {
+  return !(
+    (min !== undefined && value < min) ||
+    (max !== undefined && value > max) ||
+    (above !== undefined && value <= above) ||
+    (below !== undefined && value >= below)
+  );
+}
+
+/** The range in words, as "from 1 to 1024" or "above 0, at most 10"; empty where there is none. */
+export function rangeText({ min, max, above, below }: Range): string {
+  if (min !== undefined && max !== undefined) return `from ${writeNumber(min)} to ${writeNumber(max)}`;
+  const parts = [
+    min === undefined ? "" : `at least ${writeNumber(min)}`,
+    above === undefined ? "" : `above ${writeNumber(above)}`,
+    max === undefined ? "" : `at most ${writeNumber(max)}`,
+    below === undefined ? "" : `below ${writeNumber(below)}`,
+  ];
+  return parts.filter(Boolean).join(", ");
+}
+
+/** Read every field of a draft. */
+export function readDraft(draft: Draft, fields: FormField[]): { values: ConfigValues; errors: FieldErrors } {
+  const values: ConfigValues = {};
+  const errors: FieldErrors = {};
+  for (const field of fields) {
+    const result = read(field, draft[field.name] ?? written(field, field.initial));
+    if ("error" in result) errors[field.name] = result.error;
+    else values[field.name] = result.value;
+  }
+  return { values, errors };
+}
+
+/** Whether an input means another value than the reference; what cannot be read counts as changed. */
+export function isChanged(field: FormField, typed: string | boolean | undefined, reference: JsonValue): boolean {
+  if (typed === undefined) return false;
+  const result = read(field, typed);
+  return "error" in result || result.value !== reference;
+}
+
+/** Values that differ from a reference configuration: what a fork or clone sends as its overrides. */
+export function overridesOf(values: ConfigValues, reference: ConfigValues): ConfigValues {
+  return Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== reference[name]));
+}
+
+/** A value in the words of a table: on and off for switches, grouped digits for numbers. */
+export function shown(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return "none";
+  if (typeof value === "boolean") return value ? "on" : "off";
+  if (typeof value === "number") return writeNumber(value);
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Sort a problem's errors to the inputs they are about; those of no known field are left to the form's head. */
+export function placeErrors(
+  errors: readonly { field: string; message: string }[],
+  known: readonly string[],
+): { byField: FieldErrors; elsewhere: string[] } {
+  const byField: FieldErrors = {};
+  const elsewhere: string[] = [];
+  for (const { field, message } of errors) {
+    const name = known.find((candidate) => field.split(".").at(-1) === candidate);
+    if (name) byField[name] = message;
+    else elsewhere.push(field ? `${field}: ${message}` : message);
+  }
+  return { byField, elsewhere };
+}

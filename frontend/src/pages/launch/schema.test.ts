@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest";
+import { carryOver, defaultsOf, type JsonSchema, sectionsOf, splitEssential, variantFor, variantsOf } from "./schema";
+
+const paac: JsonSchema = {
+  type: "object",
+  title: "PAAC",
+  description: "Parallel advantage actor-critic.",
+  properties: {
+    algorithm: { const: "paac", default: "paac", type: "string", group: "Run" },
+    env: { enum: ["CartPole-v1", "ALE/Pong-v5"], default: "ALE/Pong-v5", type: "string", group: "Run", title: "Game" },
+    num_envs: { type: "integer", default: 32, minimum: 1, maximum: 1024, group: "Rollout" },
+    learning_rate: { type: "number", default: 0.0224, exclusiveMinimum: 0, maximum: 10, group: "Optimisation" },
+    clip_rewards: { type: "boolean", default: true, group: "Run" },
+  },
+};
+const a3c: JsonSchema = {
+  type: "object",
+  title: "A3C",
+  properties: {
+    algorithm: { const: "a3c", default: "a3c" },
+    num_envs: { type: "integer", default: 4 },
+    network: { $ref: "#/$defs/Network", default: "lstm", description: "Beside the reference." },
+    limit: { anyOf: [{ type: "number", minimum: 0 }, { type: "null" }], default: null },
+  },
+};
+const union: JsonSchema = {
+  oneOf: [{ $ref: "#/$defs/Paac" }, { $ref: "#/$defs/A3c" }],
+  $defs: { Paac: paac, A3c: a3c, Network: { enum: ["nips", "lstm"], type: "string", title: "Network" } },
+};
+
+const field = (schema: JsonSchema, variant: number, name: string) =>
+  variantsOf(schema)[variant]?.fields.find((candidate) => candidate.name === name);
+
+describe("variantsOf", () => {
+  it("takes a single object as the only algorithm", () => {
+    expect(variantsOf(paac).map(({ algorithm, title }) => [algorithm, title])).toEqual([["paac", "PAAC"]]);
+  });
+
+  it("takes every branch of a union, following references", () => {
+    expect(variantsOf(union).map((variant) => variant.algorithm)).toEqual(["paac", "a3c"]);
+  });
+
+  it("keeps what stands beside a reference", () => {
+    expect(field(union, 1, "network")).toMatchObject({
+      kind: "choice",
+      choices: ["nips", "lstm"],
+      title: "Network",
+      help: "Beside the reference.",
+      initial: "lstm",
+    });
+  });
+
+  it("reads a field that may be empty", () => {
+    expect(field(union, 1, "limit")).toMatchObject({ kind: "number", optional: true, initial: null, range: { min: 0 } });
+  });
+
+  it("reads kinds and open and closed ranges", () => {
+    expect(field(paac, 0, "num_envs")).toMatchObject({ kind: "integer", range: { min: 1, max: 1024 } });
+    expect(field(paac, 0, "learning_rate")).toMatchObject({ kind: "number", range: { above: 0, max: 10 } });
+    expect(field(paac, 0, "clip_rewards")).toMatchObject({ kind: "boolean", initial: true });
+  });
+
+  it("says which reference leads nowhere", () => {
+    expect(() => variantsOf({ oneOf: [{ $ref: "#/$defs/Lost" }] })).toThrow("#/$defs/Lost");
+  });
+});
+
+describe("the form", () => {
+  const [only] = variantsOf(paac);
+  const fields = only?.fields ?? [];
+
+  it("groups fields in the order of the schema", () => {
+    expect(sectionsOf(fields).map(([group, members]) => [group, members.map((member) => member.name)])).toEqual([
+      ["Run", ["algorithm", "env", "clip_rewards"]],
+      ["Rollout", ["num_envs"]],
+      ["Optimisation", ["learning_rate"]],
+    ]);
+  });
+
+  it("puts the essential fields first and never asks for the algorithm as a field", () => {
+    const { essential, others } = splitEssential(fields);
+    expect(essential.map((member) => member.name)).toEqual(["env", "num_envs", "learning_rate"]);
+    expect(others.map((member) => member.name)).toEqual(["clip_rewards"]);
+  });
+
+  it("keeps shared values when the algorithm changes", () => {
+    const variants = variantsOf(union);
+    const other = variantFor(variants, "a3c");
+    expect(other && carryOver({ algorithm: "paac", num_envs: 7, env: "CartPole-v1" }, other)).toEqual({
+      algorithm: "a3c",
+      num_envs: 7,
+      network: "lstm",
+      limit: null,
+    });
+  });
+
+  it("falls back to the first algorithm when a configuration names an unknown one", () => {
+    expect(variantFor(variantsOf(union), "dqn")?.algorithm).toBe("paac");
+  });
+
+  it("starts from the defaults", () => {
+    expect(only && defaultsOf(only)).toEqual({
+      algorithm: "paac",
+      env: "ALE/Pong-v5",
+      num_envs: 32,
+      learning_rate: 0.0224,
+      clip_rewards: true,
+    });
+  });
+});
