@@ -1,0 +1,87 @@
+"""Settings of the backend, read from the environment as ARCADIA_*; docs/settings.md explains each."""
+
+import ipaddress
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+
+class Settings(BaseSettings):
+    """What an operator may decide about the backend."""
+
+    model_config = SettingsConfigDict(env_prefix="ARCADIA_", extra="ignore", env_ignore_empty=True)
+
+    data_dir: Path = Field(default=Path("data"), description="Where the database, the files and the secrets lie.")
+    database_url: str = Field(
+        default="",
+        description="SQLAlchemy URL, as postgresql+psycopg://user:password@host/name; empty: SQLite in the data folder.",
+    )
+    broker_url: SecretStr = Field(
+        default=SecretStr(""), description="Redis URL of the queue and the notices; empty: runs wait until it is set."
+    )
+    host: str = Field(default="127.0.0.1", description="Address to listen on; any but loopback needs ARCADIA_TOKEN.")
+    port: int = Field(default=8000, ge=0, le=65_535, description="Port to listen on.")
+    token: SecretStr = Field(
+        default=SecretStr(""), description="What users sign in with; may be empty only on a loopback address."
+    )
+    worker_token: SecretStr = Field(
+        default=SecretStr(""), description="What workers show the worker API; without it no worker is let in."
+    )
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(), description="Names, separated by commas, that browsers may use for this server besides loopback's."
+    )
+    max_body_bytes: int = Field(default=4_000_000, ge=1_000, description="Largest request body, except for files.")
+    max_file_bytes: int = Field(default=2_000_000_000, ge=1_000, description="Largest checkpoint or video uploaded.")
+    lease_seconds: float = Field(
+        default=60.0, gt=0, le=3_600, description="How long a run stays with a worker that has fallen silent."
+    )
+    heartbeat_seconds: float = Field(
+        default=2.0, gt=0, le=60, description="How often a worker should report; three missed make it look gone."
+    )
+    sweep_seconds: float = Field(
+        default=2.0, gt=0, le=60, description="How often expired leases and waiting runs are looked for."
+    )
+    max_requeues: int = Field(
+        default=5, ge=0, le=1_000, description="How often a run that lost its worker goes back to the queue by itself."
+    )
+
+    @field_validator("allowed_hosts", mode="before")
+    @classmethod
+    def split_hosts(cls, value: object) -> object:
+        """Read a comma-separated list."""
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @property
+    def resolved_database_url(self) -> str:
+        """The database's URL, by default SQLite in the data folder."""
+        return self.database_url or f"sqlite:///{self.data_dir.resolve() / 'arcadia.db'}"
+
+    @property
+    def files_dir(self) -> Path:
+        """Root of everything that is served by file id."""
+        return self.data_dir.resolve() / "files"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the address listened on."""
+        try:
+            return ipaddress.ip_address(self.host.strip("[]")).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+
+class UnsafeBindingError(ValueError):
+    """The address listened on can be reached from elsewhere, and nothing would ask who calls."""
+
+
+def refuse_unsafe_binding(settings: Settings) -> None:
+    """Refuse to listen beyond loopback without a token."""
+    if not settings.is_loopback and not settings.token.get_secret_value():
+        raise UnsafeBindingError(
+            f"ARCADIA_HOST is {settings.host}, which other machines can reach, but no ARCADIA_TOKEN is set, so anybody "
+            "could start runs here. Set ARCADIA_TOKEN to a long random string, or keep ARCADIA_HOST=127.0.0.1."
+        )

@@ -1,0 +1,117 @@
+"""The two ways to the database: sessions that read, and transactions that write."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from sqlalchemy import Engine, create_engine, event, make_url, text
+from sqlalchemy.orm import Session
+
+from backend.config import Settings
+
+AfterCommit = Callable[[], None]
+_PENDING = "after_commit"
+
+
+class Database:
+    """One writer and many readers.
+
+    On SQLite the writer is one connection, lent to one transaction at a time by a pool of size one; readers have their
+    own read-only connections and, in WAL mode, never wait for it. On PostgreSQL both come from one pool.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = make_url(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._writer = _sqlite_engine(url, writes=True) if self.is_sqlite else _postgresql_engine(url)
+        self._reader = _sqlite_engine(url, writes=False) if self.is_sqlite else self._writer
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A session to read with; nothing that it does is kept."""
+        with Session(self._reader, autoflush=False, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        """A transaction: committed when the block ends, then its after-commit calls are made; undone on an error."""
+        with Session(self._writer, expire_on_commit=False) as session:
+            with session.begin():
+                session.connection()
+                yield session
+            pending: list[AfterCommit] = session.info.pop(_PENDING, [])
+        for call in pending:
+            call()
+
+    def ping(self) -> None:
+        """Raise if the database does not answer."""
+        with self._reader.connect() as connection:
+            connection.execute(text("SELECT 1"))
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._reader.dispose()
+        self._writer.dispose()
+
+
+def after_commit(session: Session, call: AfterCommit) -> None:
+    """Make a call once the session's transaction is committed; never if it is undone."""
+    session.info.setdefault(_PENDING, []).append(call)
+
+
+def get_database(request: Request) -> Database:
+    """The application's database."""
+    database: Database = request.app.state.database
+    return database
+
+
+Db = Annotated[Database, Depends(get_database)]
+
+
+def open_database(settings: Settings) -> Database:
+    """Make the data folder if need be, and the engines; connections are opened when first used."""
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    return Database(settings.resolved_database_url)
+
+
+def _postgresql_engine(url: str) -> Engine:
+    return create_engine(
+        make_url(url).set(drivername="postgresql+psycopg"),
+        pool_size=10,
+        max_overflow=20,
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": 5},
+    )
+
+
+def _sqlite_engine(url: str, *, writes: bool) -> Engine:
+    engine = create_engine(
+        url,
+        pool_size=1 if writes else 8,
+        max_overflow=0 if writes else 32,
+        pool_timeout=30,
+        connect_args={"check_same_thread": False, "timeout": 10},
+    )
+
+    @event.listens_for(engine, "connect")
+    def configure(connection: Any, _record: Any) -> None:
+        # The driver's own transaction handling would begin too late to be IMMEDIATE.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA busy_timeout = 10000")
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.execute("PRAGMA temp_store = MEMORY")
+        if writes:
+            cursor.execute("PRAGMA journal_mode = WAL")
+            # docs/decisions/0003-sqlite-synchronous-full.md
+            cursor.execute("PRAGMA synchronous = FULL")
+        else:
+            cursor.execute("PRAGMA query_only = ON")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Any) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine

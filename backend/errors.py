@@ -1,0 +1,139 @@
+"""Problems told to clients as RFC 9457 documents: what was wrong, where, and what would be right.
+
+Problem
+ ├─ NotFound      404
+ ├─ Conflict      409   the state forbids it
+ ├─ Invalid       422   names the fields
+ └─ Unauthorized  401 …  (backend/security.py)
+"""
+
+import logging
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+log = logging.getLogger(__name__)
+
+PROBLEM_TYPE = "application/problem+json"
+
+
+class FieldError(BaseModel):
+    """What is wrong with one field, as config.num_envs."""
+
+    field: str
+    message: str
+
+
+class ProblemDocument(BaseModel):
+    """An error as clients see it (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[FieldError] | None = None
+
+
+class Problem(Exception):
+    """An error to be told to the client in a plain sentence."""
+
+    status = 400
+    kind = "bad-request"
+    title = "The request cannot be answered"
+
+    def __init__(
+        self, detail: str, *, errors: Sequence[FieldError] | None = None, headers: dict[str, str] | None = None, **more: Any
+    ) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.errors = errors
+        self.headers = headers
+        self.more = more
+
+
+class NotFound(Problem):
+    """No such thing."""
+
+    status = 404
+    kind = "not-found"
+    title = "Not found"
+
+
+class Conflict(Problem):
+    """The thing is in a state that forbids it."""
+
+    status = 409
+    kind = "conflict"
+    title = "Not possible now"
+
+
+class Invalid(Problem):
+    """A field has a value that it must not have."""
+
+    status = 422
+    kind = "invalid"
+    title = "Invalid value"
+
+    def __init__(self, *errors: FieldError) -> None:
+        super().__init__("; ".join(f"{error.field}: {error.message}" for error in errors), errors=errors)
+
+
+def respond(problem: Problem) -> JSONResponse:
+    """The problem as a response."""
+    content: dict[str, Any] = {
+        "type": f"/problems/{problem.kind}",
+        "title": problem.title,
+        "status": problem.status,
+        "detail": problem.detail,
+        **problem.more,
+    }
+    if problem.errors:
+        content["errors"] = [error.model_dump() for error in problem.errors]
+    return JSONResponse(content, problem.status, headers=problem.headers, media_type=PROBLEM_TYPE)
+
+
+def field_errors(errors: Sequence[Any], prefix: str = "") -> list[FieldError]:
+    """Pydantic's errors by dotted field; `body` and the discriminator's branch are not part of a field's name."""
+    found = []
+    for error in errors:
+        path = [str(part) for part in error["loc"]]
+        if path and path[0] in ("body", "query", "path", "header"):
+            path = path[1:]
+        message = str(error["msg"]).removeprefix("Value error, ")
+        if error["type"] == "extra_forbidden":
+            message = "no such field"
+        found.append(FieldError(field=".".join([prefix, *path] if prefix else path) or "body", message=message))
+    return found
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error of the application as a problem document."""
+
+    @app.exception_handler(Problem)
+    def problem(_request: Request, error: Problem) -> JSONResponse:
+        return respond(error)
+
+    @app.exception_handler(RequestValidationError)
+    def validation(_request: Request, error: RequestValidationError) -> JSONResponse:
+        return respond(Invalid(*field_errors(error.errors())))
+
+    @app.exception_handler(HTTPException)
+    def http(_request: Request, error: HTTPException) -> JSONResponse:
+        phrase = HTTPStatus(error.status_code).phrase
+        other = Problem(str(error.detail), headers=dict(error.headers or {}))
+        other.status, other.title = error.status_code, phrase
+        other.kind = phrase.lower().replace(" ", "-")
+        return respond(other)
+
+    @app.exception_handler(Exception)
+    def unexpected(_request: Request, error: Exception) -> JSONResponse:
+        log.error("unexpected error", exc_info=error)
+        other = Problem("Something went wrong inside the server; its log says what.")
+        other.status, other.title, other.kind = 500, "Internal error", "internal"
+        return respond(other)

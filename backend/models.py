@@ -1,0 +1,240 @@
+"""Tables of runs, of what they produced and of the workers; the metric points are in backend/metrics/models.py."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, MetaData, String, Text, UniqueConstraint
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
+from backend.columns import Json, Number, Numbers, UtcDateTime, utc_now
+
+State = Literal["queued", "starting", "running", "finished", "failed", "paused", "stopped"]
+Desired = Literal["run", "pause", "stop"]
+QueueName = Literal["cpu", "gpu"]
+FileKind = Literal["checkpoint", "video", "poster"]
+LogLevel = Literal["info", "warning", "error"]
+
+# SQLite only counts up by itself in a column that is declared exactly INTEGER.
+Id = BigInteger().with_variant(Integer(), "sqlite")
+
+
+class Base(DeclarativeBase):
+    """Parent of all tables; constraints have the same names on both databases, so that migrations can name them."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads it as a plain class attribute
+        datetime: UtcDateTime,
+        float: Number,
+        dict[str, Any]: Json,
+        dict[str, str]: Json,
+        list[str]: Json,
+        list[float]: Numbers,
+        State: String(16),
+        Desired: String(16),
+        QueueName: String(8),
+        FileKind: String(16),
+        LogLevel: String(16),
+    }
+
+
+class Run(Base):
+    """One training run: what was asked, what is wanted of it now, and where it stands."""
+
+    __tablename__ = "runs"
+    __table_args__ = (
+        Index("ix_runs_waiting", "state", "queue", "priority", "created_at"),
+        Index("ix_runs_listed", "archived_at", "created_at"),
+        # A purged run's number is never given to another run.
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    name: Mapped[str] = mapped_column(String(200))
+    algorithm: Mapped[str] = mapped_column(String(32))
+    env: Mapped[str] = mapped_column(String(100))
+    queue: Mapped[QueueName]
+    priority: Mapped[int] = mapped_column(default=0)
+    notes: Mapped[str] = mapped_column(Text, default="")
+    config: Mapped[dict[str, Any]]
+
+    state: Mapped[State] = mapped_column(default="queued")
+    desired: Mapped[Desired] = mapped_column(default="run")
+    state_reason: Mapped[str | None] = mapped_column(Text)
+    failure_message: Mapped[str | None] = mapped_column(Text)
+    failure_traceback: Mapped[str | None] = mapped_column(Text)
+
+    # The parent may be purged, so these are numbers to show and not foreign keys.
+    parent_run_id: Mapped[int | None] = mapped_column(BigInteger)
+    parent_checkpoint_id: Mapped[int | None] = mapped_column(BigInteger)
+    parent_step: Mapped[int | None] = mapped_column(BigInteger)
+
+    attempt: Mapped[int] = mapped_column(default=0)
+    worker: Mapped[str | None] = mapped_column(String(100))
+    lease_expires_at: Mapped[datetime | None]
+    requeues: Mapped[int] = mapped_column(default=0)
+
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    archived_at: Mapped[datetime | None]
+
+    step: Mapped[int] = mapped_column(BigInteger, default=0)
+    frames: Mapped[int] = mapped_column(BigInteger, default=0)
+    total_steps: Mapped[int] = mapped_column(BigInteger)
+    steps_per_second: Mapped[float | None]
+    seconds_left: Mapped[float | None]
+    episodes: Mapped[int] = mapped_column(BigInteger, default=0)
+    last_return: Mapped[float | None]
+    best_return: Mapped[float | None]
+    poster_file_id: Mapped[int | None] = mapped_column(BigInteger)
+    versions: Mapped[dict[str, str] | None]
+    command: Mapped[list[str] | None]
+
+    tags: Mapped[list["RunTag"]] = relationship(
+        cascade="all, delete-orphan", passive_deletes=True, lazy="selectin", order_by="RunTag.tag"
+    )
+
+
+class RunTag(Base):
+    """A word that a user put on a run."""
+
+    __tablename__ = "run_tags"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    tag: Mapped[str] = mapped_column(String(50), primary_key=True, index=True)
+
+
+class Attempt(Base):
+    """One claim of a run by a worker; `resumed_step` stays empty until its trainer has said where it begins."""
+
+    __tablename__ = "attempts"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    attempt: Mapped[int] = mapped_column(primary_key=True)
+    worker: Mapped[str] = mapped_column(String(100))
+    claimed_at: Mapped[datetime] = mapped_column(default=utc_now)
+    started_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]
+    outcome: Mapped[str | None] = mapped_column(String(16))
+    # Points of earlier attempts beyond this step are superseded; 0 when the trainer began anew.
+    resumed_step: Mapped[int | None] = mapped_column(BigInteger)
+    last_seq: Mapped[int] = mapped_column(default=0)
+    host: Mapped[str | None] = mapped_column(String(255))
+    device: Mapped[str | None] = mapped_column(String(255))
+    precision: Mapped[str | None] = mapped_column(String(32))
+    seed: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class LogLine(Base):
+    """One line of a run's log, of its trainer or of the system; whoever adds one holds the run's row locked."""
+
+    __tablename__ = "log_lines"
+    __table_args__ = (Index("ix_log_lines_run_id_id", "run_id", "id"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    attempt: Mapped[int]
+    time: Mapped[datetime] = mapped_column(default=utc_now)
+    level: Mapped[LogLevel] = mapped_column(default="info")
+    message: Mapped[str] = mapped_column(Text)
+
+
+class File(Base):
+    """Something under the files root: `path` is what the worker calls it, `stored_path` is where it lies."""
+
+    __tablename__ = "files"
+    __table_args__ = (UniqueConstraint("run_id", "attempt", "path"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    attempt: Mapped[int]
+    kind: Mapped[FileKind]
+    path: Mapped[str] = mapped_column(String(255))
+    stored_path: Mapped[str] = mapped_column(String(255))
+    sha256: Mapped[str] = mapped_column(String(64))
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class Checkpoint(Base):
+    """A saved training state; a fork's first one is its parent's, under attempt 0."""
+
+    __tablename__ = "checkpoints"
+    __table_args__ = (UniqueConstraint("run_id", "attempt", "file"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    attempt: Mapped[int]
+    step: Mapped[int] = mapped_column(BigInteger)
+    frames: Mapped[int] = mapped_column(BigInteger)
+    file: Mapped[str] = mapped_column(String(255))
+    sha256: Mapped[str] = mapped_column(String(64))
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    # Empty once the file was thinned out.
+    file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"))
+    return_mean: Mapped[float | None]
+    best: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class Video(Base):
+    """A replay: one episode played from a checkpoint."""
+
+    __tablename__ = "videos"
+    __table_args__ = (UniqueConstraint("run_id", "attempt", "file"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    attempt: Mapped[int]
+    step: Mapped[int] = mapped_column(BigInteger)
+    frames: Mapped[int] = mapped_column(BigInteger)
+    file: Mapped[str] = mapped_column(String(255))
+    checkpoint: Mapped[str] = mapped_column(String(255))
+    file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"))
+    poster_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"))
+    episode_return: Mapped[float]
+    length: Mapped[int]
+    seconds: Mapped[float]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class Evaluation(Base):
+    """Returns of episodes played apart from training."""
+
+    __tablename__ = "evaluations"
+    __table_args__ = (UniqueConstraint("run_id", "attempt", "seq"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    attempt: Mapped[int]
+    seq: Mapped[int]
+    step: Mapped[int] = mapped_column(BigInteger)
+    frames: Mapped[int] = mapped_column(BigInteger)
+    returns: Mapped[list[float]]
+    return_mean: Mapped[float | None]
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class Worker(Base):
+    """A worker as it last reported itself."""
+
+    __tablename__ = "workers"
+
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    host: Mapped[str] = mapped_column(String(255))
+    queue: Mapped[QueueName]
+    pid: Mapped[int]
+    version: Mapped[str] = mapped_column(String(50))
+    device: Mapped[str] = mapped_column(String(255))
+    cores: Mapped[int]
+    memory_bytes: Mapped[int] = mapped_column(BigInteger)
+    run_id: Mapped[int | None] = mapped_column(BigInteger)
+    last_seen_at: Mapped[datetime] = mapped_column(default=utc_now)
+    left: Mapped[bool] = mapped_column(default=False)
