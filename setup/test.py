@@ -1,0 +1,91 @@
+"""Runs the Python tests, then the frontend's, and closes with one line over both."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).parent.parent
+REPORTS = ROOT / ".setup"
+
+Outcomes = Counter[str]
+
+
+def run_python(arguments: list[str]) -> tuple[int, Outcomes]:
+    """Run pytest and read what it counted."""
+    report = REPORTS / "pytest.xml"
+    status = subprocess.call([sys.executable, "-m", "pytest", f"--junitxml={report}", *arguments], cwd=ROOT)
+    return status, python_outcomes(report) if report.exists() else Counter(error=1)
+
+
+def python_outcomes(report: Path) -> Outcomes:
+    """Count the outcomes in a JUnit report of our own pytest."""
+    outcomes: Outcomes = Counter()
+    for case in ElementTree.parse(report).getroot().iter("testcase"):  # noqa: S314 - written by us a moment ago
+        kinds = {child.tag for child in case}
+        if "failure" in kinds:
+            outcomes["failed"] += 1
+        elif "error" in kinds:
+            outcomes["error"] += 1
+        else:
+            outcomes["skipped" if "skipped" in kinds else "passed"] += 1
+    return outcomes
+
+
+def run_frontend() -> tuple[int, Outcomes]:
+    """Run vitest and read what it counted."""
+    npm = shutil.which("npm")
+    if npm is None:
+        sys.exit("npm is not on PATH: use `make test`, which finds it")
+    report = REPORTS / "vitest.json"
+    reporters = ["--reporter=default", "--reporter=json", f"--outputFile.json={report}"]
+    status = subprocess.call([npm, "test", "--", *reporters], cwd=ROOT / "frontend")
+    return status, frontend_outcomes(report) if report.exists() else Counter(error=1)
+
+
+def frontend_outcomes(report: Path) -> Outcomes:
+    """Count the outcomes in vitest's JSON report; a file that would not load counts as one error."""
+    counted = json.loads(report.read_text())
+    outcomes: Outcomes = Counter(
+        passed=counted["numPassedTests"],
+        failed=counted["numFailedTests"],
+        skipped=counted["numPendingTests"] + counted["numTodoTests"],
+    )
+    for file in counted["testResults"]:
+        if file["status"] == "failed" and not file["assertionResults"]:
+            outcomes["error"] += 1
+    return outcomes
+
+
+def closing_line(outcomes: Outcomes, seconds: float) -> str:
+    """Say the sum in the form that pytest closes with."""
+    kinds = [kind for kind in ("failed", "passed", "skipped", "error") if outcomes[kind]]
+    counts = ", ".join(f"{outcomes[kind]} {kind}" for kind in kinds) or "no tests ran"
+    return f" {counts} in {seconds:.2f}s ".center(100, "=")
+
+
+def main() -> int:
+    """Run all of it, or with arguments only pytest with those."""
+    REPORTS.mkdir(exist_ok=True)
+    for stale in (REPORTS / "pytest.xml", REPORTS / "vitest.json"):
+        stale.unlink(missing_ok=True)
+    arguments = sys.argv[1:]
+    if arguments:
+        return run_python(arguments)[0]
+    began = time.monotonic()
+    python_status, python = run_python([])
+    print(flush=True)
+    frontend_status, frontend = run_frontend()
+    for name, status, outcomes in (("Python", python_status, python), ("Frontend", frontend_status, frontend)):
+        verdict = "passed" if status == 0 else f"FAILED (exit status {status})"
+        print(f"{name} tests {verdict}: {', '.join(f'{count} {kind}' for kind, count in outcomes.items() if count)}")
+    print(closing_line(python + frontend, time.monotonic() - began))
+    return python_status or frontend_status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
