@@ -1,0 +1,67 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import type { LiveEvent, LiveStatus } from "./events";
+import { Refresher } from "./refresh";
+import { followLive } from "./share";
+
+interface Live {
+  status: LiveStatus;
+  listen: (listener: (event: LiveEvent) => void) => () => void;
+}
+
+const LiveContext = createContext<Live | null>(null);
+
+/** Follows the live stream while the page is open and keeps every query that is on screen fresh. */
+export function LiveProvider({ children }: { children: ReactNode }) {
+  const client = useQueryClient();
+  const [status, setStatus] = useState<LiveStatus>("connecting");
+  const listeners = useRef(new Set<(event: LiveEvent) => void>());
+
+  useEffect(() => {
+    const refresher = new Refresher(client);
+    const unfollow = followLive({
+      onStatus: setStatus,
+      onEvent(event) {
+        refresher.take(event);
+        for (const listener of listeners.current) listener(event);
+      },
+    });
+    return () => {
+      unfollow();
+      refresher.stop();
+    };
+  }, [client]);
+
+  const live = useMemo<Live>(
+    () => ({
+      status,
+      listen(listener) {
+        listeners.current.add(listener);
+        return () => listeners.current.delete(listener);
+      },
+    }),
+    [status],
+  );
+  return <LiveContext value={live}>{children}</LiveContext>;
+}
+
+function useLive(): Live {
+  const live = use(LiveContext);
+  if (!live) throw new Error("useLive needs a LiveProvider above it.");
+  return live;
+}
+
+/** "away" while the server does not answer; what is on screen stays. */
+export function useLiveStatus(): LiveStatus {
+  return useLive().status;
+}
+
+/** Calls back for every event of the stream, for what is no query, such as a log's tail. */
+export function useLiveEvents(onEvent: (event: LiveEvent) => void): void {
+  const { listen } = useLive();
+  const latest = useRef(onEvent);
+  useEffect(() => {
+    latest.current = onEvent;
+  });
+  useEffect(() => listen((event) => latest.current(event)), [listen]);
+}

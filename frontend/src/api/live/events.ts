@@ -1,0 +1,23 @@
+/** What the server says has changed; what it has become is fetched. */
+export type LiveEvent =
+  | { kind: "run.changed" | "run.metrics" | "run.log" | "run.files" | "run.removed"; run_id: number }
+  | { kind: "worker.changed"; name: string }
+  | { kind: "refetch" };
+
+export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
+  "run.changed",
+  "run.metrics",
+  "run.log",
+  "run.files",
+  "run.removed",
+  "worker.changed",
+  "refetch",
+];
+
+export type LiveStatus = "connecting" | "live" | "away";
+
+/** What goes from the tab that holds the stream to the others. */
+export interface LiveSink {
+  onEvent: (event: LiveEvent) => void;
+  onStatus: (status: LiveStatus) => void;
+}

@@ -1,0 +1,56 @@
+export interface FieldError {
+  field: string;
+  message: string;
+}
+
+interface Problem {
+  type?: string;
+  title?: string;
+  detail?: string;
+  errors?: FieldError[];
+}
+
+/** A refusal of the server, in its own words (RFC 9457). */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly type: string;
+  readonly title: string;
+  readonly fieldErrors: FieldError[];
+
+  constructor(status: number, problem: Problem) {
+    super(problem.detail ?? problem.title ?? `The server answered ${status}.`);
+    this.name = "ApiError";
+    this.status = status;
+    this.type = problem.type ?? "about:blank";
+    this.title = problem.title ?? "Error";
+    this.fieldErrors = problem.errors ?? [];
+  }
+
+  /** The message for one field, under its name in the request: "config.num_envs" or, without its prefix, "num_envs". */
+  forField(field: string): string | undefined {
+    return this.fieldErrors.find((error) => error.field === field || error.field.endsWith(`.${field}`))
+      ?.message;
+  }
+}
+
+/** The server could not be reached at all. */
+export class UnreachableError extends Error {
+  constructor(cause: unknown) {
+    super("The server cannot be reached. It may be restarting.", { cause });
+    this.name = "UnreachableError";
+  }
+}
+
+export async function problemOf(response: Response): Promise<ApiError> {
+  const text = await response.text();
+  try {
+    return new ApiError(response.status, JSON.parse(text) as Problem);
+  } catch {
+    return new ApiError(response.status, { detail: plainWords(response.status) });
+  }
+}
+
+function plainWords(status: number): string {
+  if (status === 502 || status === 503 || status === 504) return "The server is away; it may be restarting.";
+  return `The server answered ${status} without saying why.`;
+}

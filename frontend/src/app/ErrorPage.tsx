@@ -1,0 +1,30 @@
+import { Button, Code, Container, Group, Stack, Text, Title } from "@mantine/core";
+import { isRouteErrorResponse, useRouteError } from "react-router";
+
+/** What is shown when a page fails: what happened, and the two things that help. */
+export function ErrorPage() {
+  const error = useRouteError();
+  return (
+    <Container size="sm" py="xl">
+      <Stack gap="md" role="alert">
+        <Title order={1}>This page could not be shown</Title>
+        <Text>
+          Your runs are not touched by this: they go on training. Reloading often helps, for instance after an
+          update of Arcadia.
+        </Text>
+        <Code block>{wordsOf(error)}</Code>
+        <Group>
+          <Button onClick={() => window.location.reload()}>Reload the page</Button>
+          <Button variant="default" component="a" href="/">
+            Go to the runs
+          </Button>
+        </Group>
+      </Stack>
+    </Container>
+  );
+}
+
+function wordsOf(error: unknown): string {
+  if (isRouteErrorResponse(error)) return `${error.status} ${error.statusText}`;
+  return error instanceof Error ? error.message : String(error);
+}

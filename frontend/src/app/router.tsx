@@ -1,0 +1,31 @@
+import { createBrowserRouter, type RouteObject } from "react-router";
+import { ErrorPage } from "./ErrorPage";
+import { NotFoundPage } from "./NotFoundPage";
+import { Shell } from "./Shell";
+
+const page = (load: () => Promise<{ default: React.ComponentType }>) => async () => ({
+  Component: (await load()).default,
+});
+
+export const routes: RouteObject[] = [
+  {
+    Component: Shell,
+    ErrorBoundary: ErrorPage,
+    children: [
+      {
+        // Inside the shell, so that the navigation stays when a page fails.
+        ErrorBoundary: ErrorPage,
+        children: [
+          { index: true, lazy: page(() => import("@/pages/runs/RunsPage")) },
+          { path: "launch", lazy: page(() => import("@/pages/launch/LaunchPage")) },
+          { path: "runs/:id", lazy: page(() => import("@/pages/run/RunPage")) },
+          { path: "compare", lazy: page(() => import("@/pages/compare/ComparePage")) },
+          { path: "workers", lazy: page(() => import("@/pages/workers/WorkersPage")) },
+          { path: "*", Component: NotFoundPage },
+        ],
+      },
+    ],
+  },
+];
+
+export const createRouter = () => createBrowserRouter(routes);

@@ -1,0 +1,125 @@
+import type { MetricValue } from "@/api/types";
+
+const DASH = "–";
+const SCALES: [number, string][] = [
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+];
+
+/** Two to three significant digits: 1.2, 12, 120. */
+function digits(value: number): string {
+  const size = Math.abs(value);
+  const places =
+    size >= 99.95 || Number.isInteger(value) ? 0 : size >= 9.95 || size === 0 ? 1 : size >= 0.1 ? 2 : 3;
+  const text = value.toFixed(places);
+  return places > 0 ? text.replace(/\.?0+$/, "") : text;
+}
+
+/** A large number in few letters: 950, 1.2 k, 34.5 M, with the unit after it if given ("1.2 M steps"). */
+export function short(value: number | null | undefined, unit = ""): string {
+  if (value === null || value === undefined || Number.isNaN(value)) return DASH;
+  const tail = unit && ` ${unit}`;
+  if (!Number.isFinite(value)) return (value > 0 ? "∞" : "−∞") + tail;
+  for (const [size, letter] of SCALES) {
+    // 999 950 would read "1000 k": from there on the larger scale is taken.
+    if (Math.abs(value) >= size * 0.99995) return `${minus(scaled(value / size))} ${letter}${tail}`;
+  }
+  return `${minus(Number.isInteger(value) ? String(value) : digits(value))}${tail}`;
+}
+
+function scaled(value: number): string {
+  const size = Math.abs(value);
+  return size >= 99.95 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");
+}
+
+/** The whole number with thin spaces between thousands: 1 234 567 steps. */
+export function exact(value: number | null | undefined, unit = ""): string {
+  if (value === null || value === undefined || Number.isNaN(value)) return "not known";
+  const tail = unit && ` ${unit}`;
+  return minus(value.toLocaleString("en-US", { maximumFractionDigits: 6 }).replaceAll(",", "\u202f")) + tail;
+}
+
+/** A rate: 4.1 k/s. */
+export function rate(perSecond: number | null | undefined): string {
+  if (perSecond === null || perSecond === undefined || Number.isNaN(perSecond)) return DASH;
+  const text = short(perSecond >= 10 ? Math.round(perSecond) : perSecond);
+  return /[A-Z k]$/i.test(text) ? `${text}/s` : `${text} /s`;
+}
+
+/** A return or a loss: 21, −20.4, 0.0013; words of the API such as "NaN" read as they are. */
+export function score(value: MetricValue | null | undefined): string {
+  if (value === null || value === undefined) return DASH;
+  if (typeof value === "string") return value === "-Infinity" ? "−∞" : value === "Infinity" ? "∞" : value;
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  const size = Math.abs(value);
+  if (size >= 100_000) return short(value);
+  if (size > 0 && size < 0.001) return minus(value.toExponential(1).replace("e", "e"));
+  return minus(digits(value));
+}
+
+function minus(text: string): string {
+  return text.replaceAll("-", "−");
+}
+
+const DURATIONS: [number, string][] = [
+  [86_400, "d"],
+  [3600, "h"],
+  [60, "min"],
+  [1, "s"],
+];
+
+/** A time span in its two largest units: 3 h 12 min, 45 s. */
+export function duration(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return DASH;
+  const rest = Math.max(0, Math.round(seconds));
+  if (rest === 0) return seconds > 0 ? "< 1 s" : "0 s";
+  const first = DURATIONS.findIndex(([size]) => rest >= size);
+  const [size, name] = DURATIONS[first] ?? [1, "s"];
+  const whole = Math.floor(rest / size);
+  const next = DURATIONS[first + 1];
+  const second = next ? Math.floor((rest - whole * size) / next[0]) : 0;
+  return next && second > 0 ? `${whole} ${name} ${second} ${next[1]}` : `${whole} ${name}`;
+}
+
+/** How long ago: "just now", "5 min ago", "3 d ago". */
+export function ago(time: string | null | undefined, now: number = Date.now()): string {
+  if (!time) return DASH;
+  const seconds = (now - Date.parse(time)) / 1000;
+  if (Number.isNaN(seconds)) return DASH;
+  if (seconds < 5) return "just now";
+  const [size, name] = DURATIONS.find(([one]) => seconds >= one) ?? [1, "s"];
+  return `${Math.floor(seconds / size)} ${name} ago`;
+}
+
+/** The exact local time, for hovering. */
+export function exactTime(time: string | null | undefined): string {
+  if (!time) return "not known";
+  return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+}
+
+/** Memory and file sizes: 16 GiB, 3.4 MiB. */
+export function bytes(count: number | null | undefined): string {
+  if (count === null || count === undefined) return DASH;
+  const names = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let value = count;
+  let scale = 0;
+  while (value >= 1023.95 && scale < names.length - 1) {
+    value /= 1024;
+    scale += 1;
+  }
+  return `${scaled(value)} ${names[scale] ?? ""}`;
+}
+
+/** A share between 0 and 1: 42 %. Never 100 % before the end. */
+export function percent(share: number): string {
+  const whole = Math.floor(Math.min(1, Math.max(0, share)) * 100);
+  return share > 0 && whole === 0 ? "< 1 %" : `${whole} %`;
+}
+
+/** "1 run", "3 runs". */
+export function plural(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${exact(count)} ${count === 1 ? noun : nouns}`;
+}

@@ -1,0 +1,14 @@
+import react from "@vitejs/plugin-react";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const backend = process.env.ARCADIA_BACKEND_URL ?? "http://127.0.0.1:8000";
+
+export default defineConfig({
+  plugins: [react()],
+  resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
+  server: { host: "127.0.0.1", proxy: { "/api": backend } },
+  // Plotly alone is 1.4 MB; it lies in a chunk of its own that only pages with charts fetch.
+  build: { target: "es2022", chunkSizeWarningLimit: 1600, assetsInlineLimit: 0 },
+  test: { environment: "jsdom", setupFiles: ["src/testing/setup.ts"], restoreMocks: true },
+});
