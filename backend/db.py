@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -21,8 +22,10 @@ class Database:
     own read-only connections and, in WAL mode, never wait for it. On PostgreSQL both come from one pool.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, files_dir: Path) -> None:
         self.url = make_url(url)
+        # Sessions carry it, so that deleting a row can delete its file once that is committed.
+        self._info = {"files_dir": files_dir}
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._writer = _sqlite_engine(url, writes=True) if self.is_sqlite else _postgresql_engine(url)
         self._reader = _sqlite_engine(url, writes=False) if self.is_sqlite else self._writer
@@ -30,13 +33,13 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A session to read with; nothing that it does is kept."""
-        with Session(self._reader, autoflush=False, expire_on_commit=False) as session:
+        with Session(self._reader, autoflush=False, expire_on_commit=False, info=self._info) as session:
             yield session
 
     @contextmanager
     def write(self) -> Iterator[Session]:
         """A transaction: committed when the block ends, then its after-commit calls are made; undone on an error."""
-        with Session(self._writer, expire_on_commit=False) as session:
+        with Session(self._writer, expire_on_commit=False, info=self._info) as session:
             with session.begin():
                 session.connection()
                 yield session
@@ -72,7 +75,7 @@ Db = Annotated[Database, Depends(get_database)]
 def open_database(settings: Settings) -> Database:
     """Make the data folder if need be, and the engines; connections are opened when first used."""
     settings.data_dir.mkdir(parents=True, exist_ok=True)
-    return Database(settings.resolved_database_url)
+    return Database(settings.resolved_database_url, settings.files_dir)
 
 
 def _postgresql_engine(url: str) -> Engine:
