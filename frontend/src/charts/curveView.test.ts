@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { curvesQuery, DEFAULT_VIEW, readView, writeView } from "./curveView";
+import { curvesRequest, DEFAULT_VIEW, readView, writeView } from "./curveView";
 
 const view = (query: string) => readView(new URLSearchParams(query));
 
@@ -10,7 +10,9 @@ describe("the view in the URL", () => {
   });
 
   it("leaves the default out and all else alone", () => {
-    expect(writeView(new URLSearchParams("runs=1,2&x=frames&y_log=1"), DEFAULT_VIEW).toString()).toBe("runs=1%2C2");
+    expect(writeView(new URLSearchParams("runs=1,2&x=frames&y_log=1"), DEFAULT_VIEW).toString()).toBe(
+      "runs=1%2C2",
+    );
   });
 
   it("keeps no smoothing apart from smoothing not named", () => {
@@ -25,21 +27,22 @@ describe("the view in the URL", () => {
   });
 });
 
-describe("curvesQuery", () => {
-  const request = { ...DEFAULT_VIEW, runs: [3, 1], metric: "episode/return", buckets: 400, zoom: null };
-
-  it("names runs, metric and view", () => {
-    expect(Object.fromEntries(new URLSearchParams(curvesQuery(request)))).toEqual({
-      runs: "3,1",
+describe("curvesRequest", () => {
+  it("names metric and view, and no log axis that is off", () => {
+    expect(curvesRequest("episode/return", DEFAULT_VIEW, null, 400)).toEqual({
       metric: "episode/return",
       x: "step",
-      smoothing: "0.6",
-      buckets: "400",
+      smoothing: 0.6,
+      buckets: 400,
     });
   });
 
   it("asks for the zoomed part alone", () => {
-    const query = new URLSearchParams(curvesQuery({ ...request, yLog: true, zoom: [10.5, 20] }));
-    expect([query.get("from"), query.get("to"), query.get("y_log"), query.get("x_log")]).toEqual(["10.5", "20", "true", null]);
+    const view = { ...DEFAULT_VIEW, yLog: true };
+    expect(curvesRequest("train/entropy", view, [10.5, 20], 400)).toMatchObject({
+      from: 10.5,
+      to: 20,
+      y_log: true,
+    });
   });
 });

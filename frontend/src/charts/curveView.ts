@@ -1,5 +1,7 @@
 /** How curves are looked at (axis, smoothing, log scales), kept in the page's URL. */
 
+import type { CurvesQuery } from "@/api/queries";
+
 export const X_AXES = ["step", "frames", "epoch", "time"] as const;
 export type XAxis = (typeof X_AXES)[number];
 
@@ -27,7 +29,9 @@ export function readView(search: URLSearchParams): CurveView {
   const smoothing = written === null || written === "" ? Number.NaN : Number(written);
   return {
     x,
-    smoothing: Number.isFinite(smoothing) ? Math.min(Math.max(smoothing, 0), MOST_SMOOTHING) : DEFAULT_VIEW.smoothing,
+    smoothing: Number.isFinite(smoothing)
+      ? Math.min(Math.max(smoothing, 0), MOST_SMOOTHING)
+      : DEFAULT_VIEW.smoothing,
     xLog: search.get("x_log") === "1",
     yLog: search.get("y_log") === "1",
   };
@@ -47,22 +51,22 @@ export function writeView(search: URLSearchParams, view: CurveView): URLSearchPa
   return next;
 }
 
-export interface CurvesRequest extends CurveView {
-  runs: readonly number[];
-  metric: string;
-  buckets: number;
-  zoom: readonly [number, number] | null;
-}
+export type Zoom = readonly [from: number, to: number];
 
-/** The query of GET /figures/curves. */
-export function curvesQuery({ runs, metric, x, smoothing, xLog, yLog, buckets, zoom }: CurvesRequest): string {
-  const query = new URLSearchParams({ runs: runs.join(","), metric, x, smoothing: String(smoothing) });
-  query.set("buckets", String(buckets));
-  if (xLog) query.set("x_log", "true");
-  if (yLog) query.set("y_log", "true");
-  if (zoom) {
-    query.set("from", String(zoom[0]));
-    query.set("to", String(zoom[1]));
-  }
-  return query.toString();
+/** What GET /figures/curves is asked for: the zoomed part alone gets all the buckets, hence finer data. */
+export function curvesRequest(
+  metric: string,
+  view: CurveView,
+  zoom: Zoom | null,
+  buckets: number,
+): CurvesQuery {
+  return {
+    metric,
+    x: view.x,
+    smoothing: view.smoothing,
+    buckets,
+    ...(view.xLog && { x_log: true }),
+    ...(view.yLog && { y_log: true }),
+    ...(zoom && { from: zoom[0], to: zoom[1] }),
+  };
 }

@@ -18,11 +18,11 @@ interface Palette {
 }
 
 const PALETTES: Record<Scheme, Palette> = {
-  light: { text: "#343a40", faint: "#687078", grid: "#e6e8eb", surface: "#ffffff", hover: "#ffffff" },
-  dark: { text: "#d5d7da", faint: "#9a9fa6", grid: "#33373d", surface: "#1f2226", hover: "#2b2f35" },
+  light: { text: "#33383f", faint: "#5c636c", grid: "#e6e8eb", surface: "#ffffff", hover: "#ffffff" },
+  dark: { text: "#d7d9de", faint: "#9a9ea7", grid: "#2f333a", surface: "#191b20", hover: "#24272d" },
 };
 
-const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
+const FONT = 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
 export interface FigureLook {
   scheme: Scheme;
@@ -47,8 +47,19 @@ export function themed(figure: PlotlyFigure, { scheme, revision, legend }: Figur
       margin: { l: 56, r: 12, t: 8, b: legend ? 64 : 40 },
       dragmode: "zoom",
       showlegend: legend,
-      legend: { ...layout.legend, orientation: "h", x: 0, y: -0.2, yanchor: "top", font: { color: palette.text } },
-      hoverlabel: { bgcolor: palette.hover, bordercolor: palette.grid, font: { color: palette.text, family: FONT } },
+      legend: {
+        ...layout.legend,
+        orientation: "h",
+        x: 0,
+        y: -0.2,
+        yanchor: "top",
+        font: { color: palette.text },
+      },
+      hoverlabel: {
+        bgcolor: palette.hover,
+        bordercolor: palette.grid,
+        font: { color: palette.text, family: FONT },
+      },
       xaxis: axis(layout.xaxis, palette),
       yaxis: axis(layout.yaxis, palette),
     },
@@ -88,7 +99,9 @@ export function zoomOf(change: Relayout, log: boolean): [number, number] | null 
     ? (range as unknown[])
     : [change["xaxis.range[0]"], change["xaxis.range[1]"]];
   if (from === undefined || to === undefined) return undefined;
-  const bounds = [from, to].map((bound) => (typeof bound === "number" ? bound : Date.parse(String(bound)) / 1000));
+  const bounds = [from, to].map((bound) =>
+    typeof bound === "number" ? bound : Date.parse(String(bound)) / 1000,
+  );
   const [low, high] = bounds.map((bound) => (log ? 10 ** bound : bound)).sort((a, b) => a - b);
   return low === undefined || high === undefined || Number.isNaN(low + high) ? undefined : [low, high];
 }

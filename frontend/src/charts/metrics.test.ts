@@ -2,7 +2,14 @@ import { expect, it } from "vitest";
 import { metricSections, metricTitle } from "./metrics";
 
 it("puts what readers ask for first and unknown prefixes last", () => {
-  const names = ["zeta/q", "system/cpu_percent", "train/value_loss", "train/policy_loss", "episode/return", "train/custom"];
+  const names = [
+    "zeta/q",
+    "system/cpu_percent",
+    "train/value_loss",
+    "train/policy_loss",
+    "episode/return",
+    "train/custom",
+  ];
   expect(metricSections(names).map(({ title, names: members }) => [title, members])).toEqual([
     ["Episodes", ["episode/return"]],
     ["Learning", ["train/policy_loss", "train/value_loss", "train/custom"]],

@@ -13,7 +13,13 @@ const blank: FormField = {
   choices: [],
   range: {},
 };
-const envs: FormField = { ...blank, name: "num_envs", kind: "integer", initial: 32, range: { min: 1, max: 1024 } };
+const envs: FormField = {
+  ...blank,
+  name: "num_envs",
+  kind: "integer",
+  initial: 32,
+  range: { min: 1, max: 1024 },
+};
 const rate: FormField = { ...blank, name: "learning_rate", initial: 0.0224, range: { above: 0, max: 10 } };
 const env: FormField = { ...blank, name: "env", kind: "choice", initial: "A", choices: ["A", "B"] };
 const clip: FormField = { ...blank, name: "clip_rewards", kind: "boolean", initial: true };
@@ -100,6 +106,12 @@ describe("words", () => {
   });
 
   it("writes values for tables", () => {
-    expect([true, false, null, 115_000_000, "nips"].map(shown)).toEqual(["on", "off", "none", "115_000_000", "nips"]);
+    expect([true, false, null, 115_000_000, "nips"].map(shown)).toEqual([
+      "on",
+      "off",
+      "none",
+      "115_000_000",
+      "nips",
+    ]);
   });
 });

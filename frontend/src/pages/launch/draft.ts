@@ -1,24 +1,28 @@
 /** The form's draft: text as typed, what it means, and what is wrong with it. */
 
+import type { FieldError } from "@/api/problem";
+import type { ConfigValue, RunConfig } from "@/api/types";
 import { parseNumber, writeNumber } from "./numbers";
-import type { ConfigValues, FormField, JsonValue, Range } from "./schema";
+import type { FormField, Range } from "./schema";
 
 /** What the inputs hold: switches are booleans, everything else is the text as typed. */
 export type Draft = Record<string, string | boolean>;
 export type FieldErrors = Record<string, string>;
 
-export function draftOf(values: ConfigValues, fields: FormField[]): Draft {
-  return Object.fromEntries(fields.map((field) => [field.name, written(field, values[field.name] ?? field.initial)]));
+export function draftOf(values: RunConfig, fields: FormField[]): Draft {
+  return Object.fromEntries(
+    fields.map((field) => [field.name, written(field, values[field.name] ?? field.initial)]),
+  );
 }
 
-export function written(field: FormField, value: JsonValue): string | boolean {
+export function written(field: FormField, value: ConfigValue): string | boolean {
   if (field.kind === "boolean") return value === true;
   if (value === null) return "";
-  return typeof value === "number" ? writeNumber(value) : typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "number" ? writeNumber(value) : String(value);
 }
 
 /** The value that an input means, or a sentence saying what would be right. */
-export function read(field: FormField, typed: string | boolean): { value: JsonValue } | { error: string } {
+export function read(field: FormField, typed: string | boolean): { value: ConfigValue } | { error: string } {
   if (typeof typed === "boolean") return { value: typed };
   const text = typed.trim();
   if (text === "") {
@@ -56,8 +60,8 @@ export function rangeText({ min, max, above, below }: Range): string {
 }
 
 /** Read every field of a draft. */
-export function readDraft(draft: Draft, fields: FormField[]): { values: ConfigValues; errors: FieldErrors } {
-  const values: ConfigValues = {};
+export function readDraft(draft: Draft, fields: FormField[]): { values: RunConfig; errors: FieldErrors } {
+  const values: RunConfig = {};
   const errors: FieldErrors = {};
   for (const field of fields) {
     const result = read(field, draft[field.name] ?? written(field, field.initial));
@@ -68,28 +72,31 @@ export function readDraft(draft: Draft, fields: FormField[]): { values: ConfigVa
 }
 
 /** Whether an input means another value than the reference; what cannot be read counts as changed. */
-export function isChanged(field: FormField, typed: string | boolean | undefined, reference: JsonValue): boolean {
+export function isChanged(
+  field: FormField,
+  typed: string | boolean | undefined,
+  reference: ConfigValue,
+): boolean {
   if (typed === undefined) return false;
   const result = read(field, typed);
   return "error" in result || result.value !== reference;
 }
 
 /** Values that differ from a reference configuration: what a fork or clone sends as its overrides. */
-export function overridesOf(values: ConfigValues, reference: ConfigValues): ConfigValues {
+export function overridesOf(values: RunConfig, reference: RunConfig): RunConfig {
   return Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== reference[name]));
 }
 
 /** A value in the words of a table: on and off for switches, grouped digits for numbers. */
-export function shown(value: JsonValue | undefined): string {
+export function shown(value: ConfigValue | undefined): string {
   if (value === undefined || value === null) return "none";
   if (typeof value === "boolean") return value ? "on" : "off";
-  if (typeof value === "number") return writeNumber(value);
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "number" ? writeNumber(value) : value;
 }
 
 /** Sort a problem's errors to the inputs they are about; those of no known field are left to the form's head. */
 export function placeErrors(
-  errors: readonly { field: string; message: string }[],
+  errors: readonly FieldError[],
   known: readonly string[],
 ): { byField: FieldErrors; elsewhere: string[] } {
   const byField: FieldErrors = {};

@@ -21,9 +21,12 @@ describe("parseNumber", () => {
     expect(parseNumber(text)).toBe(value);
   });
 
-  it.each(["", "ten", "1,5", "10MM", "0x10", "1e", "1e999", "NaN", "Infinity", "--1", "1.2.3"])("refuses %j", (text) => {
-    expect(parseNumber(text)).toBeNull();
-  });
+  it.each(["", "ten", "1,5", "10MM", "0x10", "1e", "1e999", "NaN", "Infinity", "--1", "1.2.3"])(
+    "refuses %j",
+    (text) => {
+      expect(parseNumber(text)).toBeNull();
+    },
+  );
 });
 
 describe("writeNumber", () => {
@@ -39,7 +42,10 @@ describe("writeNumber", () => {
     expect(writeNumber(value)).toBe(text);
   });
 
-  it.each([0.1 + 0.2, 1e-9, 123_456.789, 2 ** 31 - 1, 1e21, -7e-12])("writes %d so that it reads back the same", (value) => {
-    expect(parseNumber(writeNumber(value))).toBe(value);
-  });
+  it.each([0.1 + 0.2, 1e-9, 123_456.789, 2 ** 31 - 1, 1e21, -7e-12])(
+    "writes %d so that it reads back the same",
+    (value) => {
+      expect(parseNumber(writeNumber(value))).toBe(value);
+    },
+  );
 });

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { carryOver, defaultsOf, type JsonSchema, sectionsOf, splitEssential, variantFor, variantsOf } from "./schema";
+import {
+  carryOver,
+  defaultsOf,
+  type JsonSchema,
+  sectionsOf,
+  splitEssential,
+  variantFor,
+  variantsOf,
+} from "./schema";
 
 const paac: JsonSchema = {
   type: "object",
@@ -7,9 +15,21 @@ const paac: JsonSchema = {
   description: "Parallel advantage actor-critic.",
   properties: {
     algorithm: { const: "paac", default: "paac", type: "string", group: "Run" },
-    env: { enum: ["CartPole-v1", "ALE/Pong-v5"], default: "ALE/Pong-v5", type: "string", group: "Run", title: "Game" },
+    env: {
+      enum: ["CartPole-v1", "ALE/Pong-v5"],
+      default: "ALE/Pong-v5",
+      type: "string",
+      group: "Run",
+      title: "Game",
+    },
     num_envs: { type: "integer", default: 32, minimum: 1, maximum: 1024, group: "Rollout" },
-    learning_rate: { type: "number", default: 0.0224, exclusiveMinimum: 0, maximum: 10, group: "Optimisation" },
+    learning_rate: {
+      type: "number",
+      default: 0.0224,
+      exclusiveMinimum: 0,
+      maximum: 10,
+      group: "Optimisation",
+    },
     clip_rewards: { type: "boolean", default: true, group: "Run" },
   },
 };
@@ -51,7 +71,12 @@ describe("variantsOf", () => {
   });
 
   it("reads a field that may be empty", () => {
-    expect(field(union, 1, "limit")).toMatchObject({ kind: "number", optional: true, initial: null, range: { min: 0 } });
+    expect(field(union, 1, "limit")).toMatchObject({
+      kind: "number",
+      optional: true,
+      initial: null,
+      range: { min: 0 },
+    });
   });
 
   it("reads kinds and open and closed ranges", () => {
@@ -70,7 +95,9 @@ describe("the form", () => {
   const fields = only?.fields ?? [];
 
   it("groups fields in the order of the schema", () => {
-    expect(sectionsOf(fields).map(([group, members]) => [group, members.map((member) => member.name)])).toEqual([
+    expect(
+      sectionsOf(fields).map(([group, members]) => [group, members.map((member) => member.name)]),
+    ).toEqual([
       ["Run", ["algorithm", "env", "clip_rewards"]],
       ["Rollout", ["num_envs"]],
       ["Optimisation", ["learning_rate"]],

@@ -1,6 +1,6 @@
 /** From the configuration's JSON schema to the fields of the form. */
 
-export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+import type { ConfigValue, RunConfig } from "@/api/types";
 
 /** The part of JSON schema that pydantic writes for a configuration. */
 export interface JsonSchema {
@@ -12,9 +12,9 @@ export interface JsonSchema {
   type?: string;
   title?: string;
   description?: string;
-  default?: JsonValue;
-  const?: JsonValue;
-  enum?: JsonValue[];
+  default?: ConfigValue;
+  const?: ConfigValue;
+  enum?: ConfigValue[];
   properties?: Record<string, JsonSchema>;
   minimum?: number;
   maximum?: number;
@@ -41,7 +41,7 @@ export interface FormField {
   group: string;
   kind: FieldKind;
   optional: boolean;
-  initial: JsonValue;
+  initial: ConfigValue;
   choices: string[];
   range: Range;
 }
@@ -54,13 +54,12 @@ export interface Variant {
   fields: FormField[];
 }
 
-export type ConfigValues = Record<string, JsonValue>;
-
 /** Follow $ref and a lone allOf until the schema itself is found. */
 function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
   if (schema.$ref) {
     const target = root.$defs?.[schema.$ref.replace("#/$defs/", "")];
-    if (!target) throw new Error(`The configuration schema points at ${schema.$ref}, which it does not define.`);
+    if (!target)
+      throw new Error(`The configuration schema points at ${schema.$ref}, which it does not define.`);
     const { $ref: _, ...beside } = schema;
     return { ...resolve(target, root), ...beside };
   }
@@ -88,7 +87,7 @@ export function variantsOf(root: JsonSchema): Variant[] {
   });
 }
 
-export function variantFor(variants: Variant[], algorithm: JsonValue | undefined): Variant | undefined {
+export function variantFor(variants: Variant[], algorithm: ConfigValue | undefined): Variant | undefined {
   return variants.find((variant) => variant.algorithm === algorithm) ?? variants[0];
 }
 
@@ -112,7 +111,7 @@ function fieldOf(name: string, property: JsonSchema, root: JsonSchema): FormFiel
   };
 }
 
-function kindOf(schema: JsonSchema, choices: JsonValue[]): FieldKind {
+function kindOf(schema: JsonSchema, choices: ConfigValue[]): FieldKind {
   if (choices.length > 0) return "choice";
   if (schema.type === "integer" || schema.type === "number" || schema.type === "boolean") return schema.type;
   return "text";
@@ -128,7 +127,7 @@ function rangeOf(schema: JsonSchema): Range {
 }
 
 /** The variant's defaults, as a complete configuration. */
-export function defaultsOf(variant: Variant): ConfigValues {
+export function defaultsOf(variant: Variant): RunConfig {
   return Object.fromEntries(variant.fields.map((field) => [field.name, field.initial]));
 }
 
@@ -150,7 +149,10 @@ export function splitEssential(fields: FormField[]): { essential: FormField[]; o
 }
 
 /** A changed algorithm keeps every value that its new form also has, and takes that form's defaults for the rest. */
-export function carryOver(values: ConfigValues, variant: Variant): ConfigValues {
+export function carryOver(values: RunConfig, variant: Variant): RunConfig {
   const kept = variant.fields.filter((field) => field.name in values && field.name !== "algorithm");
-  return { ...defaultsOf(variant), ...Object.fromEntries(kept.map((field) => [field.name, values[field.name] ?? null])) };
+  return {
+    ...defaultsOf(variant),
+    ...Object.fromEntries(kept.map((field) => [field.name, values[field.name] ?? null])),
+  };
 }

@@ -1,0 +1,73 @@
+import { Group, SegmentedControl, Slider, Switch, Text } from "@mantine/core";
+import { useState } from "react";
+import classes from "./charts.module.css";
+import { type CurveView, X_AXES, X_TITLES } from "./curveView";
+
+interface CurveControlsProps {
+  view: CurveView;
+  onChange: (view: CurveView) => void;
+}
+
+/** How all curves of a page are looked at. */
+export function CurveControls({ view, onChange }: CurveControlsProps) {
+  return (
+    <Group gap="md" role="group" aria-label="How the curves are shown">
+      <Group gap={8} wrap="nowrap">
+        <Text size="sm" c="dimmed">
+          By
+        </Text>
+        <SegmentedControl
+          size="xs"
+          aria-label="Horizontal axis"
+          data={X_AXES.map((axis) => ({ value: axis, label: X_TITLES[axis] }))}
+          value={view.x}
+          onChange={(x) => onChange({ ...view, x: X_AXES.find((axis) => axis === x) ?? "step" })}
+        />
+      </Group>
+      <Smoothing value={view.smoothing} onChange={(smoothing) => onChange({ ...view, smoothing })} />
+      <Switch
+        size="xs"
+        label="log x"
+        checked={view.xLog}
+        onChange={(event) => onChange({ ...view, xLog: event.currentTarget.checked })}
+      />
+      <Switch
+        size="xs"
+        label="log y"
+        checked={view.yLog}
+        onChange={(event) => onChange({ ...view, yLog: event.currentTarget.checked })}
+      />
+    </Group>
+  );
+}
+
+/** Moves freely while dragged and asks for new curves when let go. */
+function Smoothing({ value, onChange }: { value: number; onChange: (value: number) => void }) {
+  const [dragged, setDragged] = useState<number | null>(null);
+  const shown = dragged ?? value;
+  return (
+    <Group gap={8} wrap="nowrap">
+      <Text size="sm" c="dimmed" id="smoothing-label">
+        Smoothing
+      </Text>
+      <Slider
+        className={classes.smoothing}
+        size="sm"
+        min={0}
+        max={0.99}
+        step={0.01}
+        label={null}
+        thumbProps={{ "aria-labelledby": "smoothing-label" }}
+        value={shown}
+        onChange={setDragged}
+        onChangeEnd={(smoothing) => {
+          setDragged(null);
+          onChange(smoothing);
+        }}
+      />
+      <Text size="sm" ff="monospace" w={36} aria-hidden>
+        {shown.toFixed(2)}
+      </Text>
+    </Group>
+  );
+}

@@ -1,0 +1,131 @@
+import { Button, useComputedColorScheme } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { PlotlyHTMLElement } from "plotly.js";
+import { type ReactNode, useMemo, useRef, useState } from "react";
+import { curvesQuery } from "@/api/queries";
+import classes from "./charts.module.css";
+import { curvesRequest, type CurveView, X_TITLES, type Zoom } from "./curveView";
+import { FigureMenu } from "./FigureMenu";
+import { type PlotlyFigure, themed } from "./figureTheme";
+import { metricTitle } from "./metrics";
+import { Plot } from "./Plot";
+import { loadPlotly } from "./plotly";
+import { useVisible } from "./useVisible";
+
+const BUCKETS = 400;
+
+interface FigureProps {
+  runs: readonly number[];
+  metric: string;
+  view: CurveView;
+  title?: string;
+  height?: number;
+  legend?: boolean;
+}
+
+/**
+ * One metric's curves. Python builds the figure; here it is fetched while it can be seen, drawn in the theme's colours,
+ * and fetched again at finer resolution when the reader drags a range.
+ */
+export function Figure({ runs, metric, view, title, height = 260, legend = false }: FigureProps) {
+  const frame = useRef<HTMLElement>(null);
+  const [element, setElement] = useState<PlotlyHTMLElement | null>(null);
+  // A zoom belongs to the axis it was made on.
+  const axis = `${view.x}${view.xLog ? " log" : ""}`;
+  const [zoomed, setZoomed] = useState<{ axis: string; range: Zoom } | null>(null);
+  const zoom = zoomed?.axis === axis ? zoomed.range : null;
+  const visible = useVisible(frame);
+  const scheme = useComputedColorScheme("light");
+
+  const library = useQuery({
+    queryKey: ["plotly"],
+    queryFn: loadPlotly,
+    enabled: visible,
+    staleTime: Infinity,
+    gcTime: Infinity,
+    structuralSharing: false,
+  });
+  const options = curvesQuery(runs, curvesRequest(metric, view, zoom, BUCKETS));
+  const curves = useQuery({ ...options, enabled: visible && runs.length > 0 });
+
+  const figure = useMemo(
+    () => curves.data && themed(curves.data as unknown as PlotlyFigure, { scheme, revision: axis, legend }),
+    [curves.data, scheme, axis, legend],
+  );
+  const heading = title ?? metricTitle(metric);
+  const empty = curves.data?.data.length === 0 && zoom === null;
+  const drawable = library.data && figure && !empty;
+
+  return (
+    <figure ref={frame} className={classes.frame} style={{ margin: 0 }}>
+      <figcaption className={classes.head}>
+        <span className={classes.title} title={metric}>
+          {heading}
+        </span>
+        <span className={classes.state} role="status">
+          {stateWords(curves.isPlaceholderData, curves.isError && Boolean(curves.data))}
+        </span>
+        {zoom && element && library.data && (
+          <Button size="compact-xs" variant="subtle" onClick={() => resetZoom(library.data, element)}>
+            Show all
+          </Button>
+        )}
+        <FigureMenu
+          runs={runs}
+          metric={metric}
+          title={heading}
+          x={view.x}
+          zoom={zoom}
+          scheme={scheme}
+          drawn={element}
+          library={library.data}
+        />
+      </figcaption>
+      <div className={classes.canvas} style={{ height }}>
+        {drawable && (
+          <Plot
+            library={library.data}
+            figure={figure}
+            label={`${heading} by ${X_TITLES[view.x].toLowerCase()}, ${runs.length === 1 ? "one run" : `${runs.length} runs`}.`}
+            xLog={view.xLog}
+            onZoom={(range) => setZoomed(range && { axis, range })}
+            onDrawn={setElement}
+          />
+        )}
+        {!drawable && (
+          <Words>
+            {curves.isError || library.isError ? (
+              <>
+                <span>The chart cannot be shown: {(curves.error ?? library.error)?.message}</span>
+                <Button size="compact-sm" variant="default" onClick={() => void retry(curves, library)}>
+                  Try again
+                </Button>
+              </>
+            ) : empty ? (
+              "No points yet. They appear here as soon as the run reports them."
+            ) : (
+              "Loading the curve…"
+            )}
+          </Words>
+        )}
+      </div>
+    </figure>
+  );
+}
+
+function stateWords(loading: boolean, failed: boolean): string {
+  if (failed) return "Not up to date: the server does not answer";
+  return loading ? "Still loading…" : "";
+}
+
+function resetZoom(library: Awaited<ReturnType<typeof loadPlotly>>, element: PlotlyHTMLElement): void {
+  void library.relayout(element, { "xaxis.autorange": true, "yaxis.autorange": true });
+}
+
+async function retry(...queries: { isError: boolean; refetch: () => Promise<unknown> }[]): Promise<void> {
+  await Promise.all(queries.filter((query) => query.isError).map((query) => query.refetch()));
+}
+
+function Words({ children }: { children: ReactNode }) {
+  return <div className={classes.words}>{children}</div>;
+}

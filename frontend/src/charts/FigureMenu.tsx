@@ -1,0 +1,71 @@
+import { ActionIcon, Menu } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import type { PlotlyHTMLElement } from "plotly.js";
+import { type Cell, save, saveCsv } from "./csv";
+import type { XAxis, Zoom } from "./curveView";
+import { type Scheme, surfaceOf } from "./figureTheme";
+import type { PlotlyLibrary } from "./plotly";
+import { metricRows, ROW_HEADER } from "./points";
+
+interface FigureMenuProps {
+  runs: readonly number[];
+  metric: string;
+  title: string;
+  x: XAxis;
+  zoom: Zoom | null;
+  scheme: Scheme;
+  drawn: PlotlyHTMLElement | null;
+  library: PlotlyLibrary | undefined;
+}
+
+/** What can be taken away from a chart: its picture, and the points behind it. */
+export function FigureMenu({ runs, metric, title, x, zoom, scheme, drawn, library }: FigureMenuProps) {
+  const file = `${metric.replaceAll("/", "-")}-runs-${runs.join("-")}`;
+  const picture = useMutation({
+    mutationFn: async () => {
+      if (!drawn || !library) return;
+      save(`${file}.png`, await pictureOf(library, drawn, title, surfaceOf(scheme)));
+    },
+  });
+  const points = useMutation({
+    mutationFn: async () => {
+      const perRun: Cell[][][] = await Promise.all(runs.map((run) => metricRows(run, metric, x, zoom)));
+      saveCsv(`${file}.csv`, ROW_HEADER(x), perRun.flat());
+    },
+  });
+  const failed = picture.isError || points.isError;
+  return (
+    <Menu position="bottom-end" withinPortal>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size="sm" aria-label={`Menu of the chart ${title}`}>
+          ⋯
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item disabled={!drawn} onClick={() => picture.mutate()}>
+          Save picture (PNG)
+        </Menu.Item>
+        <Menu.Item onClick={() => points.mutate()}>Save points (CSV)</Menu.Item>
+        {failed && <Menu.Label>That did not work. Please try again.</Menu.Label>}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** The chart as a PNG with its title and an opaque background, so that it can stand in a paper or a chat. */
+async function pictureOf(
+  library: PlotlyLibrary,
+  drawn: PlotlyHTMLElement,
+  title: string,
+  background: string,
+): Promise<string> {
+  const { data, layout } = drawn as unknown as { data: Plotly.Data[]; layout: Partial<Plotly.Layout> };
+  const margin = { ...layout.margin, t: 40 };
+  return library.toImage(
+    {
+      data,
+      layout: { ...layout, margin, title: { text: title }, paper_bgcolor: background, showlegend: true },
+    },
+    { format: "png", width: 900, height: 500, scale: 2 },
+  );
+}

@@ -1,0 +1,54 @@
+import type { Config, PlotlyHTMLElement, PlotRelayoutEvent } from "plotly.js";
+import { useEffect, useRef } from "react";
+import { type PlotlyFigure, zoomOf } from "./figureTheme";
+import type { Zoom } from "./curveView";
+import type { PlotlyLibrary } from "./plotly";
+import classes from "./charts.module.css";
+
+const CONFIG: Partial<Config> = { displayModeBar: false, doubleClick: "autosize", showTips: false };
+
+interface PlotProps {
+  library: PlotlyLibrary;
+  /** Already in the theme's colours. */
+  figure: PlotlyFigure;
+  /** What a screen reader says of the picture. */
+  label: string;
+  xLog: boolean;
+  onZoom: (zoom: Zoom | null) => void;
+  /** Gives the drawn element to whoever saves or resets it. */
+  onDrawn: (element: PlotlyHTMLElement | null) => void;
+}
+
+/** Draws one figure and redraws it in place, so that a live update never loses the reader's zoom. */
+export function Plot({ library, figure, label, xLog, onZoom, onDrawn }: PlotProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const latest = useRef({ xLog, onZoom, onDrawn });
+
+  useEffect(() => {
+    latest.current = { xLog, onZoom, onDrawn };
+  });
+
+  useEffect(() => {
+    if (box.current) void library.react(box.current, figure.data, figure.layout, CONFIG);
+  }, [library, figure]);
+
+  useEffect(() => {
+    const element = box.current as unknown as PlotlyHTMLElement | null;
+    if (!element) return;
+    element.on("plotly_relayout", (change: PlotRelayoutEvent) => {
+      const zoom = zoomOf(change as Record<string, unknown>, latest.current.xLog);
+      if (zoom !== undefined) latest.current.onZoom(zoom);
+    });
+    latest.current.onDrawn(element);
+    const { onDrawn: gone } = latest.current;
+    const observer = new ResizeObserver(() => void library.Plots.resize(element));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      gone(null);
+      library.purge(element);
+    };
+  }, [library]);
+
+  return <div ref={box} className={classes.plot} role="img" aria-label={label} />;
+}

@@ -1,0 +1,28 @@
+/** Tables as comma-separated text, and the saving of it. */
+
+export type Cell = string | number | boolean | null | undefined;
+
+/** One cell by RFC 4180; a leading = + - or @ of text is kept from being run as a formula by a spreadsheet. */
+function cell(value: Cell): string {
+  if (value === null || value === undefined) return "";
+  const text = typeof value === "string" && /^[=+\-@\t]/.test(value) ? `'${value}` : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+export function csv(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  return [header, ...rows].map((row) => row.map(cell).join(",") + "\r\n").join("");
+}
+
+/** Hand a file to the browser's downloads. */
+export function save(name: string, content: Blob | string): void {
+  const address = typeof content === "string" ? content : URL.createObjectURL(content);
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  if (typeof content !== "string") setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+export function saveCsv(name: string, header: readonly string[], rows: readonly (readonly Cell[])[]): void {
+  save(name, new Blob([csv(header, rows)], { type: "text/csv" }));
+}

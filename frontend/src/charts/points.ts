@@ -1,0 +1,36 @@
+/** The points behind a chart, as rows of a table. */
+
+import { request } from "@/api/client";
+import type { Metrics } from "@/api/types";
+import type { Cell } from "./csv";
+import type { XAxis, Zoom } from "./curveView";
+
+// Fine enough for a spreadsheet, and one answer; every raw point is in the run's export.
+const BUCKETS = 5000;
+
+export const ROW_HEADER = (x: XAxis) => ["run", "metric", x, "mean", "min", "max", "last", "points"];
+
+export function rowsOf({ run_id, series }: Metrics): Cell[][] {
+  return Object.entries(series).flatMap(([name, points]) =>
+    points.x.map((x, i) => [
+      run_id,
+      name,
+      x,
+      points.mean[i],
+      points.min[i],
+      points.max[i],
+      points.last[i],
+      points.count[i],
+    ]),
+  );
+}
+
+export async function metricRows(
+  run: number,
+  metric: string,
+  x: XAxis,
+  zoom: Zoom | null,
+): Promise<Cell[][]> {
+  const query = { names: metric, x, buckets: BUCKETS, from: zoom?.[0], to: zoom?.[1] };
+  return rowsOf(await request<Metrics>("GET", `/runs/${run}/metrics`, { query }));
+}

@@ -1,0 +1,23 @@
+import { type RefObject, useEffect, useState, useSyncExternalStore } from "react";
+
+function watchPage(changed: () => void): () => void {
+  document.addEventListener("visibilitychange", changed);
+  return () => document.removeEventListener("visibilitychange", changed);
+}
+
+/** Whether an element can be seen now: near the viewport, and the page not in a hidden tab. */
+export function useVisible(element: RefObject<Element | null>): boolean {
+  const [near, setNear] = useState(false);
+  const pageShown = useSyncExternalStore(watchPage, () => document.visibilityState === "visible");
+  useEffect(() => {
+    const target = element.current;
+    if (!target) return;
+    const observer = new IntersectionObserver(
+      ([entry]) => setNear(entry?.isIntersecting ?? false),
+      { rootMargin: "200px" }, // so that a chart is there when it scrolls into sight
+    );
+    observer.observe(target);
+    return () => observer.disconnect();
+  }, [element]);
+  return near && pageShown;
+}
