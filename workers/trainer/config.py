@@ -49,7 +49,7 @@ class PaacConfig(BaseModel):
         ge=0,
         le=2**31 - 1,
         title="Seed",
-        description="Seeds the environments, the weights and the sampling; the same seed repeats a run on the same machine.",
+        description="Seeds environments, weights and sampling; on one machine, the same seed repeats a run.",
         json_schema_extra=RUN,
     )
     device: Device = Field(
@@ -155,7 +155,7 @@ class PaacConfig(BaseModel):
         ge=0,
         le=100,
         title="Value loss weight",
-        description="Weight of the squared error of V beside the policy's loss; algorithm 1 has 1, later code often 0.5.",
+        description="Weight of the squared error of V beside the policy's loss; 1 in algorithm 1, often 0.5 since.",
         json_schema_extra=OPTIMISATION,
     )
     network: Network = Field(
@@ -248,15 +248,16 @@ PRESETS: dict[str, Preset] = {
             source="Tuned here; the method is PAAC's algorithm 1.",
             config=PaacConfig(
                 env="CartPole-v1",
-                total_steps=1_000_000,
-                checkpoint_seconds=10,
+                total_steps=1_500_000,
+                checkpoint_seconds=5,
                 num_envs=16,
                 t_max=16,
+                gamma=0.98,
                 learning_rate=0.003,
                 rmsprop_epsilon=1e-5,
                 max_grad_norm=0.5,
-                entropy_cost=0.01,
-                value_cost=0.5,
+                entropy_cost=0.0,
+                value_cost=0.05,
                 clip_rewards=False,
             ),
         ),

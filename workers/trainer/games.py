@@ -1,5 +1,6 @@
 """Environments a run may name: an allow-list, so that no request can make gymnasium import code (no torch here)."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -50,3 +51,10 @@ ENVIRONMENTS: dict[str, Environment] = {
         *(Environment(f"ALE/{game}-v5", _title(game), "atari", 4) for game in ATARI_GAMES),
     )
 }
+
+
+def rom_of(env: str) -> str:
+    """Name the ROM of an Atari id: `ALE/UpNDown-v5` is up_n_down."""
+    game = env.removeprefix("ALE/").removesuffix("-v5")
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", game)
+    return words.lower().replace("to_e3_d", "toe_3d").replace("toe3_d", "toe_3d")

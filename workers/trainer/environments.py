@@ -1,0 +1,170 @@
+"""Batches of environments behind one interface: send the actions, receive what came of them."""
+
+import os
+from dataclasses import dataclass
+from typing import Protocol
+
+import gymnasium
+import numpy as np
+from ale_py.vector_env import AtariVectorEnv
+from gymnasium.vector import AutoresetMode, VectorEnv
+from numpy.typing import NDArray
+
+from workers.trainer.config import RunConfig
+from workers.trainer.games import rom_of
+
+Floats = NDArray[np.float32]
+Flags = NDArray[np.bool_]
+Actions = NDArray[np.int64]
+Observations = NDArray[np.uint8] | NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one action in every environment led to; rewards are raw.
+
+    A row whose episode had ended before the step is `fresh`: its action was ignored, its reward is 0 and its
+    observation opens the next episode (autoreset on the next step). Learners leave fresh rows out.
+    """
+
+    observations: Observations
+    rewards: Floats
+    terminated: Flags
+    truncated: Flags
+    life_lost: Flags
+    fresh: Flags
+
+
+class Environments(Protocol):
+    """A batch of environments that step together."""
+
+    num_envs: int
+    observation_shape: tuple[int, ...]
+    num_actions: int
+    frames_per_step: int
+
+    def reset(self) -> Observations:
+        """Begin an episode in every environment."""
+        ...
+
+    def send(self, actions: Actions) -> None:
+        """Start a step; every `send` is answered by one `receive`."""
+        ...
+
+    def receive(self) -> Step:
+        """Wait for the step that was sent."""
+        ...
+
+    def close(self) -> None:
+        """End the environments and their threads."""
+        ...
+
+
+class AtariEnvironments:
+    """Atari games with the papers' preprocessing, stepped by C++ threads."""
+
+    frames_per_step = 4
+
+    def __init__(self, env: str, num_envs: int, num_threads: int, max_noops: int, seed: int) -> None:
+        self._games = AtariVectorEnv(
+            rom_of(env),
+            num_envs,
+            num_threads=num_threads,
+            noop_max=max_noops,
+            frameskip=self.frames_per_step,
+            reward_clipping=False,
+            autoreset_mode=AutoresetMode.NEXT_STEP,
+        )
+        self.num_envs = num_envs
+        self.num_actions = int(self._games.single_action_space.n)
+        self.observation_shape: tuple[int, ...] = (4, 84, 84)
+        self._seeds = np.arange(num_envs, dtype=np.int64) + seed * num_envs % (2**31 - num_envs)
+        self._over = np.zeros(num_envs, dtype=np.bool_)
+        self._lives = np.zeros(num_envs, dtype=np.int32)
+
+    def reset(self) -> Observations:
+        observations, info = self._games.reset(seed=self._seeds)
+        self._over = np.zeros(self.num_envs, dtype=np.bool_)
+        self._lives = info["lives"].copy()
+        return observations  # type: ignore[no-any-return]
+
+    def send(self, actions: Actions) -> None:
+        # An action outside the set would make an emulator thread throw and `recv` wait for ever.
+        if actions.min() < 0 or actions.max() >= self.num_actions:
+            raise ValueError(f"actions must lie between 0 and {self.num_actions - 1}, got {actions.tolist()}")
+        self._games.send(actions)
+
+    def receive(self) -> Step:
+        observations, rewards, terminated, truncated, info = self._games.recv()
+        fresh, lives = self._over, info["lives"].copy()
+        step = Step(
+            observations,
+            rewards.astype(np.float32),
+            terminated,
+            truncated,
+            life_lost=(lives < self._lives) & ~fresh,
+            fresh=fresh,
+        )
+        self._over, self._lives = terminated | truncated, lives
+        return step
+
+    def close(self) -> None:
+        self._games.close()
+
+
+class GymnasiumEnvironments:
+    """Gymnasium's own environments, stepped in this process."""
+
+    frames_per_step = 1
+
+    def __init__(self, env: str, num_envs: int, seed: int) -> None:
+        vectorised = gymnasium.spec(env).vector_entry_point is not None
+        self._envs: VectorEnv[Observations, Actions, Floats] = gymnasium.make_vec(
+            env, num_envs, vectorization_mode="vector_entry_point" if vectorised else "sync"
+        )
+        self.num_envs = num_envs
+        actions, observations = self._envs.single_action_space, self._envs.single_observation_space
+        if not isinstance(actions, gymnasium.spaces.Discrete) or observations.shape is None:
+            raise TypeError(f"{env} needs discrete actions and array observations, but has {actions}, {observations}")
+        self.num_actions = int(actions.n)
+        self.observation_shape = observations.shape
+        self._seed = seed
+        self._over = np.zeros(num_envs, dtype=np.bool_)
+        self._actions: Actions | None = None
+
+    def reset(self) -> Observations:
+        observations, _ = self._envs.reset(seed=self._seed)
+        self._over = np.zeros(self.num_envs, dtype=np.bool_)
+        return observations
+
+    def send(self, actions: Actions) -> None:
+        self._actions = actions
+
+    def receive(self) -> Step:
+        if self._actions is None:
+            raise RuntimeError("receive() needs a send() before it")
+        observations, rewards, terminated, truncated, _ = self._envs.step(self._actions)
+        self._actions = None
+        fresh = self._over
+        step = Step(
+            # gymnasium reuses its buffers, and a learner keeps what it received.
+            np.array(observations, dtype=np.float32),
+            np.asarray(rewards, dtype=np.float32),
+            terminated.copy(),
+            truncated.copy(),
+            life_lost=np.zeros(self.num_envs, dtype=np.bool_),
+            fresh=fresh,
+        )
+        self._over = step.terminated | step.truncated
+        return step
+
+    def close(self) -> None:
+        self._envs.close()
+
+
+def make(config: RunConfig, num_envs: int, seed: int) -> Environments:
+    """Open `num_envs` environments of the run's game."""
+    if config.environment.kind == "atari":
+        threads = min(config.num_workers, num_envs, os.cpu_count() or 1)
+        return AtariEnvironments(config.env, num_envs, threads, config.max_noops, seed)
+    return GymnasiumEnvironments(config.env, num_envs, seed)

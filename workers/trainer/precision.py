@@ -1,0 +1,24 @@
+"""Which number format the network's body computes in."""
+
+from pathlib import Path
+
+import torch
+
+from workers.trainer.config import RunConfig
+
+
+def native_bfloat16(device: torch.device) -> bool:
+    """Say whether the device multiplies bfloat16 in hardware; emulation would be slower than float32."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    cpuinfo = Path("/proc/cpuinfo")
+    return cpuinfo.exists() and "avx512_bf16" in cpuinfo.read_text()
+
+
+def body_dtype(config: RunConfig, device: torch.device) -> torch.dtype:
+    """Resolve `precision`; vectors are so small that bfloat16 would only cost accuracy."""
+    if config.precision == "bfloat16":
+        return torch.bfloat16
+    if config.precision == "auto" and config.environment.kind == "atari" and native_bfloat16(device):
+        return torch.bfloat16
+    return torch.float32
