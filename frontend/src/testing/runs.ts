@@ -1,0 +1,40 @@
+import type { Run } from "@/api/types";
+
+/** A running run with plausible numbers; tests change what they are about. */
+export function aRun(changes: Partial<Run> = {}): Run {
+  return {
+    id: 1,
+    name: "pong-1",
+    state: "running",
+    desired: "run",
+    algorithm: "paac",
+    env: "ALE/Pong-v5",
+    queue: "cpu",
+    attempt: 1,
+    priority: 0,
+    tags: [],
+    notes: "",
+    config: { algorithm: "paac", env: "ALE/Pong-v5", total_steps: 1_000_000, num_envs: 32 },
+    parent: null,
+    created_at: "2026-01-01T10:00:00Z",
+    started_at: "2026-01-01T10:00:02Z",
+    finished_at: null,
+    archived_at: null,
+    state_reason: null,
+    failure: null,
+    worker: "cpu-1",
+    step: 250_000,
+    frames: 1_000_000,
+    total_steps: 1_000_000,
+    steps_per_second: 4100,
+    seconds_left: 183,
+    last_return: -12.5,
+    best_return: -10,
+    episodes: 80,
+    poster_file_id: null,
+    versions: null,
+    command: null,
+    color: "#3451b2",
+    ...changes,
+  };
+}

@@ -1,0 +1,23 @@
+import { Alert, Button, Stack, Text } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+
+/** Why something could not be fetched, and a way to ask again. */
+export function QueryProblem({ error, retry }: { error: Error; retry?: () => void }) {
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      icon={<IconAlertTriangle aria-hidden />}
+      title="This could not be fetched"
+    >
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{error.message}</Text>
+        {retry && (
+          <Button size="xs" variant="default" onClick={retry}>
+            Ask again
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}

@@ -1,0 +1,36 @@
+import { Tooltip } from "@mantine/core";
+import {
+  IconAlertTriangleFilled,
+  IconCheck,
+  IconClock,
+  IconLoader,
+  IconPlayerPauseFilled,
+  IconPlayerPlayFilled,
+  IconPlayerStopFilled,
+} from "@tabler/icons-react";
+import type { Run, RunState } from "@/api/types";
+import classes from "./RunStateBadge.module.css";
+import { stateName } from "./states";
+
+const SIGNS: Record<RunState, typeof IconCheck> = {
+  queued: IconClock,
+  starting: IconLoader,
+  running: IconPlayerPlayFilled,
+  paused: IconPlayerPauseFilled,
+  stopped: IconPlayerStopFilled,
+  finished: IconCheck,
+  failed: IconAlertTriangleFilled,
+};
+
+/** State of a run: a sign, a word and a colour, so that the colour alone is never needed. */
+export function RunStateBadge({ run }: { run: Pick<Run, "state" | "desired" | "state_reason"> }) {
+  const Sign = SIGNS[run.state];
+  return (
+    <Tooltip label={run.state_reason} disabled={!run.state_reason} multiline maw={360}>
+      <span className={classes.badge} data-state={run.state}>
+        <Sign size={12} stroke={2.5} aria-hidden />
+        {stateName(run)}
+      </span>
+    </Tooltip>
+  );
+}
