@@ -1,0 +1,200 @@
+"""Claims runs and trains them, one at a time: spawns the trainer, relays what it writes, obeys the backend."""
+
+import json
+import logging
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from workers import run_directory
+from workers.backend_client import BackendClient, BackendError, Claim, Ending, StaleAttemptError, UnreachableError
+from workers.backoff import persist
+from workers.endings import Asked, ending_of_leftover, ending_of_trainer
+from workers.heartbeat import Heartbeat, Held
+from workers.relay import Relay
+from workers.spool import Spool
+from workers.trainer_process import TrainerProcess
+
+TRAINER = (sys.executable, "-m", "workers.trainer")
+WATCH_SECONDS = 0.1
+DRAIN_SECONDS = 15.0  # after which a worker that must go leaves what it could not deliver to its next life
+
+_ending_adapter = TypeAdapter(Ending)
+
+log = logging.getLogger(__name__)
+
+
+class Supervisor:
+    """The one slot of a worker."""
+
+    def __init__(
+        self,
+        client: BackendClient,
+        heartbeat: Heartbeat,
+        directory: Path,
+        grace_seconds: float,
+        trainer: Sequence[str] = TRAINER,
+        keep_open: Sequence[int] = (),
+    ) -> None:
+        self._client, self._heartbeat, self._directory = client, heartbeat, directory
+        self._grace_seconds, self._trainer, self._keep_open = grace_seconds, trainer, keep_open
+        self._slot = threading.Lock()
+        self._draining_since: float | None = None
+
+    def drain(self) -> None:
+        """Let the trainer checkpoint, give its run back and claim no other."""
+        self._draining_since = self._draining_since or time.monotonic()
+
+    def look(self) -> None:
+        """Claim and train until no run waits."""
+        with self._slot:
+            while not self._draining_since:
+                try:
+                    claim = self._client.claim()
+                except BackendError as error:
+                    log.warning("Cannot claim a run: %s", error)
+                    return
+                if claim is None:
+                    return
+                self._train(claim)
+
+    def recover(self) -> None:
+        """Deliver what an earlier life of this worker left behind, and give its runs back."""
+        with self._slot:
+            for run, attempt, directory in run_directory.leftovers(self._directory):
+                log.info("Run %d, attempt %d was left behind; delivering what it wrote.", run, attempt)
+                held = Held(run, attempt)
+                relay = Relay(self._client, run, attempt, Spool(directory))
+                relay.start()
+                if self._deliver_rest(relay, held, directory):
+                    self._release(held, directory, self._leftover_ending(directory, relay))
+
+    def _train(self, claim: Claim) -> None:
+        log.info("Run %d, attempt %d: starting.", claim.run_id, claim.attempt)
+        held = Held(claim.run_id, claim.attempt)
+        directory = run_directory.attempt_directory(self._directory, claim.run_id, claim.attempt)
+        self._heartbeat.hold(held)
+        try:
+            ending = self._attempt(claim, held, directory)
+            if ending:
+                self._release(held, directory, ending)
+        except StaleAttemptError:
+            run_directory.remove(directory)
+        finally:
+            self._heartbeat.hold(None)
+
+    def _attempt(self, claim: Claim, held: Held, directory: Path) -> Ending | None:
+        """Train to an end; None when the run is no longer ours or its end must wait for our next life."""
+        try:
+            run_directory.prepare(directory, claim, self._client, lambda: bool(self._draining_since) or held.stale)
+        except UnreachableError as error:
+            return Ending("drained", f"The checkpoint could not be fetched: {error}")
+        except OSError as error:
+            return Ending("failed", f"The worker could not lay out the run's directory: {error}")
+        command = [
+            *self._trainer,
+            str(directory / "config.json"),
+            "--dir",
+            str(directory),
+            "--resume",
+            "--no-progress-bar",
+        ]
+        trainer = TrainerProcess(command, directory / "trainer.log", self._keep_open)
+        relay = Relay(self._client, claim.run_id, claim.attempt, Spool(directory))
+        relay.start()
+        try:
+            asked, outstayed = self._watch(trainer, relay, held)
+            if not self._deliver_rest(relay, held, directory):
+                return None
+        finally:
+            trainer.close()
+            relay.abandon()
+        if relay.stale or held.stale:
+            raise StaleAttemptError
+        return self._judge(trainer, relay, directory, asked, outstayed)
+
+    def _watch(self, trainer: TrainerProcess, relay: Relay, held: Held) -> tuple[Asked | None, bool]:
+        """Wait for the trainer's end, and hasten it when the backend or our own end asks for that."""
+        asked: Asked | None = None
+        deadline = float("inf")
+        while not trainer.wait(WATCH_SECONDS):
+            if held.stale or relay.stale or relay.broken:
+                trainer.kill()
+            elif asked is None and (asked := self._reason_to_stop(held)):
+                log.info("Run %d: asking the trainer to stop.", held.run)
+                trainer.terminate()
+                deadline = time.monotonic() + self._grace_seconds
+            elif time.monotonic() > deadline:
+                log.warning("Run %d: the trainer did not stop within %g s; killing it.", held.run, self._grace_seconds)
+                trainer.kill()
+        return asked, time.monotonic() > deadline
+
+    def _reason_to_stop(self, held: Held) -> Asked | None:
+        if held.desired in ("pause", "stop"):
+            return "stopped"
+        return "drained" if self._draining_since else None
+
+    def _deliver_rest(self, relay: Relay, held: Held, directory: Path) -> bool:
+        """Wait until everything written is delivered; False if that must wait for our next life."""
+        relay.trainer_ended()
+        patience = time.monotonic() + DRAIN_SECONDS
+        while relay.is_alive():
+            relay.join(WATCH_SECONDS)
+            if held.stale:
+                relay.abandon()
+            if not self._draining_since:
+                patience = time.monotonic() + DRAIN_SECONDS
+            elif time.monotonic() > patience:
+                relay.abandon()
+                log.warning("Run %d: the backend is away; its last events wait in %s.", held.run, directory)
+                return False
+        return True
+
+    def _judge(
+        self, trainer: TrainerProcess, relay: Relay, directory: Path, asked: Asked | None, outstayed: bool
+    ) -> Ending:
+        if relay.broken:
+            return Ending("failed", relay.broken)
+        ending = ending_of_trainer(
+            trainer.returncode or 0, Spool(directory).last_event(), trainer.last_words(), asked, outstayed
+        )
+        if ending.outcome in ("failed", "lost"):
+            log.warning("%s %s", ending.message, trainer.last_words())
+        return ending
+
+    def _leftover_ending(self, directory: Path, relay: Relay) -> Ending:
+        """Return the ending already settled, else judge by what the trainer wrote."""
+        if relay.broken:
+            return Ending("failed", relay.broken)
+        settled = directory / "ending.json"
+        if settled.exists():
+            return _ending_adapter.validate_json(settled.read_bytes())
+        return ending_of_leftover(Spool(directory).last_event())
+
+    def _release(self, held: Held, directory: Path, ending: Ending) -> None:
+        """Give the run back and clear its directory; if nobody answers until we must go, our next life does it."""
+        log.info("Run %d, attempt %d: %s. %s", held.run, held.attempt, ending.outcome, ending.message or "")
+        self._settle(directory, ending)
+        patience = time.monotonic() + DRAIN_SECONDS
+        try:
+            persist(
+                lambda: self._client.release(held.run, held.attempt, ending),
+                gives_up=lambda: bool(self._draining_since) and time.monotonic() > patience,
+            )
+        except StaleAttemptError:
+            log.info("Run %d, attempt %d had already gone to another worker.", held.run, held.attempt)
+        except BackendError as error:
+            log.warning("Run %d could not be given back: %s", held.run, error)
+            return
+        run_directory.remove(directory)
+
+    def _settle(self, directory: Path, ending: Ending) -> None:
+        try:
+            (directory / "ending.json").write_text(json.dumps(asdict(ending)))
+        except OSError as error:
+            log.warning("Cannot note in %s how it ended: %s", directory, error)
