@@ -1,4 +1,5 @@
 import { ActionIcon, Menu } from "@mantine/core";
+import { IconDots } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import type { PlotlyHTMLElement } from "plotly.js";
 import { type Cell, save, saveCsv } from "./csv";
@@ -37,8 +38,8 @@ export function FigureMenu({ runs, metric, title, x, zoom, scheme, drawn, librar
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="sm" aria-label={`Menu of the chart ${title}`}>
-          ⋯
+        <ActionIcon size="sm" aria-label={`Menu of the chart ${title}`}>
+          <IconDots size={16} aria-hidden />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>

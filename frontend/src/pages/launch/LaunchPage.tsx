@@ -1,3 +1,60 @@
+import { Alert, Anchor, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { Link, useSearchParams } from "react-router";
+import { configSchemaQuery, environmentsQuery, presetsQuery, runQuery } from "@/api/queries";
+import { usePageTitle } from "@/app/usePageTitle";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { LaunchForm } from "./LaunchForm";
+import { type JsonSchema, variantsOf } from "./schema";
+import { startingPoint } from "./startingPoint";
+
+/** /launch?preset=NAME begins with a preset, /launch?like=12 with the configuration of run 12. */
 export default function LaunchPage() {
-  return null;
+  usePageTitle("Launch a run");
+  const [search, setSearch] = useSearchParams();
+  const likeId = Number(search.get("like")) || null;
+  const schema = useQuery(configSchemaQuery);
+  const presets = useQuery(presetsQuery);
+  const environments = useQuery(environmentsQuery);
+  // Read once: a run that goes on learning must not begin the form anew.
+  const like = useQuery({ ...runQuery(likeId ?? 0), enabled: likeId !== null });
+
+  const variants = useMemo(() => (schema.data ? variantsOf(schema.data as JsonSchema) : []), [schema.data]);
+  const needed = [schema, presets, environments, ...(likeId === null ? [] : [like])];
+  const failed = needed.find((query) => query.isError && query.data === undefined);
+  const ready = needed.every((query) => query.data !== undefined);
+
+  return (
+    <Stack gap="lg">
+      <Title order={1}>Launch a run</Title>
+      {likeId !== null && like.data && (
+        <Alert variant="light" p="sm" maw={1200}>
+          <Text size="sm">
+            The same as run {likeId}{" "}
+            <Anchor component={Link} to={`/runs/${likeId}`}>
+              {like.data.name}
+            </Anchor>
+            , until you change something. Marked is what differs from the nearest preset.
+          </Text>
+        </Alert>
+      )}
+      {failed && <QueryProblem error={failed.error} retry={() => void failed.refetch()} />}
+      {!failed && !ready && <Text c="dimmed">Loading the form…</Text>}
+      {ready && (
+        <LaunchForm
+          variants={variants}
+          presets={presets.data ?? []}
+          environments={environments.data ?? []}
+          start={startingPoint(
+            presets.data ?? [],
+            variants,
+            search.get("preset"),
+            likeId === null ? undefined : like.data,
+          )}
+          onPreset={(preset) => setSearch({ preset }, { replace: true })}
+        />
+      )}
+    </Stack>
+  );
 }

@@ -1,0 +1,65 @@
+import { TagsInput, Textarea, TextInput } from "@mantine/core";
+import type { FieldErrors } from "./draft";
+import classes from "./launch.module.css";
+import { inputId } from "./useConfigDraft";
+
+/** What a run is called and filed under; none of it changes what is learnt. */
+export interface Details {
+  name: string;
+  tags: string[];
+  notes: string;
+  priority: string;
+}
+
+export const NO_DETAILS: Details = { name: "", tags: [], notes: "", priority: "0" };
+export const DETAIL_NAMES: readonly string[] = Object.keys(NO_DETAILS);
+
+interface DetailsFieldsProps {
+  details: Details;
+  errors: FieldErrors;
+  onChange: (details: Details) => void;
+}
+
+export function DetailsFields({ details, errors, onChange }: DetailsFieldsProps) {
+  return (
+    <div className={classes.fields}>
+      <TextInput
+        id={inputId("name")}
+        label="Name"
+        description="Left empty, the run is named after its method and game."
+        value={details.name}
+        error={errors["name"]}
+        maxLength={200}
+        onChange={(event) => onChange({ ...details, name: event.currentTarget.value })}
+      />
+      <TagsInput
+        id={inputId("tags")}
+        label="Tags"
+        description="To find it again; Enter or a comma ends a tag."
+        value={details.tags}
+        error={errors["tags"]}
+        onChange={(tags) => onChange({ ...details, tags })}
+      />
+      <Textarea
+        id={inputId("notes")}
+        label="Notes"
+        description="What you want to find out."
+        autosize
+        minRows={1}
+        maxRows={8}
+        value={details.notes}
+        error={errors["notes"]}
+        onChange={(event) => onChange({ ...details, notes: event.currentTarget.value })}
+      />
+      <TextInput
+        id={inputId("priority")}
+        label="Priority"
+        description="Of the runs that wait, the highest starts first."
+        inputMode="numeric"
+        value={details.priority}
+        error={errors["priority"]}
+        onChange={(event) => onChange({ ...details, priority: event.currentTarget.value })}
+      />
+    </div>
+  );
+}

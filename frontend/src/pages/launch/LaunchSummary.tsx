@@ -1,0 +1,94 @@
+import { Button, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { workersQuery } from "@/api/queries";
+import type { ConfigValue, Environment, RunConfig } from "@/api/types";
+import { exact, plural, short } from "@/ui/format";
+import { isChanged, shown } from "./draft";
+import classes from "./launch.module.css";
+import { queueHint } from "./queueHint";
+import type { ConfigDraft } from "./useConfigDraft";
+
+interface LaunchSummaryProps {
+  config: ConfigDraft;
+  environments: readonly Environment[];
+  referenceTitle: string;
+  /** Errors of no field, and how many fields have one. */
+  problems: readonly string[];
+  busy: boolean;
+}
+
+/** What will be run, said before it is. */
+export function LaunchSummary({ config, environments, referenceTitle, problems, busy }: LaunchSummaryProps) {
+  const workers = useQuery(workersQuery);
+  const { values, reference } = config;
+  const environment = environments.find((candidate) => candidate.id === values["env"]);
+  const changes = config.fields.filter((field) =>
+    isChanged(field, config.draft[field.name], reference[field.name] ?? field.initial),
+  );
+  const wrong = Object.keys(config.errors).length;
+  return (
+    <Stack component="section" gap="sm" className={classes.summary} aria-label="What will be run">
+      <Title order={2}>
+        {config.variant?.title ?? "Run"} on {environment?.title ?? shown(values["env"])}
+      </Title>
+      <Text size="sm" title={exactSteps(values["total_steps"])}>
+        {lengthOf(values, environment)}
+      </Text>
+      <div>
+        <Text size="xs" c="dimmed" mb={4}>
+          {changes.length === 0 ? `Exactly as “${referenceTitle}”.` : `Changed from “${referenceTitle}”:`}
+        </Text>
+        <dl className={classes.changes}>
+          {changes.map((field) => (
+            <Change
+              key={field.name}
+              title={field.title}
+              from={reference[field.name] ?? field.initial}
+              to={values[field.name]}
+            />
+          ))}
+        </dl>
+      </div>
+      <Text size="sm">{queueHint(values["device"], workers.data)}</Text>
+      {problems.map((problem) => (
+        <Text key={problem} size="sm" c="red" role="alert">
+          {problem}
+        </Text>
+      ))}
+      {wrong > 0 && (
+        <Text size="sm" c="red" role="alert">
+          {plural(wrong, "field needs", "fields need")} another value.
+        </Text>
+      )}
+      <Button type="submit" size="md" loading={busy} fullWidth>
+        Launch run
+      </Button>
+    </Stack>
+  );
+}
+
+function Change({ title, from, to }: { title: string; from: ConfigValue; to: ConfigValue | undefined }) {
+  return (
+    <>
+      <dt>{title}</dt>
+      <dd>
+        {shown(from)} → {to === undefined ? "?" : shown(to)}
+      </dd>
+    </>
+  );
+}
+
+function exactSteps(steps: ConfigValue | undefined): string | undefined {
+  return typeof steps === "number" ? exact(steps, "steps") : undefined;
+}
+
+function lengthOf(values: RunConfig, environment: Environment | undefined): string {
+  const { total_steps: steps, num_envs: envs, t_max: rollout } = values;
+  if (typeof steps !== "number") return "";
+  const perStep = environment?.frames_per_step ?? 1;
+  const parts = [short(steps, "steps") + (perStep > 1 ? ` (${short(steps * perStep, "frames")})` : "")];
+  if (typeof envs === "number" && typeof rollout === "number") {
+    parts.push(`${plural(envs, "environment")}, ${plural(envs * rollout, "step")} an update`);
+  }
+  return parts.join(" in ");
+}
