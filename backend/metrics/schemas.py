@@ -1,0 +1,32 @@
+"""What clients see of metrics."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Axis = Literal["step", "frames", "time", "epoch"]
+
+
+class SeriesPoints(BaseModel):
+    """One series: a place is a single point, or all points of a bucket. NaN and the infinities are strings."""
+
+    model_config = ConfigDict(ser_json_inf_nan="strings")
+
+    resolution: Literal["raw", "buckets"]
+    total: int
+    x: list[float]
+    mean: list[float]
+    min: list[float]
+    max: list[float]
+    last: list[float]
+    count: list[int]
+
+
+class RunMetrics(BaseModel):
+    """Series of one run; `complete` is false when they hold only what is newer than the cursor asked for."""
+
+    run_id: int
+    x: Axis
+    cursor: str
+    complete: bool
+    series: dict[str, SeriesPoints]

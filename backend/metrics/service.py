@@ -1,0 +1,210 @@
+"""What the event ingest calls: store a batch of points, and hide the ones that a resumed attempt supersedes."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from sqlalchemy import select, tuple_
+from sqlalchemy.orm import Session
+
+from backend.errors import Problem
+from backend.metrics import reading
+from backend.metrics.models import MetricChunk, MetricClock, MetricPage, MetricSeries
+from backend.metrics.points import (
+    CHUNK,
+    NO_SUMMARIES,
+    PAGE,
+    POINT,
+    SUMMARY,
+    Array,
+    Floats,
+    Ints,
+    gather,
+    summarise,
+    unpack,
+)
+from backend.models import Run
+from workers.trainer.events import Metrics
+
+RETURN = "episode/return"
+MAX_SERIES = 500
+RECENT = 100
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]{0,119}")
+
+
+class UnstorableMetric(Problem):
+    """A metric's name is not one, or the run has too many."""
+
+    status = 422
+    kind = "unstorable-metric"
+    title = "Metric cannot be stored"
+
+
+def store(session: Session, run: Run, attempt: int, metrics: Sequence[Metrics]) -> None:
+    """Store every value and every episode of new events; the caller holds the run's row and commits."""
+    if not metrics:
+        return
+    arrived = gather(metrics)
+    _advance_clock(session, run.id, attempt, [event.time for event in metrics])
+    known = _series(session, run.id, arrived)
+    tails = _tails(session, known.values())
+    full: dict[int, Array] = {}
+    for name, points in arrived.items():
+        series = known[name]
+        finished = _append(session, series, tails.get(series.id), points, attempt)
+        if len(finished):
+            full[series.id] = finished
+        if name == RETURN:
+            run.best_return = best_mean(_recent(series), points["value"], series.count, run.best_return)
+        _count(series, points["value"])
+        if name == RETURN:
+            run.last_return, run.episodes = series.recent_mean, series.count
+    _add_to_pages(session, [series for series in known.values() if series.id in full], full)
+
+
+def supersede(session: Session, run: Run, attempt: int, step: int) -> None:
+    """Take points of earlier attempts beyond the step out of every statistic; they stay stored."""
+    limits = reading.visible_limits(session, run.id, also=(attempt, step))
+    every = list(session.scalars(select(MetricSeries).where(MetricSeries.run_id == run.id)))
+    for series in every:
+        seen = reading.visible_summaries(session, series, limits)
+        series.count = int(seen["count"].sum())
+        series.min = float(np.fmin.reduce(seen["min"])) if len(seen) else None
+        series.max = float(np.fmax.reduce(seen["max"])) if len(seen) else None
+        _remember(series, reading.last_values(session, series, limits, RECENT))
+        if series.name == RETURN:
+            run.last_return, run.episodes = series.recent_mean, series.count
+            run.best_return = _best_again(session, series, limits)
+
+
+def _best_again(session: Session, series: MetricSeries, limits: Ints) -> float | None:
+    best, count, before = None, 0, np.empty(0)
+    for _attempt, points, superseded in reading.stored_points(session, series, limits):
+        values = points["value"][~superseded]
+        best = best_mean(before, values, count, best)
+        count += len(values)
+        before = np.concatenate([before, values])[-RECENT:]
+    return best
+
+
+def best_mean(before: Floats, values: Floats, count: int, best: float | None) -> float | None:
+    """The best mean of 100 values on end, or the mean of all while there are fewer; `count` came before `values`."""
+    if not len(values):
+        return best
+    together = np.concatenate([before[-(RECENT - 1) :] if count >= RECENT else before, values])
+    with np.errstate(invalid="ignore"):
+        if count + len(values) < RECENT:
+            return float(together.mean())
+        means = np.lib.stride_tricks.sliding_window_view(together, RECENT).mean(axis=1)
+    best_of_these = float(np.fmax.reduce(means))
+    return best_of_these if best is None or count < RECENT else float(np.fmax(best, best_of_these))
+
+
+def _advance_clock(session: Session, run_id: int, attempt: int, times: Sequence[float]) -> None:
+    clock = session.get(MetricClock, (run_id, attempt))
+    if clock is None:
+        session.add(MetricClock(run_id=run_id, attempt=attempt, first=min(times), last=max(times)))
+    else:
+        clock.last = max(clock.last, *times)
+
+
+def _series(session: Session, run_id: int, names: Iterable[str]) -> dict[str, MetricSeries]:
+    """The run's series of these names; new ones are begun."""
+    found = session.scalars(select(MetricSeries).where(MetricSeries.run_id == run_id))
+    every = {series.name: series for series in found}
+    new = [name for name in names if name not in every]
+    for name in new:
+        if not NAME.fullmatch(name):
+            raise UnstorableMetric(
+                f"{name[:200]!r} cannot name a metric: use up to 120 letters, digits, '_', '.', '-' and '/'."
+            )
+    if len(every) + len(new) > MAX_SERIES:
+        raise UnstorableMetric(f"A run may have {MAX_SERIES} metrics; this one would have {len(every) + len(new)}.")
+    for name in new:
+        every[name] = MetricSeries(run_id=run_id, name=name, count=0, recent=b"", stored=0, chunks=0, tail=0)
+    session.add_all([every[name] for name in new])
+    session.flush()
+    return {name: every[name] for name in names}
+
+
+def _tails(session: Session, every: Iterable[MetricSeries]) -> dict[int, MetricChunk]:
+    """The unfinished chunk of every series that has one."""
+    keys = [(series.id, series.chunks - 1) for series in every if series.tail]
+    if not keys:
+        return {}
+    chunks = session.scalars(select(MetricChunk).where(tuple_(MetricChunk.series_id, MetricChunk.number).in_(keys)))
+    return {chunk.series_id: chunk for chunk in chunks}
+
+
+def _append(session: Session, series: MetricSeries, tail: MetricChunk | None, points: Array, attempt: int) -> Array:
+    """Write the points into the last chunk and new ones behind it; returns the summaries of chunks now finished."""
+    closed = NO_SUMMARIES
+    if tail is not None and tail.attempt != attempt:
+        # A chunk is of one attempt, so that superseding an attempt is a matter of whole chunks but for one.
+        closed = summarise(unpack(tail.data, POINT), np.zeros(1, np.int64), tail.attempt)
+        tail = None
+    number = series.chunks
+    series.stored += len(points)
+    if tail is not None:
+        number -= 1
+        points = np.concatenate([unpack(tail.data, POINT), points])
+        tail.data = points[:CHUNK].tobytes()
+    starts = np.arange(0, len(points), CHUNK)
+    for index, start in enumerate(starts):
+        if index or tail is None:
+            data = points[start : start + CHUNK].tobytes()
+            session.add(MetricChunk(series_id=series.id, number=number + index, attempt=attempt, data=data))
+    series.chunks = number + len(starts)
+    series.tail = len(points) % CHUNK
+    full = len(points) - series.tail
+    return np.concatenate([closed, summarise(points[:full], starts[: full // CHUNK], attempt)])
+
+
+def _add_to_pages(session: Session, every: Sequence[MetricSeries], finished: dict[int, Array]) -> None:
+    """Write the summaries of chunks that are full now behind those of the chunks before them."""
+    keys = []
+    for series in every:
+        before = series.chunks - bool(series.tail) - len(finished[series.id])
+        if before % PAGE:
+            keys.append((series.id, before // PAGE))
+    pages: dict[int, MetricPage] = {}
+    if keys:
+        found = session.scalars(select(MetricPage).where(tuple_(MetricPage.series_id, MetricPage.number).in_(keys)))
+        pages = {page.series_id: page for page in found}
+    for series in every:
+        before = series.chunks - bool(series.tail) - len(finished[series.id])
+        page, summaries = pages.get(series.id), finished[series.id]
+        if page is not None:
+            summaries = np.concatenate([unpack(page.data, SUMMARY), summaries])
+            page.data = summaries[:PAGE].tobytes()
+            summaries = summaries[PAGE:]
+            before += PAGE - before % PAGE
+        session.add_all(
+            MetricPage(
+                series_id=series.id,
+                number=(before + start) // PAGE,
+                data=summaries[start : start + PAGE].tobytes(),
+            )
+            for start in range(0, len(summaries), PAGE)
+        )
+
+
+def _recent(series: MetricSeries) -> Floats:
+    return np.frombuffer(series.recent, "<f8")
+
+
+def _count(series: MetricSeries, values: Floats) -> None:
+    """Let the statistics of a series take in new values."""
+    lowest, highest = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
+    series.min = lowest if series.min is None else float(np.fmin(series.min, lowest))
+    series.max = highest if series.max is None else float(np.fmax(series.max, highest))
+    series.count += len(values)
+    _remember(series, np.concatenate([_recent(series), values[-RECENT:]]))
+
+
+def _remember(series: MetricSeries, values: Floats) -> None:
+    recent = values[-RECENT:]
+    series.recent = recent.tobytes()
+    series.last = float(recent[-1]) if len(recent) else None
+    with np.errstate(invalid="ignore"):
+        series.recent_mean = float(recent.mean()) if len(recent) else None
