@@ -1,0 +1,58 @@
+"""`python -m workers.trainer`: train one run in a directory, without any service."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from workers.trainer import events, launching, layout
+from workers.trainer.journal import DirectoryBusyError, Journal
+from workers.trainer.launching import Launch, LaunchError
+from workers.trainer.stopping import StopRequest
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line says; return the exit status."""
+    options = launching.parser().parse_args(arguments)
+    if options.list_presets:
+        print(launching.presets())
+        return 0
+    try:
+        launch = launching.read(options)
+        journal = Journal(launch.directory)
+    except LaunchError as error:
+        print("\n".join(error.problems), file=sys.stderr)
+        return 2
+    except DirectoryBusyError as error:
+        print(error, file=sys.stderr)
+        return 2
+    stop = StopRequest()
+    with journal:
+        try:
+            stop.listen()
+            return attempt(launch, journal, stop)
+        except KeyboardInterrupt:
+            # Nothing has been trained yet.
+            step = layout.newest_step(launch.directory)
+            frames = step * launch.config.environment.frames_per_step
+            journal.emit(events.Stopped, step=step, frames=frames, reason=f"{stop.reason} before training began")
+            return 0
+
+
+def attempt(launch: Launch, journal: Journal, stop: StopRequest) -> int:
+    """Load the learning side, which takes seconds, and train."""
+    quiet_threads()
+    from workers.trainer import session
+
+    stop.interrupts = False
+    return session.train(launch, journal, stop)
+
+
+def quiet_threads() -> None:
+    """Set what OpenMP reads when torch loads it: threads that spin while they wait would fight the emulators'."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    os.environ.setdefault("OMP_NUM_THREADS", str(cores))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

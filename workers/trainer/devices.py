@@ -1,0 +1,21 @@
+"""Where the network runs."""
+
+import torch
+
+from workers.trainer.config import Device
+
+
+class DeviceError(Exception):
+    """The configuration asks for a device that this machine has not."""
+
+
+def resolve(device: Device) -> torch.device:
+    """Take a GPU if there is one and none was refused."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise DeviceError("device is cuda, but this machine has no GPU that torch can use: choose auto or cpu")
+    return torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
+
+
+def describe(device: torch.device) -> str:
+    """Name the device: cpu, or cuda with the name of the GPU."""
+    return f"cuda ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else device.type

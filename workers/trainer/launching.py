@@ -1,0 +1,143 @@
+"""The command line: what to train and where (no torch)."""
+
+import argparse
+import difflib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import JsonValue, ValidationError
+from pydantic_core import ErrorDetails
+
+from workers.trainer import durable_files, layout
+from workers.trainer.config import PRESETS, RunConfig, config_adapter
+
+
+class LaunchError(Exception):
+    """The command line or the configuration is wrong; one sentence for each problem."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = list(problems)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What the command line asks for."""
+
+    config: RunConfig
+    directory: Path
+    resume: bool
+    progress_bar: bool
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m workers.trainer",
+        description="Train one run in a directory of its own, which gets events.jsonl, checkpoints/ and replays/.",
+    )
+    parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG.json", help="the run's configuration")
+    parser.add_argument("--preset", metavar="NAME", help="start from a named configuration instead")
+    parser.add_argument("--list-presets", action="store_true", help="name the presets and end")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="FIELD=VALUE", dest="changes", help="change one field; repeatable"
+    )
+    parser.add_argument("--dir", type=Path, metavar="RUN_DIR", dest="directory", help="where the run lives")
+    parser.add_argument("--resume", action="store_true", help="go on from the newest checkpoint in RUN_DIR")
+    parser.add_argument("--no-progress-bar", action="store_true", help="print no progress")
+    return parser
+
+
+def read(arguments: argparse.Namespace) -> Launch:
+    """Check what was asked for, and lay the directory out."""
+    if arguments.directory is None:
+        raise LaunchError(["say where the run shall live: --dir RUN_DIR"])
+    values = {**_given_config(arguments), **_changes(arguments.changes)}
+    config = validated(values)
+    _prepare_directory(arguments.directory, arguments.resume, config)
+    return Launch(config, arguments.directory, arguments.resume, not arguments.no_progress_bar)
+
+
+def presets() -> str:
+    """List the presets with their titles."""
+    width = max(map(len, PRESETS))
+    return "\n".join(f"{preset.name:<{width}}  {preset.title}. {preset.shows}" for preset in PRESETS.values())
+
+
+def validated(values: dict[str, JsonValue]) -> RunConfig:
+    """Make the configuration, or say in plain words what is wrong with each field."""
+    try:
+        return config_adapter.validate_python(values)
+    except ValidationError as error:
+        raise LaunchError([in_words(detail) for detail in error.errors()]) from error
+
+
+def in_words(error: ErrorDetails) -> str:
+    """Say which field is wrong, why, and what would be right."""
+    field = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        close = difflib.get_close_matches(field, known_fields(), n=1)
+        return f"there is no field {field!r}: " + (f"did you mean {close[0]}?" if close else "check its name")
+    message = error["msg"].removeprefix("Value error, ").rstrip(".")
+    if error["type"] == "value_error":
+        return f"{field}: {message}" if field else message
+    return f"{field}: {message[0].lower()}{message[1:]}, not {json.dumps(error['input'], default=str)}"
+
+
+def known_fields() -> list[str]:
+    """Name every field that a configuration may have."""
+    return [name for preset in PRESETS.values() for name in type(preset.config).model_fields]
+
+
+def _given_config(arguments: argparse.Namespace) -> dict[str, JsonValue]:
+    if arguments.config and arguments.preset:
+        raise LaunchError([f"give either {arguments.config} or --preset {arguments.preset}, not both"])
+    if arguments.preset:
+        if arguments.preset not in PRESETS:
+            raise LaunchError([f"there is no preset {arguments.preset!r}: choose one of {', '.join(PRESETS)}"])
+        return PRESETS[arguments.preset].config.model_dump(mode="json")
+    kept = arguments.directory / layout.CONFIG
+    if arguments.config is None and not (arguments.resume and kept.exists()):
+        raise LaunchError(["say what to train: a CONFIG.json or --preset NAME (--list-presets names them)"])
+    return _read_json(arguments.config or kept)
+
+
+def _read_json(path: Path) -> dict[str, JsonValue]:
+    try:
+        values = json.loads(path.read_bytes())
+    except OSError as error:
+        raise LaunchError([f"{path} cannot be read: {error.strerror}"]) from error
+    except ValueError as error:
+        raise LaunchError([f"{path} is not JSON: {error}"]) from error
+    if not isinstance(values, dict):
+        raise LaunchError([f"{path} must hold one JSON object with the configuration's fields"])
+    return values
+
+
+def _changes(changes: list[str]) -> dict[str, JsonValue]:
+    values: dict[str, JsonValue] = {}
+    for change in changes:
+        field, equals, value = change.partition("=")
+        if not equals:
+            raise LaunchError([f"--set {change}: write it as field=value, as in --set seed=3"])
+        try:
+            values[field.strip()] = json.loads(value)
+        except ValueError:
+            values[field.strip()] = value  # a bare word is text
+    return values
+
+
+def _prepare_directory(directory: Path, resume: bool, config: RunConfig) -> None:
+    """Make the directory and keep the configuration in it; never mix two runs."""
+    holds_run = (directory / layout.EVENTS).exists() or layout.manifests(directory)
+    if holds_run and not resume:
+        raise LaunchError([f"{directory} already holds a run: add --resume to go on with it, or choose another"])
+    kept = directory / layout.CONFIG
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if not kept.exists() or _read_json(kept) != config.model_dump(mode="json"):
+            durable_files.write(kept, config.model_dump_json(indent=2).encode())
+    except OSError as error:
+        raise LaunchError([f"{directory} cannot be used as a run directory: {error.strerror}"]) from error

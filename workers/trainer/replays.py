@@ -1,0 +1,100 @@
+"""Plays one episode from a checkpoint and records it; run by the trainer as a process beside it, in little haste."""
+
+import argparse
+import ctypes
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+
+from workers.trainer import checkpoints, layout, networks, playback
+from workers.trainer.config import RunConfig, config_adapter
+from workers.trainer.networks import ActorCritic
+from workers.trainer.playback import Seen, Stage
+from workers.trainer.recorder import Replay
+from workers.trainer.run import TrainingState
+from workers.trainer.video import VideoWriter, write_png
+
+LONGEST_SECONDS = 300
+PR_SET_PDEATHSIG = 1
+
+
+def record(directory: Path, checkpoint_file: str) -> Replay:
+    """Play an episode with the checkpoint's policy, sampled as in training, and write its video and poster."""
+    checkpoint = checkpoints.read(directory / checkpoint_file)
+    config = config_adapter.validate_python(checkpoint.config)
+    step = checkpoint.state.step
+    seed = config.seed + step
+    stage = playback.open_stage(config, seed)
+    network = restored_network(config, stage, checkpoint.state)
+    file = layout.replay_file(step)
+    path = directory / file
+    episode_return, length, over = 0.0, -1, False  # the opening is no decision
+    with VideoWriter(path, stage.pictures_per_second, stage.scale) as video:
+        for seen in episode(stage, network, seed):
+            for picture in seen.pictures:
+                video.add(picture)
+            episode_return += seen.reward
+            length += 1
+            over = seen.over
+            if video.seconds >= LONGEST_SECONDS:
+                break
+        poster = path.with_suffix(".png")
+        write_png(poster, seen.pictures[-1], stage.scale)
+    stage.close()
+    return Replay(file, str(poster.relative_to(directory)), episode_return, length, video.seconds, complete=over)
+
+
+@torch.no_grad()
+def episode(stage: Stage, network: ActorCritic, seed: int) -> Iterator[Seen]:
+    """Play until the episode is over."""
+    random = torch.Generator().manual_seed(seed)
+    seen = stage.reset()
+    yield seen
+    while not seen.over:
+        logits, _ = network(torch.from_numpy(seen.observation).unsqueeze(0))
+        action = torch.multinomial(logits.softmax(dim=-1), 1, generator=random)
+        seen = stage.step(int(action))
+        yield seen
+
+
+def restored_network(config: RunConfig, stage: Stage, state: TrainingState) -> ActorCritic:
+    """Make the network with the checkpoint's weights."""
+    network = networks.build(config, stage.observation_shape, stage.num_actions)
+    prefix = "network."
+    network.load_state_dict(
+        {name.removeprefix(prefix): tensor for name, tensor in state.tensors.items() if name.startswith(prefix)}
+    )
+    return network
+
+
+def follow_parent(parent: int) -> None:
+    """Have the kernel end this process with the trainer, even if that is killed."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit("the trainer is gone")
+
+
+def main() -> None:
+    """Record one replay and describe it in a line of JSON."""
+    parser = argparse.ArgumentParser(prog="python -m workers.trainer.replays", description=__doc__)
+    parser.add_argument("directory", type=Path, metavar="RUN_DIR")
+    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="relative to RUN_DIR")
+    parser.add_argument("--parent", type=int, help="process id of the trainer to end with")
+    arguments = parser.parse_args()
+    if arguments.parent:
+        # Ctrl-C reaches the whole terminal; the trainer decides what becomes of its recorder.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        follow_parent(arguments.parent)
+    torch.set_num_threads(1)
+    print(json.dumps(asdict(record(arguments.directory, arguments.checkpoint))))
+
+
+if __name__ == "__main__":
+    main()

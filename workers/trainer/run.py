@@ -1,0 +1,116 @@
+"""What an algorithm sees of the run that it trains, and a twin of it that lives in memory."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import torch
+from pydantic import JsonValue
+
+Level = Literal["info", "warning", "error"]
+
+
+@dataclass
+class TrainingState:
+    """All that an algorithm needs to go on: weights, statistics and random states as tensors, counters as facts."""
+
+    step: int
+    frames: int
+    tensors: dict[str, torch.Tensor]
+    facts: dict[str, JsonValue] = field(default_factory=dict)
+
+
+class Run(Protocol):
+    """The seam between an algorithm and whoever runs it: report, ask whether to stop, store what to resume from."""
+
+    @property
+    def restored(self) -> TrainingState | None:
+        """What to go on from, or None at the beginning."""
+        ...
+
+    @property
+    def device(self) -> torch.device:
+        """Where the network runs."""
+        ...
+
+    def should_stop(self) -> bool:
+        """Say whether the user wants the run to save and return."""
+        ...
+
+    def advance(self, step: int, frames: int) -> None:
+        """Tell how far the run is; to be called after every update, costs about a microsecond."""
+        ...
+
+    def episode(self, step: int, frames: int, episode_return: float, length: int) -> None:
+        """Report a finished training episode by its raw return."""
+        ...
+
+    def metrics_due(self) -> bool:
+        """Say whether it is time for `metrics`, a few times a second."""
+        ...
+
+    def metrics(self, values: Mapping[str, float]) -> None:
+        """Report values together with the episodes that ended since the last time."""
+        ...
+
+    def checkpoint_due(self) -> bool:
+        """Say whether it is time to `save`."""
+        ...
+
+    def save(self, state: TrainingState) -> None:
+        """Keep a copy of the state as a checkpoint; to be called once more before the algorithm returns."""
+        ...
+
+    def log(self, message: str, level: Level = "info") -> None:
+        """Add a line to the run's log."""
+        ...
+
+
+@dataclass
+class NullRun:
+    """A run without a directory, for tests and measurements: keeps in memory what it is told."""
+
+    restored: TrainingState | None = None
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    stop_at_step: int | None = None
+    step: int = 0
+    frames: int = 0
+    updates: int = 0
+    episodes: list[tuple[int, int, float, int]] = field(default_factory=list)
+    reported: list[dict[str, float]] = field(default_factory=list)
+    saved: list[TrainingState] = field(default_factory=list)
+    logged: list[str] = field(default_factory=list)
+
+    def should_stop(self) -> bool:
+        return self.stop_at_step is not None and self.step >= self.stop_at_step
+
+    def advance(self, step: int, frames: int) -> None:
+        self.step, self.frames = step, frames
+        self.updates += 1
+
+    def episode(self, step: int, frames: int, episode_return: float, length: int) -> None:
+        self.episodes.append((step, frames, episode_return, length))
+
+    def metrics_due(self) -> bool:
+        return True
+
+    def metrics(self, values: Mapping[str, float]) -> None:
+        self.reported.append({"step": self.step, **values})
+
+    def checkpoint_due(self) -> bool:
+        return False
+
+    def save(self, state: TrainingState) -> None:
+        self.saved.append(snapshot(state))
+
+    def log(self, message: str, level: Level = "info") -> None:
+        self.logged.append(f"{level}: {message}")
+
+
+def snapshot(state: TrainingState) -> TrainingState:
+    """Copy a state to main memory, each tensor by itself, so that training may go on changing the original."""
+    tensors = {
+        name: torch.empty(tensor.shape, dtype=tensor.dtype).copy_(tensor.detach())
+        for name, tensor in state.tensors.items()
+    }
+    return TrainingState(state.step, state.frames, tensors, dict(state.facts))
