@@ -265,8 +265,16 @@ PRESETS: dict[str, Preset] = {
             name="paac-pong",
             title="PAAC plays Pong",
             shows="From losing every rally to winning nearly all, in an hour or two on two cores.",
-            source="Tuned here for small machines; the method is PAAC's algorithm 1.",
-            config=PaacConfig(env="ALE/Pong-v5", total_steps=10_000_000),
+            source="Algorithm 1 with the optimizer settings of OpenAI Baselines' A2C, which learn from fewer steps.",
+            config=PaacConfig(
+                env="ALE/Pong-v5",
+                total_steps=8_000_000,
+                num_envs=16,
+                learning_rate=0.0007,
+                rmsprop_epsilon=1e-5,
+                max_grad_norm=0.5,
+                value_cost=0.5,
+            ),
         ),
         Preset(
             name="paac-paper-nips",

@@ -173,7 +173,7 @@ def state(book: EpisodeBook, network: ActorCritic, optimizer: RMSProp, sample: S
     tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
     tensors["optimizer.mean_square"] = optimizer.mean_square
     tensors["sampler.random"] = sample.random.get_state()
-    return TrainingState(step=book.step, frames=book.frames, tensors=tensors, facts={})
+    return TrainingState(step=book.step, frames=book.frames, tensors=tensors)
 
 
 def restore(start: TrainingState, network: ActorCritic, optimizer: RMSProp, sample: Sampler) -> int:

@@ -1,0 +1,163 @@
+"""PAAC against a slow literal transcription of its algorithm 1, its determinism, and that it learns."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from workers.trainer import environments, networks
+from workers.trainer.algorithms import paac
+from workers.trainer.config import PRESETS, PaacConfig
+from workers.trainer.episodes import EpisodeBook
+from workers.trainer.networks import ActorCritic
+from workers.trainer.run import NullRun
+
+T_MAX, N_E = 4, 3
+
+
+def made_rollout(shape: tuple[int, ...], num_actions: int) -> paac.Rollout:
+    """A rollout in which one episode terminates, one is cut off by a time limit and one goes on."""
+    random = torch.Generator().manual_seed(0)
+    terminated = torch.zeros(T_MAX, N_E, dtype=torch.bool)
+    fresh = torch.zeros(T_MAX, N_E, dtype=torch.bool)
+    terminated[1, 0] = True
+    fresh[2, 0] = True
+    fresh[3, 1] = True  # truncated at t = 2
+    rewards = torch.randn(T_MAX, N_E, generator=random)
+    rewards[fresh] = 0
+    return paac.Rollout(
+        states=torch.randn(T_MAX, N_E, *shape, generator=random),
+        actions=torch.randint(num_actions, (T_MAX, N_E), generator=random),
+        rewards=rewards,
+        terminated=terminated,
+        fresh=fresh,
+        bootstrap=torch.randn(N_E, generator=random),
+    )
+
+
+def literal_losses(network: ActorCritic, rollout: paac.Rollout, config: PaacConfig) -> tuple[Tensor, Tensor, Tensor]:
+    """Algorithm 1, lines 12–18: one sample at a time, plain sums; −dθ's objective, dθ_v's objective, the entropy."""
+    policy, value, entropy = torch.zeros(()), torch.zeros(()), torch.zeros(())
+    for i in range(N_E):
+        R = rollout.bootstrap[i]  # noqa: N806, the paper's letter
+        for t in reversed(range(T_MAX)):
+            logits, v = network(rollout.states[t, i].unsqueeze(0))
+            if rollout.fresh[t, i]:
+                R = v.detach()[0]  # noqa: N806
+                continue
+            R = rollout.rewards[t, i] + config.gamma * (0.0 if rollout.terminated[t, i] else R)  # noqa: N806
+            pi = torch.softmax(logits[0], dim=-1)
+            policy = policy - (R - v.detach()[0]) * torch.log(pi[rollout.actions[t, i]])
+            value = value + (R - v[0]) ** 2
+            entropy = entropy - sum((p * torch.log(p) for p in pi), torch.zeros(()))
+    samples = N_E * T_MAX
+    return policy / samples, value / samples, entropy / samples
+
+
+def test_losses_and_gradients_equal_a_literal_transcription_of_algorithm_1() -> None:
+    config = PaacConfig(env="CartPole-v1", num_envs=N_E, t_max=T_MAX, entropy_cost=0.03, value_cost=0.7)
+    torch.manual_seed(1)
+    network = networks.build(config, (4,), 5)
+    rollout = made_rollout((4,), 5)
+
+    losses = paac.actor_critic_losses(network, rollout, config)
+    gradients = torch.autograd.grad(losses.total, list(network.parameters()))
+    policy, value, entropy = literal_losses(network, rollout, config)
+    expected = torch.autograd.grad(policy - 0.03 * entropy + 0.7 * value, list(network.parameters()))
+
+    torch.testing.assert_close((losses.policy, losses.value, losses.entropy), (policy, value, entropy))
+    for ours, theirs in zip(gradients, expected, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
+
+
+def test_what_happens_on_a_fresh_row_changes_no_gradient() -> None:
+    config = PaacConfig(env="CartPole-v1", num_envs=N_E, t_max=T_MAX)
+    network = networks.build(config, (4,), 5)
+    rollout = made_rollout((4,), 5)
+    before = torch.autograd.grad(paac.actor_critic_losses(network, rollout, config).total, list(network.parameters()))
+
+    rollout.actions[2, 0] = (rollout.actions[2, 0] + 1) % 5
+    rollout.states[2, 0] += 1  # the row after a terminal state
+    after = torch.autograd.grad(paac.actor_critic_losses(network, rollout, config).total, list(network.parameters()))
+
+    for ours, theirs in zip(before, after, strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_the_sampler_draws_from_the_policy() -> None:
+    probabilities = torch.tensor([0.5, 0.3, 0.15, 0.05])
+    sample = paac.Sampler(seed=4, device=torch.device("cpu"))
+
+    drawn = sample(probabilities.log().expand(40_000, 4))
+
+    frequencies = torch.bincount(drawn, minlength=4) / 40_000
+    assert torch.allclose(frequencies, probabilities, atol=4 * math.sqrt(0.25 / 40_000))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        PaacConfig(env="CartPole-v1", num_envs=4, total_steps=600, learning_rate=0.01),
+        PaacConfig(env="ALE/Pong-v5", num_envs=4, num_workers=2, total_steps=300, precision="float32"),
+    ],
+    ids=["vector", "pixels"],
+)
+def test_a_seeded_run_repeats_exactly_and_another_seed_does_not(config: PaacConfig) -> None:
+    def weights(seed: int) -> bytes:
+        run = NullRun()
+        paac.train(config.model_copy(update={"seed": seed}), run)
+        return b"".join(tensor.numpy().tobytes() for tensor in run.saved[-1].tensors.values())
+
+    assert weights(1) == weights(1)
+    assert weights(1) != weights(2)
+
+
+def test_a_restored_run_goes_on_at_its_step_with_the_same_network_and_statistics() -> None:
+    config = PaacConfig(env="CartPole-v1", num_envs=4, total_steps=400)
+    first = NullRun(stop_at_step=200)
+    paac.train(config, first)
+    saved = first.saved[-1]
+    second = NullRun(restored=saved, stop_at_step=saved.step)
+    second.step = saved.step
+
+    paac.train(config, second)  # asked to stop at once: saves what it restored
+
+    assert second.saved[-1].step == saved.step
+    for name, tensor in saved.tensors.items():
+        assert torch.equal(second.saved[-1].tensors[name], tensor), name
+
+
+def test_steps_count_decisions_and_frames_count_emulator_frames() -> None:
+    run = NullRun()
+    paac.train(PaacConfig(env="ALE/Pong-v5", num_envs=2, num_workers=1, t_max=5, total_steps=20), run)
+    assert (run.step, run.frames) == (20, 80)
+
+
+def test_lost_lives_end_returns_only_when_the_configuration_says_so() -> None:
+    def ends(life_loss_ends_episode: bool) -> int:
+        config = PaacConfig(
+            env="ALE/Breakout-v5",
+            num_envs=4,
+            num_workers=2,
+            max_noops=1,
+            t_max=60,
+            life_loss_ends_episode=life_loss_ends_episode,
+        )
+        batch = environments.make(config, 4, seed=1)
+        network = networks.build(config, batch.observation_shape, batch.num_actions)
+        actors = paac.Actors(batch, network, paac.Sampler(1, torch.device("cpu")), config, torch.device("cpu"))
+        rollout = actors.rollout(EpisodeBook(NullRun(), 4, 4, 0))
+        batch.close()
+        return int(rollout.terminated.sum())
+
+    assert ends(life_loss_ends_episode=False) < ends(life_loss_ends_episode=True)
+
+
+def test_the_cartpole_preset_learns_within_a_third_of_its_steps() -> None:
+    preset = PRESETS["paac-cartpole"].config
+    run = NullRun(stop_at_step=preset.total_steps // 3)
+    paac.train(preset, run)
+    last = [episode_return for _, _, episode_return, _ in run.episodes[-20:]]
+    assert np.mean(last) >= 400

@@ -1,0 +1,103 @@
+"""Batches of environments: shapes, autoreset rows, lives and seeds."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+from workers.trainer import environments
+from workers.trainer.config import PaacConfig
+from workers.trainer.environments import AtariEnvironments, GymnasiumEnvironments
+from workers.trainer.games import ENVIRONMENTS, rom_of
+
+
+def test_every_atari_id_names_a_rom_that_is_shipped() -> None:
+    from ale_py import roms
+
+    shipped = set(roms.get_all_rom_ids())
+    missing = [env for env, known in ENVIRONMENTS.items() if known.kind == "atari" and rom_of(env) not in shipped]
+    assert missing == []
+
+
+@pytest.mark.parametrize("env", ["CartPole-v1", "Acrobot-v1", "MountainCar-v0", "LunarLander-v3", "ALE/Pong-v5"])
+def test_every_kind_of_environment_steps(env: str) -> None:
+    batch = environments.make(PaacConfig(env=env), num_envs=3, seed=1)
+    observations = batch.reset()
+    batch.send(np.zeros(3, dtype=np.int64))
+    step = batch.receive()
+    batch.close()
+
+    assert observations.shape == step.observations.shape == (3, *batch.observation_shape)
+    assert step.rewards.shape == step.terminated.shape == (3,)
+
+
+def test_the_row_after_an_end_is_fresh_and_opens_the_next_episode() -> None:
+    batch = GymnasiumEnvironments("CartPole-v1", num_envs=2, seed=3)
+    batch.reset()
+    ended = np.zeros(2, dtype=np.bool_)
+    fresh_rows = 0
+    for _ in range(60):  # pushing one way topples the pole within a dozen steps
+        batch.send(np.ones(2, dtype=np.int64))
+        step = batch.receive()
+        assert (step.fresh == ended).all()
+        assert (step.rewards[step.fresh] == 0).all()
+        assert (np.abs(step.observations[step.fresh]) <= 0.05).all()  # CartPole begins within ±0.05
+        ended = step.terminated | step.truncated
+        fresh_rows += int(step.fresh.sum())
+    batch.close()
+    assert fresh_rows >= 6
+
+
+def test_observations_received_are_not_overwritten_by_later_steps() -> None:
+    for batch in (GymnasiumEnvironments("CartPole-v1", 2, seed=1), AtariEnvironments("ALE/Pong-v5", 2, 1, 30, seed=1)):
+        batch.reset()
+        batch.send(np.zeros(2, dtype=np.int64))
+        first = batch.receive().observations
+        copy = first.copy()
+        for _ in range(5):
+            batch.send(np.zeros(2, dtype=np.int64))
+            batch.receive()
+        batch.close()
+        assert (first == copy).all()
+
+
+def test_a_lost_life_is_told_and_the_game_goes_on() -> None:
+    batch = AtariEnvironments("ALE/Breakout-v5", num_envs=2, num_threads=1, max_noops=1, seed=1)
+    batch.reset()
+    losses = 0
+    for _ in range(200):  # standing still loses the ball
+        batch.send(np.ones(2, dtype=np.int64))
+        step = batch.receive()
+        losses += int(step.life_lost.sum())
+        if step.terminated.any():
+            break
+        if losses == 1 and step.life_lost.any():
+            assert not step.terminated[step.life_lost].any()
+    batch.close()
+    assert losses >= 5  # all five balls of one of the games
+
+
+def test_the_same_seed_gives_the_same_games_and_another_seed_others() -> None:
+    def play(seed: int) -> list[bytes]:
+        batch = AtariEnvironments("ALE/Breakout-v5", num_envs=4, num_threads=2, max_noops=30, seed=seed)
+        frames = [batch.reset().tobytes()]
+        actions = np.random.default_rng(0).integers(0, batch.num_actions, (40, 4))
+        for row in actions:
+            batch.send(row)
+            frames.append(batch.receive().observations.tobytes())
+        batch.close()
+        return frames
+
+    assert play(1) == play(1)
+    assert play(1) != play(2)
+
+
+def test_an_action_outside_the_set_is_refused_before_it_reaches_the_emulator() -> None:
+    batch = AtariEnvironments("ALE/Pong-v5", num_envs=1, num_threads=1, max_noops=0, seed=1)
+    batch.reset()
+    with pytest.raises(ValueError, match="between 0 and 5"):
+        batch.send(np.array([6]))
+    batch.close()
+
+
+def test_vector_environments_are_those_that_gymnasium_has() -> None:
+    assert all(env in gymnasium.registry for env, known in ENVIRONMENTS.items() if known.kind == "vector")

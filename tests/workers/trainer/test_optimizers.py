@@ -1,0 +1,78 @@
+"""The optimizer against its equation, and the flat buffer against the module that it serves."""
+
+import math
+
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from workers.trainer.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
+
+
+def test_rmsprop_follows_equation_1() -> None:
+    torch.manual_seed(0)
+    module = nn.Linear(3, 2)
+    parameters = FlatParameters(module)
+    theta = parameters.values.tolist()
+    mean_square = [0.0] * len(theta)
+    optimizer = RMSProp(parameters, decay=0.9, epsilon=0.1)
+
+    for step in range(5):
+        gradient = torch.linspace(-2, 2, len(theta)) * (step + 1)
+        parameters.gradients.copy_(gradient)
+        optimizer.step(learning_rate=0.01)
+        for i, g in enumerate(gradient.tolist()):
+            mean_square[i] = 0.9 * mean_square[i] + 0.1 * g * g
+            theta[i] -= 0.01 * g / math.sqrt(mean_square[i] + 0.1)
+
+    torch.testing.assert_close(parameters.values.tolist(), theta, rtol=1e-5, atol=1e-7)
+
+
+def test_flat_buffers_hold_what_the_module_uses() -> None:
+    torch.manual_seed(0)
+    convolution = nn.Conv2d(3, 4, 2)
+    reference = nn.Conv2d(3, 4, 2)
+    reference.load_state_dict(convolution.state_dict())
+    pixels = torch.randn(2, 3, 5, 5)
+    parameters = FlatParameters(convolution)
+
+    convolution(pixels).square().sum().backward()
+    reference(pixels).square().sum().backward()
+    parameters.values.sub_(parameters.gradients, alpha=0.1)
+
+    for ours, theirs in zip(convolution.parameters(), reference.parameters(), strict=True):
+        assert ours.grad is not None
+        assert theirs.grad is not None
+        torch.testing.assert_close(ours.grad, theirs.grad)
+        torch.testing.assert_close(ours.detach(), theirs.detach() - 0.1 * theirs.grad)
+
+
+def test_zeroed_gradients_are_still_the_buffer_after_another_backward() -> None:
+    module = nn.Linear(2, 1)
+    parameters = FlatParameters(module)
+    for _ in range(2):
+        parameters.gradients.zero_()
+        module(torch.ones(1, 2)).sum().backward()
+    assert sorted(parameters.gradients.tolist()) == [1.0, 1.0, 1.0]
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(-1e3, 1e3, width=32), min_size=1, max_size=20), st.floats(0.01, 100))
+def test_clipping_bounds_the_norm_and_keeps_the_direction(gradients: list[float], limit: float) -> None:
+    before = torch.tensor(gradients)
+    after = before.clone()
+
+    norm = clip_to_norm(after, limit)
+
+    torch.testing.assert_close(norm, before.norm())
+    assert after.norm() <= limit * (1 + 1e-4)
+    if norm <= limit:
+        torch.testing.assert_close(after, before)
+    else:
+        torch.testing.assert_close(after * (norm / limit), before, rtol=1e-3, atol=1e-4)
+
+
+def test_the_learning_rate_falls_linearly_to_zero_or_stays() -> None:
+    assert [learning_rate_at(0.2, "linear", step, 100) for step in (0, 50, 100, 120)] == [0.2, 0.1, 0.0, 0.0]
+    assert learning_rate_at(0.2, "none", 100, 100) == 0.2
