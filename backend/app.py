@@ -2,37 +2,85 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import import_module
-from importlib.util import find_spec
+from importlib.metadata import version
+from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI, Request
 
 from backend import errors
-from backend.config import Settings
+from backend.compare.routes import router as compare
+from backend.config import Settings, refuse_unsafe_binding
+from backend.configuration.routes import router as configuration
 from backend.db import open_database
+from backend.export.routes import router as export
+from backend.figures.routes import router as figures
+from backend.files.routes import router as files
+from backend.frontend import serve_frontend
+from backend.health.routes import router as health
+from backend.live import notices
+from backend.live.routes import router as live
+from backend.logs.routes import router as logs
+from backend.metrics.routes import router as metrics
+from backend.migrations import migrate
+from backend.runs.routes import router as runs
+from backend.security import API, Perimeter, guard
+from backend.session.routes import router as session
+from backend.workers.doorbell import Doorbell
+from backend.workers.routes import router as workers
+from backend.workers.sweeper import Sweeper
 
-API = "/api/v1"
-
-# Every package below has a routes.py with a `router`; the first path that matches answers.
-PACKAGES = ("runs", "metrics", "files", "live", "figures", "compare", "export", "workers", "health", "configuration")
+ROUTERS = (runs, metrics, logs, files, live, figures, compare, export, workers, health, configuration, session)
 
 
 def create_app(settings: Settings) -> FastAPI:
     """Build the application; nothing is opened until its lifespan begins."""
+    refuse_unsafe_binding(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        migrate(settings)
         app.state.database = open_database(settings)
-        try:
-            yield
-        finally:
-            app.state.database.close()
+        app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
+        sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
+        async with notices.running(settings.broker_url.get_secret_value()):
+            app.state.doorbell.start()
+            sweeper.start()
+            try:
+                yield
+            finally:
+                sweeper.stop()
+                app.state.doorbell.stop()
+                app.state.database.close()
 
-    app = FastAPI(title="Arcadia", lifespan=lifespan, openapi_url=f"{API}/openapi.json", docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Arcadia",
+        version=version("arcadia"),
+        lifespan=lifespan,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        separate_input_output_schemas=False,
+        generate_unique_id_function=lambda route: route.name,
+    )
     app.state.settings = settings
     errors.install(app)
-    api = APIRouter(prefix=API)
-    for package in filter(lambda name: find_spec(f"backend.{name}") and find_spec(f"backend.{name}.routes"), PACKAGES):
-        api.include_router(import_module(f"backend.{package}.routes").router)
-    app.include_router(api)
+    app.include_router(_api(app))
+    serve_frontend(app)
+    app.add_middleware(Perimeter, settings=settings)
     return app
+
+
+def _api(app: FastAPI) -> APIRouter:
+    api = APIRouter(prefix=API, dependencies=[Depends(guard)], responses={"default": {"model": errors.ProblemDocument}})
+    for router in ROUTERS:
+        api.include_router(router)
+
+    @api.get("/openapi.json", include_in_schema=False)
+    def openapi() -> dict[str, Any]:
+        return app.openapi()
+
+    @api.api_route("/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"], include_in_schema=False)
+    def nothing_here(request: Request) -> None:
+        raise errors.NotFound(f"There is nothing at {request.scope['path'][:200]}.")
+
+    return api

@@ -4,6 +4,7 @@ import ipaddress
 from pathlib import Path
 from typing import Annotated
 
+from fastapi import Depends, Request
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -18,7 +19,7 @@ class Settings(BaseSettings):
     data_dir: Path = Field(default=Path("data"), description="Where the database, the files and the secrets lie.")
     database_url: str = Field(
         default="",
-        description="SQLAlchemy URL, as postgresql+psycopg://user:password@host/name; empty: SQLite in the data folder.",
+        description="SQLAlchemy URL, as postgresql://user:password@host/name; empty: SQLite in the data folder.",
     )
     broker_url: SecretStr = Field(
         default=SecretStr(""), description="Redis URL of the queue and the notices; empty: runs wait until it is set."
@@ -85,3 +86,12 @@ def refuse_unsafe_binding(settings: Settings) -> None:
             f"ARCADIA_HOST is {settings.host}, which other machines can reach, but no ARCADIA_TOKEN is set, so anybody "
             "could start runs here. Set ARCADIA_TOKEN to a long random string, or keep ARCADIA_HOST=127.0.0.1."
         )
+
+
+def get_settings(request: Request) -> Settings:
+    """The application's settings."""
+    settings: Settings = request.app.state.settings
+    return settings
+
+
+CurrentSettings = Annotated[Settings, Depends(get_settings)]

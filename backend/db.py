@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
-from sqlalchemy import Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Engine, NullPool, create_engine, event, make_url, text
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
@@ -78,9 +78,33 @@ def open_database(settings: Settings) -> Database:
     return Database(settings.resolved_database_url, settings.files_dir)
 
 
+def migration_engine(url: str) -> Engine:
+    """For migrations: SQLite rewrites tables to change them, and foreign keys would take the old one for deleted."""
+    engine = create_engine(_url(url), poolclass=NullPool)
+    if engine.dialect.name == "sqlite":
+
+        @event.listens_for(engine, "connect")
+        def configure(connection: Any, _record: Any) -> None:
+            connection.isolation_level = None
+            connection.execute("PRAGMA busy_timeout = 30000")
+            connection.execute("PRAGMA journal_mode = WAL")
+
+        @event.listens_for(engine, "begin")
+        def begin(connection: Any) -> None:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _url(url: str) -> URL:
+    """The URL with the driver used here: psycopg 3 for PostgreSQL."""
+    made = make_url(url)
+    return made.set(drivername="postgresql+psycopg") if made.get_backend_name() == "postgresql" else made
+
+
 def _postgresql_engine(url: str) -> Engine:
     return create_engine(
-        make_url(url).set(drivername="postgresql+psycopg"),
+        _url(url),
         pool_size=10,
         max_overflow=20,
         pool_pre_ping=True,

@@ -40,21 +40,19 @@ class ProblemDocument(BaseModel):
     errors: list[FieldError] | None = None
 
 
-class Problem(Exception):
+class Problem(Exception):  # noqa: N818 - RFC 9457 calls it so
     """An error to be told to the client in a plain sentence."""
 
     status = 400
     kind = "bad-request"
     title = "The request cannot be answered"
 
-    def __init__(
-        self, detail: str, *, errors: Sequence[FieldError] | None = None, headers: dict[str, str] | None = None, **more: Any
-    ) -> None:
+    def __init__(self, detail: str, *, errors: Sequence[FieldError] | None = None, **more: Any) -> None:
         super().__init__(detail)
         self.detail = detail
         self.errors = errors
-        self.headers = headers
         self.more = more
+        self.headers: dict[str, str] = {}
 
 
 class NotFound(Problem):
@@ -126,7 +124,8 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     def http(_request: Request, error: HTTPException) -> JSONResponse:
         phrase = HTTPStatus(error.status_code).phrase
-        other = Problem(str(error.detail), headers=dict(error.headers or {}))
+        other = Problem(str(error.detail))
+        other.headers = dict(error.headers or {})
         other.status, other.title = error.status_code, phrase
         other.kind = phrase.lower().replace(" ", "-")
         return respond(other)

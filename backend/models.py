@@ -13,6 +13,7 @@ Desired = Literal["run", "pause", "stop"]
 QueueName = Literal["cpu", "gpu"]
 FileKind = Literal["checkpoint", "video", "poster"]
 LogLevel = Literal["info", "warning", "error"]
+Outcome = Literal["finished", "failed", "stopped", "drained", "lost"]
 
 # SQLite only counts up by itself in a column that is declared exactly INTEGER.
 Id = BigInteger().with_variant(Integer(), "sqlite")
@@ -41,6 +42,7 @@ class Base(DeclarativeBase):
         QueueName: String(8),
         FileKind: String(16),
         LogLevel: String(16),
+        Outcome: String(16),
     }
 
 
@@ -122,7 +124,10 @@ class Attempt(Base):
     claimed_at: Mapped[datetime] = mapped_column(default=utc_now)
     started_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
-    outcome: Mapped[str | None] = mapped_column(String(16))
+    # What its trainer last said of its end; the worker's release or an expired lease acts on it.
+    outcome: Mapped[Outcome | None]
+    failure_message: Mapped[str | None] = mapped_column(Text)
+    failure_traceback: Mapped[str | None] = mapped_column(Text)
     # Points of earlier attempts beyond this step are superseded; 0 when the trainer began anew.
     resumed_step: Mapped[int | None] = mapped_column(BigInteger)
     last_seq: Mapped[int] = mapped_column(default=0)

@@ -1,0 +1,36 @@
+"""Runs migrations on the connection it is given, or on the one that the settings name."""
+
+from sqlalchemy import Connection
+
+import backend.metrics.models
+import backend.models
+from alembic import context
+from backend.config import Settings
+from backend.db import migration_engine
+
+TARGET = backend.models.Base.metadata
+
+
+def run(connection: Connection) -> None:
+    """Migrate in the connection's transaction."""
+    context.configure(
+        connection=connection,
+        target_metadata=TARGET,
+        # SQLite changes a table by writing it anew.
+        render_as_batch=connection.dialect.name == "sqlite",
+        transactional_ddl=True,
+        compare_type=True,
+        user_module_prefix="columns.",
+    )
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+given = context.config.attributes.get("connection")
+if given is not None:
+    run(given)
+else:
+    engine = migration_engine(Settings().resolved_database_url)
+    with engine.begin() as connection:
+        run(connection)
+    engine.dispose()

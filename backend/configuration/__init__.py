@@ -1,0 +1,1 @@
+"""What a run can be configured to do: schema, presets and environments."""

@@ -1,0 +1,59 @@
+"""/config-schema, /presets and /environments: what the launch form is drawn from."""
+
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from backend.runs.configs import as_document
+from workers.trainer.config import PRESETS, config_adapter
+from workers.trainer.games import ENVIRONMENTS, EnvironmentKind
+
+router = APIRouter(tags=["configuration"])
+
+
+class Preset(BaseModel):
+    """A named, complete configuration."""
+
+    name: str
+    title: str
+    shows: str
+    source: str
+    config: dict[str, Any]
+
+
+class Environment(BaseModel):
+    """A game that a run may name."""
+
+    id: str
+    title: str
+    kind: EnvironmentKind
+    frames_per_step: int
+
+
+@router.get("/config-schema")
+def read_config_schema() -> dict[str, Any]:
+    """JSON schema of the run configuration."""
+    return config_adapter.json_schema()
+
+
+@router.get("/presets")
+def list_presets() -> list[Preset]:
+    """The presets, with their full configurations."""
+    return [
+        Preset(
+            name=preset.name,
+            title=preset.title,
+            shows=preset.shows,
+            source=preset.source,
+            config=as_document(preset.config),
+        )
+        for preset in PRESETS.values()
+    ]
+
+
+@router.get("/environments")
+def list_environments() -> list[Environment]:
+    """The games that a run may name."""
+    return [Environment(**asdict(environment)) for environment in ENVIRONMENTS.values()]

@@ -1,0 +1,18 @@
+"""`python -m backend.openapi` prints the OpenAPI document that the browser's types are generated from."""
+
+import json
+import sys
+
+from backend.app import create_app
+from backend.config import Settings
+
+
+def main() -> None:
+    """Print it; the same text for the same code."""
+    document = create_app(Settings(host="127.0.0.1")).openapi()
+    json.dump(document, sys.stdout, indent=2, ensure_ascii=False, sort_keys=True)
+    sys.stdout.write("\n")
+
+
+if __name__ == "__main__":
+    main()

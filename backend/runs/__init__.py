@@ -1,0 +1,1 @@
+"""Runs: launching, listing, steering and removing them."""

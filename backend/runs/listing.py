@@ -1,0 +1,146 @@
+"""The list of runs: filters, sorting by any column or metric, and pages that stay in step while rows change."""
+
+import base64
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from backend.errors import FieldError, Invalid
+from backend.metrics.models import MetricSeries
+from backend.models import Run, RunTag
+
+SORTABLE = (
+    "id name state desired algorithm env queue attempt priority created_at started_at finished_at archived_at worker "
+    "step frames total_steps steps_per_second seconds_left last_return best_return episodes"
+).split()
+
+
+@dataclass
+class Filters:
+    """Which runs are wanted."""
+
+    states: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    algorithms: list[str] = field(default_factory=list)
+    envs: list[str] = field(default_factory=list)
+    text: str = ""
+    archived: bool = False
+
+
+@dataclass
+class Page:
+    """Rows of one page, and where the next one begins."""
+
+    runs: list[Run]
+    next_cursor: str | None
+    total: int
+
+
+@dataclass
+class _Order:
+    key: ColumnElement[Any] | InstrumentedAttribute[Any]
+    descending: bool
+    metric: str | None = None
+
+
+def list_runs(session: Session, filters: Filters, sort: str, limit: int, cursor: str | None) -> Page:
+    """One page of runs."""
+    order = _order(sort)
+    wanted = _filtered(filters)
+    total = session.scalar(select(func.count()).select_from(Run).where(*wanted)) or 0
+    query: Select[Any] = select(Run, order.key.label("sort_key")).where(*wanted)
+    if order.metric is not None:
+        same = and_(MetricSeries.run_id == Run.id, MetricSeries.name == order.metric)
+        query = query.outerjoin(MetricSeries, same)
+    if cursor is not None:
+        query = query.where(_beyond(order, *_read_cursor(cursor, sort)))
+    directed, last = (order.key.desc(), Run.id.desc()) if order.descending else (order.key.asc(), Run.id.asc())
+    rows = session.execute(query.order_by(order.key.is_(None), directed, last).limit(limit + 1)).all()
+    more = rows[limit - 1] if len(rows) > limit else None
+    next_cursor = _write_cursor(sort, more.sort_key, more.Run.id) if more is not None else None
+    return Page([row.Run for row in rows[:limit]], next_cursor, total)
+
+
+def _order(sort: str) -> _Order:
+    name, descending = sort.removeprefix("-"), sort.startswith("-")
+    if name in SORTABLE:
+        return _Order(getattr(Run, name), descending)
+    if name.startswith("metric:") and name.count(":") == 2:
+        _, metric, statistic = name.split(":")
+        if statistic in ("last", "max"):
+            return _Order(getattr(MetricSeries, statistic), descending, metric)
+    raise Invalid(
+        FieldError(
+            field="sort", message=f"sort by one of {', '.join(SORTABLE)}, or by metric:NAME:last or metric:NAME:max"
+        )
+    )
+
+
+def _filtered(filters: Filters) -> list[ColumnElement[bool]]:
+    wanted = [Run.archived_at.is_not(None) if filters.archived else Run.archived_at.is_(None)]
+    for column, values in ((Run.state, filters.states), (Run.algorithm, filters.algorithms), (Run.env, filters.envs)):
+        if values:
+            wanted.append(column.in_(values))
+    wanted += [Run.tags.any(RunTag.tag == tag) for tag in filters.tags]
+    if filters.text:
+        wanted.append(_contains(filters.text))
+    return wanted
+
+
+def _contains(text: str) -> ColumnElement[bool]:
+    places: list[ColumnElement[bool]] = [
+        column.icontains(text, autoescape=True) for column in (Run.name, Run.notes, Run.env, Run.algorithm)
+    ]
+    places.append(Run.tags.any(RunTag.tag.icontains(text, autoescape=True)))
+    number = text.removeprefix("#")
+    if number.isascii() and number.isdecimal() and len(number) < 16:
+        places.append(Run.id == int(number))
+    return or_(*places)
+
+
+def _beyond(order: _Order, value: Any, run_id: int) -> ColumnElement[bool]:
+    """Rows that come after the one that the last page ended with; rows without a value come last."""
+    beyond_id = Run.id < run_id if order.descending else Run.id > run_id
+    if value is None:
+        return and_(order.key.is_(None), beyond_id)
+    beyond = order.key < value if order.descending else order.key > value
+    return or_(beyond, and_(order.key == value, beyond_id), order.key.is_(None))
+
+
+def _write_cursor(sort: str, value: Any, run_id: int) -> str:
+    if isinstance(value, datetime):
+        value = {"time": value.isoformat()}
+    elif isinstance(value, float):
+        # repr keeps NaN and the infinities, which JSON does not.
+        value = {"number": repr(value)}
+    return base64.urlsafe_b64encode(json.dumps([sort, value, run_id]).encode()).decode()
+
+
+def _read_cursor(cursor: str, sort: str) -> tuple[Any, int]:
+    try:
+        sorted_by, value, run_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        if isinstance(value, dict):
+            value = datetime.fromisoformat(value["time"]) if "time" in value else float(value["number"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise _not_a_cursor() from None
+    fits = value is None or type(value) is _python_type(sort)
+    if sorted_by != sort or not fits or type(run_id) is not int or not 0 <= run_id < 2**53:
+        raise _not_a_cursor()
+    return value, run_id
+
+
+def _not_a_cursor() -> Invalid:
+    message = "not a cursor of a list sorted like this; begin again without one"
+    return Invalid(FieldError(field="cursor", message=message))
+
+
+def _python_type(sort: str) -> type[Any]:
+    name = sort.removeprefix("-")
+    if name.startswith("metric:"):
+        return float
+    python_type: type[Any] = getattr(Run, name).type.python_type
+    return python_type

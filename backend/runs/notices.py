@@ -1,0 +1,17 @@
+"""Tells the open pages what changed, once it is committed."""
+
+from sqlalchemy.orm import Session
+
+from backend.db import after_commit
+from backend.live.notices import publish
+
+
+def announce_run(session: Session, run_id: int, *names: str) -> None:
+    """Publish notices about one run after the commit, as run.changed and run.log."""
+    for name in names:
+        after_commit(session, lambda name=name: publish(name, {"run_id": run_id}))  # type: ignore[misc]
+
+
+def announce_worker(session: Session, worker: str) -> None:
+    """Publish that a worker came, left, or took or gave back a run."""
+    after_commit(session, lambda: publish("worker.changed", {"name": worker}))

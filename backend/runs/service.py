@@ -1,0 +1,174 @@
+"""What users do with runs; every function works inside the caller's transaction."""
+
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from backend.columns import utc_now
+from backend.db import after_commit
+from backend.errors import Conflict, FieldError, Invalid, NotFound
+from backend.files.service import copy_file, delete_run_files
+from backend.live.notices import publish
+from backend.models import Checkpoint, File, QueueName, Run, RunTag
+from backend.runs import configs
+from backend.runs.journal import note
+from backend.runs.notices import announce_run
+from backend.runs.schemas import Action, CloneRun, CreateRun, EditRun, ForkRun
+from backend.runs.states import Change, Refusal, decide
+from workers.trainer.config import RunConfig
+
+_SAID: dict[Action, str] = {"stop": "Stop was asked for.", "pause": "Pause was asked for.", "resume": "Resumed."}
+
+
+def find_run(session: Session, run_id: int, *, lock: bool = False) -> Run:
+    """The run, or a problem that says there is none; locked, its row is this transaction's until it ends."""
+    run = session.get(Run, run_id, with_for_update=True if lock else None)
+    if run is None:
+        raise NotFound(f"There is no run {run_id}.")
+    return run
+
+
+def create(session: Session, wanted: CreateRun) -> Run:
+    """Put a new run in the queue."""
+    overrides = wanted.overrides or {}
+    if wanted.preset is not None:
+        if wanted.config is not None:
+            raise Invalid(FieldError(field="config", message="send either config or preset, not both"))
+        config = configs.from_preset(wanted.preset, overrides)
+    elif wanted.config is not None:
+        config = configs.checked(wanted.config, changed=overrides)
+    else:
+        raise Invalid(FieldError(field="config", message="send config, or preset with overrides"))
+    return _queue(
+        session,
+        config,
+        name=wanted.name,
+        queue=wanted.queue,
+        priority=wanted.priority,
+        notes=wanted.notes,
+        tags=wanted.tags,
+    )
+
+
+def edit(session: Session, run: Run, changes: EditRun) -> None:
+    """Change what the user wrote about a run."""
+    for column in ("name", "notes", "priority"):
+        if (value := getattr(changes, column)) is not None:
+            setattr(run, column, value)
+    if changes.tags is not None:
+        kept = {tag.tag: tag for tag in run.tags}
+        run.tags = [kept.get(tag) or RunTag(tag=tag) for tag in dict.fromkeys(changes.tags)]
+    announce_run(session, run.id, "run.changed")
+
+
+def act(session: Session, run: Run, action: Action) -> None:
+    """Stop, pause, resume, archive, restore or purge a run, or say why that is not possible."""
+    decision = decide(action, run.id, run.state, run.desired)
+    if isinstance(decision, Refusal):
+        raise Conflict(decision.sentence)
+    if action == "purge":
+        _purge(session, run)
+        return
+    if action in ("archive", "restore"):
+        run.archived_at = (run.archived_at or utc_now()) if action == "archive" else None
+    _apply(session, run, action, decision)
+    announce_run(session, run.id, "run.changed", "run.log")
+
+
+def clone(session: Session, run: Run, wanted: CloneRun) -> Run:
+    """Queue the same configuration again, with some fields changed."""
+    config = configs.checked(run.config, changed=wanted.overrides)
+    return _queue(session, config, name=wanted.name or run.name, queue=_same_queue(run, config), tags=_tags(run))
+
+
+def fork(session: Session, run: Run, wanted: ForkRun) -> Run:
+    """Queue a run that goes on from one of this run's checkpoints, with its own copy of that file."""
+    checkpoint = session.get(Checkpoint, wanted.checkpoint_id)
+    if checkpoint is None or checkpoint.run_id != run.id:
+        raise Invalid(FieldError(field="checkpoint_id", message=f"run {run.id} has no such checkpoint"))
+    if checkpoint.file_id is None:
+        raise Conflict(f"The checkpoint at step {checkpoint.step} was thinned out; fork one that is still kept.")
+    config = configs.checked(run.config, changed=wanted.overrides)
+    configs.refuse_other_shape(config, configs.checked(run.config))
+    child = _queue(session, config, name=wanted.name or run.name, queue=_same_queue(run, config), tags=_tags(run))
+    child.parent_run_id, child.parent_checkpoint_id, child.parent_step = run.id, checkpoint.id, checkpoint.step
+    child.step, child.frames = checkpoint.step, checkpoint.frames
+    copy = copy_file(session, session.get_one(File, checkpoint.file_id), child.id)
+    session.flush()
+    session.add(
+        Checkpoint(
+            run_id=child.id,
+            attempt=0,
+            step=checkpoint.step,
+            frames=checkpoint.frames,
+            file=checkpoint.file,
+            sha256=checkpoint.sha256,
+            bytes=checkpoint.bytes,
+            file_id=copy.id,
+            return_mean=checkpoint.return_mean,
+        )
+    )
+    note(session, child, f"Forked from run {run.id} at step {checkpoint.step:,}.")
+    return child
+
+
+def bulk(session: Session, action: Action, run_id: int) -> str | None:
+    """Do an action to one of many runs; why it was left alone, if it was."""
+    run = session.get(Run, run_id, with_for_update=True)
+    if run is None:
+        return f"There is no run {run_id}."
+    try:
+        act(session, run, action)
+    except Conflict as refused:
+        return refused.detail
+    return None
+
+
+def _queue(session: Session, config: RunConfig, *, name: str | None, queue: QueueName | None, **columns: Any) -> Run:
+    tags = dict.fromkeys(columns.pop("tags", []))
+    run = Run(
+        name=name or configs.default_name(config),
+        algorithm=config.algorithm,
+        env=config.env,
+        queue=queue or configs.queue_for(config),
+        config=configs.as_document(config),
+        total_steps=config.total_steps,
+        tags=[RunTag(tag=tag) for tag in tags],
+        **columns,
+    )
+    session.add(run)
+    session.flush()
+    announce_run(session, run.id, "run.changed")
+    return run
+
+
+def _apply(session: Session, run: Run, action: Action, change: Change) -> None:
+    if change.desired is not None and change.desired != run.desired:
+        run.desired = change.desired
+        note(session, run, _SAID[action])
+    if change.state is None or change.state == run.state:
+        return
+    run.state = change.state
+    run.state_reason = None
+    if change.state == "stopped":
+        run.finished_at = utc_now()
+    if change.state == "queued":
+        # The user has looked at it: the count of lost workers begins anew, and a hidden run must not train.
+        run.requeues, run.archived_at = 0, None
+
+
+def _purge(session: Session, run: Run) -> None:
+    run_id = run.id
+    delete_run_files(session, run_id)
+    session.delete(run)
+    session.flush()
+    after_commit(session, lambda: publish("run.removed", {"run_id": run_id}))
+
+
+def _same_queue(run: Run, config: RunConfig) -> QueueName:
+    asked = configs.queue_for(config)
+    return run.queue if config.device == run.config.get("device") else asked
+
+
+def _tags(run: Run) -> list[str]:
+    return [tag.tag for tag in run.tags]

@@ -1,0 +1,202 @@
+"""Who may call: deny by default, by token; and no foreign page may make a browser call for it."""
+
+import hashlib
+import hmac
+import ipaddress
+import re
+import time
+from urllib.parse import urlsplit
+
+from fastapi import Request
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from backend.config import LOOPBACK_NAMES, Settings
+from backend.errors import Problem, respond
+
+COOKIE = "arcadia_session"
+COOKIE_SECONDS = 30 * 24 * 3600
+API = "/api/v1"
+STREAM = f"{API}/events"
+
+# Without a sign-in one can only sign in, and see whether the installation lives.
+PUBLIC = (f"{API}/session", f"{API}/health")
+WORKERS_ONLY = f"{API}/worker/"
+
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_UPLOAD = re.compile(rf"{API}/worker/runs/\d+/files")
+
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+        "media-src 'self' blob:; worker-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'self'; "
+        "frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+class Unauthorized(Problem):
+    """Nobody said who calls."""
+
+    status = 401
+    kind = "unauthorized"
+    title = "Sign in first"
+
+
+class Forbidden(Problem):
+    """A foreign page made the browser call."""
+
+    status = 403
+    kind = "forbidden"
+    title = "Not from here"
+
+
+class WrongHost(Problem):
+    """The server was called by a name that is not its own."""
+
+    status = 421
+    kind = "wrong-host"
+    title = "Not a name of this server"
+
+
+async def guard(request: Request) -> None:
+    """The one dependency of every API route: the worker token for workers' routes, a user's sign-in for the rest."""
+    settings: Settings = request.app.state.settings
+    # The path that was routed; never request.url, which the Host header goes into.
+    path: str = request.scope["path"]
+    if path.startswith(WORKERS_ONLY):
+        expected = settings.worker_token.get_secret_value()
+        if not expected:
+            raise Unauthorized("No worker is let in: ARCADIA_WORKER_TOKEN is not set on the server.")
+        if not _same(_bearer(request), expected):
+            raise Unauthorized("Show the worker token: Authorization: Bearer … (ARCADIA_WORKER_TOKEN).")
+    elif path not in PUBLIC and not is_signed_in(request, settings):
+        raise Unauthorized("Sign in, or show the token: Authorization: Bearer … (ARCADIA_TOKEN).")
+
+
+def is_signed_in(request: Request, settings: Settings) -> bool:
+    """Whether the caller showed the user token or a cookie made from it; nobody need when no token is set."""
+    token = settings.token.get_secret_value()
+    return not token or _same(_bearer(request), token) or _valid_cookie(request.cookies.get(COOKIE, ""), token)
+
+
+def new_cookie(settings: Settings) -> str:
+    """A cookie that proves that its holder knew the token when it was made."""
+    return _signed(str(int(time.time())), settings.token.get_secret_value())
+
+
+def matches_token(given: str, settings: Settings) -> bool:
+    """Whether this is the user token, in a time that does not tell how much of it is right."""
+    return _same(given, settings.token.get_secret_value())
+
+
+def _valid_cookie(cookie: str, token: str) -> bool:
+    made, _, _ = cookie.partition(".")
+    if not (made.isascii() and made.isdecimal() and len(made) < 13 and _same(cookie, _signed(made, token))):
+        return False
+    return 0 <= time.time() - int(made) <= COOKIE_SECONDS
+
+
+def _signed(made: str, token: str) -> str:
+    return f"{made}.{hmac.new(token.encode(), f'arcadia session {made}'.encode(), hashlib.sha256).hexdigest()}"
+
+
+def _bearer(request: Request) -> str:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _same(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), expected.encode())
+
+
+class Perimeter:
+    """Middleware before anything else: the server's own names only, no foreign pages, bounded bodies, safe headers."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+        own = {settings.host, f"[{settings.host}]"} if ":" in settings.host else {settings.host}
+        self._names = {name.lower() for name in (*LOOPBACK_NAMES, *settings.allowed_hosts, *own)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or answer it with the problem."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+                if scope["path"].startswith(API):
+                    headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        headers = Headers(scope=scope)
+        problem = self._host_problem(headers) or _origin_problem(scope, headers)
+        if problem is not None:
+            await respond(problem)(scope, receive, send_safely)
+            return
+        await self._app(scope, _bounded(receive, self._limit(scope)), send_safely)
+
+    def _limit(self, scope: Scope) -> int:
+        upload = scope["method"] == "PUT" and _UPLOAD.fullmatch(scope["path"])
+        return self._settings.max_file_bytes if upload else self._settings.max_body_bytes
+
+    def _host_problem(self, headers: Headers) -> Problem | None:
+        name = _host_name(headers.get("host", ""))
+        if name in self._names or _is_address(name):
+            return None
+        return WrongHost(
+            f"This server does not go by the name {name[:100]!r}. If it should, add the name to ARCADIA_ALLOWED_HOSTS."
+        )
+
+
+def _host_name(host: str) -> str:
+    """The name in a Host header, without the port."""
+    name = host[: host.rindex("]") + 1] if host.startswith("[") and "]" in host else host.partition(":")[0]
+    return name.lower()
+
+
+def _is_address(name: str) -> bool:
+    """Whether a host is a bare address; no DNS record can make a browser send one of ours."""
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _origin_problem(scope: Scope, headers: Headers) -> Problem | None:
+    """Refuse what a page of another origin makes a browser do: anything that changes something, and the stream."""
+    if scope["method"] in _SAFE_METHODS and scope["path"] != STREAM:
+        return None
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+    foreign = site is not None and site not in ("same-origin", "none")
+    if origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower():
+        foreign = True
+    return Forbidden("A page of another site made this request; open Arcadia itself.") if foreign else None
+
+
+def _bounded(receive: Receive, limit: int) -> Receive:
+    """Count the body as it comes, whatever its Content-Length says."""
+    seen = 0
+
+    async def receive_bounded() -> Message:
+        nonlocal seen
+        message = await receive()
+        if message["type"] == "http.request":
+            seen += len(message.get("body", b""))
+            if seen > limit:
+                raise HTTPException(413, f"The body is larger than the {limit:,} bytes allowed here.")
+        return message
+
+    return receive_bounded

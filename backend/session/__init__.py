@@ -1,0 +1,1 @@
+"""Signing in with the user token."""

@@ -1,0 +1,1 @@
+"""Workers: what they call, and what keeps their runs alive."""

@@ -1,0 +1,161 @@
+"""Claims of runs by workers: begun by one conditional update, guarded by the attempt, ended by release or expiry."""
+
+from datetime import timedelta
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from backend.columns import utc_now
+from backend.config import Settings
+from backend.errors import Problem
+from backend.models import Attempt, Checkpoint, Outcome, QueueName, Run, Worker
+from backend.runs.journal import note
+from backend.runs.notices import announce_run, announce_worker
+from backend.runs.service import find_run
+from backend.runs.states import ACTIVE, ENDED, after_release
+from backend.workers.schemas import Claim, OfferedCheckpoint, Release
+
+
+class StaleAttempt(Problem):
+    """The run is no longer this worker's."""
+
+    status = 409
+    kind = "stale-attempt"
+    title = "The run went to another attempt"
+
+
+def current_run(session: Session, run_id: int, attempt: int, *, lock: bool = False) -> Run:
+    """The run, if this attempt still has it in hand."""
+    run = find_run(session, run_id, lock=lock)
+    if run.attempt != attempt or run.state not in ACTIVE:
+        raise stale(run, attempt)
+    return run
+
+
+def stale(run: Run, attempt: int) -> StaleAttempt:
+    """The problem that makes a worker kill its trainer."""
+    return StaleAttempt(
+        f"Attempt {attempt} of run {run.id} is over; the run is {run.state} at attempt {run.attempt}. Stop the trainer."
+    )
+
+
+def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -> Claim | None:
+    """Hand the best waiting run of a queue to a worker; None when nothing waits or another worker was faster."""
+    best = (
+        select(Run.id)
+        .where(Run.state == "queued", Run.queue == queue)
+        .order_by(Run.priority.desc(), Run.created_at, Run.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+        .scalar_subquery()
+    )
+    claimed = session.execute(
+        update(Run)
+        .where(Run.id == best, Run.state == "queued")
+        .values(
+            state="starting",
+            worker=worker,
+            attempt=Run.attempt + 1,
+            lease_expires_at=utc_now() + timedelta(seconds=settings.lease_seconds),
+            state_reason=None,
+            finished_at=None,
+            steps_per_second=None,
+            seconds_left=None,
+        )
+        .returning(Run.id)
+        .execution_options(synchronize_session=False)
+    ).scalar_one_or_none()
+    if claimed is None:
+        return None
+    run = session.get_one(Run, claimed)
+    session.add(Attempt(run_id=run.id, attempt=run.attempt, worker=worker))
+    note(session, run, f"Taken by worker {worker}, attempt {run.attempt}.")
+    session.execute(
+        update(Worker).where(Worker.name == worker).values(run_id=run.id, last_seen_at=utc_now(), left=False)
+    )
+    announce_run(session, run.id, "run.changed", "run.log")
+    announce_worker(session, worker)
+    return Claim(
+        run_id=run.id,
+        attempt=run.attempt,
+        config=run.config,
+        lease_seconds=settings.lease_seconds,
+        checkpoints=_offered(session, run),
+    )
+
+
+def release(session: Session, settings: Settings, run_id: int, ended: Release) -> Run:
+    """Take a run back from its worker; a repeated call changes nothing."""
+    run = find_run(session, run_id, lock=True)
+    if run.attempt != ended.attempt:
+        raise stale(run, ended.attempt)
+    if run.state in ACTIVE:
+        if ended.traceback is not None:
+            session.get_one(Attempt, (run.id, run.attempt)).failure_traceback = ended.traceback
+        conclude(session, settings, run, ended.outcome, ended.message)
+    return run
+
+
+def conclude(session: Session, settings: Settings, run: Run, outcome: Outcome, message: str | None = None) -> None:
+    """End the attempt in hand, and move the run where its outcome and the user's wish say."""
+    attempt = session.get_one(Attempt, (run.id, run.attempt))
+    if outcome == "lost" and attempt.outcome is not None:
+        # The trainer had told its end before it was lost.
+        outcome = attempt.outcome
+    attempt.outcome, attempt.ended_at = outcome, utc_now()
+    worker, run.worker, run.lease_expires_at = run.worker, None, None
+    run.steps_per_second = run.seconds_left = None
+    if outcome == "finished":
+        run.state, run.state_reason = "finished", None
+        note(session, run, "Finished.")
+    elif outcome == "failed":
+        _fail(session, run, message or attempt.failure_message or "The trainer failed without a word.")
+        run.failure_traceback = attempt.failure_traceback
+    elif outcome == "lost" and run.desired == "run":
+        _requeue_or_give_up(session, settings, run, message or f"Worker {worker} fell silent.")
+    else:
+        _lay_down(session, run, f"Worker {worker} was shut down." if outcome == "drained" else None)
+    run.finished_at = utc_now() if run.state in ENDED else None
+    if worker is not None:
+        session.execute(update(Worker).where(Worker.name == worker, Worker.run_id == run.id).values(run_id=None))
+        announce_worker(session, worker)
+    announce_run(session, run.id, "run.changed", "run.log")
+
+
+def _lay_down(session: Session, run: Run, reason: str | None) -> None:
+    """The trainer saved its state and stopped, because the user or the worker wanted it."""
+    run.state = after_release(run.desired)
+    run.state_reason = reason if run.state == "queued" else None
+    words = {"queued": "Back in the queue.", "paused": "Paused.", "stopped": "Stopped."}
+    note(session, run, " ".join(part for part in (run.state_reason, words[run.state]) if part))
+
+
+def _requeue_or_give_up(session: Session, settings: Settings, run: Run, reason: str) -> None:
+    if run.requeues >= settings.max_requeues:
+        _fail(session, run, f"{reason} That was once too often: it has been put back {run.requeues} times already.")
+        return
+    run.requeues += 1
+    run.state = "queued"
+    run.state_reason = f"{reason} Back in the queue, {run.requeues} of at most {settings.max_requeues} times."
+    note(session, run, run.state_reason, "warning")
+
+
+def _fail(session: Session, run: Run, message: str) -> None:
+    run.state, run.state_reason, run.failure_message = "failed", message, message
+    note(session, run, f"Failed: {message}", "error")
+
+
+def _offered(session: Session, run: Run) -> list[OfferedCheckpoint]:
+    """Checkpoints to go on from, the latest attempt's first: an earlier attempt's later ones were left behind by it."""
+    query = (
+        select(Checkpoint)
+        .where(Checkpoint.run_id == run.id, Checkpoint.file_id.is_not(None))
+        .order_by(Checkpoint.attempt.desc(), Checkpoint.step.desc())
+        .limit(10)
+    )
+    return [
+        OfferedCheckpoint(
+            id=row.file_id or 0, file=row.file, sha256=row.sha256, bytes=row.bytes, step=row.step, frames=row.frames
+        )
+        for row in session.scalars(query)
+    ]

@@ -1,0 +1,87 @@
+"""Workers: their heartbeats, which renew the lease of what they train, and the list that users see."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.columns import utc_now
+from backend.config import Settings
+from backend.models import Desired, Run, Worker
+from backend.runs.notices import announce_worker
+from backend.runs.states import ACTIVE
+from backend.runs.view import is_here
+from backend.workers import schemas
+from backend.workers.attempts import StaleAttempt, stale
+
+# A worker that has been away this long is no longer listed.
+FORGOTTEN_AFTER = timedelta(days=7)
+
+
+@dataclass
+class Beat:
+    """What a heartbeat found: the user's wish for the run in hand, or that the run is no longer the worker's."""
+
+    desired: Desired | None = None
+    stale: StaleAttempt | None = None
+
+
+def beat(session: Session, settings: Settings, report: schemas.Heartbeat) -> Beat:
+    """Note that a worker lives and renew its run's lease; a stale run is told after the report is kept."""
+    found = Beat()
+    held = report.run
+    if held is not None:
+        run = session.get(Run, held.id, with_for_update=True)
+        if run is None:
+            found.stale = StaleAttempt(f"Run {held.id} was removed. Stop its trainer.")
+        elif run.attempt != held.attempt or run.state not in ACTIVE:
+            found.stale = stale(run, held.attempt)
+        else:
+            run.lease_expires_at = utc_now() + timedelta(seconds=settings.lease_seconds)
+            found.desired = run.desired
+    _keep(session, report, held.id if held is not None and found.stale is None else None)
+    return found
+
+
+def leave(session: Session, name: str) -> None:
+    """A worker says goodbye."""
+    worker = session.get(Worker, name, with_for_update=True)
+    if worker is not None and not worker.left:
+        worker.left, worker.run_id = True, None
+        announce_worker(session, name)
+
+
+def listed(session: Session) -> list[schemas.Worker]:
+    """Workers seen lately, by name."""
+    now = utc_now()
+    query = select(Worker).where(Worker.last_seen_at > now - FORGOTTEN_AFTER).order_by(Worker.name)
+    return [
+        schemas.Worker(
+            name=worker.name,
+            host=worker.host,
+            queue=worker.queue,
+            state=("busy" if worker.run_id is not None else "idle") if is_here(worker, now) else "gone",
+            run_id=worker.run_id if is_here(worker, now) else None,
+            last_seen_at=worker.last_seen_at,
+            version=worker.version,
+            device=worker.device,
+            cores=worker.cores,
+            memory_bytes=worker.memory_bytes,
+            pid=worker.pid,
+        )
+        for worker in session.scalars(query)
+    ]
+
+
+def _keep(session: Session, report: schemas.Heartbeat, run_id: int | None) -> None:
+    worker = session.get(Worker, report.name, with_for_update=True)
+    news = worker is None or not is_here(worker, utc_now()) or worker.run_id != run_id
+    if worker is None:
+        worker = Worker(name=report.name)
+        session.add(worker)
+    for column in ("host", "queue", "pid", "version", "device", "cores", "memory_bytes"):
+        setattr(worker, column, getattr(report, column))
+    worker.run_id, worker.last_seen_at, worker.left = run_id, utc_now(), False
+    if news:
+        announce_worker(session, report.name)

