@@ -4,10 +4,12 @@ import argparse
 import fcntl
 import logging
 import os
+import re
 import socket
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 
 from celery import signals
@@ -23,14 +25,25 @@ from workers.tasks import register
 
 LOCK_SECONDS = 10.0  # a killed worker's leash lets go of the directory as soon as its trainer is dead
 
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
 log = logging.getLogger("workers")
+
+
+def worker_name(text: str) -> str:
+    """Check a name: it stands in the workers page and names a directory."""
+    if not NAME.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text!r}: use up to 100 letters, digits, dots, dashes and underscores")
+    return text
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     """Read the command line; addresses and secrets may also come from ARCADIA_* in the environment."""
     parser = argparse.ArgumentParser(prog="arcadia worker", description="Train the runs that wait in a queue.")
     parser.add_argument("--queue", choices=["cpu", "gpu"], default="cpu")
-    parser.add_argument("--name", default=socket.gethostname(), help="what the workers page calls this worker")
+    parser.add_argument(
+        "--name", type=worker_name, default=socket.gethostname(), help="what the workers page calls this worker"
+    )
     parser.add_argument("--backend-url", help="ARCADIA_BACKEND_URL: where the backend answers")
     parser.add_argument("--worker-dir", type=Path, help="ARCADIA_WORKER_DIR: where run directories lie")
     return parser.parse_args(arguments)
@@ -69,6 +82,8 @@ def main() -> int:
     logging.basicConfig(level=logging.INFO, format="%(levelname)-7s %(message)s", stream=sys.stdout)
     for noisy in ("httpx", "celery.worker.strategy", "celery.app.trace"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+    # Celery warns of being root, and of a default of its next version that only late acknowledgement would feel.
+    warnings.filterwarnings("ignore", module="celery")
     directory = settings.directory(options.name)
     held_open = lock(directory)
     client = BackendClient(settings.backend_url, settings.worker_token.get_secret_value(), options.name, options.queue)
@@ -87,6 +102,7 @@ def main() -> int:
         without_heartbeat=True,
         redirect_stdouts=False,
         loglevel="INFO",
+        quiet=True,
     )
 
     def on_shutdown(**_: object) -> None:

