@@ -28,7 +28,7 @@ export interface RunListQuery extends QueryParams {
   sort?: string;
 }
 
-const PAGE = 100;
+export const PAGE = 100;
 
 export const runListQuery = (query: RunListQuery) =>
   infiniteQueryOptions({

@@ -1,23 +1,72 @@
-import { AppShell, Button, Group } from "@mantine/core";
-import { Link, Outlet } from "react-router";
+import { AppShell, Center, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Outlet, useNavigate } from "react-router";
 import { LiveProvider } from "@/api/live/LiveProvider";
+import { sessionQuery } from "@/api/queries";
+import { Header } from "./Header";
+import classes from "./Shell.module.css";
+import { ShortcutSheet } from "./ShortcutSheet";
+import { useShortcuts, type Shortcut } from "./shortcuts";
+import { SignInPage } from "./SignInPage";
 
+const MAIN = "content";
+
+/** Header, keyboard and live stream around every page; the sign-in page where a token is asked for. */
 export function Shell() {
+  const session = useQuery(sessionQuery);
+  if (session.isPending) return <Connecting />;
+  if (session.data?.required && !session.data.signed_in) return <SignInPage />;
   return (
     <LiveProvider>
-      <AppShell header={{ height: 56 }} padding="md">
-        <AppShell.Header>
-          <Group h="100%" px="md">
-            <Link to="/">Arcadia</Link>
-            <Button component={Link} to="/launch">
-              Launch run
-            </Button>
-          </Group>
-        </AppShell.Header>
-        <AppShell.Main>
-          <Outlet />
-        </AppShell.Main>
-      </AppShell>
+      <Frame canSignOut={session.data?.required ?? false} />
     </LiveProvider>
   );
+}
+
+function Connecting() {
+  return (
+    <Center h="100vh">
+      <Text c="dimmed">Connecting to Arcadia…</Text>
+    </Center>
+  );
+}
+
+function Frame({ canSignOut }: { canSignOut: boolean }) {
+  const [sheet, setSheet] = useState(false);
+  const shortcuts = usePageShortcuts(() => setSheet(true));
+  useShortcuts(shortcuts);
+  return (
+    <AppShell header={{ height: 56 }} padding={0}>
+      <a href={`#${MAIN}`} className={classes.skip}>
+        Skip to the content
+      </a>
+      <AppShell.Header className={classes.bar}>
+        <Header canSignOut={canSignOut} onShortcuts={() => setSheet(true)} />
+      </AppShell.Header>
+      <AppShell.Main id={MAIN} tabIndex={-1} className={classes.main}>
+        <Outlet />
+      </AppShell.Main>
+      <ShortcutSheet opened={sheet} shortcuts={shortcuts} onClose={() => setSheet(false)} />
+    </AppShell>
+  );
+}
+
+function usePageShortcuts(openSheet: () => void): Shortcut[] {
+  const navigate = useNavigate();
+  const go = (to: string) => () => void navigate(to);
+  return [
+    { keys: "g r", does: "Go to the runs", run: go("/") },
+    { keys: "g c", does: "Go to the comparison", run: go("/compare") },
+    { keys: "g w", does: "Go to the workers", run: go("/workers") },
+    { keys: "n", does: "Launch a new run", run: go("/launch") },
+    { keys: "/", does: "Search", run: () => focusSearch(go("/")) },
+    { keys: "?", does: "Show this sheet", run: openSheet },
+  ];
+}
+
+function focusSearch(elsewhere: () => void): void {
+  const field = document.querySelector<HTMLInputElement>("input[type=search]");
+  if (field) field.focus();
+  else elsewhere();
 }

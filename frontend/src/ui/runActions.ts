@@ -31,7 +31,8 @@ export function refusal(run: ActionOf, action: BulkAction): string | null {
     case "pause":
       return isActive(run) && run.desired === "run" ? null : is;
     case "resume":
-      return run.state === "paused" ? null : is;
+      // An active run that is only asked to pause takes that back.
+      return run.state === "paused" || (isActive(run) && run.desired === "pause") ? null : is;
     case "archive":
       if (run.archived_at) return "it is archived already";
       return isActive(run) ? `${is}: stop it first` : null;

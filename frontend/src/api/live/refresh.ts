@@ -5,6 +5,8 @@ import { dropRun, patchRun, shownState } from "./patch";
 
 /** How often, at most, what a page shows is fetched again. */
 export const REFRESH_MS = 500;
+/** Lists of runs are larger; between two fetches their rows are patched one by one. */
+export const LIST_REFRESH_MS = 2000;
 /** More changed runs than this are fetched as a list, not one by one. */
 const ONE_BY_ONE = 4;
 
@@ -24,6 +26,7 @@ export class Refresher {
   private pending = nothing();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private lastFlush = 0;
+  private lastList = 0;
 
   constructor(private readonly client: QueryClient) {}
 
@@ -78,22 +81,24 @@ export class Refresher {
     this.pending = nothing();
     this.timer = undefined;
     this.lastFlush = Date.now();
-    if (runs.size > ONE_BY_ONE) this.later(["runs"]);
+    const many = runs.size > ONE_BY_ONE;
     for (const id of runs) {
-      if (runs.size <= ONE_BY_ONE) void this.fetchRun(id);
-      else this.refresh(["run", id, "detail"]);
+      if (many) this.refresh(["run", id, "detail"]);
+      else void this.fetchRun(id);
     }
     for (const key of keys.values()) this.refresh(key);
-    if (runs.size > ONE_BY_ONE) this.refresh(["runs"]);
+    if (many) this.refresh(["runs"]);
     if (figuresOf.size > 0) this.refreshFigures(figuresOf);
     if (this.pending.keys.size > 0 || this.pending.figuresOf.size > 0) this.schedule();
   }
 
   /** Fetch again what is on screen under this key, unless its answer is on the way: then once more after it. */
   private refresh(queryKey: QueryKey): void {
-    this.pending.keys.delete(JSON.stringify(queryKey));
-    if (this.client.isFetching({ queryKey }) > 0) this.later(queryKey);
-    else void this.client.invalidateQueries({ queryKey });
+    const lists = queryKey[0] === "runs";
+    const early = lists && Date.now() - this.lastList < LIST_REFRESH_MS;
+    if (early || this.client.isFetching({ queryKey }) > 0) return this.later(queryKey);
+    if (lists) this.lastList = Date.now();
+    void this.client.invalidateQueries({ queryKey });
   }
 
   private refreshFigures(changed: Set<number>): void {
@@ -118,6 +123,7 @@ export class Refresher {
     } catch {
       // Purged meanwhile, or the server is away: the page keeps what it has, and a full refetch follows reconnecting.
       this.later(["runs"]);
+      this.schedule();
     }
   }
 }

@@ -1,3 +1,128 @@
+import { Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { PAGE, runListQuery } from "@/api/queries";
+import { usePageTitle } from "@/app/usePageTitle";
+import { EmptyState } from "@/ui/EmptyState";
+import { plural } from "@/ui/format";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { BulkBar } from "./BulkBar";
+import { ColumnMenu } from "./ColumnMenu";
+import { FirstRun } from "./FirstRun";
+import { Notices } from "./Notices";
+import { RunCards } from "./RunCards";
+import { RunFilters } from "./RunFilters";
+import classes from "./runs.module.css";
+import { RunTable } from "./RunTable";
+import { useRunsView } from "./useRunsView";
+import { useRunTable } from "./useRunTable";
+import { isFiltered, queryOf, withoutFilters, type RunsView } from "./view";
+
+/** All runs, live: find, watch, steer, compare. */
 export default function RunsPage() {
-  return null;
+  usePageTitle("Runs");
+  const { view, change, columns, chooseColumns } = useRunsView();
+  const list = useRunList(view);
+  const model = useRunTable(list.runs, columns);
+  const narrow = useMediaQuery("(max-width: 48em)", window.matchMedia("(max-width: 48em)").matches);
+  const nothingAtAll = list.query.isSuccess && list.total === 0 && !isFiltered(view) && !view.archived;
+
+  if (nothingAtAll && !list.query.isPlaceholderData) {
+    return (
+      <Stack className={classes.page} gap="md">
+        <Notices />
+        <FirstRun />
+      </Stack>
+    );
+  }
+  return (
+    <Stack className={classes.page} gap="md">
+      <Group justify="space-between" wrap="nowrap">
+        <Group gap="sm" align="baseline">
+          <Title order={1}>{view.archived ? "Archived runs" : "Runs"}</Title>
+          <Text size="sm" c="dimmed" role="status">
+            {list.query.isSuccess &&
+              plural(list.total, isFiltered(view) ? "match" : "run", isFiltered(view) ? "matches" : "runs")}
+          </Text>
+        </Group>
+        <ColumnMenu runs={list.runs} chosen={columns} onChange={chooseColumns} />
+      </Group>
+      <Notices />
+      <RunFilters view={view} runs={list.runs} onChange={change} />
+      {list.query.isError && list.runs.length === 0 && (
+        <QueryProblem error={list.query.error} retry={() => void list.query.refetch()} />
+      )}
+      {list.query.isPending && <LoadingRows />}
+      {list.query.isSuccess && list.runs.length === 0 && <NoRuns view={view} onChange={change} />}
+      {list.runs.length > 0 &&
+        (narrow ? (
+          <RunCards model={model} />
+        ) : (
+          <RunTable model={model} sort={view.sort} onSort={(sort) => change({ sort })} />
+        ))}
+      {list.query.hasNextPage && (
+        <Button
+          variant="default"
+          mx="auto"
+          loading={list.query.isFetchingNextPage}
+          onClick={() => void list.query.fetchNextPage()}
+        >
+          Load more ({list.runs.length} of {list.total} shown)
+        </Button>
+      )}
+      {model.selected.length > 0 && (
+        <BulkBar
+          runs={model.selected}
+          archived={view.archived}
+          total={list.total}
+          onSelectAll={() => void list.loadAll().then(model.select)}
+          onClear={() => model.select([])}
+        />
+      )}
+    </Stack>
+  );
+}
+
+function useRunList(view: RunsView) {
+  const options = runListQuery(queryOf(view));
+  const query = useInfiniteQuery(options);
+  const client = useQueryClient();
+  const pages = query.data?.pages;
+  const runs = useMemo(() => {
+    // A run may move between two pages while they are fetched; it is shown once.
+    const byId = new Map((pages ?? []).flatMap((page) => page.items.map((run) => [run.id, run] as const)));
+    return [...byId.values()];
+  }, [pages]);
+
+  const total = pages?.[0]?.total ?? 0;
+
+  async function loadAll() {
+    const all = await client.fetchInfiniteQuery({ ...options, pages: Math.ceil(total / PAGE), staleTime: 0 });
+    return all.pages.flatMap((page) => page.items);
+  }
+
+  return { query, runs, total, loadAll };
+}
+
+function LoadingRows() {
+  return (
+    <Stack gap="xs" aria-label="Loading runs…" role="status">
+      {Array.from({ length: 6 }, (_, row) => (
+        <Skeleton key={row} height={48} radius="sm" />
+      ))}
+    </Stack>
+  );
+}
+
+function NoRuns({ view, onChange }: { view: RunsView; onChange: (view: RunsView) => void }) {
+  if (!isFiltered(view))
+    return <EmptyState title="Nothing is archived">Archived runs are kept here, out of the way.</EmptyState>;
+  return (
+    <EmptyState title="No run matches">
+      <Button variant="default" mt="xs" onClick={() => onChange(withoutFilters(view))}>
+        Clear all filters
+      </Button>
+    </EmptyState>
+  );
 }

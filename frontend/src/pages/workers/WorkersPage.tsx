@@ -1,3 +1,115 @@
+import { Anchor, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
+import { workersQuery } from "@/api/queries";
+import type { Worker } from "@/api/types";
+import { usePageTitle } from "@/app/usePageTitle";
+import { CommandLine } from "@/ui/CommandLine";
+import { EmptyState } from "@/ui/EmptyState";
+import { bytes, plural } from "@/ui/format";
+import { TimeAgo } from "@/ui/Quantity";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { addWorkerCommand } from "./command";
+import { WorkerState } from "./WorkerState";
+import classes from "./workers.module.css";
+
+/** The machines that train, and what each is doing. */
 export default function WorkersPage() {
-  return null;
+  usePageTitle("Workers");
+  const workers = useQuery(workersQuery);
+  return (
+    <Stack className={classes.page} gap="md">
+      <Stack gap={4}>
+        <Title order={1}>Workers</Title>
+        <Text size="sm" c="dimmed" role="status">
+          {workers.data && summary(workers.data)}
+        </Text>
+      </Stack>
+      {workers.isError && !workers.data && (
+        <QueryProblem error={workers.error} retry={() => void workers.refetch()} />
+      )}
+      {workers.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading workers…" />}
+      {workers.data?.length === 0 && (
+        <EmptyState title="No worker has connected yet">
+          A worker takes runs from the queue and trains them, one at a time.
+        </EmptyState>
+      )}
+      {workers.data && workers.data.length > 0 && <WorkerTable workers={workers.data} />}
+      {workers.data && <AddWorker />}
+    </Stack>
+  );
+}
+
+function summary(workers: readonly Worker[]): string {
+  const count = (state: Worker["state"]) => workers.filter((worker) => worker.state === state).length;
+  const gone = count("gone");
+  return `${count("busy")} training, ${count("idle")} idle${gone > 0 ? `, ${gone} gone` : ""}`;
+}
+
+function WorkerTable({ workers }: { workers: readonly Worker[] }) {
+  return (
+    <div className={classes.frame}>
+      <Table className={classes.table} verticalSpacing="sm" horizontalSpacing="md">
+        <Table.Thead>
+          <Table.Tr>
+            {["Worker", "State", "Trains", "Queue", "Device", "Cores", "Memory", "Last seen"].map((title) => (
+              <Table.Th key={title} scope="col">
+                {title}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {workers.map((worker) => (
+            <WorkerRow key={worker.name} worker={worker} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}
+
+function WorkerRow({ worker }: { worker: Worker }) {
+  return (
+    <Table.Tr data-gone={worker.state === "gone" || undefined}>
+      <Table.Td>
+        <div className={classes.name}>{worker.name}</div>
+        <div className={classes.dim}>
+          {worker.host} · process {worker.pid} · version {worker.version}
+        </div>
+      </Table.Td>
+      <Table.Td data-label="State">
+        <WorkerState state={worker.state} />
+      </Table.Td>
+      <Table.Td data-label="Trains">
+        {worker.run_id === null ? (
+          "–"
+        ) : (
+          <Anchor component={Link} to={`/runs/${worker.run_id}`} size="sm">
+            Run {worker.run_id}
+          </Anchor>
+        )}
+      </Table.Td>
+      <Table.Td data-label="Queue">{worker.queue.toUpperCase()}</Table.Td>
+      <Table.Td data-label="Device">{worker.device}</Table.Td>
+      <Table.Td data-label="Cores">{worker.cores}</Table.Td>
+      <Table.Td data-label="Memory">{bytes(worker.memory_bytes)}</Table.Td>
+      <Table.Td data-label="Last seen">
+        <TimeAgo time={worker.last_seen_at} />
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function AddWorker() {
+  return (
+    <Stack gap="xs" component="section" aria-label="Add a worker">
+      <Title order={2}>Add a worker</Title>
+      <Text size="sm" c="dimmed" maw={720}>
+        On the machine that is to train, with ARCADIA_WORKER_TOKEN and ARCADIA_BROKER_URL set to those of this
+        server. Use --queue gpu on a machine with a GPU; {plural(1, "run")} at a time goes to each worker.
+      </Text>
+      <CommandLine command={addWorkerCommand("worker-2")} />
+    </Stack>
+  );
 }

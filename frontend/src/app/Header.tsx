@@ -1,0 +1,76 @@
+import { ActionIcon, Burger, Button, Menu, Tooltip } from "@mantine/core";
+import { IconKeyboard, IconLogout, IconPlus } from "@tabler/icons-react";
+import { Link, NavLink } from "react-router";
+import { useSignOut } from "@/api/mutations";
+import { LiveNote } from "./LiveNote";
+import classes from "./Shell.module.css";
+import { ThemeSwitch } from "./ThemeSwitch";
+
+const PAGES = [
+  { to: "/", name: "Runs" },
+  { to: "/compare", name: "Compare" },
+  { to: "/workers", name: "Workers" },
+];
+
+interface HeaderProps {
+  canSignOut: boolean;
+  onShortcuts: () => void;
+}
+
+export function Header({ canSignOut, onShortcuts }: HeaderProps) {
+  return (
+    <div className={classes.header}>
+      <NarrowNavigation />
+      <Link to="/" className={classes.brand}>
+        <img src="/logo.svg" alt="" width={24} height={24} />
+        Arcadia
+      </Link>
+      <nav className={classes.nav} aria-label="Pages">
+        {PAGES.map(({ to, name }) => (
+          <NavLink key={to} to={to} className={classes.link} end>
+            {name}
+          </NavLink>
+        ))}
+      </nav>
+      <LiveNote />
+      <Tooltip label="Keyboard shortcuts ( ? )">
+        <ActionIcon size={32} aria-label="Keyboard shortcuts" onClick={onShortcuts} visibleFrom="sm">
+          <IconKeyboard size={18} stroke={1.75} />
+        </ActionIcon>
+      </Tooltip>
+      <ThemeSwitch />
+      {canSignOut && <SignOut />}
+      <Button component={Link} to="/launch" leftSection={<IconPlus size={16} />} ml={4} h={32} px="sm">
+        Launch run
+      </Button>
+    </div>
+  );
+}
+
+function NarrowNavigation() {
+  return (
+    <Menu position="bottom-start">
+      <Menu.Target>
+        <Burger size="sm" aria-label="Pages" hiddenFrom="sm" />
+      </Menu.Target>
+      <Menu.Dropdown>
+        {PAGES.map(({ to, name }) => (
+          <Menu.Item key={to} component={Link} to={to} py={12}>
+            {name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function SignOut() {
+  const signOut = useSignOut();
+  return (
+    <Tooltip label="Sign out">
+      <ActionIcon size={32} aria-label="Sign out" onClick={() => signOut.mutate()}>
+        <IconLogout size={18} stroke={1.75} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,159 @@
+import { ActionIcon, Button, Group, List, Paper, Stack, Text, Tooltip } from "@mantine/core";
+import { IconX } from "@tabler/icons-react";
+import { useState } from "react";
+import { Link } from "react-router";
+import { useBulkAction } from "@/api/mutations";
+import type { BulkAction, BulkResult, Run } from "@/api/types";
+import { ConfirmModal } from "@/ui/ConfirmModal";
+import { plural } from "@/ui/format";
+import { notifyDone } from "@/ui/notify";
+import { ACTION_DONE, ACTION_NAMES, sortOut } from "@/ui/runActions";
+import classes from "./runs.module.css";
+import { SkippedList } from "./SkippedList";
+
+interface BulkBarProps {
+  runs: readonly Run[];
+  archived: boolean;
+  /** All runs that match, when more match than are selected. */
+  total: number;
+  onSelectAll: () => void;
+  onClear: () => void;
+}
+
+/** What can be done with the selected runs at once, and with how many of them. */
+export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBarProps) {
+  const [asking, setAsking] = useState<BulkAction | null>(null);
+  const [leftOut, setLeftOut] = useState<BulkResult["skipped"]>([]);
+  const bulk = useBulkAction();
+  const actions: BulkAction[] = archived ? ["restore", "purge"] : ["stop", "pause", "resume", "archive"];
+
+  function carryOut(action: BulkAction) {
+    const ids = sortOut(runs, action).touched.map(({ id }) => id);
+    bulk.mutate(
+      { action, ids },
+      {
+        onSuccess({ done, skipped }) {
+          notifyDone(`${plural(done.length, "run")} ${ACTION_DONE[action]}.`);
+          setLeftOut(skipped);
+        },
+        onSettled: () => setAsking(null),
+      },
+    );
+  }
+
+  function choose(action: BulkAction) {
+    const hasSkipped = sortOut(runs, action).skipped.length > 0;
+    if (hasSkipped || action === "stop" || action === "purge") setAsking(action);
+    else carryOut(action);
+  }
+
+  return (
+    <Paper className={classes.bulk} shadow="md" withBorder role="region" aria-label="Selected runs">
+      <Group gap="xs">
+        <Text size="sm" fw={500} role="status">
+          {plural(runs.length, "run")} selected
+        </Text>
+        {total > runs.length && (
+          <Button variant="subtle" size="xs" onClick={onSelectAll}>
+            Select all {total} that match
+          </Button>
+        )}
+        {actions.map((action) => (
+          <BulkButton key={action} action={action} runs={runs} onClick={() => choose(action)} />
+        ))}
+        <Button
+          size="xs"
+          variant="default"
+          component={Link}
+          to={`/compare?runs=${runs.map(({ id }) => id).join(",")}`}
+        >
+          Compare {runs.length}
+        </Button>
+        <Tooltip label="Clear the selection">
+          <ActionIcon aria-label="Clear the selection" onClick={onClear}>
+            <IconX size={16} />
+          </ActionIcon>
+        </Tooltip>
+      </Group>
+      <AskModal
+        action={asking}
+        runs={runs}
+        busy={bulk.isPending}
+        onConfirm={carryOut}
+        onClose={() => setAsking(null)}
+      />
+      {leftOut.length > 0 && (
+        <Stack gap={4} mt="xs">
+          <Text size="xs" fw={500}>
+            The server skipped {plural(leftOut.length, "run")}:
+          </Text>
+          <List size="xs">
+            {leftOut.map(({ id, reason }) => (
+              <List.Item key={id}>
+                #{id}: {reason}
+              </List.Item>
+            ))}
+          </List>
+        </Stack>
+      )}
+    </Paper>
+  );
+}
+
+function BulkButton({
+  action,
+  runs,
+  onClick,
+}: {
+  action: BulkAction;
+  runs: readonly Run[];
+  onClick: () => void;
+}) {
+  const { touched } = sortOut(runs, action);
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      c={action === "purge" && touched.length > 0 ? "red" : undefined}
+      disabled={touched.length === 0}
+      onClick={onClick}
+    >
+      {ACTION_NAMES[action]} {touched.length}
+    </Button>
+  );
+}
+
+interface AskModalProps {
+  action: BulkAction | null;
+  runs: readonly Run[];
+  busy: boolean;
+  onConfirm: (action: BulkAction) => void;
+  onClose: () => void;
+}
+
+const WHAT_HAPPENS: Partial<Record<BulkAction, string>> = {
+  stop: "Each saves a checkpoint first. A stopped run cannot be resumed, but forked from any of its checkpoints.",
+  purge: "Their curves, logs, checkpoints and replays are deleted for good.",
+};
+
+function AskModal({ action, runs, busy, onConfirm, onClose }: AskModalProps) {
+  if (!action) return null;
+  const { touched, skipped } = sortOut(runs, action);
+  const what = `${ACTION_NAMES[action]} ${plural(touched.length, "run")}`;
+  return (
+    <ConfirmModal
+      opened
+      title={`${what}?`}
+      action={what}
+      danger={action === "purge" || action === "stop"}
+      busy={busy}
+      onConfirm={() => onConfirm(action)}
+      onClose={onClose}
+    >
+      <Stack gap="xs">
+        {WHAT_HAPPENS[action] && <Text size="sm">{WHAT_HAPPENS[action]}</Text>}
+        <SkippedList skipped={skipped} />
+      </Stack>
+    </ConfirmModal>
+  );
+}

@@ -1,0 +1,78 @@
+import { Anchor, Button, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { IconPlayerPlayFilled } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "react-router";
+import { useLaunchRun } from "@/api/mutations";
+import { presetsQuery } from "@/api/queries";
+import type { Preset } from "@/api/types";
+import { short } from "@/ui/format";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { shortEnv } from "./columns";
+
+const FIRST = ["paac-cartpole", "paac-pong"];
+
+/** What a new installation shows: two runs that start with one click. */
+export function FirstRun() {
+  const presets = useQuery(presetsQuery);
+  const navigate = useNavigate();
+  const launch = useLaunchRun();
+  const start = (preset: string) =>
+    launch.mutate({ preset }, { onSuccess: (run) => void navigate(`/runs/${run.id}`) });
+  const offered = FIRST.flatMap((name) => presets.data?.filter((preset) => preset.name === name) ?? []);
+
+  return (
+    <Stack maw={880} mx="auto" py={48} px="md" gap="lg">
+      <Stack gap={4}>
+        <Title order={1}>Start a first run</Title>
+        <Text c="dimmed">
+          No run has been launched here yet. Each of these starts at once and can be watched while it learns.
+        </Text>
+      </Stack>
+      {presets.isError && <QueryProblem error={presets.error} retry={() => void presets.refetch()} />}
+      {launch.isError && <QueryProblem error={launch.error} />}
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+        {offered.map((preset) => (
+          <PresetCard
+            key={preset.name}
+            preset={preset}
+            busy={launch.isPending && launch.variables.preset === preset.name}
+            onStart={() => start(preset.name)}
+          />
+        ))}
+      </SimpleGrid>
+      <Text size="sm">
+        Or{" "}
+        <Anchor component={Link} to="/launch" inherit>
+          choose the game, the method and every setting yourself
+        </Anchor>
+        .
+      </Text>
+    </Stack>
+  );
+}
+
+function PresetCard({ preset, busy, onStart }: { preset: Preset; busy: boolean; onStart: () => void }) {
+  const { config } = preset;
+  return (
+    <Paper withBorder p="lg" component="article">
+      <Stack gap="md" h="100%" justify="space-between" align="flex-start">
+        <Stack gap="xs">
+          <Title order={2}>{preset.title}</Title>
+          <Text size="sm">{preset.shows}</Text>
+          <Text size="xs" c="dimmed">
+            {shortEnv(String(config.env))} · {short(Number(config.total_steps), "steps")} ·{" "}
+            {String(config.num_envs)} environments. {preset.source}
+          </Text>
+        </Stack>
+        <Button
+          leftSection={<IconPlayerPlayFilled size={14} />}
+          loading={busy}
+          onClick={onStart}
+          aria-label={`Start this run: ${preset.title}`}
+        >
+          Start this run
+        </Button>
+      </Stack>
+    </Paper>
+  );
+}

@@ -1,0 +1,110 @@
+import { Button, Group, Switch, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconSearch, IconX } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { environmentsQuery, presetsQuery } from "@/api/queries";
+import type { Run } from "@/api/types";
+import { STATE_NAMES, STATES } from "@/ui/states";
+import { shortEnv } from "./columns";
+import { FacetFilter, type FacetOption } from "./FacetFilter";
+import classes from "./runs.module.css";
+import { FACETS, isFiltered, withoutFilters, type Facet, type RunsView } from "./view";
+
+const NAMES: Record<Facet, string> = {
+  state: "State",
+  algorithm: "Algorithm",
+  env: "Environment",
+  tag: "Tag",
+};
+
+interface RunFiltersProps {
+  view: RunsView;
+  runs: readonly Run[];
+  onChange: (changes: Partial<RunsView>, options?: { replace?: boolean }) => void;
+}
+
+/** Search, the four filters, the archive, and one way to clear them all. */
+export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
+  const options = useFacetOptions(runs);
+  return (
+    <Group gap="xs" className={classes.filters} role="search" aria-label="Filter runs">
+      <SearchField text={view.text} onChange={onChange} />
+      {FACETS.map((facet) => (
+        <FacetFilter
+          key={facet}
+          name={NAMES[facet]}
+          options={options[facet]}
+          chosen={view[facet]}
+          onChange={(chosen) => onChange({ [facet]: chosen })}
+        />
+      ))}
+      {isFiltered(view) && (
+        <Button
+          variant="subtle"
+          color="gray"
+          size="xs"
+          h={32}
+          leftSection={<IconX size={14} />}
+          onClick={() => onChange(withoutFilters(view))}
+        >
+          Clear all
+        </Button>
+      )}
+      <Switch
+        label="Archived"
+        size="xs"
+        checked={view.archived}
+        onChange={(event) => onChange({ archived: event.currentTarget.checked })}
+      />
+    </Group>
+  );
+}
+
+function SearchField({ text, onChange }: { text: string; onChange: RunFiltersProps["onChange"] }) {
+  const [typed, setTyped] = useState(text);
+  const [seen, setSeen] = useState(text);
+  // The address may change by other means: the way back, or "Clear all".
+  if (text !== seen) {
+    setSeen(text);
+    setTyped(text);
+  }
+  const search = useDebouncedCallback((value: string) => onChange({ text: value }, { replace: true }), 250);
+  return (
+    <TextInput
+      type="search"
+      size="xs"
+      className={classes.search}
+      leftSection={<IconSearch size={14} aria-hidden />}
+      placeholder="Search name, tag, game or number"
+      aria-label="Search runs"
+      value={typed}
+      maxLength={200}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        search(event.currentTarget.value);
+      }}
+    />
+  );
+}
+
+function useFacetOptions(runs: readonly Run[]): Record<Facet, FacetOption[]> {
+  const { data: environments = [] } = useQuery(environmentsQuery);
+  const { data: presets = [] } = useQuery(presetsQuery);
+  const algorithms = unique([
+    ...presets.map(({ config }) => String(config.algorithm)),
+    ...runs.map((run) => run.algorithm),
+  ]);
+  const used = unique(runs.map((run) => run.env));
+  const others = environments.map(({ id }) => id).filter((id) => !used.includes(id));
+  return {
+    state: STATES.map((state) => ({ value: state, label: STATE_NAMES[state] })),
+    algorithm: algorithms.map((value) => ({ value, label: value.toUpperCase() })),
+    env: [...used, ...others].map((value) => ({ value, label: shortEnv(value) })),
+    tag: unique(runs.flatMap((run) => run.tags)).map((value) => ({ value, label: value })),
+  };
+}
+
+function unique(values: readonly string[]): string[] {
+  return [...new Set(values)].sort();
+}

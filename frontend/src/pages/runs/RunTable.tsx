@@ -1,0 +1,149 @@
+import { Checkbox, UnstyledButton } from "@mantine/core";
+import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef, useState } from "react";
+import type { RunColumn } from "./columns";
+import { RunMenu } from "./RunMenu";
+import classes from "./runs.module.css";
+import type { RunTableModel } from "./useRunTable";
+import { nextSort } from "./view";
+
+const ROW_HEIGHT = 56;
+const SELECT_WIDTH = 44;
+const MENU_WIDTH = 48;
+
+interface RunTableProps {
+  model: RunTableModel;
+  sort: string;
+  onSort: (sort: string) => void;
+}
+
+/** The table of runs; only the rows in view are drawn, so a thousand are as quick as ten. */
+export function RunTable({ model, sort, onSort }: RunTableProps) {
+  const { table, shown } = model;
+  const rows = table.getRowModel().rows;
+  const body = useRef<HTMLTableSectionElement>(null);
+  const { items, before, after } = useRowsInView(rows.length, body);
+  const width = SELECT_WIDTH + MENU_WIDTH + shown.reduce((sum, column) => sum + column.width, 0);
+
+  return (
+    <div className={classes.tableFrame}>
+      <table className={classes.table} style={{ minWidth: width }} aria-rowcount={rows.length + 1}>
+        <colgroup>
+          <col style={{ width: SELECT_WIDTH }} />
+          {shown.map(({ id, width: own }) => (
+            <col key={id} style={{ width: own }} />
+          ))}
+          <col style={{ width: MENU_WIDTH }} />
+        </colgroup>
+        <thead>
+          <tr aria-rowindex={1}>
+            <th scope="col">
+              <Checkbox
+                size="xs"
+                aria-label="Select all shown runs"
+                checked={rows.length > 0 && table.getIsAllRowsSelected()}
+                indeterminate={table.getIsSomeRowsSelected()}
+                onChange={table.getToggleAllRowsSelectedHandler()}
+              />
+            </th>
+            {shown.map((column) => (
+              <ColumnHeader key={column.id} column={column} sort={sort} onSort={onSort} />
+            ))}
+            <th scope="col" aria-label="Actions" />
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {before > 0 && <tr style={{ height: before }} aria-hidden />}
+          {items.map(({ index }) => {
+            const row = rows[index];
+            if (!row) return null;
+            return (
+              <tr
+                key={row.id}
+                aria-rowindex={index + 2}
+                data-selected={row.getIsSelected() || undefined}
+                style={{ height: ROW_HEIGHT }}
+              >
+                <td>
+                  <Checkbox
+                    size="xs"
+                    aria-label={`Select ${row.original.name}`}
+                    checked={row.getIsSelected()}
+                    onChange={row.getToggleSelectedHandler()}
+                  />
+                </td>
+                {row.getAllCells().map((cell, at) => (
+                  <td key={cell.id} data-number={shown[at]?.number || undefined}>
+                    <table.FlexRender cell={cell} />
+                  </td>
+                ))}
+                <td>
+                  <RunMenu run={row.original} />
+                </td>
+              </tr>
+            );
+          })}
+          {after > 0 && <tr style={{ height: after }} aria-hidden />}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function useRowsInView(count: number, body: React.RefObject<HTMLElement | null>) {
+  const [top, setTop] = useState(0);
+  // What stands above the table comes and goes, so its place is measured after every change of the page's height.
+  useEffect(() => {
+    const observer = new ResizeObserver(() => {
+      if (body.current) setTop(Math.round(body.current.getBoundingClientRect().top + window.scrollY));
+    });
+    observer.observe(document.body);
+    return () => observer.disconnect();
+  }, [body]);
+  const virtual = useWindowVirtualizer({
+    count,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 8,
+    scrollMargin: top,
+  });
+  const items = virtual.getVirtualItems();
+  const first = items[0];
+  const last = items.at(-1);
+  return {
+    items,
+    before: first ? first.start - top : 0,
+    after: last ? virtual.getTotalSize() - (last.end - top) : 0,
+  };
+}
+
+function ColumnHeader({
+  column,
+  sort,
+  onSort,
+}: {
+  column: RunColumn;
+  sort: string;
+  onSort: RunTableProps["onSort"];
+}) {
+  const { sort: key, title, number } = column;
+  if (!key) {
+    return (
+      <th scope="col" data-number={number || undefined}>
+        <span className={classes.clip} title={title}>
+          {title}
+        </span>
+      </th>
+    );
+  }
+  const direction = sort === key ? "ascending" : sort === `-${key}` ? "descending" : "none";
+  return (
+    <th scope="col" aria-sort={direction} data-number={number || undefined}>
+      <UnstyledButton className={classes.sort} onClick={() => onSort(nextSort(sort, key))}>
+        {title}
+        {direction === "ascending" && <IconArrowUp size={14} aria-hidden />}
+        {direction === "descending" && <IconArrowDown size={14} aria-hidden />}
+      </UnstyledButton>
+    </th>
+  );
+}

@@ -1,0 +1,24 @@
+import { List, ScrollArea, Text } from "@mantine/core";
+import type { Run } from "@/api/types";
+import { plural } from "@/ui/format";
+
+/** The runs that an action leaves as they are, each with its reason. */
+export function SkippedList({ skipped }: { skipped: readonly { run: Run; reason: string }[] }) {
+  if (skipped.length === 0) return null;
+  return (
+    <div>
+      <Text size="sm" fw={500}>
+        {plural(skipped.length, "run")} will be skipped:
+      </Text>
+      <ScrollArea.Autosize mah={200}>
+        <List size="sm">
+          {skipped.map(({ run, reason }) => (
+            <List.Item key={run.id}>
+              {run.name} (#{run.id}): {reason}
+            </List.Item>
+          ))}
+        </List>
+      </ScrollArea.Autosize>
+    </div>
+  );
+}

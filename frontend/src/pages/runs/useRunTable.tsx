@@ -1,0 +1,48 @@
+import {
+  columnVisibilityFeature,
+  createColumnHelper,
+  rowSelectionFeature,
+  tableFeatures,
+  useTable,
+  type RowSelectionState,
+} from "@tanstack/react-table";
+import { useMemo, useState } from "react";
+import type { Run } from "@/api/types";
+import { chosenColumns } from "./columns";
+
+const features = tableFeatures({ rowSelectionFeature, columnVisibilityFeature });
+const helper = createColumnHelper<typeof features, Run>();
+
+/** The rows and columns of the runs page and which rows are selected; table and cards show the same model. */
+export function useRunTable(runs: Run[], columnIds: readonly string[]) {
+  const [rowSelection, setRowSelection] = useState<RowSelectionState>({});
+  const key = columnIds.join(",");
+  const shown = useMemo(() => chosenColumns(key.split(",")), [key]);
+  const columns = useMemo(
+    () =>
+      shown.map((column) =>
+        helper.display({
+          id: column.id,
+          header: column.title,
+          cell: ({ row }) => column.cell(row.original),
+        }),
+      ),
+    [shown],
+  );
+  const table = useTable({
+    features,
+    columns,
+    data: runs,
+    getRowId: (run: Run) => String(run.id),
+    enableRowRangeSelection: true,
+    state: { rowSelection },
+    onRowSelectionChange: setRowSelection,
+  });
+  // What is no longer listed is no longer selected: an action never touches what is not on the page.
+  const selected = runs.filter((run) => rowSelection[run.id]);
+  const select = (wanted: readonly Run[]) =>
+    setRowSelection(Object.fromEntries(wanted.map(({ id }) => [id, true as const])));
+  return { table, shown, selected, select };
+}
+
+export type RunTableModel = ReturnType<typeof useRunTable>;
