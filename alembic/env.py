@@ -1,6 +1,6 @@
 """Runs migrations on the connection it is given, or on the one that the settings name."""
 
-from sqlalchemy import Connection
+from sqlalchemy import JSON, Connection
 
 import backend.metrics.models
 import backend.models
@@ -9,6 +9,11 @@ from backend.config import Settings
 from backend.db import migration_engine
 
 TARGET = backend.models.Base.metadata
+
+
+def spell(kind: str, item: object, _context: object) -> str | bool:
+    """Name our JSON type in generated migrations; Alembic spells its PostgreSQL half without an import."""
+    return "columns.Json" if kind == "type" and isinstance(item, JSON) else False
 
 
 def run(connection: Connection) -> None:
@@ -20,6 +25,7 @@ def run(connection: Connection) -> None:
         render_as_batch=connection.dialect.name == "sqlite",
         transactional_ddl=True,
         compare_type=True,
+        render_item=spell,
         user_module_prefix="columns.",
     )
     with context.begin_transaction():

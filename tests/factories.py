@@ -4,8 +4,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from fastapi.testclient import TestClient
-from httpx import Response
+from httpx import Client, Response
 
 CARTPOLE: dict[str, Any] = {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000, "num_envs": 4}
 
@@ -66,24 +65,24 @@ def sha256(content: bytes) -> str:
 class Api:
     """What users and workers do, as short calls that fail loudly."""
 
-    user: TestClient
-    worker: TestClient
+    user: Client
+    worker: Client
     reports: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def launch(self, *, name: str | None = None, **more: Any) -> dict[str, Any]:
         """Launch a run of CartPole."""
         body = {"name": name, "config": CARTPOLE, **more}
-        return self._json(self.user.post("/api/v1/runs", json=body), 201)
+        return self._object(self.user.post("/api/v1/runs", json=body), 201)
 
     def run(self, run_id: int) -> dict[str, Any]:
         """Read a run."""
-        return self._json(self.user.get(f"/api/v1/runs/{run_id}"))
+        return self._object(self.user.get(f"/api/v1/runs/{run_id}"))
 
     def act(self, run_id: int, action: str, **body: Any) -> dict[str, Any]:
         """Stop, pause, resume, archive, restore, clone or fork a run."""
         created = action in ("clone", "fork")
         response = self.user.post(f"/api/v1/runs/{run_id}/{action}", json=body if created else None)
-        return self._json(response, 201 if created else 200)
+        return self._object(response, 201 if created else 200)
 
     def beat(self, name: str = "w1", run: dict[str, Any] | None = None, **more: Any) -> Response:
         """Report a worker."""
@@ -93,7 +92,7 @@ class Api:
 
     def claim(self, name: str = "w1", queue: str = "cpu") -> dict[str, Any]:
         """Claim a run that must be there."""
-        return self._json(self.worker.post("/api/v1/worker/claim", json={"name": name, "queue": queue}))
+        return self._object(self.worker.post("/api/v1/worker/claim", json={"name": name, "queue": queue}))
 
     def send(self, run_id: int, attempt: int, *events: dict[str, Any]) -> Response:
         """Post events."""
@@ -101,7 +100,7 @@ class Api:
 
     def upload(self, run_id: int, attempt: int, path: str, content: bytes, kind: str = "checkpoint") -> int:
         """Upload a file; its id."""
-        query = {"attempt": attempt, "kind": kind, "path": path, "sha256": sha256(content)}
+        query: dict[str, str | int] = {"attempt": attempt, "kind": kind, "path": path, "sha256": sha256(content)}
         response = self.worker.put(f"/api/v1/worker/runs/{run_id}/files", params=query, content=content)
         file_id: int = self._json(response)["file_id"]
         return file_id
@@ -127,6 +126,10 @@ class Api:
         listed = self._json(self.user.get(f"/api/v1/runs/{run_id}/checkpoints"))
         ids: list[int] = [row["id"] for row in listed if row["step"] == step and row["attempt"] == attempt]
         return ids[0]
+
+    def _object(self, response: Response, status: int = 200) -> dict[str, Any]:
+        read: dict[str, Any] = self._json(response, status)
+        return read
 
     @staticmethod
     def _json(response: Response, status: int = 200) -> Any:

@@ -51,7 +51,7 @@ def refuse_other_shape(config: RunConfig, parent: RunConfig) -> None:
     wrong = [
         FieldError(
             field=f"overrides.{field}",
-            message=f"the checkpoint was trained with {theirs[field]}, so a fork must be too; clone the run to change it",
+            message=f"the checkpoint was trained with {theirs[field]}, so a fork must be too; clone to change it",
         )
         for field in _SHAPE_FIELDS
         if ours[field] != theirs[field]

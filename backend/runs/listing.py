@@ -81,11 +81,13 @@ def _order(sort: str) -> _Order:
 
 
 def _filtered(filters: Filters) -> list[ColumnElement[bool]]:
-    wanted = [Run.archived_at.is_not(None) if filters.archived else Run.archived_at.is_(None)]
+    wanted: list[ColumnElement[bool]] = [
+        Run.archived_at.is_not(None) if filters.archived else Run.archived_at.is_(None)
+    ]
     for column, values in ((Run.state, filters.states), (Run.algorithm, filters.algorithms), (Run.env, filters.envs)):
         if values:
             wanted.append(column.in_(values))
-    wanted += [Run.tags.any(RunTag.tag == tag) for tag in filters.tags]
+    wanted.extend(Run.tags.any(RunTag.tag == tag) for tag in filters.tags)
     if filters.text:
         wanted.append(_contains(filters.text))
     return wanted
