@@ -1,0 +1,106 @@
+import { Anchor, Badge, Button, Group, Stack, Table, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { fileAddress } from "@/api/client";
+import { checkpointsQuery } from "@/api/queries";
+import type { Checkpoint, Run } from "@/api/types";
+import { EmptyState } from "@/ui/EmptyState";
+import { bytes } from "@/ui/format";
+import { Score, Short, TimeAgo } from "@/ui/Quantity";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { isActive } from "@/ui/states";
+import { ForkModal } from "./ForkModal";
+import classes from "./run.module.css";
+
+/** The saved states of a run, and new runs that go on from them. */
+export function CheckpointsTab({ run }: { run: Run }) {
+  const query = useQuery(checkpointsQuery(run.id));
+  const [forked, setForked] = useState<Checkpoint | null>(null);
+  if (query.isError && !query.data) {
+    return <QueryProblem error={query.error} retry={() => void query.refetch()} />;
+  }
+  if (!query.data) return <Text c="dimmed">Loading the checkpoints…</Text>;
+  if (query.data.length === 0) {
+    return (
+      <EmptyState title="No checkpoints yet">
+        {isActive(run)
+          ? "The first is saved a while after training began, and whenever the run is paused or stopped."
+          : "This run ended before its first checkpoint."}
+      </EmptyState>
+    );
+  }
+  const newestFirst = query.data.toSorted((a, b) => b.step - a.step || b.id - a.id);
+  return (
+    <Stack gap="sm">
+      <Text size="sm" c="dimmed">
+        A fork goes on learning from a checkpoint, with other hyper-parameters if you like. The last three and
+        the best are kept.
+      </Text>
+      <Table.ScrollContainer minWidth={560} className={classes.card}>
+        <Table verticalSpacing={6}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Saved at</Table.Th>
+              <Table.Th ta="right">Return, last 100</Table.Th>
+              <Table.Th ta="right">Size</Table.Th>
+              <Table.Th ta="right">Age</Table.Th>
+              <Table.Th />
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {newestFirst.map((checkpoint) => (
+              <CheckpointRow
+                key={checkpoint.id}
+                checkpoint={checkpoint}
+                onFork={() => setForked(checkpoint)}
+              />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {forked && <ForkModal run={run} checkpoint={forked} onClose={() => setForked(null)} />}
+    </Stack>
+  );
+}
+
+function CheckpointRow({ checkpoint, onFork }: { checkpoint: Checkpoint; onFork: () => void }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Group gap={8} wrap="nowrap">
+          <Short value={checkpoint.step} unit="steps" />
+          {checkpoint.best && <Badge size="sm">best</Badge>}
+          {checkpoint.attempt === 0 && (
+            <Badge size="sm" variant="default" tt="none">
+              from the parent
+            </Badge>
+          )}
+        </Group>
+      </Table.Td>
+      <Table.Td ta="right">
+        <Score value={checkpoint.return_mean} meaning="Mean of the last 100 episodes" />
+      </Table.Td>
+      <Table.Td ta="right">{bytes(checkpoint.bytes)}</Table.Td>
+      <Table.Td ta="right">
+        <TimeAgo time={checkpoint.created_at} />
+      </Table.Td>
+      <Table.Td>
+        {checkpoint.available && checkpoint.file_id !== null ? (
+          <Group gap="sm" justify="flex-end" wrap="nowrap">
+            <Anchor href={fileAddress(checkpoint.file_id)} size="sm" download>
+              Download
+            </Anchor>
+            <Button size="compact-sm" variant="default" onClick={onFork}>
+              Fork from <span style={{ width: 4 }} />
+              <Short value={checkpoint.step} unit="steps" />
+            </Button>
+          </Group>
+        ) : (
+          <Text size="xs" c="dimmed" ta="right">
+            no longer kept
+          </Text>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}

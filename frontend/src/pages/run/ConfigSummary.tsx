@@ -1,0 +1,55 @@
+import { Anchor, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
+import { presetsQuery } from "@/api/queries";
+import type { Run } from "@/api/types";
+import { shown } from "@/pages/launch/draft";
+import { nearestPreset } from "@/pages/launch/startingPoint";
+import { useConfigFields } from "./useConfigFields";
+import classes from "./run.module.css";
+
+const ALWAYS = ["env", "total_steps", "num_envs", "t_max", "learning_rate", "seed"];
+
+/** The settings most asked for, and those that no preset has. */
+export function ConfigSummary({ run }: { run: Run }) {
+  const fields = useConfigFields(run);
+  const presets = useQuery(presetsQuery);
+  const preset = nearestPreset(presets.data ?? [], run.config);
+  const differs = (name: string) => preset !== undefined && preset.config[name] !== run.config[name];
+  const listed = fields.filter(({ name }) => name in run.config && (ALWAYS.includes(name) || differs(name)));
+  return (
+    <section className={classes.card} aria-label="Configuration in short">
+      <Title order={2} mb="xs">
+        Configuration
+      </Title>
+      <dl className={classes.pairs}>
+        {listed.map((field) => (
+          <Pair
+            key={field.name}
+            title={field.title}
+            differs={differs(field.name)}
+            value={shown(run.config[field.name])}
+          />
+        ))}
+      </dl>
+      <Text size="xs" c="dimmed" mt="xs">
+        {preset &&
+          (listed.some(({ name }) => differs(name))
+            ? `Bold differs from “${preset.title}”. `
+            : `As “${preset.title}”. `)}
+        <Anchor component={Link} to={`/runs/${run.id}/config`} size="xs">
+          See every setting
+        </Anchor>
+      </Text>
+    </section>
+  );
+}
+
+function Pair({ title, value, differs }: { title: string; value: string; differs: boolean }) {
+  return (
+    <>
+      <dt>{title}</dt>
+      <dd className={differs ? classes.differs : undefined}>{value}</dd>
+    </>
+  );
+}

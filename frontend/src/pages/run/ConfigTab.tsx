@@ -1,0 +1,166 @@
+import { Button, CopyButton, Group, Stack, Switch, Table, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "react-router";
+import { presetsQuery } from "@/api/queries";
+import type { ConfigValue, Run } from "@/api/types";
+import { shown } from "@/pages/launch/draft";
+import { type FormField, sectionsOf } from "@/pages/launch/schema";
+import { CommandLine } from "@/ui/CommandLine";
+import { curlCommand, shellCommand, trainCommand } from "./commands";
+import classes from "./run.module.css";
+import { useConfigFields } from "./useConfigFields";
+
+/** Every setting of a run, what of it is not the default, and how to have it again elsewhere. */
+export function ConfigTab({ run }: { run: Run }) {
+  const presets = useQuery(presetsQuery);
+  return (
+    <Stack gap="md">
+      <Settings run={run} />
+      <section className={classes.card} aria-label="Have the same again">
+        <Title order={2} mb="xs">
+          Have the same again
+        </Title>
+        <Stack gap="sm">
+          <Group gap="xs">
+            <CopyText label="Copy as JSON" text={JSON.stringify(run.config, null, 2)} />
+            <Button component={Link} to={`/launch?like=${run.id}`} size="xs" variant="default">
+              Change and launch…
+            </Button>
+          </Group>
+          <Command
+            title="On this server, from a shell"
+            command={curlCommand(window.location.origin, run.config)}
+          />
+          <Command title="Without any server" command={trainCommand(run, presets.data ?? [])} />
+          {run.command && <Command title="How the worker started it" command={shellCommand(run.command)} />}
+        </Stack>
+      </section>
+      {run.versions && <Versions versions={run.versions} />}
+    </Stack>
+  );
+}
+
+function Settings({ run }: { run: Run }) {
+  const [onlyChanged, setOnlyChanged] = useState(false);
+  const fields = useConfigFields(run).filter((field) => field.name in run.config);
+  const known = fields.map((field) => field.name);
+  const rest = Object.keys(run.config).filter((name) => !known.includes(name));
+  const changed = fields.filter((field) => run.config[field.name] !== field.initial);
+  return (
+    <section className={classes.card} aria-label="Settings">
+      <Group justify="space-between" mb="xs">
+        <Title order={2}>Settings</Title>
+        <Switch
+          size="xs"
+          label={`Only the ${changed.length} that are not the default`}
+          checked={onlyChanged}
+          onChange={(event) => setOnlyChanged(event.currentTarget.checked)}
+        />
+      </Group>
+      <Table.ScrollContainer minWidth={0}>
+        <Table verticalSpacing={6} layout="auto">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Setting</Table.Th>
+              <Table.Th ta="right">Value</Table.Th>
+              <Table.Th ta="right">Default</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          {sectionsOf(onlyChanged ? changed : fields).map(([group, members]) => (
+            <Table.Tbody key={group}>
+              <Table.Tr>
+                <Table.Th colSpan={3} scope="colgroup">
+                  <Text size="xs" c="dimmed" fw={600}>
+                    {group}
+                  </Text>
+                </Table.Th>
+              </Table.Tr>
+              {members.map((field) => (
+                <SettingRow key={field.name} field={field} value={run.config[field.name]} />
+              ))}
+            </Table.Tbody>
+          ))}
+          {rest.length > 0 && (
+            <Table.Tbody>
+              {rest.map((name) => (
+                <Table.Tr key={name}>
+                  <Table.Td>{name}</Table.Td>
+                  <Table.Td ta="right">{shown(run.config[name])}</Table.Td>
+                  <Table.Td />
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          )}
+        </Table>
+      </Table.ScrollContainer>
+    </section>
+  );
+}
+
+function SettingRow({ field, value }: { field: FormField; value: ConfigValue | undefined }) {
+  const differs = value !== field.initial;
+  return (
+    <Table.Tr title={field.help}>
+      <Table.Td>
+        {field.title}{" "}
+        <Text span size="xs" c="dimmed" className="mono" visibleFrom="xs">
+          {field.name}
+        </Text>
+      </Table.Td>
+      <Table.Td ta="right" className={differs ? classes.differs : undefined}>
+        {shown(value)}
+      </Table.Td>
+      <Table.Td ta="right" c="dimmed">
+        {shown(field.initial)}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function Command({ title, command }: { title: string; command: string }) {
+  return (
+    <div>
+      <Text size="xs" c="dimmed" mb={4}>
+        {title}
+      </Text>
+      <CommandLine command={command} />
+    </div>
+  );
+}
+
+function CopyText({ label, text }: { label: string; text: string }) {
+  return (
+    <CopyButton value={text}>
+      {({ copied, copy }) => (
+        <Button size="xs" variant="default" onClick={copy}>
+          {copied ? "Copied" : label}
+        </Button>
+      )}
+    </CopyButton>
+  );
+}
+
+function Versions({ versions }: { versions: Record<string, string> }) {
+  return (
+    <section className={classes.card} aria-label="Versions">
+      <Title order={2} mb="xs">
+        Versions it was trained with
+      </Title>
+      <dl className={classes.pairs}>
+        {Object.entries(versions).map(([name, version]) => (
+          <Version key={name} name={name} version={version} />
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Version({ name, version }: { name: string; version: string }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{version}</dd>
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+import { Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { metricNamesQuery } from "@/api/queries";
+import type { Run } from "@/api/types";
+import chartClasses from "@/charts/charts.module.css";
+import { CurveControls } from "@/charts/CurveControls";
+import { Figure } from "@/charts/Figure";
+import { metricSections } from "@/charts/metrics";
+import { useCurveView } from "@/charts/useCurveView";
+import { isActive } from "@/ui/states";
+import { EmptyState } from "@/ui/EmptyState";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { isSystemMetric } from "./systemMetrics";
+import classes from "./run.module.css";
+
+/** Every metric of what is learnt, live. */
+export function CurvesTab({ run }: { run: Run }) {
+  return <CurveGrid run={run} shows={(name) => !name.startsWith("system/")} />;
+}
+
+/** What the machine did: throughput, processor, memory. */
+export function SystemTab({ run }: { run: Run }) {
+  return <CurveGrid run={run} shows={isSystemMetric} />;
+}
+
+function CurveGrid({ run, shows }: { run: Run; shows: (name: string) => boolean }) {
+  const [view, setView] = useCurveView();
+  const names = useQuery(metricNamesQuery(run.id));
+  if (names.isError && !names.data) {
+    return <QueryProblem error={names.error} retry={() => void names.refetch()} />;
+  }
+  if (!names.data) return <Text c="dimmed">Loading the curves…</Text>;
+  const sections = metricSections(names.data.filter(shows));
+  if (sections.length === 0) {
+    return (
+      <EmptyState title="No curves yet">
+        {isActive(run)
+          ? "They appear here by themselves as soon as the run reports its first numbers."
+          : "This run ended before it reported any numbers."}
+      </EmptyState>
+    );
+  }
+  return (
+    <Stack gap="lg">
+      <CurveControls view={view} onChange={setView} />
+      <Text size="xs" c="dimmed">
+        Drag over a chart to look closer, double-click to see all of it.
+      </Text>
+      {sections.map((section) => (
+        <section key={section.prefix} aria-label={section.title}>
+          <Title order={2} mb="xs">
+            {section.title}
+          </Title>
+          <div className={chartClasses.grid}>
+            {section.names.map((name) => (
+              <div key={name} className={classes.card}>
+                <Figure runs={[run.id]} metric={name} view={view} />
+              </div>
+            ))}
+          </div>
+        </section>
+      ))}
+    </Stack>
+  );
+}

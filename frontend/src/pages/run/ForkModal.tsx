@@ -1,0 +1,110 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { useNavigate } from "react-router";
+import { useForkRun } from "@/api/mutations";
+import { ApiError } from "@/api/problem";
+import { environmentsQuery } from "@/api/queries";
+import type { Checkpoint, Run } from "@/api/types";
+import { ConfigFields } from "@/pages/launch/ConfigFields";
+import { overridesOf, placeErrors } from "@/pages/launch/draft";
+import { focusFirst, useConfigDraft } from "@/pages/launch/useConfigDraft";
+import { exact, plural, short } from "@/ui/format";
+import { useVariants } from "./useConfigFields";
+
+// The checkpoint's weights fit no other.
+const FIXED = ["algorithm", "env", "network", "hidden_units"];
+
+interface ForkModalProps {
+  run: Run;
+  checkpoint: Checkpoint;
+  onClose: () => void;
+}
+
+/** Goes on from a checkpoint as a run of its own, with changed hyper-parameters. */
+export function ForkModal({ run, checkpoint, onClose }: ForkModalProps) {
+  const environments = useQuery(environmentsQuery);
+  const config = useConfigDraft(useVariants(), {
+    key: `fork ${checkpoint.id}`,
+    values: run.config,
+    reference: run.config,
+  });
+  const [name, setName] = useState("");
+  const [problems, setProblems] = useState<string[]>([]);
+  const fork = useForkRun(run.id);
+  const navigate = useNavigate();
+  const overrides = overridesOf(config.values, run.config);
+  const changes = Object.keys(overrides).length;
+
+  async function submit(event: FormEvent) {
+    event.preventDefault();
+    setProblems([]);
+    config.showAllErrors();
+    if (Object.keys(config.allErrors).length > 0) {
+      focusFirst(config.fields, config.allErrors);
+      return;
+    }
+    try {
+      const copy = await fork.mutateAsync({
+        checkpoint_id: checkpoint.id,
+        overrides,
+        ...(name.trim() && { name: name.trim() }),
+      });
+      await navigate(`/runs/${copy.id}`);
+    } catch (error) {
+      const listed = error instanceof ApiError ? error.fieldErrors : [];
+      const placed = placeErrors(
+        listed,
+        config.fields.map((field) => field.name),
+      );
+      config.takeServerErrors(placed.byField);
+      setProblems(
+        listed.length > 0 ? placed.elsewhere : [error instanceof Error ? error.message : String(error)],
+      );
+      focusFirst(config.fields, placed.byField);
+    }
+  }
+
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="xl"
+      title={`Fork from ${short(checkpoint.step, "steps")}`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form onSubmit={(event) => void submit(event)} noValidate>
+        <Stack gap="md">
+          <Text size="sm">
+            A new run begins with the weights of run {run.id} at {exact(checkpoint.step, "steps")} and learns
+            on to its own total. Method, game and network stay.
+          </Text>
+          <TextInput
+            label="Name"
+            description="Left empty, it is named after this run."
+            value={name}
+            maxLength={200}
+            data-autofocus
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <ConfigFields config={config} environments={environments.data ?? []} without={FIXED} />
+          {problems.map((problem) => (
+            <Text key={problem} size="sm" c="red" role="alert">
+              {problem}
+            </Text>
+          ))}
+          <Group justify="space-between">
+            <Text size="sm" c="dimmed">
+              {changes === 0
+                ? "Nothing changed yet: it goes on as before."
+                : plural(changes, "setting") + " changed."}
+            </Text>
+            <Button type="submit" loading={fork.isPending}>
+              Launch fork
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

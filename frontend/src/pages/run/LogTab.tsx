@@ -1,0 +1,162 @@
+import { Button, Group, Stack, Switch, Text, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useMutation } from "@tanstack/react-query";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type UIEvent, useEffect, useRef, useState } from "react";
+import type { LogLine, Run } from "@/api/types";
+import { save } from "@/charts/csv";
+import { exactTime, plural } from "@/ui/format";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { isActive } from "@/ui/states";
+import classes from "./log.module.css";
+import { lineText } from "./logLines";
+import { useLogTail, wholeLog } from "./useLogTail";
+
+const LINE_HEIGHT = 20;
+const AT_END = 40;
+
+/** What the run and its worker said; the end is followed until the reader scrolls up. */
+export function LogTab({ run }: { run: Run }) {
+  const [typed, setTyped] = useState("");
+  const [search] = useDebouncedValue(typed.trim(), 300);
+  const [following, setFollowing] = useState(true);
+  const log = useLogTail(run.id, search);
+  const download = useMutation({
+    mutationFn: async () => {
+      const text = await wholeLog(run.id, lineText);
+      save(`run-${run.id}.log`, new Blob([text], { type: "text/plain" }));
+    },
+  });
+
+  if (log.error && !log.lines) return <QueryProblem error={log.error} retry={log.retry} />;
+  return (
+    <Stack gap="xs">
+      <Group gap="sm">
+        <TextInput
+          type="search"
+          aria-label="Search the log"
+          placeholder="Search the log"
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          style={{ flex: "1 1 200px", maxWidth: 360 }}
+        />
+        <Switch
+          size="xs"
+          label="Follow the end"
+          checked={following}
+          onChange={(event) => setFollowing(event.currentTarget.checked)}
+        />
+        <Button size="xs" variant="default" loading={download.isPending} onClick={() => download.mutate()}>
+          Download log
+        </Button>
+        <Text size="xs" c="dimmed" role="status">
+          {log.error ? "Not up to date: the server does not answer" : countOf(log.lines, search)}
+        </Text>
+      </Group>
+      <Lines
+        lines={log.lines}
+        empty={emptyWords(run, search)}
+        hasOlder={log.hasOlder}
+        onOlder={log.older}
+        following={following}
+        onFollow={setFollowing}
+      />
+    </Stack>
+  );
+}
+
+function countOf(lines: LogLine[] | undefined, search: string): string {
+  if (!lines) return "Loading…";
+  return plural(lines.length, search ? "match" : "line", search ? "matches" : "lines");
+}
+
+function emptyWords(run: Run, search: string): string {
+  if (search) return `No line has “${search}”.`;
+  return isActive(run) ? "Nothing written yet. Lines appear here by themselves." : "This run wrote nothing.";
+}
+
+interface LinesProps {
+  lines: LogLine[] | undefined;
+  empty: string;
+  hasOlder: boolean;
+  onOlder: () => void;
+  following: boolean;
+  onFollow: (following: boolean) => void;
+}
+
+function Lines({ lines = [], empty, hasOlder, onOlder, following, onFollow }: LinesProps) {
+  const box = useRef<HTMLDivElement>(null);
+  // The rule is for code that a compiler memoizes; ours is not compiled.
+  // eslint-disable-next-line react-hooks/incompatible-library
+  const rows = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => LINE_HEIGHT,
+    getItemKey: (index) => lines[index]?.id ?? index,
+    overscan: 30,
+  });
+  const last = lines.at(-1)?.id;
+
+  useEffect(() => {
+    if (following && last !== undefined) rows.scrollToIndex(rows.options.count - 1, { align: "end" });
+  }, [following, last, rows]);
+
+  function onScroll(event: UIEvent<HTMLDivElement>) {
+    const { scrollTop, scrollHeight, clientHeight } = event.currentTarget;
+    const atEnd = scrollHeight - scrollTop - clientHeight < AT_END;
+    if (atEnd && !following) onFollow(true);
+  }
+
+  return (
+    <div
+      ref={box}
+      className={classes.box}
+      onScroll={onScroll}
+      onWheel={(event) => event.deltaY < 0 && onFollow(false)}
+      onKeyDown={(event) => ["ArrowUp", "PageUp", "Home"].includes(event.key) && onFollow(false)}
+      onTouchMove={() => onFollow(false)}
+      tabIndex={0}
+      role="log"
+      aria-label="Log"
+    >
+      {hasOlder && (
+        <Button size="compact-xs" variant="subtle" onClick={onOlder} m={4}>
+          Show older lines
+        </Button>
+      )}
+      {lines.length === 0 && (
+        <Text size="sm" c="dimmed" p="md">
+          {empty}
+        </Text>
+      )}
+      <div style={{ height: rows.getTotalSize(), position: "relative" }}>
+        {rows.getVirtualItems().map((row) => {
+          const line = lines[row.index];
+          return (
+            line && (
+              <div
+                key={row.key}
+                ref={rows.measureElement}
+                data-index={row.index}
+                className={classes.line}
+                data-level={line.level}
+                style={{ transform: `translateY(${row.start}px)` }}
+              >
+                <time dateTime={line.time} title={`${exactTime(line.time)}, attempt ${line.attempt}`}>
+                  {new Date(line.time).toLocaleTimeString(undefined, { hour12: false })}
+                </time>
+                <span className={classes.level}>{line.level}</span>
+                <span className={classes.message}>{line.message}</span>
+              </div>
+            )
+          );
+        })}
+      </div>
+      {!following && lines.length > 0 && (
+        <Button className={classes.jump} size="xs" onClick={() => onFollow(true)}>
+          Jump to the end
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+import { Stack, TagsInput, Textarea, Title } from "@mantine/core";
+import { useState } from "react";
+import { useEditRun } from "@/api/mutations";
+import type { Run } from "@/api/types";
+import classes from "./run.module.css";
+
+/** Tags and notes; both are kept as soon as they are left. */
+export function NotesCard({ run }: { run: Run }) {
+  const edit = useEditRun(run.id);
+  // While being written it is the text typed; otherwise the run's, which another tab may change.
+  const [typed, setTyped] = useState<string | null>(null);
+
+  function keep() {
+    if (typed === null || typed === run.notes) setTyped(null);
+    else edit.mutate({ notes: typed }, { onSuccess: () => setTyped(null) });
+  }
+
+  return (
+    <section className={classes.card} aria-label="Tags and notes">
+      <Stack gap="xs">
+        <Title order={2}>Tags and notes</Title>
+        <TagsInput
+          aria-label="Tags"
+          placeholder={run.tags.length === 0 ? "Add a tag, then Enter" : undefined}
+          value={run.tags}
+          onChange={(tags) => edit.mutate({ tags })}
+        />
+        <Textarea
+          aria-label="Notes"
+          placeholder="What you tried, what you saw"
+          autosize
+          minRows={2}
+          maxRows={16}
+          value={typed ?? run.notes}
+          description={edit.isPending ? "Saving…" : undefined}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          onBlur={keep}
+        />
+      </Stack>
+    </section>
+  );
+}

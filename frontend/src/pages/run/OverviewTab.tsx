@@ -1,0 +1,67 @@
+import { Anchor, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
+import { videosQuery } from "@/api/queries";
+import type { Run } from "@/api/types";
+import { Figure } from "@/charts/Figure";
+import { useCurveView } from "@/charts/useCurveView";
+import { short } from "@/ui/format";
+import { isActive } from "@/ui/states";
+import { ConfigSummary } from "./ConfigSummary";
+import { FailureCard } from "./FailureCard";
+import { NotesCard } from "./NotesCard";
+import { ReplayStage } from "./ReplayStage";
+import { newestFirst } from "./replays";
+import { RunTimes } from "./RunTimes";
+import classes from "./run.module.css";
+
+/** A run at a glance: why it failed if it did, how it learns, how it plays, and what it is. */
+export function OverviewTab({ run }: { run: Run }) {
+  const [view] = useCurveView();
+  return (
+    <Stack gap="md">
+      {run.failure && <FailureCard failure={run.failure} />}
+      <div className={classes.overview}>
+        <Stack gap="md">
+          <div className={classes.card}>
+            <Figure runs={[run.id]} metric="episode/return" view={view} height={320} />
+          </div>
+          <ConfigSummary run={run} />
+        </Stack>
+        <Stack gap="md">
+          <NewestReplay run={run} />
+          <NotesCard run={run} />
+          <RunTimes run={run} />
+        </Stack>
+      </div>
+    </Stack>
+  );
+}
+
+function NewestReplay({ run }: { run: Run }) {
+  const videos = useQuery(videosQuery(run.id));
+  const [newest] = newestFirst(videos.data ?? []);
+  return (
+    <section className={classes.card} aria-label="Newest replay">
+      <Title order={2} mb="xs">
+        Newest replay
+      </Title>
+      {newest ? (
+        <>
+          <ReplayStage videos={[newest]} pixelated={run.env.startsWith("ALE/")} />
+          <Anchor component={Link} to={`/runs/${run.id}/replays`} size="sm">
+            See how it got here, since {short(0, "steps")}
+          </Anchor>
+        </>
+      ) : (
+        <Text size="sm" c="dimmed">
+          {isActive(run)
+            ? "The first replay is recorded at the first checkpoint."
+            : videos.data
+              ? "This run recorded no replay."
+              : "Loading the replay…"}
+        </Text>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,134 @@
+import { Group, SegmentedControl, Slider, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type KeyboardEvent, useState } from "react";
+import { videosQuery } from "@/api/queries";
+import type { Run, Video } from "@/api/types";
+import { EmptyState } from "@/ui/EmptyState";
+import { plural, score, short } from "@/ui/format";
+import { Poster } from "@/ui/Poster";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { isActive } from "@/ui/states";
+import { ReplayStage } from "./ReplayStage";
+import { inTrainingOrder, spread, stepped } from "./replays";
+import classes from "./replays.module.css";
+import runClasses from "./run.module.css";
+
+/** How the agent played over the time of its training. */
+export function ReplaysTab({ run }: { run: Run }) {
+  const query = useQuery(videosQuery(run.id));
+  if (query.isError && !query.data) {
+    return <QueryProblem error={query.error} retry={() => void query.refetch()} />;
+  }
+  if (!query.data) return <Text c="dimmed">Loading the replays…</Text>;
+  const videos = inTrainingOrder(query.data);
+  if (videos.length === 0) {
+    return (
+      <EmptyState title="No replays yet">
+        {isActive(run)
+          ? "At every checkpoint one episode is played and recorded; it appears here by itself."
+          : "This run ended before its first checkpoint."}
+      </EmptyState>
+    );
+  }
+  return <Replays videos={videos} pixelated={run.env.startsWith("ALE/")} />;
+}
+
+function Replays({ videos, pixelated }: { videos: Video[]; pixelated: boolean }) {
+  // null follows the newest replay, so that a run that learns is seen learning.
+  const [places, setPlaces] = useState<(number | null)[]>([null]);
+  const last = videos.length - 1;
+  const at = places.map((place) => Math.min(place ?? last, last));
+
+  const put = (panel: number, place: number) =>
+    setPlaces(places.map((old, i) => (i === panel ? (place === last ? null : place) : old)));
+  const show = (panels: number) =>
+    setPlaces(spread(panels, videos.length).map((place) => (place === last ? null : place)));
+
+  function onKey(event: KeyboardEvent) {
+    const by = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
+    const onControl =
+      event.target instanceof Element && event.target.closest("[role=slider],[role=radiogroup],input");
+    if (by === 0 || onControl) return;
+    event.preventDefault();
+    setPlaces(
+      at.map((place) => stepped(place, by, videos.length)).map((place) => (place === last ? null : place)),
+    );
+  }
+
+  return (
+    <Stack
+      gap="sm"
+      onKeyDown={onKey}
+      tabIndex={0}
+      role="group"
+      aria-label="Replays; arrow keys step through training"
+    >
+      <Group gap="md">
+        <Text size="sm">
+          {plural(videos.length, "replay")}, from {short(videos[0]?.step ?? 0, "steps")} to{" "}
+          {short(videos[last]?.step ?? 0, "steps")}
+        </Text>
+        <SegmentedControl
+          size="xs"
+          aria-label="Replays side by side"
+          data={["1", "2", "3", "4"].map((value) => ({
+            value,
+            label: value === "1" ? "One" : `${value} side by side`,
+          }))}
+          value={String(places.length)}
+          onChange={(panels) => show(Number(panels))}
+        />
+        <Text size="xs" c="dimmed" visibleFrom="sm">
+          ← and → step through training
+        </Text>
+      </Group>
+      <div className={`${runClasses.card} ${classes.large}`}>
+        <ReplayStage
+          videos={at.flatMap((place) => videos[place] ?? [])}
+          pixelated={pixelated}
+          under={(panel) => (
+            <PlaceSlider videos={videos} place={at[panel] ?? last} onChange={(place) => put(panel, place)} />
+          )}
+        />
+      </div>
+      <div className={classes.posters} role="group" aria-label="All replays">
+        {videos.map((video, place) => (
+          <button
+            key={video.id}
+            type="button"
+            className={classes.poster}
+            aria-pressed={at.includes(place)}
+            title={`${short(video.step, "steps")}, return ${score(video.episode_return)}`}
+            onClick={() => put(places.length - 1, place)}
+          >
+            <Poster fileId={video.poster_file_id} size={64} alt={`Replay at ${short(video.step, "steps")}`} />
+          </button>
+        ))}
+      </div>
+    </Stack>
+  );
+}
+
+interface PlaceSliderProps {
+  videos: readonly Video[];
+  place: number;
+  onChange: (place: number) => void;
+}
+
+/** Training time as a line on which every checkpoint's replay is a stop. */
+function PlaceSlider({ videos, place, onChange }: PlaceSliderProps) {
+  if (videos.length < 2) return null;
+  return (
+    <Slider
+      mt={8}
+      min={0}
+      max={videos.length - 1}
+      step={1}
+      value={place}
+      marks={videos.length <= 60 ? videos.map((_, value) => ({ value })) : undefined}
+      label={(value) => short(videos[value]?.step ?? 0, "steps")}
+      thumbLabel="Checkpoint shown"
+      onChange={onChange}
+    />
+  );
+}

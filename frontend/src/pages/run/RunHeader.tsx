@@ -1,0 +1,107 @@
+import { Badge, Group, Text } from "@mantine/core";
+import { Link } from "react-router";
+import type { Run } from "@/api/types";
+import { plural } from "@/ui/format";
+import { Poster } from "@/ui/Poster";
+import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
+import { RunDot } from "@/ui/RunDot";
+import { RunProgress } from "@/ui/RunProgress";
+import { RunStateBadge } from "@/ui/RunStateBadge";
+import { RunActions } from "./RunActions";
+import { RunMenu } from "./RunMenu";
+import { RunName } from "./RunName";
+import classes from "./run.module.css";
+
+/** What a run is, how it stands, and what can be done about it. */
+export function RunHeader({ run }: { run: Run }) {
+  return (
+    <header>
+      <div className={classes.header}>
+        <Poster fileId={run.poster_file_id} size={72} alt={`Latest frame of ${run.env}`} />
+        <div style={{ minWidth: 0 }}>
+          <div className={classes.name}>
+            <RunDot run={run} />
+            <RunName run={run} />
+          </div>
+          <Group gap={8} mt={4}>
+            <RunStateBadge run={run} />
+            {run.state_reason && <Text size="sm">{run.state_reason}</Text>}
+          </Group>
+          <RunFacts run={run} />
+        </div>
+        <div className={classes.actions}>
+          <RunActions run={run} />
+          <RunMenu run={run} />
+        </div>
+      </div>
+      <RunNumbers run={run} />
+    </header>
+  );
+}
+
+function RunFacts({ run }: { run: Run }) {
+  return (
+    <div className={classes.facts} style={{ marginTop: 4 }}>
+      <span>Run {run.id}</span>
+      <span>
+        {run.algorithm.toUpperCase()} on {run.env}
+      </span>
+      <span>
+        launched <TimeAgo time={run.created_at} />
+      </span>
+      {run.worker && <span>on {run.worker}</span>}
+      {run.attempt > 1 && <span>attempt {run.attempt}</span>}
+      {run.parent && <Link to={`/runs/${run.parent.run_id}`}>from run {run.parent.run_id}</Link>}
+      {run.archived_at && <span>archived</span>}
+      {run.tags.map((tag) => (
+        <Badge key={tag} size="sm" variant="default" tt="none">
+          {tag}
+        </Badge>
+      ))}
+    </div>
+  );
+}
+
+function RunNumbers({ run }: { run: Run }) {
+  return (
+    <dl className={classes.numbers} style={{ marginTop: 16 }}>
+      <div className={classes.wide}>
+        <dt>Progress</dt>
+        <RunProgress run={run} />
+      </div>
+      <div>
+        <dt>Steps</dt>
+        <dd>
+          <Short value={run.step} unit="steps" />
+        </dd>
+      </div>
+      <div>
+        <dt>Frames</dt>
+        <dd>
+          <Short value={run.frames} />
+        </dd>
+      </div>
+      <div>
+        <dt>Speed</dt>
+        <dd>
+          <Rate value={run.steps_per_second} />
+        </dd>
+      </div>
+      <div>
+        <dt>Return, last 100</dt>
+        <dd>
+          <Score
+            value={run.last_return}
+            meaning={`Mean of the last 100 of ${plural(run.episodes, "episode")}`}
+          />
+        </dd>
+      </div>
+      <div>
+        <dt>Best return</dt>
+        <dd>
+          <Score value={run.best_return} meaning="Best mean of 100 episodes" />
+        </dd>
+      </div>
+    </dl>
+  );
+}

@@ -1,0 +1,82 @@
+import { Anchor, Stack, Tabs, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { ComponentType } from "react";
+import { Link, useNavigate, useParams } from "react-router";
+import { ApiError } from "@/api/problem";
+import { metricNamesQuery, runQuery } from "@/api/queries";
+import type { Run } from "@/api/types";
+import { usePageTitle } from "@/app/usePageTitle";
+import { EmptyState } from "@/ui/EmptyState";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { CheckpointsTab } from "./CheckpointsTab";
+import { ConfigTab } from "./ConfigTab";
+import { CurvesTab, SystemTab } from "./CurvesTab";
+import { isSystemMetric } from "./systemMetrics";
+import { LogTab } from "./LogTab";
+import { OverviewTab } from "./OverviewTab";
+import { ReplaysTab } from "./ReplaysTab";
+import { RunHeader } from "./RunHeader";
+
+const TABS: { value: string; label: string; Content: ComponentType<{ run: Run }> }[] = [
+  { value: "overview", label: "Overview", Content: OverviewTab },
+  { value: "curves", label: "Curves", Content: CurvesTab },
+  { value: "replays", label: "Replays", Content: ReplaysTab },
+  { value: "checkpoints", label: "Checkpoints", Content: CheckpointsTab },
+  { value: "log", label: "Log", Content: LogTab },
+  { value: "config", label: "Config", Content: ConfigTab },
+  { value: "system", label: "System", Content: SystemTab },
+];
+
+/** /runs/12/curves: one run, its tab named by the URL. */
+export default function RunPage() {
+  const { id = "", tab } = useParams();
+  const runId = Number(id);
+  const run = useQuery({ ...runQuery(runId), enabled: Number.isInteger(runId) });
+  usePageTitle(run.data?.name ?? `Run ${id}`);
+
+  if (run.data) return <LoadedRun key={run.data.id} run={run.data} tab={tab} />;
+  if (!Number.isInteger(runId) || (run.error instanceof ApiError && run.error.status === 404)) {
+    return (
+      <EmptyState title={`There is no run ${id}`}>
+        It may have been purged.{" "}
+        <Anchor component={Link} to="/">
+          See all runs
+        </Anchor>
+      </EmptyState>
+    );
+  }
+  if (run.isError) return <QueryProblem error={run.error} retry={() => void run.refetch()} />;
+  return <Text c="dimmed">Loading run {id}…</Text>;
+}
+
+function LoadedRun({ run, tab }: { run: Run; tab: string | undefined }) {
+  const navigate = useNavigate();
+  const names = useQuery(metricNamesQuery(run.id));
+  const measured = names.data?.some(isSystemMetric) ?? false;
+  const tabs = TABS.filter(({ value }) => value !== "system" || measured || tab === "system");
+  const current = tabs.find(({ value }) => value === tab)?.value ?? "overview";
+  const open = (value: string | null) =>
+    void navigate(
+      { pathname: `/runs/${run.id}/${value ?? ""}`, search: window.location.search },
+      { replace: true },
+    );
+  return (
+    <Stack gap="md">
+      <RunHeader run={run} />
+      <Tabs value={current} onChange={open} keepMounted={false}>
+        <Tabs.List style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>
+          {tabs.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {tabs.map(({ value, Content }) => (
+          <Tabs.Panel key={value} value={value} pt="md">
+            <Content run={run} />
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Stack>
+  );
+}

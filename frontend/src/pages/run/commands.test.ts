@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import type { Preset } from "@/api/types";
+import { curlCommand, shellCommand, trainCommand } from "./commands";
+
+const preset = (name: string, config: Preset["config"]): Preset => ({
+  name,
+  title: name,
+  shows: "",
+  source: "",
+  config,
+});
+const presets = [
+  preset("paac-pong", { algorithm: "paac", env: "ALE/Pong-v5", seed: 1, clip: true }),
+  preset("a3c-pong", { algorithm: "a3c", env: "ALE/Pong-v5", seed: 7, clip: false }),
+];
+
+it("names the nearest preset of the same algorithm and only what differs", () => {
+  const config = { algorithm: "paac", env: "ALE/Pong-v5", seed: 7, clip: false };
+  expect(trainCommand({ id: 3, algorithm: "paac", config }, presets)).toBe(
+    "arcadia train --preset paac-pong --set seed=7 --set clip=false --dir runs/like-3",
+  );
+});
+
+it("falls back to a configuration file where no preset has the algorithm", () => {
+  expect(trainCommand({ id: 3, algorithm: "dqn", config: { algorithm: "dqn" } }, presets)).toBe(
+    "arcadia train config.json --dir runs/like-3",
+  );
+});
+
+it("quotes words so that a shell takes them as they are", () => {
+  expect(shellCommand(["a b", "it's", "$HOME", "x=1", ""])).toBe("'a b' 'it'\\''s' '$HOME' x=1 ''");
+});
+
+it("posts the whole configuration", () => {
+  expect(curlCommand("http://h:8000", { env: "it's" })).toBe(
+    `curl http://h:8000/api/v1/runs -H 'Content-Type: application/json' -d '{"config":{"env":"it'\\''s"}}'`,
+  );
+});

@@ -1,0 +1,38 @@
+/** A run as a command: how to have the same again from a shell. */
+
+import type { Preset, Run, RunConfig } from "@/api/types";
+import { overridesOf } from "@/pages/launch/draft";
+import { nearestPreset } from "@/pages/launch/startingPoint";
+
+/** One word for a POSIX shell. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+export function shellCommand(words: readonly string[]): string {
+  return words.map(shellWord).join(" ");
+}
+
+/** `arcadia train` with the nearest preset and what differs from it. */
+export function trainCommand(
+  run: Pick<Run, "id" | "config" | "algorithm">,
+  presets: readonly Preset[],
+): string {
+  const preset = nearestPreset(
+    presets.filter((candidate) => candidate.config["algorithm"] === run.algorithm),
+    run.config,
+  );
+  const directory = ["--dir", `runs/like-${run.id}`];
+  if (!preset) return shellCommand(["arcadia", "train", "config.json", ...directory]);
+  const settings = Object.entries(overridesOf(run.config, preset.config)).flatMap(([name, value]) => [
+    "--set",
+    `${name}=${String(value)}`,
+  ]);
+  return shellCommand(["arcadia", "train", "--preset", preset.name, ...settings, ...directory]);
+}
+
+/** The same configuration posted to this server. */
+export function curlCommand(origin: string, config: RunConfig): string {
+  const body = JSON.stringify({ config });
+  return `curl ${shellWord(`${origin}/api/v1/runs`)} -H 'Content-Type: application/json' -d ${shellWord(body)}`;
+}

@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import type { Video } from "@/api/types";
+import { inTrainingOrder, newestFirst, spread, stepped } from "./replays";
+
+const video = (id: number, step: number) => ({ id, step }) as Video;
+
+it("orders replays by training, a repeated step by when it was recorded", () => {
+  const videos = [video(3, 500), video(1, 100), video(2, 500)];
+  expect(inTrainingOrder(videos).map(({ id }) => id)).toEqual([1, 2, 3]);
+  expect(newestFirst(videos)[0]?.id).toBe(3);
+});
+
+it("spreads panels from the first replay to the newest", () => {
+  expect(spread(1, 9)).toEqual([8]);
+  expect(spread(2, 9)).toEqual([0, 8]);
+  expect(spread(4, 10)).toEqual([0, 3, 6, 9]);
+  expect(spread(3, 0)).toEqual([]);
+});
+
+it("shows the same replay twice rather than one that is not there", () => {
+  expect(spread(3, 2)).toEqual([0, 1, 1]);
+  expect(spread(4, 1)).toEqual([0, 0, 0, 0]);
+});
+
+it("stays on the line at both ends", () => {
+  expect([stepped(0, -1, 5), stepped(4, 1, 5), stepped(2, 1, 5), stepped(0, 1, 0)]).toEqual([0, 4, 3, 0]);
+});

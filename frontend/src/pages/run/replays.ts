@@ -1,0 +1,23 @@
+/** Which replays are looked at: videos in the order of training, a place on that line for every panel. */
+
+import type { Video } from "@/api/types";
+
+export function inTrainingOrder(videos: readonly Video[]): Video[] {
+  return videos.toSorted((a, b) => a.step - b.step || a.id - b.id);
+}
+
+export function newestFirst(videos: readonly Video[]): Video[] {
+  return inTrainingOrder(videos).reverse();
+}
+
+/** Places for so many panels, spread from the first replay to the newest. */
+export function spread(panels: number, videos: number): number[] {
+  if (videos === 0) return [];
+  if (panels === 1) return [videos - 1];
+  return Array.from({ length: panels }, (_, i) => Math.round((i * (videos - 1)) / (panels - 1)));
+}
+
+/** A step to the left or right, never off the line. */
+export function stepped(place: number, by: number, videos: number): number {
+  return Math.min(Math.max(place + by, 0), Math.max(videos - 1, 0));
+}

@@ -1,0 +1,91 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+import { fetchLog } from "@/api/queries";
+import { useLiveEvents } from "@/api/live/LiveProvider";
+import type { LogLine } from "@/api/types";
+import { merged } from "./logLines";
+
+const PAGE = 500;
+
+interface Tail {
+  /** undefined until the first answer. */
+  lines: LogLine[] | undefined;
+  hasOlder: boolean;
+  error: Error | null;
+}
+
+const NOTHING: Tail = { lines: undefined, hasOlder: false, error: null };
+
+/** The end of a run's log, growing as the run writes; older lines on demand. */
+export function useLogTail(runId: number, search: string): Tail & { older: () => void; retry: () => void } {
+  const [tail, setTail] = useState<Tail>(NOTHING);
+  const held = useRef<LogLine[] | undefined>(undefined);
+  const following = useRef<() => void>(() => undefined);
+
+  const take = useCallback((arrived: LogLine[], hasOlder?: boolean) => {
+    held.current = merged(held.current ?? [], arrived);
+    const lines = held.current;
+    setTail((now) => ({ lines, hasOlder: hasOlder ?? now.hasOlder, error: null }));
+  }, []);
+
+  useEffect(() => {
+    const left = new AbortController();
+    held.current = undefined;
+    let asking = false;
+    let again = false;
+
+    async function follow() {
+      // One question at a time: what is written meanwhile is asked for afterwards.
+      again = true;
+      if (asking) return;
+      asking = true;
+      try {
+        while (again) {
+          again = false;
+          const after = held.current?.at(-1)?.id;
+          const page = await fetchLog(runId, { after, limit: PAGE, search }, left.signal);
+          take(page.items, after === undefined ? page.items.length >= PAGE : undefined);
+          if (after !== undefined && page.items.length >= PAGE) again = true;
+        }
+      } catch (error) {
+        if (!left.signal.aborted) setTail((now) => ({ ...now, error: error as Error }));
+      } finally {
+        asking = false;
+      }
+    }
+
+    following.current = () => void follow();
+    void follow();
+    return () => {
+      left.abort();
+      setTail(NOTHING);
+    };
+  }, [runId, search, take]);
+
+  useLiveEvents((event) => {
+    if (event.kind === "refetch" || (event.kind === "run.log" && event.run_id === runId)) following.current();
+  });
+
+  const older = useCallback(() => {
+    const before = held.current?.[0]?.id;
+    if (before === undefined) return;
+    fetchLog(runId, { before, limit: PAGE, search })
+      .then((page) => take(page.items, page.items.length >= PAGE))
+      .catch((error: unknown) => setTail((now) => ({ ...now, error: error as Error })));
+  }, [runId, search, take]);
+
+  const retry = useCallback(() => following.current(), []);
+  return { ...tail, older, retry };
+}
+
+/** The whole log as text, page by page. */
+export async function wholeLog(runId: number, write: (line: LogLine) => string): Promise<string> {
+  let text = "";
+  let after = 0;
+  for (;;) {
+    const page = await fetchLog(runId, { after, limit: PAGE });
+    text += page.items.map(write).join("");
+    const last = page.items.at(-1);
+    if (!last || page.items.length < PAGE) return text;
+    after = last.id;
+  }
+}
