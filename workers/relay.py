@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from typing import Any
 
 from workers.backend_client import (
     BackendClient,
@@ -15,6 +16,8 @@ from workers.backoff import Backoff
 from workers.spool import Batch, BrokenSpoolError, Spool
 
 POLL_SECONDS = 0.1
+
+Event = dict[str, Any]
 
 log = logging.getLogger(__name__)
 
@@ -80,9 +83,8 @@ class Relay(threading.Thread):
         return False
 
     def _deliver(self, batch: Batch) -> None:
-        for kind, path in files_named(batch.events[0]):
-            self._upload(kind, path)
-        self._client.post_events(self._run, self._attempt, batch.events)
+        first, *rest = batch.events
+        self._client.post_events(self._run, self._attempt, [self._with_files(first), *rest])
         try:
             self._spool.acknowledge(batch)
         except OSError as error:
@@ -91,28 +93,35 @@ class Relay(threading.Thread):
                 log.warning("Run %d: cannot note what is delivered: %s", self._run, error)
             self._mark_is_kept = False
 
-    def _upload(self, kind: FileKind, path: str) -> None:
-        """Hand over a file before the event that names it; one that is gone again cannot hold up what follows."""
-        root = self._spool.directory.resolve()
-        file = (root / path).resolve()
-        if not file.is_relative_to(root):
-            raise BrokenSpoolError(f"an event names {path!r}, which is outside the run directory")
-        try:
-            self._client.upload(self._run, self._attempt, kind, path, file)
-        except FileNotFoundError:
-            log.warning("Run %d: %s was replaced by newer ones before it could be uploaded.", self._run, path)
-        except RefusedError as error:
-            log.warning("Run %d: the backend refused %s: %s", self._run, path, error)
+    def _with_files(self, event: Event) -> Event:
+        """Upload the files that an event names; should one be lost, a line in the log takes the event's place."""
+        for kind, path in files_named(event):
+            file = (self._spool.directory / path).resolve()
+            if not file.is_relative_to(self._spool.directory.resolve()):
+                raise BrokenSpoolError(f"an event names {path!r}, which is outside the run directory")
+            try:
+                self._client.upload(self._run, self._attempt, kind, path, file)
+            except FileNotFoundError:
+                return as_warning(event, f"{path} was replaced by newer ones before the backend could be given it.")
+            except RefusedError as error:
+                return as_warning(event, f"The backend refused {path}: {error}")
+        return event
 
     def _pause(self, seconds: float) -> None:
         self._wake.wait(seconds)
         self._wake.clear()
 
 
-def files_named(event: dict[str, object]) -> list[tuple[FileKind, str]]:
+def files_named(event: Event) -> list[tuple[FileKind, str]]:
     """Return the files that must be uploaded before this event is posted."""
-    if event["kind"] == "checkpoint" and isinstance(checkpoint := event["checkpoint"], dict):
-        return [("checkpoint", str(checkpoint["file"]))]
+    if event["kind"] == "checkpoint":
+        return [("checkpoint", str(event["checkpoint"]["file"]))]
     if event["kind"] == "video":
         return [("video", str(event["file"])), ("poster", str(event["poster"]))]
     return []
+
+
+def as_warning(event: Event, message: str) -> Event:
+    """Return a log event with the number and the time of another."""
+    kept = {name: event[name] for name in ("seq", "time", "step", "frames")}
+    return {**kept, "kind": "log", "level": "warning", "message": message}

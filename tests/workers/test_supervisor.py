@@ -138,6 +138,21 @@ def test_a_trainer_trains_on_while_the_backend_is_away_and_nothing_is_lost(api: 
     assert api.releases[0]["outcome"] == "finished"
 
 
+def test_a_checkpoint_replaced_while_the_backend_was_away_leaves_a_line_in_the_log(api: WorkerApi, slot: Slot) -> None:
+    api.claims.append(claim(points=100, interval=0.01, checkpoint_every=40))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 5)
+    api.away = True
+    wait_until(lambda: '"finished"' in (slot.attempt(7) / "events.jsonl").read_text())
+    (slot.attempt(7) / "checkpoints" / "step-000000000040.safetensors").unlink()
+    api.away = False
+    slot.done()
+    kinds = {event["kind"]: event for event in api.events[7, 1].values()}
+    assert kinds["checkpoint"]["checkpoint"]["step"] == 80
+    assert "step-000000000040.safetensors was replaced by newer ones" in kinds["log"]["message"]
+    assert api.releases[0]["outcome"] == "finished"
+
+
 def test_events_that_the_backend_has_lost_are_sent_again(api: WorkerApi, slot: Slot) -> None:
     api.claims.append(claim(points=10**6, interval=0.01))
     slot.look()
