@@ -1,0 +1,1 @@
+"""All of Arcadia on one machine by one command: private Redis, backend and a CPU worker."""

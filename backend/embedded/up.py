@@ -1,0 +1,143 @@
+"""`arcadia up`: starts the parts in order, keeps them running, and stops them in order."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+
+from backend.config import Settings
+from backend.embedded.data_folder import lock, worker_token
+from backend.embedded.part import Part, say
+from backend.embedded.redis_server import PrivateRedis, free_port, private_redis
+
+START_SECONDS = 60.0
+# The worker's trainer may take its own grace time, and what it wrote must be delivered after that.
+WORKER_PATIENCE, BACKEND_PATIENCE, REDIS_PATIENCE = 60.0, 10.0, 5.0
+WORKER_NAME = "cpu-1"
+
+
+class CannotStartError(RuntimeError):
+    """Something stands in the way of starting."""
+
+
+def up(settings: Settings) -> int:
+    """Run everything until Ctrl-C."""
+    lock(settings.data_dir)
+    settings = settings.model_copy(update={"port": settings.port or free_port()})
+    refuse_taken_port(settings.host, settings.port)
+    return asyncio.run(Installation(settings, private_redis(settings.data_dir.resolve() / "redis")).run())
+
+
+def refuse_taken_port(host: str, port: int) -> None:
+    """Say plainly that another program has the port, before anything is started."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise CannotStartError(
+                f"Cannot listen on {host}, port {port}: {error.strerror}. "
+                f"If another program has that port, choose a free one: arcadia up --port {port + 1}"
+            ) from None
+
+
+def page_url(settings: Settings) -> str:
+    """Return the address of the page as seen from this machine."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 - looked for, not bound
+    return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
+
+
+class Installation:
+    """The parts of one installation."""
+
+    def __init__(self, settings: Settings, redis: PrivateRedis) -> None:
+        self._redis_server = redis
+        self._url = page_url(settings)
+        data_dir = settings.data_dir.resolve()
+        shared = {
+            "PYTHONUNBUFFERED": "1",
+            "ARCADIA_BROKER_URL": redis.url,
+            "ARCADIA_WORKER_TOKEN": settings.worker_token.get_secret_value() or worker_token(data_dir),
+        }
+        ours = {name: value for name, value in os.environ.items() if name.upper().startswith("ARCADIA_")}
+        plain = {name: value for name, value in os.environ.items() if name not in ours}
+        backend = {"ARCADIA_DATA_DIR": str(data_dir), "ARCADIA_HOST": settings.host, "ARCADIA_PORT": str(settings.port)}
+        worker = {"ARCADIA_BACKEND_URL": self._url, "ARCADIA_WORKER_DIR": str(data_dir / "workers" / WORKER_NAME)}
+        grace = {name: value for name, value in ours.items() if name == "ARCADIA_STOP_GRACE_SECONDS"}
+        self._redis = Part("redis", redis.command, plain)
+        self._backend = Part(
+            "backend", [sys.executable, "-m", "backend.cli", "backend"], plain | ours | shared | backend
+        )
+        self._worker = Part(
+            "worker",
+            [sys.executable, "-m", "workers", "--queue", "cpu", "--name", WORKER_NAME],
+            plain | grace | shared | worker,
+        )
+        self._interrupted = asyncio.Event()
+        self._interrupts = 0
+
+    async def run(self) -> int:
+        """Start, wait for Ctrl-C, stop."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._on_interrupt)
+        try:
+            started = await self._start()
+            if started:
+                await self._interrupted.wait()
+            return 0 if started or self._interrupted.is_set() else 1
+        finally:
+            await self._stop()
+
+    async def _start(self) -> bool:
+        """Start each part when what it needs answers; False when one could not start or Ctrl-C came first."""
+        if not await self._begin(self._redis, self._redis_server.answers):
+            return False
+        if not await self._begin(self._backend, self._page_answers):
+            return False
+        say("arcadia", f"Arcadia is at {self._url}")
+        self._worker.started.set()  # it reaches for the others until they answer
+        self._worker.start()
+        return True
+
+    async def _begin(self, part: Part, answers: Callable[[], bool]) -> bool:
+        part.start()
+        deadline = asyncio.get_running_loop().time() + START_SECONDS
+        while not await asyncio.to_thread(answers):
+            if part.died_at_birth.is_set() or self._interrupted.is_set():
+                return False
+            if asyncio.get_running_loop().time() > deadline:
+                say("arcadia", f"{part.name} does not answer after {START_SECONDS:g} s")
+                return False
+            await asyncio.sleep(0.05)
+        part.started.set()
+        return True
+
+    def _page_answers(self) -> bool:
+        try:
+            # Past any proxy: this is our own loopback.
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            with opener.open(f"{self._url}/api/v1/health", timeout=2) as reply:
+                return bool(reply.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
+
+    async def _stop(self) -> None:
+        """Stop the worker first, so that its trainer's last words find the backend still there."""
+        say("arcadia", "Stopping (Ctrl-C again stops at once)")
+        await self._worker.stop(WORKER_PATIENCE)
+        await self._backend.stop(BACKEND_PATIENCE)
+        await self._redis.stop(REDIS_PATIENCE)
+        say("arcadia", "Stopped")
+
+    def _on_interrupt(self) -> None:
+        self._interrupts += 1
+        self._interrupted.set()
+        if self._interrupts > 1:
+            for part in (self._worker, self._backend, self._redis):
+                part.signal(signal.SIGKILL)

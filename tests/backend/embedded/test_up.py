@@ -1,0 +1,186 @@
+"""`arcadia up` as its user meets it: lines, Ctrl-C, a taken port, a killed part."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+REPOSITORY = Path(__file__).parents[3]
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 60) -> None:
+    """Wait for a condition, and fail when it does not come."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+class Up:
+    """A running `arcadia up`."""
+
+    def __init__(self, data: Path) -> None:
+        self.data, self.port = data, free_port()
+        self.output = data.with_suffix(".output")
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
+        with self.output.open("w") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "backend.cli", "up", "--port", str(self.port), "--data", str(data)],
+                env=environment,
+                cwd=REPOSITORY,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def lines(self) -> list[str]:
+        """Return what it has printed."""
+        return self.output.read_text().splitlines()
+
+    def said(self, words: str) -> bool:
+        """Say whether a line has these words."""
+        return any(words in line for line in self.lines())
+
+    def health(self) -> dict[str, Any]:
+        """Return what /health says, nothing when nobody answers."""
+        with contextlib.suppress(urllib.error.URLError, OSError):
+            url = f"http://127.0.0.1:{self.port}/api/v1/health"
+            with urllib.request.urlopen(url, timeout=5) as reply:
+                return dict(json.load(reply))
+        return {}
+
+    def is_whole(self) -> bool:
+        """Say whether broker and worker are there."""
+        health = self.health()
+        return bool(health and health["broker"]["ok"] and health["workers"] == 1)
+
+    def family(self) -> list[psutil.Process]:
+        """Return all processes below it."""
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def part(self, *words: str) -> psutil.Process:
+        """Return the process of a part by words of its command line."""
+        for process in self.family():
+            if all(any(word in argument for argument in process.cmdline()) for word in words):
+                return process
+        raise AssertionError(f"no process has {words}")
+
+    def close(self) -> None:
+        """End it, whatever is left."""
+        family = self.family() if self.process.poll() is None else []
+        self.process.kill()
+        self.process.wait()
+        for process in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Up]:
+    """Yield an installation that has started."""
+    up = Up(tmp_path / "data")
+    try:
+        wait_until(lambda: up.is_whole() or up.process.poll() is not None)
+        assert up.process.poll() is None, up.output.read_text()
+        yield up
+    finally:
+        up.close()
+
+
+def test_it_says_where_the_page_is_and_ctrl_c_stops_everything(up: Up) -> None:
+    assert f"arcadia  | Arcadia is at http://127.0.0.1:{up.port}" in up.lines()
+    family = up.family()
+    assert len(family) == 3
+    up.process.send_signal(signal.SIGINT)
+    assert up.process.wait(timeout=60) == 0
+    assert not any(process.is_running() for process in family)
+    assert up.lines()[-1] == "arcadia  | Stopped"
+    assert all(line.split(" | ")[0].strip() in ("arcadia", "backend", "worker", "redis") for line in up.lines())
+
+
+def test_secrets_are_readable_by_their_owner_alone_and_on_no_command_line(up: Up) -> None:
+    token = (up.data / "worker-token").read_text().strip()
+    config = up.data / "redis" / "redis.conf"
+    password = next(line.split()[1] for line in config.read_text().splitlines() if line.startswith("requirepass"))
+    for file in (up.data / "worker-token", config):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    arguments = " ".join(argument for process in up.family() for argument in process.cmdline())
+    assert token not in arguments
+    assert password not in arguments
+    assert not up.said(token)
+    assert not up.said(password)
+
+
+@pytest.mark.parametrize("words", [("redis-server",), ("backend.cli",), ("workers",)], ids=lambda words: words[0])
+def test_a_part_that_is_killed_is_started_again(up: Up, words: tuple[str, ...]) -> None:
+    killed = up.part(*words)
+    killed.kill()
+    wait_until(lambda: up.said("was killed by SIGKILL; starting it again"))
+    wait_until(lambda: up.is_whole() and len(up.family()) == 3)
+    assert up.part(*words).pid != killed.pid
+
+
+def test_nothing_survives_it_when_it_is_killed(up: Up) -> None:
+    family = up.family()
+    up.process.kill()
+    up.process.wait()
+    wait_until(lambda: not any(process.is_running() for process in family), seconds=20)
+
+
+def test_a_second_one_on_the_same_folder_is_refused(up: Up) -> None:
+    second = run_up("--port", str(free_port()), "--data", str(up.data))
+    assert second.returncode == 1
+    assert "Another `arcadia up` already uses" in second.stderr
+    assert "--data" in second.stderr
+
+
+def test_a_taken_port_is_explained(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refused = run_up("--port", str(port), "--data", str(tmp_path / "data"))
+    assert refused.returncode == 1
+    assert f"port {port}" in refused.stderr
+    assert f"arcadia up --port {port + 1}" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_an_address_that_others_reach_needs_a_token(tmp_path: Path) -> None:
+    refused = run_up("--port", str(free_port()), "--data", str(tmp_path / "data"), ARCADIA_HOST="0.0.0.0")  # noqa: S104
+    assert refused.returncode == 1
+    assert "no ARCADIA_TOKEN is set" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def run_up(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `arcadia up` to its end."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
+    return subprocess.run(
+        [sys.executable, "-m", "backend.cli", "up", *arguments],
+        env=clean | environment,
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
