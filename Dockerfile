@@ -3,13 +3,6 @@
 ARG NODE_IMAGE=node:22-slim
 ARG PYTHON_IMAGE=python:3.12-slim
 
-FROM ${NODE_IMAGE} AS frontend
-WORKDIR /frontend
-COPY frontend/package.json frontend/package-lock.json frontend/.npmrc ./
-RUN npm ci --no-audit --no-fund
-COPY frontend/ ./
-RUN npm run build
-
 # Dependencies are installed against an empty copy of our packages, at the place where the code will lie: these layers
 # are built again when the lock changes, not with every line of ours.
 FROM ${PYTHON_IMAGE} AS packages
@@ -22,9 +15,6 @@ RUN python3 -m venv /opt/arcadia
 COPY requirements.lock wheel[s] /wheels/
 COPY pyproject.toml requirements.lock README.md ./
 RUN mkdir backend workers && touch backend/__init__.py workers/__init__.py
-
-FROM packages AS backend-packages
-RUN /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c requirements.lock -e ".[backend]"
 
 FROM packages AS worker-packages
 RUN /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c requirements.lock -e ".[worker,trainer]"
@@ -45,6 +35,16 @@ COPY --from=worker-packages /opt/arcadia /opt/arcadia
 ENV ARCADIA_WORKER_DIR=/data
 USER arcadia
 CMD ["worker", "--queue", "cpu", "--name", "worker-1"]
+
+FROM ${NODE_IMAGE} AS frontend
+WORKDIR /frontend
+COPY frontend/package.json frontend/package-lock.json frontend/.npmrc ./
+RUN npm ci --no-audit --no-fund
+COPY frontend/ ./
+RUN npm run build
+
+FROM packages AS backend-packages
+RUN /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c requirements.lock -e ".[backend]"
 
 FROM arcadia AS backend
 COPY --from=backend-packages /opt/arcadia /opt/arcadia

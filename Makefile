@@ -59,14 +59,14 @@ lint: environment $(MODULES)
 
 types: environment $(MODULES)
 	$(BIN)/mypy
-	@mkdir -p .setup && $(BIN)/python -m setup.openapi .setup/openapi.json
+	@mkdir -p .setup && $(BIN)/python -m backend.openapi >.setup/openapi.json
 	@cmp .setup/openapi.json frontend/openapi.json || { echo "The API has changed: run make openapi"; exit 1; }
 	@$(IN_FRONTEND) npm run --silent types:check
 	@$(IN_FRONTEND) npm run --silent typecheck
 
 # The frontend's types follow the API's own description; `make types` fails while they lag behind.
 openapi: environment $(MODULES)
-	@$(BIN)/python -m setup.openapi frontend/openapi.json
+	@$(BIN)/python -m backend.openapi >frontend/openapi.json
 	@$(IN_FRONTEND) npm run --silent types
 
 format: environment $(MODULES)
