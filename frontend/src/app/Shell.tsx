@@ -1,9 +1,10 @@
-import { AppShell, Center, Text } from "@mantine/core";
+import { AppShell } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Outlet, useNavigate } from "react-router";
 import { LiveProvider } from "@/api/live/LiveProvider";
 import { sessionQuery } from "@/api/queries";
+import { Connecting } from "./Connecting";
 import { Header } from "./Header";
 import classes from "./Shell.module.css";
 import { ShortcutSheet } from "./ShortcutSheet";
@@ -21,14 +22,6 @@ export function Shell() {
     <LiveProvider>
       <Frame canSignOut={session.data?.required ?? false} />
     </LiveProvider>
-  );
-}
-
-function Connecting() {
-  return (
-    <Center h="100vh">
-      <Text c="dimmed">Connecting to Arcadia…</Text>
-    </Center>
   );
 }
 

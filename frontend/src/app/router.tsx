@@ -1,4 +1,5 @@
 import { createBrowserRouter, type RouteObject } from "react-router";
+import { Connecting } from "./Connecting";
 import { ErrorPage } from "./ErrorPage";
 import { NotFoundPage } from "./NotFoundPage";
 import { Shell } from "./Shell";
@@ -11,6 +12,7 @@ export const routes: RouteObject[] = [
   {
     Component: Shell,
     ErrorBoundary: ErrorPage,
+    HydrateFallback: Connecting,
     children: [
       {
         // Inside the shell, so that the navigation stays when a page fails.

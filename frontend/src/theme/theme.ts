@@ -59,7 +59,7 @@ export const theme = createTheme({
   autoContrast: true,
   respectReducedMotion: true,
   components: {
-    Button: { defaultProps: { size: "sm" } },
+    Button: { defaultProps: { size: "sm" }, styles: { label: { fontWeight: 500 } } },
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } },
     Tooltip: {
       defaultProps: { openDelay: 300, withArrow: false, events: { hover: true, focus: true, touch: true } },

@@ -5,7 +5,14 @@ import { IconCheck, IconCopy } from "@tabler/icons-react";
 export function CommandLine({ command }: { command: string }) {
   return (
     <Group gap={4} wrap="nowrap" w="fit-content" maw="100%">
-      <Code block py={6} ta="left" style={{ overflowX: "auto" }}>
+      <Code
+        block
+        py={6}
+        ta="left"
+        bg="var(--arcadia-surface)"
+        bd="1px solid var(--arcadia-line)"
+        style={{ overflowX: "auto" }}
+      >
         {command}
       </Code>
       <CopyButton value={command}>

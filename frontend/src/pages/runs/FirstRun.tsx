@@ -25,7 +25,8 @@ export function FirstRun() {
       <Stack gap={4}>
         <Title order={1}>Start a first run</Title>
         <Text c="dimmed">
-          No run has been launched here yet. Each of these starts at once and can be watched while it learns.
+          No run has been launched here yet. Each of these starts with one click and can be watched while it
+          learns.
         </Text>
       </Stack>
       {presets.isError && <QueryProblem error={presets.error} retry={() => void presets.refetch()} />}

@@ -17,7 +17,7 @@ export function Notices() {
     <>
       {health.data && !health.data.broker.ok && (
         <Alert
-          color="yellow"
+          variant="default"
           icon={<IconPlugConnectedX aria-hidden />}
           title="The message broker cannot be reached"
         >
@@ -27,7 +27,7 @@ export function Notices() {
         </Alert>
       )}
       {noWorker && (
-        <Alert color="yellow" icon={<IconInfoCircle aria-hidden />} title="No worker is connected">
+        <Alert variant="default" icon={<IconInfoCircle aria-hidden />} title="No worker is connected">
           <Stack gap="xs">
             <Text size="sm">
               Runs wait in the queue until one is. Start one, on this machine or another, with:

@@ -1,4 +1,4 @@
-import { Button, Group, Switch, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, Switch, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconSearch, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -9,7 +9,7 @@ import { STATE_NAMES, STATES } from "@/ui/states";
 import { shortEnv } from "./columns";
 import { FacetFilter, type FacetOption } from "./FacetFilter";
 import classes from "./runs.module.css";
-import { FACETS, isFiltered, withoutFilters, type Facet, type RunsView } from "./view";
+import { FACETS, isFiltered, NEWEST_FIRST, withoutFilters, type Facet, type RunsView } from "./view";
 
 const NAMES: Record<Facet, string> = {
   state: "State",
@@ -17,6 +17,17 @@ const NAMES: Record<Facet, string> = {
   env: "Environment",
   tag: "Tag",
 };
+
+/** For narrow screens, whose cards have no headers to click. */
+const SORTS = [
+  { value: NEWEST_FIRST, label: "Newest first" },
+  { value: "created_at", label: "Oldest first" },
+  { value: "-last_return", label: "Best last return" },
+  { value: "-best_return", label: "Best return" },
+  { value: "-steps_per_second", label: "Fastest" },
+  { value: "-step", label: "Most steps" },
+  { value: "name", label: "Name" },
+];
 
 interface RunFiltersProps {
   view: RunsView;
@@ -39,6 +50,14 @@ export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
           onChange={(chosen) => onChange({ [facet]: chosen })}
         />
       ))}
+      <NativeSelect
+        size="xs"
+        hiddenFrom="sm"
+        aria-label="Sort runs"
+        value={view.sort}
+        onChange={(event) => onChange({ sort: event.currentTarget.value })}
+        data={SORTS}
+      />
       {isFiltered(view) && (
         <Button
           variant="subtle"

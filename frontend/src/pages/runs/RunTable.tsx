@@ -1,4 +1,5 @@
 import { Checkbox, UnstyledButton } from "@mantine/core";
+import { useElementSize } from "@mantine/hooks";
 import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState } from "react";
@@ -10,7 +11,7 @@ import { nextSort } from "./view";
 
 const ROW_HEIGHT = 56;
 const SELECT_WIDTH = 44;
-const MENU_WIDTH = 48;
+const MENU_WIDTH = 40;
 
 interface RunTableProps {
   model: RunTableModel;
@@ -24,15 +25,16 @@ export function RunTable({ model, sort, onSort }: RunTableProps) {
   const rows = table.getRowModel().rows;
   const body = useRef<HTMLTableSectionElement>(null);
   const { items, before, after } = useRowsInView(rows.length, body);
+  const frame = useElementSize();
   const width = SELECT_WIDTH + MENU_WIDTH + shown.reduce((sum, column) => sum + column.width, 0);
 
   return (
-    <div className={classes.tableFrame}>
+    <div ref={frame.ref} className={classes.tableFrame} data-scrolls={frame.width < width || undefined}>
       <table className={classes.table} style={{ minWidth: width }} aria-rowcount={rows.length + 1}>
         <colgroup>
           <col style={{ width: SELECT_WIDTH }} />
           {shown.map(({ id, width: own }) => (
-            <col key={id} style={{ width: own }} />
+            <col key={id} style={{ width: id === "name" ? undefined : own }} />
           ))}
           <col style={{ width: MENU_WIDTH }} />
         </colgroup>

@@ -13,6 +13,7 @@ export interface RunColumn {
   /** What the server sorts by; absent where it cannot. */
   sort?: string;
   number?: boolean;
+  /** In pixels; the run's own column is at least this wide and takes what is left. */
   width: number;
   cell: (run: Run) => ReactNode;
 }
@@ -23,23 +24,23 @@ const plain = (text: string | null) => <span className={classes.clip}>{text ?? "
 export const shortEnv = (env: string) => env.replace(/^ALE\//, "");
 
 export const COLUMNS: readonly RunColumn[] = [
-  { id: "name", title: "Run", sort: "name", width: 272, cell: (run) => <RunName run={run} /> },
-  { id: "state", title: "State", sort: "state", width: 168, cell: (run) => <StateCell run={run} /> },
+  { id: "name", title: "Run", sort: "name", width: 204, cell: (run) => <RunName run={run} /> },
+  { id: "state", title: "State", sort: "state", width: 148, cell: (run) => <StateCell run={run} /> },
   {
     id: "algorithm",
     title: "Algorithm",
     sort: "algorithm",
-    width: 96,
+    width: 84,
     cell: (run) => run.algorithm.toUpperCase(),
   },
-  { id: "env", title: "Environment", sort: "env", width: 136, cell: (run) => plain(shortEnv(run.env)) },
-  { id: "progress", title: "Progress", sort: "step", width: 160, cell: (run) => <RunProgress run={run} /> },
+  { id: "env", title: "Environment", sort: "env", width: 124, cell: (run) => plain(shortEnv(run.env)) },
+  { id: "progress", title: "Progress", sort: "step", width: 144, cell: (run) => <RunProgress run={run} /> },
   {
     id: "steps_per_second",
     title: "Steps/s",
     sort: "steps_per_second",
     number: true,
-    width: 88,
+    width: 72,
     cell: (run) => <Rate value={run.steps_per_second} />,
   },
   {
@@ -47,7 +48,7 @@ export const COLUMNS: readonly RunColumn[] = [
     title: "Last return",
     sort: "last_return",
     number: true,
-    width: 104,
+    width: 92,
     cell: (run) => <Score value={run.last_return} meaning="Mean of the last 100 episodes" />,
   },
   {
@@ -55,16 +56,16 @@ export const COLUMNS: readonly RunColumn[] = [
     title: "Best return",
     sort: "best_return",
     number: true,
-    width: 104,
+    width: 92,
     cell: (run) => <Score value={run.best_return} meaning="Best mean of 100 episodes" />,
   },
-  { id: "tags", title: "Tags", width: 120, cell: (run) => <Tags tags={run.tags} /> },
+  { id: "tags", title: "Tags", width: 104, cell: (run) => <Tags tags={run.tags} /> },
   {
     id: "created_at",
     title: "Age",
     sort: "created_at",
     number: true,
-    width: 96,
+    width: 88,
     cell: (run) => <TimeAgo time={run.created_at} />,
   },
   count("step", "Steps"),
