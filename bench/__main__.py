@@ -25,14 +25,8 @@ def machine() -> str:
     """Say on what the numbers were taken."""
     from importlib.metadata import version
 
-    model = next(
-        (
-            line.split(":", 1)[1].strip()
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if "model name" in line
-        ),
-        platform.processor(),
-    )
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    model = next((line.split(":", 1)[1].strip() for line in lines if "model name" in line), platform.processor())
     versions = ", ".join(f"{package} {version(package)}" for package in PACKAGES)
     return f"{len(os.sched_getaffinity(0))} cores, {model}; Python {platform.python_version()}, {versions}"
 

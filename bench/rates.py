@@ -93,7 +93,7 @@ def stable_baselines3_a2c(env: str, seconds: float, processes: bool) -> float:
     gymnasium.register_envs(ale_py)
     stopwatch = Stopwatch(seconds)
 
-    class Watch(BaseCallback):  # type: ignore[misc]
+    class Watch(BaseCallback):
         def _on_step(self) -> bool:
             return stopwatch.running(self.num_timesteps)
 
