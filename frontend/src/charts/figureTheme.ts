@@ -61,7 +61,8 @@ export function themed(figure: PlotlyFigure, { scheme, revision, legend }: Figur
         font: { color: palette.text, family: FONT },
       },
       xaxis: axis(layout.xaxis, palette),
-      yaxis: axis(layout.yaxis, palette),
+      // The heading above the chart says what is measured.
+      yaxis: { ...axis(layout.yaxis, palette), title: { text: "" } },
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The points behind a chart, as rows of a table. */
 
 import { request } from "@/api/client";
+import type { MetricsQuery } from "@/api/queries";
 import type { Metrics } from "@/api/types";
 import type { Cell } from "./csv";
 import type { XAxis, Zoom } from "./curveView";
@@ -8,7 +9,19 @@ import type { XAxis, Zoom } from "./curveView";
 // Fine enough for a spreadsheet, and one answer; every raw point is in the run's export.
 const BUCKETS = 5000;
 
-export const ROW_HEADER = (x: XAxis) => ["run", "metric", x, "mean", "min", "max", "last", "points"];
+// Charts show hours of training, the points' own interface says seconds.
+const UNITS: Record<XAxis, number> = { step: 1, frames: 1, epoch: 1, time: 3600 };
+
+export const ROW_HEADER = (x: XAxis) => [
+  "run",
+  "metric",
+  x === "time" ? "seconds" : x,
+  "mean",
+  "min",
+  "max",
+  "last",
+  "points",
+];
 
 export function rowsOf({ run_id, series }: Metrics): Cell[][] {
   return Object.entries(series).flatMap(([name, points]) =>
@@ -31,6 +44,11 @@ export async function metricRows(
   x: XAxis,
   zoom: Zoom | null,
 ): Promise<Cell[][]> {
-  const query = { names: metric, x, buckets: BUCKETS, from: zoom?.[0], to: zoom?.[1] };
+  const query: MetricsQuery = {
+    names: metric,
+    x,
+    buckets: BUCKETS,
+    ...(zoom && { from: zoom[0] * UNITS[x], to: zoom[1] * UNITS[x] }),
+  };
   return rowsOf(await request<Metrics>("GET", `/runs/${run}/metrics`, { query }));
 }

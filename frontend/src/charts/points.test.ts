@@ -1,0 +1,40 @@
+import { afterEach, expect, it, vi } from "vitest";
+import { metricRows, ROW_HEADER, rowsOf } from "./points";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const answer = {
+  run_id: 3,
+  x: "step",
+  cursor: null,
+  series: {
+    "a/b": {
+      resolution: "raw",
+      total: 2,
+      x: [1, 2],
+      mean: [0.5, "NaN"],
+      min: [0, 1],
+      max: [1, 2],
+      last: [1, 2],
+      count: [4, 5],
+    },
+  },
+} as const;
+
+it("gives a row a point, and keeps what is no number", () => {
+  expect(rowsOf(answer as never)).toEqual([
+    [3, "a/b", 1, 0.5, 0, 1, 1, 4],
+    [3, "a/b", 2, "NaN", 1, 2, 2, 5],
+  ]);
+});
+
+it("asks in seconds for what a chart shows in hours", async () => {
+  const fetched = vi.fn((_: string) => Promise.resolve(Response.json(answer)));
+  vi.stubGlobal("fetch", fetched);
+  await metricRows(3, "a/b", "time", [0.5, 2]);
+  await metricRows(3, "a/b", "step", null);
+  const asked = fetched.mock.calls.map(([address]) => new URL(address, "http://h").searchParams);
+  expect([asked[0]?.get("from"), asked[0]?.get("to")]).toEqual(["1800", "7200"]);
+  expect(asked[1]?.has("from")).toBe(false);
+  expect(ROW_HEADER("time")[2]).toBe("seconds");
+});

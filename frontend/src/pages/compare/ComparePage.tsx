@@ -1,0 +1,53 @@
+import { Stack, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useSearchParams } from "react-router";
+import { comparisonQuery } from "@/api/queries";
+import { usePageTitle } from "@/app/usePageTitle";
+import { EmptyState } from "@/ui/EmptyState";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { readMetrics, readRuns, writeMetrics, writeRuns } from "./comparison";
+import { CompareCurves } from "./CompareCurves";
+import { Differences } from "./Differences";
+import { RunPicker } from "./RunPicker";
+import { SummaryTable } from "./SummaryTable";
+
+/** /compare?runs=1,2,3&metric=episode/return: the URL is the comparison. */
+export default function ComparePage() {
+  const [search, setSearch] = useSearchParams();
+  const runs = readRuns(search);
+  const metrics = readMetrics(search);
+  usePageTitle(runs.length > 0 ? `Compare ${runs.join(", ")}` : "Compare runs");
+  const comparison = useQuery(comparisonQuery(runs));
+  const setRuns = (next: number[]) => setSearch((current) => writeRuns(current, next));
+
+  return (
+    <Stack gap="lg">
+      <Title order={1}>Compare runs</Title>
+      <RunPicker runs={runs} known={comparison.data?.runs ?? []} onChange={setRuns} />
+      {runs.length === 0 && (
+        <EmptyState title="Choose the runs to compare">
+          Add them above, or select runs in the list of runs and choose Compare. The address of this page then
+          names them, so that it can be kept or sent to somebody.
+        </EmptyState>
+      )}
+      {runs.length > 0 && comparison.isError && (
+        <QueryProblem error={comparison.error} retry={() => void comparison.refetch()} />
+      )}
+      {runs.length > 0 && !comparison.isError && (
+        <>
+          <CompareCurves
+            runs={runs}
+            metrics={metrics}
+            onMetrics={(next) => setSearch((current) => writeMetrics(current, next), { replace: true })}
+          />
+          {comparison.data && (
+            <>
+              <SummaryTable comparison={comparison.data} metrics={metrics} />
+              <Differences comparison={comparison.data} />
+            </>
+          )}
+        </>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,75 @@
+import { CloseButton, Group, Select } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "react-router";
+import { runListQuery } from "@/api/queries";
+import type { Run } from "@/api/types";
+import { RunDot } from "@/ui/RunDot";
+import { stateName } from "@/ui/states";
+import classes from "./compare.module.css";
+import { MOST_RUNS } from "./comparison";
+
+interface RunPickerProps {
+  runs: readonly number[];
+  known: readonly Run[];
+  onChange: (runs: number[]) => void;
+}
+
+/** The runs compared, each with a way out, and a search for more. */
+export function RunPicker({ runs, known, onChange }: RunPickerProps) {
+  return (
+    <Group gap={8} role="group" aria-label="Runs compared">
+      {runs.map((id) => {
+        const run = known.find((candidate) => candidate.id === id);
+        return (
+          <span key={id} className={classes.chip}>
+            {run && <RunDot run={run} />}
+            <Link to={`/runs/${id}`} className={classes.chipName} title={run?.name}>
+              {run?.name ?? `Run ${id}`}
+            </Link>
+            <span className={classes.number}>{id}</span>
+            <CloseButton
+              size="xs"
+              aria-label={`Take run ${id} out`}
+              onClick={() => onChange(runs.filter((other) => other !== id))}
+            />
+          </span>
+        );
+      })}
+      {runs.length < MOST_RUNS && <AddRun runs={runs} onAdd={(id) => onChange([...runs, id])} />}
+    </Group>
+  );
+}
+
+function AddRun({ runs, onAdd }: { runs: readonly number[]; onAdd: (id: number) => void }) {
+  const [typed, setTyped] = useState("");
+  const [text] = useDebouncedValue(typed.trim(), 250);
+  const list = useInfiniteQuery(runListQuery({ text, sort: "-created_at" }));
+  const offered = (list.data?.pages.flatMap((page) => page.items) ?? []).filter(
+    (run) => !runs.includes(run.id),
+  );
+  return (
+    <Select
+      aria-label="Add a run"
+      placeholder="Add a run: name, game, tag or number"
+      searchable
+      value={null}
+      searchValue={typed}
+      onSearchChange={setTyped}
+      // The server has searched already, in more than the label.
+      filter={({ options }) => options}
+      data={offered.map((run) => ({
+        value: String(run.id),
+        label: `${run.name} · ${run.env} · ${stateName(run).toLowerCase()} · ${run.id}`,
+      }))}
+      nothingFoundMessage={list.isPending ? "Looking…" : "No such run"}
+      onChange={(id) => {
+        if (id !== null) onAdd(Number(id));
+        setTyped("");
+      }}
+      className={classes.add}
+      maxDropdownHeight={320}
+    />
+  );
+}

@@ -1,0 +1,140 @@
+import { Button, Group, Select, Table, Title, UnstyledButton } from "@mantine/core";
+import { useState } from "react";
+import type { Comparison } from "@/api/types";
+import { saveCsv } from "@/charts/csv";
+import { metricTitle } from "@/charts/metrics";
+import { duration, exact, short } from "@/ui/format";
+import { Score } from "@/ui/Quantity";
+import classes from "./compare.module.css";
+import {
+  sortedRows,
+  type Sorting,
+  type SortKey,
+  SUMMARY_HEADER,
+  summaryCells,
+  type SummaryRow,
+  summaryRows,
+} from "./comparison";
+import { RunHead } from "./RunHead";
+
+const COLUMNS: { key: SortKey; label: string }[] = [
+  { key: "name", label: "Run" },
+  { key: "last", label: "Last" },
+  { key: "max", label: "Max" },
+  { key: "mean", label: "Mean of last 100" },
+  { key: "episodes", label: "Episodes" },
+  { key: "seconds", label: "Trained for" },
+];
+
+/** What each run came to in one metric; the file has all of them. */
+export function SummaryTable({
+  comparison,
+  metrics,
+}: {
+  comparison: Comparison;
+  metrics: readonly string[];
+}) {
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [sorting, setSorting] = useState<Sorting>({ key: "mean", descending: true });
+  const names = [...new Set(comparison.summary.flatMap((row) => Object.keys(row.metrics)))].sort();
+  const metric = chosen ?? metrics[0] ?? "episode/return";
+  const rows = sortedRows(summaryRows(comparison, metric), sorting);
+  const sortBy = (key: SortKey) =>
+    setSorting((now) => ({ key, descending: now.key === key ? !now.descending : key !== "name" }));
+  const saveAll = () =>
+    saveCsv(
+      `compare-${comparison.runs.map((run) => run.id).join("-")}.csv`,
+      SUMMARY_HEADER,
+      summaryCells(comparison),
+    );
+
+  return (
+    <section className={classes.card} aria-label="Summary">
+      <Group justify="space-between" mb="xs">
+        <Group gap="sm">
+          <Title order={2}>Summary</Title>
+          <Select
+            aria-label="Metric of the summary"
+            size="xs"
+            data={[...new Set([metric, ...names])].map((name) => ({ value: name, label: metricTitle(name) }))}
+            value={metric}
+            allowDeselect={false}
+            searchable
+            onChange={setChosen}
+          />
+        </Group>
+        <Button size="xs" variant="default" onClick={saveAll}>
+          Save all metrics (CSV)
+        </Button>
+      </Group>
+      <Table.ScrollContainer minWidth={0} tabIndex={0}>
+        <Table verticalSpacing={6}>
+          <Table.Thead>
+            <Table.Tr>
+              {COLUMNS.map(({ key, label }) => (
+                <SortableHead
+                  key={key}
+                  label={label}
+                  right={key !== "name"}
+                  sorted={sorting.key === key ? (sorting.descending ? "descending" : "ascending") : "none"}
+                  onSort={() => sortBy(key)}
+                />
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((row) => (
+              <Row key={row.run.id} row={row} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </section>
+  );
+}
+
+function Row({ row }: { row: SummaryRow }) {
+  return (
+    <Table.Tr>
+      <Table.Td className={classes.firstColumn}>
+        <RunHead run={row.run} />
+      </Table.Td>
+      <Table.Td ta="right">
+        <Score value={row.last} meaning="Last" />
+      </Table.Td>
+      <Table.Td ta="right">
+        <Score value={row.max} meaning="Greatest" />
+      </Table.Td>
+      <Table.Td ta="right">
+        <Score value={row.mean} meaning="Mean of the last 100" />
+      </Table.Td>
+      <Table.Td ta="right" title={exact(row.episodes)}>
+        {short(row.episodes)}
+      </Table.Td>
+      <Table.Td ta="right" title={row.seconds === null ? undefined : exact(row.seconds, "s")}>
+        {duration(row.seconds)}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+interface SortableHeadProps {
+  label: string;
+  right: boolean;
+  sorted: "ascending" | "descending" | "none";
+  onSort: () => void;
+}
+
+function SortableHead({ label, right, sorted, onSort }: SortableHeadProps) {
+  return (
+    <Table.Th
+      aria-sort={sorted}
+      ta={right ? "right" : "left"}
+      className={right ? undefined : classes.firstColumn}
+    >
+      <UnstyledButton onClick={onSort} className={classes.sort}>
+        {label} <span aria-hidden>{sorted === "none" ? "" : sorted === "descending" ? "↓" : "↑"}</span>
+      </UnstyledButton>
+    </Table.Th>
+  );
+}

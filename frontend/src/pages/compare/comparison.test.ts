@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import type { Comparison, Run } from "@/api/types";
+import {
+  readMetrics,
+  readRuns,
+  sortedRows,
+  type SortKey,
+  summaryCells,
+  summaryRows,
+  writeMetrics,
+  writeRuns,
+} from "./comparison";
+
+const query = (text: string) => new URLSearchParams(text);
+
+describe("the URL", () => {
+  it("names runs once and in order, whatever else is written there", () => {
+    expect(readRuns(query("runs=3, 1,3,x,-2,0,,2"))).toEqual([3, 1, 2]);
+    expect(readRuns(query(""))).toEqual([]);
+  });
+
+  it("keeps the rest when runs change", () => {
+    expect(writeRuns(query("x=frames&runs=1"), [2, 5]).toString()).toBe("x=frames&runs=2%2C5");
+    expect(writeRuns(query("runs=1&x=frames"), []).toString()).toBe("x=frames");
+  });
+
+  it("takes the return where no metric is named, and writes it nowhere", () => {
+    expect(readMetrics(query(""))).toEqual(["episode/return"]);
+    expect(readMetrics(query("metric=train/entropy,episode/return,train/entropy"))).toEqual([
+      "train/entropy",
+      "episode/return",
+    ]);
+    expect(writeMetrics(query("metric=a"), ["episode/return"]).toString()).toBe("");
+    expect(readMetrics(writeMetrics(query(""), ["a/b", "c"]))).toEqual(["a/b", "c"]);
+  });
+});
+
+const run = (id: number, name: string) => ({ id, name, state: "finished", episodes: 7 }) as Run;
+const values = (last: number | "NaN" | "Infinity", max: number) => ({
+  "episode/return": { last, max, mean_last_100: 1 },
+});
+const comparison: Comparison = {
+  runs: [run(1, "run 10"), run(2, "run 9"), run(3, "run 1"), run(4, "none")],
+  differences: [],
+  summary: [
+    { run_id: 1, metrics: values(5, 9), episodes: 3, wall_seconds: 60 },
+    { run_id: 2, metrics: values("NaN", 2), episodes: 4, wall_seconds: 30 },
+    { run_id: 3, metrics: values("Infinity", 4), episodes: 5, wall_seconds: 90 },
+  ],
+};
+
+describe("the summary", () => {
+  const rows = summaryRows(comparison, "episode/return");
+  const order = (key: SortKey, descending: boolean) =>
+    sortedRows(rows, { key, descending }).map((row) => row.run.id);
+
+  it("has a row for every run, also for one that reported nothing", () => {
+    expect(rows.map((row) => [row.run.id, row.max, row.episodes])).toEqual([
+      [1, 9, 3],
+      [2, 2, 4],
+      [3, 4, 5],
+      [4, null, 7],
+    ]);
+  });
+
+  it("sorts either way with what is no number last", () => {
+    expect(order("last", true)).toEqual([3, 1, 2, 4]);
+    expect(order("last", false)).toEqual([1, 3, 2, 4]);
+    expect(order("max", false)).toEqual([2, 3, 1, 4]);
+  });
+
+  it("sorts names as people count", () => {
+    expect(order("name", false)).toEqual([4, 3, 2, 1]);
+  });
+
+  it("gives every metric of every run to a spreadsheet", () => {
+    expect(summaryCells(comparison)[1]).toEqual([
+      2,
+      "run 9",
+      "finished",
+      "episode/return",
+      "NaN",
+      2,
+      1,
+      4,
+      30,
+    ]);
+  });
+});

@@ -1,0 +1,113 @@
+/** What the comparison page shows, as its URL says it. */
+
+import type { Comparison, MetricValue, Run } from "@/api/types";
+import type { Cell } from "@/charts/csv";
+
+export const DEFAULT_METRIC = "episode/return";
+export const MOST_RUNS = 50;
+
+/** The runs of ?runs=1,2,3: each once, in that order; what is no number is left out. */
+export function readRuns(search: URLSearchParams): number[] {
+  const written = (search.get("runs") ?? "").split(",").map((part) => part.trim());
+  const ids = written.filter((part) => /^\d{1,15}$/.test(part)).map(Number);
+  return [...new Set(ids)].filter((id) => id > 0);
+}
+
+export function writeRuns(search: URLSearchParams, runs: readonly number[]): URLSearchParams {
+  return written(search, "runs", runs.join(","));
+}
+
+/** The metrics of ?metric=a,b; the return where none is named. */
+export function readMetrics(search: URLSearchParams): string[] {
+  const names = (search.get("metric") ?? "").split(",").filter(Boolean);
+  return names.length > 0 ? [...new Set(names)] : [DEFAULT_METRIC];
+}
+
+export function writeMetrics(search: URLSearchParams, metrics: readonly string[]): URLSearchParams {
+  const usual = metrics.length === 1 && metrics[0] === DEFAULT_METRIC;
+  return written(search, "metric", usual ? "" : metrics.join(","));
+}
+
+function written(search: URLSearchParams, name: string, value: string): URLSearchParams {
+  const next = new URLSearchParams(search);
+  if (value) next.set(name, value);
+  else next.delete(name);
+  return next;
+}
+
+export interface SummaryRow {
+  run: Run;
+  last: MetricValue | null;
+  max: MetricValue | null;
+  mean: MetricValue | null;
+  episodes: number;
+  seconds: number | null;
+}
+
+export function summaryRows({ runs, summary }: Comparison, metric: string): SummaryRow[] {
+  return runs.map((run) => {
+    const found = summary.find((row) => row.run_id === run.id);
+    const values = found?.metrics[metric];
+    return {
+      run,
+      last: values?.last ?? null,
+      max: values?.max ?? null,
+      mean: values?.mean_last_100 ?? null,
+      episodes: found?.episodes ?? run.episodes,
+      seconds: found?.wall_seconds ?? null,
+    };
+  });
+}
+
+export type SortKey = "name" | "last" | "max" | "mean" | "episodes" | "seconds";
+export interface Sorting {
+  key: SortKey;
+  descending: boolean;
+}
+
+/** Infinities have their place; what is not known or not a number comes last either way. */
+function rank(value: MetricValue | null): number | null {
+  if (value === null) return null;
+  const number = Number(value);
+  return Number.isNaN(number) ? null : number;
+}
+
+export function sortedRows(rows: readonly SummaryRow[], { key, descending }: Sorting): SummaryRow[] {
+  const sign = descending ? -1 : 1;
+  return rows.toSorted((a, b) => {
+    if (key === "name") return sign * a.run.name.localeCompare(b.run.name, undefined, { numeric: true });
+    const [left, right] = [rank(a[key]), rank(b[key])];
+    if (left === null || right === null) return Number(left === null) - Number(right === null);
+    return left === right ? a.run.id - b.run.id : sign * (left < right ? -1 : 1);
+  });
+}
+
+export const SUMMARY_HEADER = [
+  "run",
+  "name",
+  "state",
+  "metric",
+  "last",
+  "max",
+  "mean_last_100",
+  "episodes",
+  "seconds",
+];
+
+/** Every metric of every run, for a spreadsheet. */
+export function summaryCells({ runs, summary }: Comparison): Cell[][] {
+  return summary.flatMap(({ run_id, metrics, episodes, wall_seconds }) => {
+    const run = runs.find((candidate) => candidate.id === run_id);
+    return Object.entries(metrics).map(([name, { last, max, mean_last_100 }]) => [
+      run_id,
+      run?.name,
+      run?.state,
+      name,
+      last,
+      max,
+      mean_last_100,
+      episodes,
+      wall_seconds,
+    ]);
+  });
+}
