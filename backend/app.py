@@ -15,6 +15,7 @@ from backend.db import open_database
 from backend.export.routes import router as export
 from backend.figures.routes import router as figures
 from backend.files.routes import router as files
+from backend.files.service import sweep
 from backend.frontend import serve_frontend
 from backend.health.routes import router as health
 from backend.live import notices
@@ -40,6 +41,7 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         migrate(settings)
         app.state.database = open_database(settings)
+        sweep(app.state.database)
         app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
         sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
         async with notices.running(settings.broker_url.get_secret_value()):

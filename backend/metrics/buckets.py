@@ -50,19 +50,21 @@ class Curve:
     count: Ints
 
 
+_NONE = np.empty(0)
+NOTHING = Curve(True, 0, _NONE, _NONE, _NONE, _NONE, _NONE, np.empty(0, np.int64))
+
+
 def as_curve(summaries: Array, x: Floats, bins: Bins) -> Curve:
     """Every point as it is if there are few enough, else the points of each bin together; `x` is of the last points."""
+    if not len(summaries):
+        return NOTHING
     total = int(summaries["count"].sum())
     if total <= bins.number and total == len(summaries):
         starts = np.arange(total)
     else:
         # A clock that was set back must not tear a bucket in two.
-        places = np.maximum.accumulate(bins.of(x))
-        starts = np.flatnonzero(np.diff(places, prepend=-1))
-    ends = np.append(starts[1:], len(summaries)) - 1 if len(starts) else starts
-    if not len(summaries):
-        nothing = np.empty(0)
-        return Curve(True, 0, nothing, nothing, nothing, nothing, nothing, np.empty(0, np.int64))
+        starts = np.flatnonzero(np.diff(np.maximum.accumulate(bins.of(x)), prepend=-1))
+    ends = np.append(starts[1:], len(summaries)) - 1
     count = np.add.reduceat(summaries["count"], starts)
     with np.errstate(invalid="ignore"):
         mean = np.add.reduceat(summaries["sum"], starts) / count

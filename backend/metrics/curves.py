@@ -35,16 +35,18 @@ class RunView:
     shifts: Floats
 
 
-def run_view(session: Session, run_id: int) -> RunView:
-    """How the run's points are to be seen now."""
-    return RunView(visible_limits(session, run_id), _clock_shifts(session, run_id))
+def run_views(session: Session, run_ids: Sequence[int]) -> dict[int, RunView]:
+    """How the points of each run are to be seen now."""
+    limits = visible_limits(session, run_ids)
+    found = select(MetricClock).where(MetricClock.run_id.in_(run_ids)).order_by(MetricClock.attempt)
+    clocks: dict[int, list[MetricClock]] = {run_id: [] for run_id in run_ids}
+    for clock in session.scalars(found):
+        clocks[clock.run_id].append(clock)
+    return {run_id: RunView(limits[run_id], _clock_shifts(clocks[run_id])) for run_id in run_ids}
 
 
-def _clock_shifts(session: Session, run_id: int) -> Floats:
+def _clock_shifts(clocks: Sequence[MetricClock]) -> Floats:
     """By attempt, what to take from a Unix time to get seconds of training since the run first started."""
-    clocks = session.scalars(
-        select(MetricClock).where(MetricClock.run_id == run_id).order_by(MetricClock.attempt)
-    ).all()
     shifts = np.zeros(clocks[-1].attempt + 1 if clocks else 1)
     trained = 0.0
     for clock in clocks:

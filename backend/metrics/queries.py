@@ -7,12 +7,15 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.errors import FieldError, Invalid, NotFound
-from backend.metrics.buckets import Curve
-from backend.metrics.curves import RunView, Window, read_curve, run_view
+from backend.metrics.buckets import NOTHING, Curve
+from backend.metrics.curves import RunView, Window, read_curve, run_views
 from backend.metrics.models import MetricSeries
 from backend.metrics.schemas import RunMetrics, SeriesPoints
+from backend.models import Run
 
 MAX_NAMES = 50
+# Runs that may yet report a metric, so that it is empty and not unknown.
+UNFINISHED = ("queued", "starting", "running", "paused")
 CURSOR = re.compile(r"(\d{1,9})((?:-\d{1,18}\.\d{1,18})*)")
 
 
@@ -29,24 +32,23 @@ def metric_names(session: Session, run_id: int) -> list[str]:
     return list(session.scalars(names))
 
 
-def run_metrics(session: Session, run_id: int, names: Sequence[str], window: Window, after: str | None) -> RunMetrics:
+def run_metrics(session: Session, run: Run, names: Sequence[str], window: Window, after: str | None) -> RunMetrics:
     """The named series, or all; with a cursor only what was stored since, unless that changed what came before."""
-    found = select(MetricSeries).where(MetricSeries.run_id == run_id).order_by(MetricSeries.name)
+    found = select(MetricSeries).where(MetricSeries.run_id == run.id).order_by(MetricSeries.name)
     every = {series.name: series for series in session.scalars(found)}
-    if missing := [name for name in names if name not in every]:
-        known = ", ".join(every) or "none yet"
-        raise UnknownMetric(f"Run {run_id} has not reported {', '.join(missing)[:500]}; it has: {known}.")
-    wanted = [every[name] for name in names or list(every)[:MAX_NAMES]]
-    seen = run_view(session, run_id)
+    missing = [name for name in names if name not in every]
+    if missing and run.state not in UNFINISHED:
+        raise UnknownMetric(f"Run {run.id} has not reported {', '.join(missing)[:500]}; it has: {', '.join(every)}.")
+    wanted = [every[name] for name in (names or list(every)[:MAX_NAMES]) if name in every]
+    seen = run_views(session, [run.id])[run.id]
     skips = _skips(after, seen)
+    curves = {series.name: read_curve(session, series, seen, window, skips.get(series.id, 0)) for series in wanted}
     return RunMetrics(
-        run_id=run_id,
+        run_id=run.id,
         x=window.axis,
         cursor=_cursor(wanted, seen),
         complete=not skips,
-        series={
-            series.name: _shown(read_curve(session, series, seen, window, skips.get(series.id, 0))) for series in wanted
-        },
+        series={name: _shown(curves.get(name, NOTHING)) for name in names or curves},
     )
 
 

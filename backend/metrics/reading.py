@@ -1,6 +1,6 @@
 """Reading a series from the database: summaries of finished chunks, the points in chunks, and which are superseded."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,16 +45,26 @@ class Points:
         return np.asarray(before[self.chunks] + np.arange(len(self.chunks)) - np.searchsorted(self.chunks, self.chunks))
 
 
-def visible_limits(session: Session, run_id: int, also: tuple[int, int] | None = None) -> Ints:
-    """By attempt, the last step that no later attempt supersedes; `also` is an attempt just started and its step."""
-    begun = select(Attempt.attempt, Attempt.resumed_step).where(
-        Attempt.run_id == run_id, Attempt.resumed_step.is_not(None)
+def visible_limits(session: Session, run_ids: Sequence[int]) -> dict[int, Ints]:
+    """By run and attempt, the last step that no later attempt supersedes."""
+    return {run_id: limits_after(found) for run_id, found in resumptions(session, run_ids).items()}
+
+
+def resumptions(session: Session, run_ids: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
+    """By run, the attempts that have started and the step that each went on from."""
+    begun = select(Attempt.run_id, Attempt.attempt, Attempt.resumed_step).where(
+        Attempt.run_id.in_(run_ids), Attempt.resumed_step.is_not(None)
     )
-    resumed = {attempt: step for attempt, step in session.execute(begun).tuples() if step is not None}
-    if also is not None:
-        resumed[also[0]] = also[1]
-    limits = np.full(max(resumed, default=0) + 1, EVERYTHING, np.int64)
-    for attempt, step in resumed.items():
+    found: dict[int, list[tuple[int, int]]] = {run_id: [] for run_id in run_ids}
+    for run_id, attempt, step in session.execute(begun).tuples():
+        found[run_id].append((attempt, step or 0))
+    return found
+
+
+def limits_after(resumed: Sequence[tuple[int, int]]) -> Ints:
+    """By attempt, the last visible step, given the attempts that started and the step that each went on from."""
+    limits = np.full(max((attempt for attempt, _step in resumed), default=0) + 1, EVERYTHING, np.int64)
+    for attempt, step in resumed:
         limits[:attempt] = np.minimum(limits[:attempt], step)
     return limits
 
@@ -110,32 +120,45 @@ def visible_summaries(session: Session, series: MetricSeries, limits: Ints) -> A
     return np.concatenate([chunks[whole], summarise(points.records, alone, points.attempts)])
 
 
-def stored_points(
-    session: Session, series: MetricSeries, limits: Ints, *, backwards: bool = False
-) -> Iterator[tuple[int, Array, Bools]]:
-    """Every point ever stored, a chunk at a time: attempt, points, and which of them are superseded.
+def stored_chunks(
+    session: Session, series: MetricSeries, limits: Ints, numbers: range
+) -> list[tuple[int, Array, Bools]]:
+    """Every point of these chunks, in their order: attempt, points, and which of the points are superseded."""
+    found = select(MetricChunk.number, MetricChunk.attempt, MetricChunk.data).where(
+        MetricChunk.series_id == series.id, MetricChunk.number.between(min(numbers), max(numbers))
+    )
+    ordered = session.execute(found.order_by(MetricChunk.number)).tuples()
+    chunks = []
+    for number, attempt, data in ordered:
+        points = unpack(data, POINT)
+        if series.tail and number == series.chunks - 1:
+            points = points[: series.tail]
+        chunks.append((attempt, points, points["step"] > limit_of(attempt, limits)))
+    return chunks
 
-    Memory does not grow with the series.
-    """
-    for start in range(0, series.chunks, AT_ONCE):
-        end = min(start + AT_ONCE, series.chunks)
-        span = (series.chunks - end, series.chunks - start - 1) if backwards else (start, end - 1)
-        found = select(MetricChunk.number, MetricChunk.attempt, MetricChunk.data).where(
-            MetricChunk.series_id == series.id, MetricChunk.number.between(*span)
-        )
-        ordered = found.order_by(MetricChunk.number.desc() if backwards else MetricChunk.number)
-        for number, attempt, data in session.execute(ordered).tuples():
-            points = unpack(data, POINT)
-            if series.tail and number == series.chunks - 1:
-                points = points[: series.tail]
-            yield attempt, points, points["step"] > limit_of(attempt, limits)
+
+def portions(series: MetricSeries) -> list[range]:
+    """The numbers of the series' chunks, as many at a time as may be in memory."""
+    return [range(start, min(start + AT_ONCE, series.chunks)) for start in range(0, series.chunks, AT_ONCE)]
+
+
+def visible_values(session: Session, series: MetricSeries, limits: Ints) -> Iterator[Floats]:
+    """The values not superseded, a portion at a time."""
+    for numbers in portions(series):
+        chunks = stored_chunks(session, series, limits, numbers)
+        yield np.concatenate([points["value"][~superseded] for _attempt, points, superseded in chunks])
 
 
 def last_values(session: Session, series: MetricSeries, limits: Ints, number: int) -> Floats:
     """The last values not superseded."""
-    found: list[Floats] = [np.empty(0)]
-    for _attempt, points, superseded in stored_points(session, series, limits, backwards=True):
-        found.insert(1, points["value"][~superseded])
+    chunks = finished(session, series)
+    candidates = np.flatnonzero(chunks["first_step"] <= limit_of(chunks["attempt"], limits)).tolist()
+    if series.tail:
+        candidates.append(len(chunks))
+    found: list[Floats] = []
+    for last in reversed(candidates):
+        for _attempt, points, superseded in stored_chunks(session, series, limits, range(last, last + 1)):
+            found.insert(0, points["value"][~superseded])
         if sum(map(len, found)) >= number:
             break
-    return np.concatenate(found)[-number:]
+    return np.concatenate([np.empty(0), *found])[-number:]

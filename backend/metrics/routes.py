@@ -9,12 +9,10 @@ from backend.db import Db
 from backend.errors import FieldError, Invalid
 from backend.metrics import queries
 from backend.metrics.curves import Window
-from backend.metrics.schemas import Axis, RunMetrics
+from backend.metrics.schemas import MAX_BUCKETS, Axis, RunMetrics
 from backend.runs.service import find_run
 
 router = APIRouter(tags=["metrics"])
-
-MAX_BUCKETS = 5_000
 
 
 @router.get("/runs/{run_id}/metrics")
@@ -33,8 +31,7 @@ def read_metrics(
     if len(wanted) > queries.MAX_NAMES:
         raise Invalid(FieldError(field="names", message=f"at most {queries.MAX_NAMES} at once"))
     with db.read() as session:
-        find_run(session, run_id)
-        return queries.run_metrics(session, run_id, wanted, Window(x, low, high, buckets), after)
+        return queries.run_metrics(session, find_run(session, run_id), wanted, Window(x, low, high, buckets), after)
 
 
 @router.get("/runs/{run_id}/metric-names")

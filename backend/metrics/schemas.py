@@ -4,6 +4,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+MAX_BUCKETS = 5_000
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_./-]{0,119}$"
+
 Axis = Literal["step", "frames", "time", "epoch"]
 
 

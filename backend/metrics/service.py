@@ -23,13 +23,13 @@ from backend.metrics.points import (
     summarise,
     unpack,
 )
+from backend.metrics.schemas import NAME_PATTERN
 from backend.models import Run
 from workers.trainer.events import Metrics
 
 RETURN = "episode/return"
 MAX_SERIES = 500
 RECENT = 100
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]{0,119}")
 
 
 class UnstorableMetric(Problem):
@@ -64,7 +64,7 @@ def store(session: Session, run: Run, attempt: int, metrics: Sequence[Metrics]) 
 
 def supersede(session: Session, run: Run, attempt: int, step: int) -> None:
     """Take points of earlier attempts beyond the step out of every statistic; they stay stored."""
-    limits = reading.visible_limits(session, run.id, also=(attempt, step))
+    limits = reading.limits_after([*reading.resumptions(session, [run.id])[run.id], (attempt, step)])
     every = list(session.scalars(select(MetricSeries).where(MetricSeries.run_id == run.id)))
     for series in every:
         seen = reading.visible_summaries(session, series, limits)
@@ -79,8 +79,7 @@ def supersede(session: Session, run: Run, attempt: int, step: int) -> None:
 
 def _best_again(session: Session, series: MetricSeries, limits: Ints) -> float | None:
     best, count, before = None, 0, np.empty(0)
-    for _attempt, points, superseded in reading.stored_points(session, series, limits):
-        values = points["value"][~superseded]
+    for values in reading.visible_values(session, series, limits):
         best = best_mean(before, values, count, best)
         count += len(values)
         before = np.concatenate([before, values])[-RECENT:]
@@ -114,7 +113,7 @@ def _series(session: Session, run_id: int, names: Iterable[str]) -> dict[str, Me
     every = {series.name: series for series in found}
     new = [name for name in names if name not in every]
     for name in new:
-        if not NAME.fullmatch(name):
+        if not re.fullmatch(NAME_PATTERN, name):
             raise UnstorableMetric(
                 f"{name[:200]!r} cannot name a metric: use up to 120 letters, digits, '_', '.', '-' and '/'."
             )

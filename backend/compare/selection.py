@@ -1,0 +1,30 @@
+"""The runs that an address names, as runs=1,2,3."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import Query
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.errors import FieldError, Invalid, NotFound
+from backend.models import Run
+
+MAX_RUNS = 50
+LARGEST_ID = 2**63 - 1
+
+RunIds = Annotated[str, Query(alias="runs", description="Numbers of runs, separated by commas.", max_length=1_000)]
+
+
+def selected(session: Session, written: str) -> Sequence[Run]:
+    """The named runs, each once, in the order named."""
+    parts = [part.strip() for part in written.split(",") if part.strip()]
+    if not parts or not all(part.isascii() and part.isdigit() and int(part) <= LARGEST_ID for part in parts):
+        raise Invalid(FieldError(field="runs", message="name runs by their numbers, as runs=1,2,3"))
+    ids = list(dict.fromkeys(int(part) for part in parts))
+    if len(ids) > MAX_RUNS:
+        raise Invalid(FieldError(field="runs", message=f"at most {MAX_RUNS} runs at once; these are {len(ids)}"))
+    found = {run.id: run for run in session.scalars(select(Run).where(Run.id.in_(ids)))}
+    if missing := [str(run_id) for run_id in ids if run_id not in found]:
+        raise NotFound(f"There is no run {' and no run '.join(missing)}.")
+    return [found[run_id] for run_id in ids]

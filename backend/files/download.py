@@ -1,0 +1,51 @@
+"""A stored file as a response: whole or one byte range, of the type that its kind says and nothing else."""
+
+import re
+from pathlib import Path, PurePosixPath
+
+from fastapi import Request, Response
+from fastapi.responses import FileResponse
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
+
+from backend.errors import NotFound
+from backend.models import File, FileKind
+
+TYPES: dict[FileKind, str] = {
+    "checkpoint": "application/octet-stream",
+    "video": "video/mp4",
+    "poster": "image/png",
+}
+SHOWN_IN_PAGE = ("video", "poster")
+ONE_RANGE = re.compile(r"bytes=(\d{1,18}-\d{0,18}|-\d{1,18})")
+
+
+class StoredFile(FileResponse):
+    """A file of which one range may be asked for; many ranges of one file are only ever an attack."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer; a Range header that is not one plain range is passed over, as RFC 9110 allows."""
+        if not ONE_RANGE.fullmatch(Headers(scope=scope).get("range", "")):
+            scope = {**scope, "headers": [header for header in scope["headers"] if header[0] != b"range"]}
+        await super().__call__(scope, receive, send)
+
+
+def download(request: Request, file: File, root: Path) -> Response:
+    """The file, or word that the client's copy is still good: what a file id names never changes."""
+    headers = {
+        "ETag": f'"{file.sha256}"',
+        "Cache-Control": "private, max-age=31536000, immutable",
+        "X-Content-Type-Options": "nosniff",
+    }
+    if headers["ETag"] in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    path = root / file.stored_path
+    if not path.is_file():
+        raise NotFound(f"The content of file {file.id} is gone from the server's disk.")
+    return StoredFile(
+        path,
+        headers=headers,
+        media_type=TYPES[file.kind],
+        filename=f"run-{file.run_id}-{PurePosixPath(file.path).name}",
+        content_disposition_type="inline" if file.kind in SHOWN_IN_PAGE else "attachment",
+    )

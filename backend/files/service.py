@@ -1,0 +1,119 @@
+"""Files of runs by database id; every function works inside the caller's transaction, and bytes go after its commit."""
+
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.db import Database, after_commit
+from backend.errors import NotFound
+from backend.files import storage
+from backend.models import Checkpoint, Evaluation, File, FileKind, Video
+
+
+def find_file(session: Session, file_id: int) -> File:
+    """The file, or a problem that says there is none."""
+    file = session.get(File, file_id)
+    if file is None:
+        raise NotFound(f"There is no file {file_id}.")
+    return file
+
+
+def uploaded(session: Session, run_id: int, attempt: int, path: str, sha256: str) -> File | None:
+    """The file that the same upload made before."""
+    return session.scalar(
+        select(File).where(File.run_id == run_id, File.attempt == attempt, File.path == path, File.sha256 == sha256)
+    )
+
+
+def keep(
+    session: Session, received: Path, *, run_id: int, attempt: int, kind: FileKind, path: str, sha256: str, size: int
+) -> File:
+    """Give received bytes a row and their place; other bytes of the same attempt and path make way."""
+    before = select(File).where(File.run_id == run_id, File.attempt == attempt, File.path == path)
+    if (replaced := session.scalar(before)) is not None:
+        delete_files(session, [replaced.id])
+    file = File(
+        run_id=run_id, attempt=attempt, kind=kind, path=path, stored_path=_new_place(run_id), sha256=sha256, bytes=size
+    )
+    session.add(file)
+    session.flush()
+    storage.settle(received, files_root(session), file.stored_path)
+    return file
+
+
+def copy_file(session: Session, file: File, run_id: int) -> File:
+    """The same content as a file of another run, before its first attempt; either may be deleted without the other."""
+    copy = File(
+        run_id=run_id,
+        attempt=0,
+        kind=file.kind,
+        path=file.path,
+        stored_path=_new_place(run_id),
+        sha256=file.sha256,
+        bytes=file.bytes,
+    )
+    session.add(copy)
+    session.flush()
+    try:
+        storage.duplicate(files_root(session), file.stored_path, copy.stored_path)
+    except FileNotFoundError as error:
+        raise NotFound(f"The content of file {file.id} is gone from the server's disk.") from error
+    return copy
+
+
+def delete_files(session: Session, ids: Sequence[int]) -> None:
+    """Delete files; whoever named them names none afterwards."""
+    root = files_root(session)
+    for file in session.scalars(select(File).where(File.id.in_(ids))).all():
+        session.delete(file)
+        after_commit(session, lambda stored=file.stored_path: storage.remove(root, stored))  # type: ignore[misc]
+    session.flush()
+
+
+def delete_run_files(session: Session, run_id: int) -> None:
+    """Delete all files of a run."""
+    delete_files(session, session.scalars(select(File.id).where(File.run_id == run_id)).all())
+    root = files_root(session)
+    after_commit(session, lambda: storage.remove_folder(root, _folder(run_id)))
+
+
+def files_root(session: Session) -> Path:
+    """Where files lie."""
+    root: Path = session.info["files_dir"]
+    return root
+
+
+def sweep(database: Database) -> None:
+    """Remove what a crash left on disk without a row."""
+    with database.read() as session:
+        storage.sweep(files_root(session), set(session.scalars(select(File.stored_path))))
+
+
+def checkpoints(session: Session, run_id: int) -> Sequence[Checkpoint]:
+    """Checkpoints of a run by step, the newest attempt's last among equals."""
+    query = select(Checkpoint).where(Checkpoint.run_id == run_id)
+    return session.scalars(query.order_by(Checkpoint.step, Checkpoint.attempt, Checkpoint.id)).all()
+
+
+def videos(session: Session, run_id: int) -> Sequence[Video]:
+    """Replays of a run by step."""
+    query = select(Video).where(Video.run_id == run_id)
+    return session.scalars(query.order_by(Video.step, Video.attempt, Video.id)).all()
+
+
+def evaluations(session: Session, run_id: int) -> Sequence[Evaluation]:
+    """Evaluations of a run by step."""
+    query = select(Evaluation).where(Evaluation.run_id == run_id)
+    return session.scalars(query.order_by(Evaluation.step, Evaluation.attempt, Evaluation.id)).all()
+
+
+def _folder(run_id: int) -> str:
+    return f"run-{run_id}"
+
+
+def _new_place(run_id: int) -> str:
+    """A place that nothing has been in; what the worker calls the file has no part in it."""
+    return f"{_folder(run_id)}/{secrets.token_hex(16)}"
