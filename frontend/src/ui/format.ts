@@ -8,11 +8,11 @@ const SCALES: [number, string][] = [
   [1e3, "k"],
 ];
 
-/** Two to three significant digits: 1.2, 12, 120. */
+/** Two to three significant digits: 1.2, 12, 120, 0.0013. */
 function digits(value: number): string {
   const size = Math.abs(value);
-  const places =
-    size >= 99.95 || Number.isInteger(value) ? 0 : size >= 9.95 || size === 0 ? 1 : size >= 0.1 ? 2 : 3;
+  if (size > 0 && size < 0.1) return String(Number(value.toPrecision(2)));
+  const places = size >= 99.95 || Number.isInteger(value) ? 0 : size >= 9.95 ? 1 : 2;
   const text = value.toFixed(places);
   return places > 0 ? text.replace(/\.?0+$/, "") : text;
 }
@@ -23,8 +23,8 @@ export function short(value: number | null | undefined, unit = ""): string {
   const tail = unit && ` ${unit}`;
   if (!Number.isFinite(value)) return (value > 0 ? "∞" : "−∞") + tail;
   for (const [size, letter] of SCALES) {
-    // 999 950 would read "1000 k": from there on the larger scale is taken.
-    if (Math.abs(value) >= size * 0.99995) return `${minus(scaled(value / size))} ${letter}${tail}`;
+    // 999 500 would read "1000 k": from there on the larger scale is taken.
+    if (Math.abs(value) >= size * 0.9995) return `${minus(scaled(value / size))} ${letter}${tail}`;
   }
   return `${minus(Number.isInteger(value) ? String(value) : digits(value))}${tail}`;
 }
@@ -56,7 +56,7 @@ export function score(value: MetricValue | null | undefined): string {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
   if (size >= 100_000) return short(value);
-  if (size > 0 && size < 0.001) return minus(value.toExponential(1).replace("e", "e"));
+  if (size > 0 && size < 0.001) return minus(value.toExponential(1));
   return minus(digits(value));
 }
 

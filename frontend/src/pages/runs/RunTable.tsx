@@ -25,11 +25,11 @@ export function RunTable({ model, sort, onSort }: RunTableProps) {
   const rows = table.getRowModel().rows;
   const body = useRef<HTMLTableSectionElement>(null);
   const { items, before, after } = useRowsInView(rows.length, body);
-  const frame = useElementSize();
+  const { ref: frame, width: frameWidth } = useElementSize();
   const width = SELECT_WIDTH + MENU_WIDTH + shown.reduce((sum, column) => sum + column.width, 0);
 
   return (
-    <div ref={frame.ref} className={classes.tableFrame} data-scrolls={frame.width < width || undefined}>
+    <div ref={frame} className={classes.tableFrame} data-scrolls={frameWidth < width || undefined}>
       <table className={classes.table} style={{ minWidth: width }} aria-rowcount={rows.length + 1}>
         <colgroup>
           <col style={{ width: SELECT_WIDTH }} />

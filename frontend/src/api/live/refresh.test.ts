@@ -1,0 +1,110 @@
+import { QueryClient, QueryObserver } from "@tanstack/react-query";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { aRun } from "@/testing/runs";
+import type { Run } from "../types";
+import { LIST_REFRESH_MS, REFRESH_MS, Refresher } from "./refresh";
+
+const list = (runs: Run[]) => ({
+  pages: [{ items: runs, next_cursor: null, total: runs.length }],
+  pageParams: [null],
+});
+
+/** A query on screen, and how often it was fetched. */
+function shown(client: QueryClient, queryKey: unknown[], answer: unknown = null) {
+  const fetched = vi.fn(() => Promise.resolve(answer));
+  client.setQueryData(queryKey, answer);
+  const unsubscribe = new QueryObserver(client, {
+    queryKey,
+    queryFn: fetched,
+    staleTime: Infinity,
+  }).subscribe(() => {});
+  return { fetched, unsubscribe };
+}
+
+describe("what events of the live stream fetch again", () => {
+  let client: QueryClient;
+  let refresher: Refresher;
+  beforeEach(() => {
+    vi.useFakeTimers();
+    client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: "always" } } });
+    refresher = new Refresher(client);
+  });
+  afterEach(() => {
+    refresher.stop();
+    client.clear();
+    vi.useRealTimers();
+  });
+
+  const serve = (run: Run) =>
+    vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.resolve(Response.json(run)));
+
+  it("patches the row of a changed run without fetching the list", async () => {
+    const { fetched } = shown(client, ["runs", {}], list([aRun({ step: 1 })]));
+    serve(aRun({ step: 2 }));
+    refresher.take({ kind: "run.changed", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    expect(client.getQueryData<ReturnType<typeof list>>(["runs", {}])?.pages[0]?.items[0]?.step).toBe(2);
+    expect(fetched).not.toHaveBeenCalled();
+  });
+
+  it("fetches a run once for many changes in one moment", async () => {
+    shown(client, ["runs", {}], list([aRun()]));
+    const fetched = serve(aRun());
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    for (let change = 0; change < 20; change++) refresher.take({ kind: "run.changed", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    expect(fetched).toHaveBeenCalledTimes(1);
+  });
+
+  it("fetches the list when a run is new or has another state", async () => {
+    const { fetched } = shown(client, ["runs", {}], list([aRun()]));
+    serve(aRun({ state: "finished" }));
+    refresher.take({ kind: "run.changed", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS * 2);
+    expect(fetched).toHaveBeenCalledTimes(1);
+  });
+
+  it("fetches lists at most every two seconds however many runs change", async () => {
+    const { fetched } = shown(client, ["runs", {}], list([aRun()]));
+    serve(aRun());
+    for (let tick = 0; tick < 8; tick++) {
+      for (let id = 1; id <= 10; id++) refresher.take({ kind: "run.changed", run_id: id });
+      await vi.advanceTimersByTimeAsync(LIST_REFRESH_MS / 4);
+    }
+    expect(fetched.mock.calls.length).toBeGreaterThanOrEqual(2);
+    expect(fetched.mock.calls.length).toBeLessThanOrEqual(3);
+  });
+
+  it("fetches figures of the run that moved and leaves others alone", async () => {
+    const moved = shown(client, ["figure", "curves", { runs: [1, 2] }]);
+    const still = shown(client, ["figure", "curves", { runs: [3] }]);
+    refresher.take({ kind: "run.metrics", run_id: 2 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    expect(moved.fetched).toHaveBeenCalledTimes(1);
+    expect(still.fetched).not.toHaveBeenCalled();
+  });
+
+  it("lets a slow answer arrive before it asks once more", async () => {
+    const answers: (() => void)[] = [];
+    const fetched = vi.fn(() => new Promise((resolve) => answers.push(() => resolve(null))));
+    client.setQueryData(["workers"], null);
+    new QueryObserver(client, { queryKey: ["workers"], queryFn: fetched, staleTime: Infinity }).subscribe(
+      () => {},
+    );
+    for (let tick = 0; tick < 6; tick++) {
+      refresher.take({ kind: "worker.changed", name: "cpu-1" });
+      await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    }
+    expect(fetched).toHaveBeenCalledTimes(1);
+    answers[0]?.();
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    expect(fetched).toHaveBeenCalledTimes(2);
+  });
+
+  it("takes a purged run out of the list at once", () => {
+    shown(client, ["runs", {}], list([aRun(), aRun({ id: 2 })]));
+    refresher.take({ kind: "run.removed", run_id: 1 });
+    const items = client.getQueryData<ReturnType<typeof list>>(["runs", {}])?.pages[0]?.items;
+    expect(items?.map((run) => run.id)).toEqual([2]);
+  });
+});

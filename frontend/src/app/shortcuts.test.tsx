@@ -1,0 +1,40 @@
+import { fireEvent, render, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it, vi } from "vitest";
+import { useShortcuts } from "./shortcuts";
+
+function show() {
+  const goToRuns = vi.fn();
+  const launch = vi.fn();
+  function Page() {
+    useShortcuts([
+      { keys: "g r", does: "Go to the runs", run: goToRuns },
+      { keys: "n", does: "Launch", run: launch },
+    ]);
+    return <input aria-label="Name" />;
+  }
+  render(<Page />);
+  return { goToRuns, launch };
+}
+
+describe("shortcuts", () => {
+  it("answer to a key and to two keys in a row", async () => {
+    const { goToRuns, launch } = show();
+    await userEvent.keyboard("n");
+    await userEvent.keyboard("gr");
+    expect(launch).toHaveBeenCalledTimes(1);
+    expect(goToRuns).toHaveBeenCalledTimes(1);
+  });
+
+  it("leave typing alone", async () => {
+    const { launch } = show();
+    await userEvent.type(screen.getByLabelText("Name"), "n");
+    expect(launch).not.toHaveBeenCalled();
+  });
+
+  it("leave the browser's own keys alone", () => {
+    const { launch } = show();
+    fireEvent.keyDown(document.body, { key: "n", ctrlKey: true });
+    expect(launch).not.toHaveBeenCalled();
+  });
+});

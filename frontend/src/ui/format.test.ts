@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { ago, bytes, duration, exact, percent, plural, rate, score, short } from "./format";
+
+describe("short", () => {
+  it.each([
+    [0, "0"],
+    [950, "950"],
+    [1200, "1.2 k"],
+    [999_499, "999 k"],
+    [999_500, "1 M"],
+    [1_234_567, "1.2 M"],
+    [115_000_000, "115 M"],
+    [-2500, "−2.5 k"],
+    [0.25, "0.25"],
+  ])("%d reads %s", (value, text) => expect(short(value)).toBe(text));
+
+  it("puts the unit after it", () => expect(short(1_200_000, "steps")).toBe("1.2 M steps"));
+  it("shows a dash for what is not known", () => {
+    expect(short(null)).toBe("–");
+    expect(short(NaN)).toBe("–");
+  });
+});
+
+describe("exact", () => {
+  it("keeps every digit and groups them", () =>
+    expect(exact(1_234_567, "steps")).toBe("1\u202f234\u202f567 steps"));
+  it("says when a number is not known", () => expect(exact(null)).toBe("not known"));
+});
+
+describe("rate", () => {
+  it.each([
+    [4123, "4.1 k/s"],
+    [87.6, "88 /s"],
+    [0.5, "0.5 /s"],
+    [null, "–"],
+  ])("%s reads %s", (value, text) => expect(rate(value)).toBe(text));
+});
+
+describe("score", () => {
+  it.each([
+    [21, "21"],
+    [-20.44, "−20.4"],
+    [475.3, "475"],
+    [0.0013, "0.0013"],
+    [0.00012, "1.2e−4"],
+    [123_456, "123 k"],
+    ["NaN", "NaN"],
+    ["-Infinity", "−∞"],
+    [null, "–"],
+  ] as const)("%s reads %s", (value, text) => expect(score(value)).toBe(text));
+});
+
+describe("duration", () => {
+  it.each([
+    [0, "0 s"],
+    [0.2, "< 1 s"],
+    [45, "45 s"],
+    [60, "1 min"],
+    [11_520, "3 h 12 min"],
+    [3600, "1 h"],
+    [90_000, "1 d 1 h"],
+    [59.7, "1 min"],
+    [null, "–"],
+  ])("%s s reads %s", (seconds, text) => expect(duration(seconds)).toBe(text));
+});
+
+describe("ago", () => {
+  const now = Date.parse("2026-01-01T12:00:00Z");
+  it.each([
+    ["2026-01-01T11:59:58Z", "just now"],
+    ["2026-01-01T11:59:30Z", "30 s ago"],
+    ["2026-01-01T11:55:00Z", "5 min ago"],
+    ["2025-12-29T11:00:00Z", "3 d ago"],
+    ["2026-01-01T12:00:05Z", "just now"],
+    [null, "–"],
+  ])("%s reads %s", (time, text) => expect(ago(time, now)).toBe(text));
+});
+
+describe("percent", () => {
+  it("never says 100 before the end", () => expect(percent(0.9999)).toBe("99 %"));
+  it("says 100 at the end", () => expect(percent(1)).toBe("100 %"));
+  it("shows that something has begun", () => expect(percent(0.001)).toBe("< 1 %"));
+});
+
+it("writes sizes in powers of 1024", () => {
+  expect(bytes(16 * 2 ** 30)).toBe("16 GiB");
+  expect(bytes(1536)).toBe("1.5 KiB");
+});
+
+it("counts things", () => {
+  expect(plural(1, "run")).toBe("1 run");
+  expect(plural(3, "match", "matches")).toBe("3 matches");
+});
