@@ -271,7 +271,7 @@ def test_an_ending_already_settled_is_what_the_next_life_releases_with(api: Work
     assert [(release["attempt"], release["outcome"]) for release in api.releases] == [(1, "drained"), (2, "stopped")]
 
 
-def test_the_backend_hears_what_is_held_every_second(api: WorkerApi, slot: Slot) -> None:
+def test_the_backend_hears_often_what_is_held(api: WorkerApi, slot: Slot) -> None:
     wait_until(lambda: api.heartbeats)
     assert api.heartbeats[0]["run"] is None
     assert api.heartbeats[0]["cores"] >= 1

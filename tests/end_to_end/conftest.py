@@ -1,0 +1,19 @@
+"""One installation with one worker for all tests of this folder."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.installation import Installation
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """Yield an installation whose worker waits."""
+    installation = Installation(tmp_path_factory.mktemp("installation"))
+    try:
+        installation.start()
+        installation.worker("one")
+        yield installation
+    finally:
+        installation.close()

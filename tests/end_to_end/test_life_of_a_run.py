@@ -1,0 +1,97 @@
+"""A run's whole life with the real Redis, backend, worker and trainer."""
+
+import time
+
+from tests.installation import Installation
+
+
+def test_a_run_goes_from_the_queue_through_growing_curves_to_its_end(installation: Installation) -> None:
+    run = installation.launch(total_steps=30_000)
+    installation.wait_for_state(run, "running")
+    installation.wait_for_points(run, 1, more=1)
+    installation.wait_for_points(run, 1, more=20)
+    finished = installation.wait_for_state(run, "finished")
+    assert finished["step"] >= 30_000
+    assert finished["episodes"] > 10
+    assert finished["failure"] is None
+    assert finished["worker"] is None
+    installation.assert_points_kept(run, whole={1})
+    checkpoints = installation.read(f"runs/{run}/checkpoints")
+    assert finished["step"] in [row["step"] for row in checkpoints if row["available"]]
+    videos = installation.read(f"runs/{run}/videos")
+    replay = installation.http.get(f"files/{videos[-1]['file_id']}")
+    assert replay.headers["content-type"] == "video/mp4"
+    assert replay.content[4:8] == b"ftyp"
+    assert installation.run(run)["poster_file_id"] == videos[-1]["poster_file_id"]
+
+
+def test_pause_keeps_the_checkpoint_and_resume_goes_on_from_it(installation: Installation) -> None:
+    run = installation.launch()
+    installation.wait_for_points(run, 1)
+    installation.post(f"runs/{run}/pause")
+    installation.wait_for_state(run, "paused")
+    left_at = installation.wait_for_checkpoint(run, 1)
+    installation.post(f"runs/{run}/resume")
+    installation.wait_for_points(run, 2)
+    assert installation.journals.events(run, 2)[0]["resumed_from"] == left_at
+    assert installation.run(run)["step"] > left_at
+    assert not any(point["superseded"] for point in installation.points(run))
+    installation.post(f"runs/{run}/stop")
+    installation.wait_for_state(run, "stopped")
+    installation.assert_points_kept(run, whole={1, 2})
+
+
+def test_stop_reaches_the_trainer_within_two_seconds(installation: Installation) -> None:
+    run = installation.launch()
+    installation.wait_for_points(run, 1)
+    asked = time.time()
+    installation.post(f"runs/{run}/stop")
+    installation.wait_for_state(run, "stopped")
+    last = installation.journals.events(run, 1)[-1]
+    assert last["kind"] == "stopped"
+    assert last["time"] - asked < 2
+    assert installation.run(run)["finished_at"] is not None
+
+
+def test_a_fork_goes_on_from_the_chosen_checkpoint_with_changed_parameters(installation: Installation) -> None:
+    parent = installation.launch()
+    installation.wait_for_checkpoint(parent)
+    installation.post(f"runs/{parent}/stop")
+    installation.wait_for_state(parent, "stopped")
+    chosen = installation.read(f"runs/{parent}/checkpoints")[0]
+    body = {"checkpoint_id": chosen["id"], "overrides": {"learning_rate": 0.001}}
+    fork = installation.post(f"runs/{parent}/fork", body)["id"]
+    installation.wait_for_points(fork, 1)
+    installation.post(f"runs/{fork}/stop")
+    stopped = installation.wait_for_state(fork, "stopped")
+    assert installation.journals.events(fork, 1)[0]["resumed_from"] == chosen["step"]
+    assert stopped["parent"] == {"run_id": parent, "checkpoint_id": chosen["id"], "step": chosen["step"]}
+    assert stopped["config"]["learning_rate"] == 0.001
+    assert min(point["step"] for point in installation.points(fork)) > chosen["step"]
+
+
+def test_a_trainer_that_fails_leaves_its_reason_and_traceback_on_the_run(installation: Installation) -> None:
+    run = installation.launch()
+    installation.wait_for_points(run, 1)
+    # A folder in the place of the next checkpoint's temporary file is an error that no trainer expects.
+    (installation.directory / "workers" / "one" / "runs" / str(run) / "attempt-1" / "checkpoints").rename(
+        installation.directory / "taken-away"
+    )
+    (installation.directory / "workers" / "one" / "runs" / str(run) / "attempt-1" / "checkpoints").write_text(
+        "no folder"
+    )
+    installation.post(f"runs/{run}/stop")
+    failed = installation.wait_for_state(run, "failed")
+    assert "checkpoint" in failed["failure"]["message"]
+    assert "Traceback" in failed["failure"]["traceback"]
+    installation.assert_points_kept(run, whole={1})
+
+
+def test_the_worker_page_tells_idle_from_busy(installation: Installation) -> None:
+    installation.wait_until(lambda: installation.state_of_worker("one") == "idle")
+    run = installation.launch()
+    installation.wait_until(lambda: installation.state_of_worker("one") == "busy")
+    worker = installation.read("workers")[0]
+    assert (worker["run_id"], worker["queue"], worker["pid"]) == (run, "cpu", installation.workers["one"].process.pid)
+    installation.post(f"runs/{run}/stop")
+    installation.wait_until(lambda: installation.state_of_worker("one") == "idle")

@@ -1,0 +1,214 @@
+"""A whole installation as real processes, each of which a test may kill, stop and start again."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+
+from tests.journals import Journals, assert_kept
+from tests.workers.redis_server import RedisServer, free_port
+
+REPOSITORY = Path(__file__).parents[1]
+TOKEN = "token-of-the-workers"
+
+# Small enough to leave the machine some air, endless unless a test says otherwise.
+CARTPOLE: dict[str, Any] = {
+    "env": "CartPole-v1",
+    "total_steps": 10**9,
+    "num_envs": 4,
+    "t_max": 8,
+    "checkpoint_seconds": 2,
+    "hidden_units": 16,
+}
+
+
+class Service:
+    """One process of the installation."""
+
+    def __init__(self, name: str, command: list[str], environment: dict[str, str], directory: Path) -> None:
+        self.name, self._command, self._environment = name, command, environment
+        self.output = directory / f"{name}.output"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it; what it prints is added to its output."""
+        with self.output.open("a") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", *self._command],
+                env=self._environment,
+                cwd=REPOSITORY,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+
+    @property
+    def process(self) -> psutil.Process:
+        """Return the running process."""
+        assert self._process is not None
+        return psutil.Process(self._process.pid)
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        if self._process and self._process.poll() is None:
+            self._process.send_signal(number)
+
+    def end(self, number: signal.Signals = signal.SIGKILL) -> None:
+        """Send it a signal that ends it, and wait for its end."""
+        self.send(number)
+        if self._process:
+            self._process.wait(timeout=90)
+
+
+class Installation:
+    """Redis, a backend on SQLite and the workers that a test starts."""
+
+    def __init__(self, directory: Path, **settings: object) -> None:
+        self.directory, self.port = directory, free_port()
+        self.redis = RedisServer(directory)
+        self.journals = Journals(directory / "workers")
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
+        self._environment = environment | {
+            "ARCADIA_WORKER_TOKEN": TOKEN,
+            "ARCADIA_BROKER_URL": self.redis.url,
+            "ARCADIA_BACKEND_URL": f"http://127.0.0.1:{self.port}",
+            "ARCADIA_DATA_DIR": str(directory / "data"),
+            "ARCADIA_PORT": str(self.port),
+            "ARCADIA_SWEEP_SECONDS": "0.5",
+            **{f"ARCADIA_{name.upper()}": str(value) for name, value in settings.items()},
+        }
+        self.backend = self._service("backend", ["backend.cli", "backend"])
+        self.workers: dict[str, Service] = {}
+        self.http = httpx.Client(base_url=f"http://127.0.0.1:{self.port}/api/v1/", timeout=30, trust_env=False)
+
+    def start(self) -> None:
+        """Start Redis and the backend, and wait until they answer."""
+        self.redis.start()
+        self.backend.start()
+        self.wait_until(lambda: self.read("health")["broker"]["ok"])
+
+    def worker(self, name: str, directory: Path | None = None) -> Service:
+        """Start a worker and wait until the backend sees it."""
+        options = [
+            "--queue",
+            "cpu",
+            "--name",
+            name,
+            "--worker-dir",
+            str(directory or self.directory / "workers" / name),
+        ]
+        self.workers[name] = self._service(name, ["workers", *options])
+        self.workers[name].start()
+        self.wait_until(lambda: self.state_of_worker(name) in ("idle", "busy"))
+        return self.workers[name]
+
+    def close(self) -> None:
+        """End everything."""
+        for service in [*self.workers.values(), self.backend]:
+            service.send(signal.SIGCONT)
+            service.end()
+        self.redis.kill()
+        self.journals.close()
+        self.http.close()
+
+    def wait_until(self, condition: Callable[[], object], seconds: float = 90) -> None:
+        """Wait for a condition; a backend that is away at the moment only delays it."""
+        deadline = time.monotonic() + seconds
+        while True:
+            self.journals.follow()
+            with contextlib.suppress(httpx.TransportError):
+                if condition():
+                    return
+            assert time.monotonic() < deadline, self.what_was_said()
+            time.sleep(0.05)
+
+    def what_was_said(self) -> str:
+        """Return the end of every part's output, for a test that waited in vain."""
+        services = [self.backend, *self.workers.values()]
+        return "waited in vain\n" + "\n".join(
+            f"--- {service.name}\n{service.output.read_text()[-3000:]}"
+            for service in services
+            if service.output.exists()
+        )
+
+    def read(self, path: str) -> Any:
+        """GET a document."""
+        return self.http.get(path).raise_for_status().json()
+
+    def post(self, path: str, body: dict[str, Any] | None = None) -> Any:
+        """POST a document."""
+        return self.http.post(path, json=body).raise_for_status().json()
+
+    def run(self, run: int) -> dict[str, Any]:
+        """Return a run."""
+        return dict(self.read(f"runs/{run}"))
+
+    def launch(self, **changes: Any) -> int:
+        """Launch a run on CartPole and return its number."""
+        return int(self.post("runs", {"config": {"algorithm": "paac", **CARTPOLE, **changes}})["id"])
+
+    def wait_for_state(self, run: int, state: str) -> dict[str, Any]:
+        """Wait until a run is in a state."""
+        self.wait_until(lambda: self.run(run)["state"] == state)
+        return self.run(run)
+
+    def wait_for_points(self, run: int, attempt: int, more: int = 20) -> None:
+        """Wait until the backend has so many more points of an attempt."""
+        seen = len(self.points(run, attempt))
+        self.wait_until(lambda: len(self.points(run, attempt)) >= seen + more)
+
+    def wait_for_checkpoint(self, run: int, attempt: int = 1) -> int:
+        """Wait until the backend has a checkpoint of an attempt, and return its step."""
+        found: list[int] = []
+
+        def look() -> bool:
+            rows = self.read(f"runs/{run}/checkpoints")
+            found[:] = [row["step"] for row in rows if row["attempt"] == attempt and row["available"]]
+            return bool(found)
+
+        self.wait_until(look)
+        return max(found)
+
+    def points(self, run: int, attempt: int | None = None) -> list[dict[str, Any]]:
+        """Return the points that the backend has."""
+        lines = self.http.get(f"export/runs/{run}.jsonl").raise_for_status().iter_lines()
+        rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
+        return [row for row in rows if attempt in (None, row["attempt"])]
+
+    def log(self, run: int) -> str:
+        """Return a run's log as one text."""
+        return "\n".join(line["message"] for line in self.read(f"runs/{run}/log?limit=1000")["items"])
+
+    def state_of_worker(self, name: str) -> str | None:
+        """Return how the workers page shows a worker."""
+        return next((row["state"] for row in self.read("workers") if row["name"] == name), None)
+
+    def trainer(self, name: str) -> psutil.Process:
+        """Return the trainer that a worker has running."""
+        found: list[psutil.Process] = []
+
+        def look() -> bool:
+            below = self.workers[name].process.children(recursive=True)
+            found[:] = [
+                p for p in below if "workers.trainer" in p.cmdline() and "leash.py" not in " ".join(p.cmdline())
+            ]
+            return bool(found)
+
+        self.wait_until(look)
+        return found[0]
+
+    def assert_points_kept(self, run: int, whole: set[int]) -> None:
+        """Check that the backend has every point it acknowledged once, and every point of the `whole` attempts."""
+        self.journals.follow()
+        assert_kept(self.points(run), self.journals, run, whole=whole)
+
+    def _service(self, name: str, command: list[str]) -> Service:
+        return Service(name, command, self._environment, self.directory)
