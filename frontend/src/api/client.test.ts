@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { address, request } from "./client";
+import { address, call } from "./client";
 import { ApiError, UnreachableError } from "./problem";
 
 const answer = (status: number, body: string, type = "application/problem+json") =>
@@ -19,10 +19,11 @@ it("repeats lists and leaves empty values out of an address", () => {
   );
 });
 
-describe("request", () => {
+describe("a call", () => {
   it("gives what the server answers", async () => {
     const fetched = answer(200, '{"id": 7}', "application/json");
-    await expect(request("POST", "/runs", { body: { preset: "paac-pong" } })).resolves.toEqual({ id: 7 });
+    await expect(call("post", "/api/v1/runs", { body: { preset: "paac-pong" } })).resolves.toEqual({ id: 7 });
+    expect(fetched.mock.calls[0]?.[0]).toBe("/api/v1/runs");
     expect(fetched.mock.calls[0]?.[1]).toMatchObject({ method: "POST", body: '{"preset":"paac-pong"}' });
   });
 
@@ -36,7 +37,7 @@ describe("request", () => {
         errors: [{ field: "config.num_envs", message: "must be at most 1024" }],
       }),
     );
-    const error = await refusalOf(request("POST", "/runs", { body: {} }));
+    const error = await refusalOf(call("post", "/api/v1/runs", { body: {} }));
     expect(error.status).toBe(422);
     expect(error.message).toBe("Two fields are wrong.");
     expect(error.forField("num_envs")).toBe("must be at most 1024");
@@ -46,17 +47,18 @@ describe("request", () => {
 
   it("has words for an answer that is no problem document", async () => {
     answer(502, "<html>bad gateway</html>", "text/html");
-    const error = await refusalOf(request("GET", "/runs"));
+    const error = await refusalOf(call("get", "/api/v1/runs", {}));
     expect(error.message).toBe("The server is away; it may be restarting.");
   });
 
   it("says that nothing answers", async () => {
     vi.spyOn(globalThis, "fetch").mockRejectedValue(new TypeError("Failed to fetch"));
-    await expect(request("GET", "/runs")).rejects.toBeInstanceOf(UnreachableError);
+    await expect(call("get", "/api/v1/runs", {})).rejects.toBeInstanceOf(UnreachableError);
   });
 
   it("has no body to read after a deletion", async () => {
-    vi.spyOn(globalThis, "fetch").mockResolvedValue(new Response(null, { status: 204 }));
-    await expect(request("DELETE", "/runs/7")).resolves.toBeUndefined();
+    const fetched = vi.spyOn(globalThis, "fetch").mockResolvedValue(new Response(null, { status: 204 }));
+    await expect(call("delete", "/api/v1/runs/{run_id}", { path: { run_id: 7 } })).resolves.toBeUndefined();
+    expect(fetched.mock.calls[0]?.[0]).toBe("/api/v1/runs/7");
   });
 });

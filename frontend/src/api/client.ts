@@ -1,21 +1,36 @@
 import { problemOf, UnreachableError } from "./problem";
+import type { paths } from "./schema";
 
-export const API = "/api/v1";
+const API = "/api/v1";
 
-export type QueryValue = string | number | boolean | null | undefined;
-export type QueryParams = Record<string, QueryValue | readonly (string | number)[]>;
+type Method = "get" | "post" | "patch" | "delete";
+type MethodOf<P extends keyof paths> = { [M in Method]: paths[P][M] extends object ? M : never }[Method];
+type Json<T> = T extends { content: { "application/json": infer Body } } ? Body : undefined;
 
-export interface RequestOptions {
-  query?: QueryParams;
-  body?: unknown;
-  signal?: AbortSignal;
-}
+type Answer<Operation> = Operation extends { responses: infer R }
+  ? R extends { 200: infer Ok }
+    ? Json<Ok>
+    : R extends { 201: infer Created }
+      ? Json<Created>
+      : undefined
+  : never;
+
+/** What a call must and may give, as the API's description says: path, query and body. */
+type Given<Operation> = (Operation extends { parameters: { path: infer P } }
+  ? { path: P }
+  : { path?: never }) &
+  (Operation extends { parameters: { query?: infer Q } } ? { query?: Q } : { query?: never }) &
+  (Operation extends { requestBody: infer B } ? { body: Json<B> } : { body?: never }) & {
+    signal?: AbortSignal;
+  };
+
+type Params = Record<string, unknown>;
 
 /** An address below /api/v1; lists repeat their name, and empty values are left out. */
-export function address(path: string, query: QueryParams = {}): string {
+export function address(path: string, query: Params = {}): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    for (const one of Array.isArray(value) ? value : [value]) {
+    for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
       if (one !== undefined && one !== null && one !== "") params.append(name, String(one));
     }
   }
@@ -28,11 +43,25 @@ export function fileAddress(fileId: number): string {
 }
 
 /** One call of the API; throws ApiError for a refusal and UnreachableError when nothing answers. */
-export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
-  const { query, body, signal } = options;
+export async function call<P extends keyof paths, M extends MethodOf<P>, T extends Answer<paths[P][M]>>(
+  method: M,
+  path: P,
+  given: Given<paths[P][M]>,
+): Promise<T> {
+  const {
+    path: places,
+    query,
+    body,
+    signal,
+  } = given as { path?: Params; query?: Params; body?: unknown; signal?: AbortSignal };
+  const filled = path.slice(API.length).replace(/\{(\w+)\}/g, (_, name: string) => String(places?.[name]));
+  return (await request(method.toUpperCase(), address(filled, query), body, signal)) as T;
+}
+
+async function request(method: string, url: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
   let response: Response;
   try {
-    response = await fetch(address(path, query), {
+    response = await fetch(url, {
       method,
       signal,
       headers: body === undefined ? {} : { "Content-Type": "application/json" },
@@ -43,6 +72,5 @@ export async function request<T>(method: string, path: string, options: RequestO
     throw new UnreachableError(error);
   }
   if (!response.ok) throw await problemOf(response);
-  if (response.status === 204) return undefined as T;
-  return (await response.json()) as T;
+  return response.status === 204 ? undefined : await response.json();
 }

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient, type QueryClient } from "@tanstack/react-query";
-import { request } from "./client";
+import { call } from "./client";
 import { patchRun } from "./live/patch";
-import type { BulkAction, BulkResult, LaunchRequest, Run, RunConfig } from "./types";
+import type { BulkAction, BulkResult, LaunchRequest, Run, RunConfig, RunEdit } from "./types";
 
 export type RunAction = "stop" | "pause" | "resume" | "archive" | "restore";
 
@@ -17,7 +17,7 @@ function settle(client: QueryClient, run: Run): void {
 export function useLaunchRun() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: LaunchRequest) => request<Run>("POST", "/runs", { body }),
+    mutationFn: (body: LaunchRequest): Promise<Run> => call("post", "/api/v1/runs", { body }),
     meta: OWN_ERRORS,
     onSuccess: (run) => settle(client, run),
   });
@@ -26,23 +26,17 @@ export function useLaunchRun() {
 export function useRunAction() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ id, action }: { id: number; action: RunAction }) =>
-      request<Run>("POST", `/runs/${id}/${action}`),
+    mutationFn: ({ id, action }: { id: number; action: RunAction }): Promise<Run> =>
+      call("post", `/api/v1/runs/{run_id}/${action}`, { path: { run_id: id } }),
     onSuccess: (run) => settle(client, run),
   });
-}
-
-export interface RunEdit {
-  name?: string;
-  tags?: string[];
-  notes?: string;
-  priority?: number;
 }
 
 export function useEditRun(id: number) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: RunEdit) => request<Run>("PATCH", `/runs/${id}`, { body }),
+    mutationFn: (body: RunEdit): Promise<Run> =>
+      call("patch", "/api/v1/runs/{run_id}", { path: { run_id: id }, body }),
     onSuccess: (run) => settle(client, run),
   });
 }
@@ -50,8 +44,8 @@ export function useEditRun(id: number) {
 export function useCloneRun() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ id, ...body }: { id: number; name?: string; overrides?: RunConfig }) =>
-      request<Run>("POST", `/runs/${id}/clone`, { body }),
+    mutationFn: ({ id, ...body }: { id: number; name?: string; overrides?: RunConfig }): Promise<Run> =>
+      call("post", "/api/v1/runs/{run_id}/clone", { path: { run_id: id }, body }),
     onSuccess: (run) => settle(client, run),
   });
 }
@@ -59,8 +53,8 @@ export function useCloneRun() {
 export function useForkRun(id: number) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: { checkpoint_id: number; name?: string; overrides?: RunConfig }) =>
-      request<Run>("POST", `/runs/${id}/fork`, { body }),
+    mutationFn: (body: { checkpoint_id: number; name?: string; overrides?: RunConfig }): Promise<Run> =>
+      call("post", "/api/v1/runs/{run_id}/fork", { path: { run_id: id }, body }),
     meta: OWN_ERRORS,
     onSuccess: (run) => settle(client, run),
   });
@@ -70,16 +64,29 @@ export function useForkRun(id: number) {
 export function usePurgeRun() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (id: number) => request<undefined>("DELETE", `/runs/${id}`),
+    mutationFn: (id: number) => call("delete", "/api/v1/runs/{run_id}", { path: { run_id: id } }),
     onSuccess: () => client.invalidateQueries({ queryKey: ["runs"] }),
   });
+}
+
+/** The server takes so many runs at once. */
+const BULK = 1000;
+
+async function actOnAll({ action, ids }: { action: BulkAction; ids: number[] }): Promise<BulkResult> {
+  const result: BulkResult = { done: [], skipped: [] };
+  for (let from = 0; from < ids.length; from += BULK) {
+    const body = { action, ids: ids.slice(from, from + BULK) };
+    const { done, skipped } = await call("post", "/api/v1/runs/bulk", { body });
+    result.done.push(...done);
+    result.skipped.push(...skipped);
+  }
+  return result;
 }
 
 export function useBulkAction() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: { action: BulkAction; ids: number[] }) =>
-      request<BulkResult>("POST", "/runs/bulk", { body }),
+    mutationFn: actOnAll,
     onSuccess: () => client.invalidateQueries({ queryKey: ["runs"] }),
   });
 }
@@ -87,7 +94,7 @@ export function useBulkAction() {
 export function useSignIn() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (token: string) => request<unknown>("POST", "/session", { body: { token } }),
+    mutationFn: (token: string) => call("post", "/api/v1/session", { body: { token } }),
     meta: OWN_ERRORS,
     onSuccess: () => client.invalidateQueries(),
   });
@@ -96,7 +103,7 @@ export function useSignIn() {
 export function useSignOut() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: () => request<unknown>("DELETE", "/session"),
+    mutationFn: () => call("delete", "/api/v1/session", {}),
     onSuccess: () => client.resetQueries(),
   });
 }

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { request, type QueryParams } from "./client";
+import { call } from "./client";
+import type { paths } from "./schema";
 import type {
   Checkpoint,
   Comparison,
@@ -16,25 +17,25 @@ import type {
   Worker,
 } from "./types";
 
-// Keys start with the thing that an event of the live stream names; see live/invalidate.ts.
+// Keys start with the thing that an event of the live stream names; see live/refresh.ts.
 
-export interface RunListQuery extends QueryParams {
-  state?: string[];
-  tag?: string[];
-  algorithm?: string[];
-  env?: string[];
-  text?: string;
-  archived?: boolean;
-  sort?: string;
-}
+type QueryOf<Path extends keyof paths> = paths[Path] extends { get: { parameters: { query?: infer Query } } }
+  ? NonNullable<Query>
+  : never;
 
+export type RunListQuery = Omit<QueryOf<"/api/v1/runs">, "limit" | "cursor">;
+export type MetricsQuery = QueryOf<"/api/v1/runs/{run_id}/metrics">;
+export type LogQuery = QueryOf<"/api/v1/runs/{run_id}/log">;
+export type CurvesQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs">;
+
+/** Runs that one call fetches. */
 export const PAGE = 100;
 
 export const runListQuery = (query: RunListQuery) =>
   infiniteQueryOptions({
     queryKey: ["runs", query],
-    queryFn: ({ pageParam, signal }) =>
-      request<RunPage>("GET", "/runs", { query: { ...query, limit: PAGE, cursor: pageParam }, signal }),
+    queryFn: ({ pageParam, signal }): Promise<RunPage> =>
+      call("get", "/api/v1/runs", { query: { ...query, limit: PAGE, cursor: pageParam }, signal }),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next_cursor,
     placeholderData: keepPreviousData,
@@ -43,69 +44,50 @@ export const runListQuery = (query: RunListQuery) =>
 export const runQuery = (id: number) =>
   queryOptions({
     queryKey: ["run", id, "detail"],
-    queryFn: ({ signal }) => request<Run>("GET", `/runs/${id}`, { signal }),
+    queryFn: ({ signal }): Promise<Run> =>
+      call("get", "/api/v1/runs/{run_id}", { path: { run_id: id }, signal }),
   });
 
-export interface MetricsQuery extends QueryParams {
-  names: string;
-  x?: "step" | "frames" | "time" | "epoch";
-  from?: number;
-  to?: number;
-  buckets?: number;
-}
+export const fetchMetrics = (id: number, query: MetricsQuery, signal?: AbortSignal): Promise<Metrics> =>
+  call("get", "/api/v1/runs/{run_id}/metrics", { path: { run_id: id }, query, signal });
 
 export const metricsQuery = (id: number, query: MetricsQuery) =>
   queryOptions({
     queryKey: ["run", id, "metrics", query],
-    queryFn: ({ signal }) => request<Metrics>("GET", `/runs/${id}/metrics`, { query, signal }),
+    queryFn: ({ signal }) => fetchMetrics(id, query, signal),
     placeholderData: keepPreviousData,
   });
 
 export const metricNamesQuery = (id: number) =>
   queryOptions({
     queryKey: ["run", id, "metric-names"],
-    queryFn: ({ signal }) => request<string[]>("GET", `/runs/${id}/metric-names`, { signal }),
+    queryFn: ({ signal }): Promise<string[]> =>
+      call("get", "/api/v1/runs/{run_id}/metric-names", { path: { run_id: id }, signal }),
   });
 
 export const checkpointsQuery = (id: number) =>
   queryOptions({
     queryKey: ["run", id, "checkpoints"],
-    queryFn: ({ signal }) => request<Checkpoint[]>("GET", `/runs/${id}/checkpoints`, { signal }),
+    queryFn: ({ signal }): Promise<Checkpoint[]> =>
+      call("get", "/api/v1/runs/{run_id}/checkpoints", { path: { run_id: id }, signal }),
   });
 
 export const videosQuery = (id: number) =>
   queryOptions({
     queryKey: ["run", id, "videos"],
-    queryFn: ({ signal }) => request<Video[]>("GET", `/runs/${id}/videos`, { signal }),
+    queryFn: ({ signal }): Promise<Video[]> =>
+      call("get", "/api/v1/runs/{run_id}/videos", { path: { run_id: id }, signal }),
   });
 
-export interface LogQuery extends QueryParams {
-  after?: number;
-  before?: number;
-  limit?: number;
-  search?: string;
-}
-
 /** One page of a log; a tail keeps its own lines and asks from the last id on. */
-export const fetchLog = (id: number, query: LogQuery, signal?: AbortSignal) =>
-  request<LogPage>("GET", `/runs/${id}/log`, { query, signal });
-
-export interface CurvesQuery extends QueryParams {
-  metric: string;
-  x?: "step" | "frames" | "epoch" | "time";
-  from?: number;
-  to?: number;
-  smoothing?: number;
-  buckets?: number;
-  x_log?: boolean;
-  y_log?: boolean;
-}
+export const fetchLog = (id: number, query: LogQuery, signal?: AbortSignal): Promise<LogPage> =>
+  call("get", "/api/v1/runs/{run_id}/log", { path: { run_id: id }, query, signal });
 
 export const curvesQuery = (runs: readonly number[], query: CurvesQuery) =>
   queryOptions({
     queryKey: ["figure", "curves", { runs, ...query }],
-    queryFn: ({ signal }) =>
-      request<Figure>("GET", "/figures/curves", { query: { runs: runs.join(","), ...query }, signal }),
+    queryFn: ({ signal }): Promise<Figure> =>
+      call("get", "/api/v1/figures/curves", { query: { runs: runs.join(","), ...query }, signal }),
     placeholderData: keepPreviousData,
     enabled: runs.length > 0,
   });
@@ -113,8 +95,8 @@ export const curvesQuery = (runs: readonly number[], query: CurvesQuery) =>
 export const comparisonQuery = (runs: readonly number[]) =>
   queryOptions({
     queryKey: ["compare", { runs }],
-    queryFn: ({ signal }) =>
-      request<Comparison>("GET", "/compare", { query: { runs: runs.join(",") }, signal }),
+    queryFn: async ({ signal }) =>
+      (await call("get", "/api/v1/compare", { query: { runs: runs.join(",") }, signal })) as Comparison,
     placeholderData: keepPreviousData,
     enabled: runs.length > 0,
   });
@@ -123,34 +105,34 @@ const FOR_EVER = { staleTime: Infinity };
 
 export const configSchemaQuery = queryOptions({
   queryKey: ["config-schema"],
-  queryFn: ({ signal }) => request<Record<string, unknown>>("GET", "/config-schema", { signal }),
+  queryFn: ({ signal }): Promise<Record<string, unknown>> => call("get", "/api/v1/config-schema", { signal }),
   ...FOR_EVER,
 });
 
 export const presetsQuery = queryOptions({
   queryKey: ["presets"],
-  queryFn: ({ signal }) => request<Preset[]>("GET", "/presets", { signal }),
+  queryFn: ({ signal }): Promise<Preset[]> => call("get", "/api/v1/presets", { signal }),
   ...FOR_EVER,
 });
 
 export const environmentsQuery = queryOptions({
   queryKey: ["environments"],
-  queryFn: ({ signal }) => request<Environment[]>("GET", "/environments", { signal }),
+  queryFn: ({ signal }): Promise<Environment[]> => call("get", "/api/v1/environments", { signal }),
   ...FOR_EVER,
 });
 
 export const workersQuery = queryOptions({
   queryKey: ["workers"],
-  queryFn: ({ signal }) => request<Worker[]>("GET", "/workers", { signal }),
+  queryFn: ({ signal }): Promise<Worker[]> => call("get", "/api/v1/workers", { signal }),
 });
 
 export const healthQuery = queryOptions({
   queryKey: ["health"],
-  queryFn: ({ signal }) => request<Health>("GET", "/health", { signal }),
+  queryFn: ({ signal }): Promise<Health> => call("get", "/api/v1/health", { signal }),
 });
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
-  queryFn: ({ signal }) => request<Session>("GET", "/session", { signal }),
+  queryFn: ({ signal }): Promise<Session> => call("get", "/api/v1/session", { signal }),
   staleTime: 60_000,
 });

@@ -1,179 +1,45 @@
-// Shapes of the API as the pages name them.
+import type { components } from "./schema";
 
-export type RunState = "queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped";
+// The API's shapes, generated from its own description, under the names that the pages use. Three things the
+// description cannot say are narrowed here: a configuration is flat, and NaN and the infinities travel as words.
+
+type Schema = components["schemas"];
+type With<T, Narrower> = Omit<T, keyof Narrower> & Narrower;
+
 export type ConfigValue = string | number | boolean | null;
 export type RunConfig = Record<string, ConfigValue>;
 /** JSON has no NaN or infinity: they travel as these words. */
 export type MetricValue = number | "NaN" | "Infinity" | "-Infinity";
 
-export interface Run {
-  id: number;
-  name: string;
-  state: RunState;
-  desired: "run" | "pause" | "stop";
-  algorithm: string;
-  env: string;
-  queue: "cpu" | "gpu";
-  attempt: number;
-  priority: number;
-  tags: string[];
-  notes: string;
-  config: RunConfig;
-  parent: { run_id: number; checkpoint_id: number | null; step: number | null } | null;
-  created_at: string;
-  started_at: string | null;
-  finished_at: string | null;
-  archived_at: string | null;
-  state_reason: string | null;
-  failure: { message: string; traceback: string | null } | null;
-  worker: string | null;
-  step: number;
-  frames: number;
-  total_steps: number;
-  steps_per_second: number | null;
-  seconds_left: number | null;
-  last_return: number | null;
-  best_return: number | null;
-  episodes: number;
-  poster_file_id: number | null;
-  versions: Record<string, string> | null;
-  command: string[] | null;
-  color: string;
-}
+export type Run = With<Schema["Run"], { config: RunConfig }>;
+export type RunState = Run["state"];
+export type RunPage = With<Schema["RunPage"], { items: Run[] }>;
+export type LaunchRequest = Schema["CreateRun"];
+export type RunEdit = Schema["EditRun"];
+export type BulkRequest = Schema["BulkRequest"];
+export type BulkAction = BulkRequest["action"];
+export type BulkResult = Schema["BulkResult"];
 
-export interface RunPage {
-  items: Run[];
-  next_cursor: string | null;
-  total: number;
-}
+type Values = Record<"mean" | "min" | "max" | "last", MetricValue[]>;
+export type MetricSeries = With<Schema["SeriesPoints"], Values>;
+export type Metrics = With<Schema["RunMetrics"], { series: Record<string, MetricSeries> }>;
 
-export interface LaunchRequest {
-  name?: string;
-  config?: RunConfig;
-  preset?: string;
-  overrides?: RunConfig;
-  tags?: string[];
-  notes?: string;
-  priority?: number;
-  queue?: "cpu" | "gpu";
-}
+export type LogLine = Schema["LogEntry"];
+export type LogPage = Schema["LogPage"];
+export type Checkpoint = Schema["backend__files__schemas__Checkpoint"];
+export type Video = Schema["backend__files__schemas__Video"];
 
-export type BulkAction = "stop" | "pause" | "resume" | "archive" | "restore" | "purge";
-export interface BulkResult {
-  done: number[];
-  skipped: { id: number; reason: string }[];
-}
+export type Preset = With<Schema["Preset"], { config: RunConfig }>;
+export type Environment = Schema["Environment"];
+export type Worker = Schema["Worker"];
+export type Health = Schema["Health"];
+export type Session = Schema["Session"];
+export type Figure = Schema["Figure"];
 
-export interface MetricSeries {
-  resolution: "raw" | "buckets";
-  total: number;
-  x: number[];
-  mean: MetricValue[];
-  min: MetricValue[];
-  max: MetricValue[];
-  last: MetricValue[];
-  count: number[];
-}
-export interface Metrics {
-  run_id: number;
-  x: string;
-  cursor: number | string | null;
-  series: Record<string, MetricSeries>;
-}
-
-export interface LogLine {
-  id: number;
-  time: string;
-  attempt: number;
-  level: string;
-  message: string;
-}
-export interface LogPage {
-  items: LogLine[];
-  next_after: number | null;
-}
-
-export interface Checkpoint {
-  id: number;
-  step: number;
-  frames: number;
-  attempt: number;
-  file_id: number;
-  bytes: number;
-  return_mean: number | null;
-  best: boolean;
-  created_at: string;
-  available: boolean;
-}
-
-export interface Video {
-  id: number;
-  step: number;
-  frames: number;
-  attempt: number;
-  file_id: number;
-  poster_file_id: number | null;
-  episode_return: number;
-  length: number;
-  seconds: number;
-  created_at: string;
-}
-
-export interface Preset {
-  name: string;
-  title: string;
-  shows: string;
-  source: string;
-  config: RunConfig;
-}
-
-export interface Environment {
-  id: string;
-  title: string;
-  kind: string;
-  frames_per_step: number;
-}
-
-export interface Worker {
-  name: string;
-  host: string;
-  queue: "cpu" | "gpu";
-  state: "idle" | "busy" | "gone";
-  run_id: number | null;
-  last_seen_at: string;
-  version: string;
-  device: string;
-  cores: number;
-  memory_bytes: number;
-  pid: number;
-}
-
-export interface Comparison {
-  runs: Run[];
-  differences: { field: string; title: string; values: Record<string, ConfigValue>; same: boolean }[];
-  summary: {
-    run_id: number;
-    metrics: Record<string, { last: MetricValue; max: MetricValue; mean_last_100: MetricValue }>;
-    episodes: number;
-    wall_seconds: number | null;
-  }[];
-}
-
-export interface Health {
-  version: string;
-  status: string;
-  database: { ok: boolean; kind: string; detail: string | null };
-  broker: { ok: boolean; detail: string | null };
-  workers: number;
-}
-
-export interface Session {
-  required: boolean;
-  signed_in: boolean;
-}
-
-/** Plotly's figure as JSON; src/charts draws it. */
-export interface Figure {
-  data: Record<string, unknown>[];
-  layout: Record<string, unknown>;
-}
+type Difference = With<Schema["Difference"], { values: Record<string, ConfigValue> }>;
+type MetricSummary = { [Statistic in keyof Schema["MetricSummary"]]: MetricValue | null };
+type RunSummary = With<Schema["RunSummary"], { metrics: Record<string, MetricSummary> }>;
+export type Comparison = With<
+  Schema["Comparison"],
+  { runs: Run[]; differences: Difference[]; summary: RunSummary[] }
+>;

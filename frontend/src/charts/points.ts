@@ -1,7 +1,6 @@
 /** The points behind a chart, as rows of a table. */
 
-import { request } from "@/api/client";
-import type { MetricsQuery } from "@/api/queries";
+import { fetchMetrics, type MetricsQuery } from "@/api/queries";
 import type { Metrics } from "@/api/types";
 import type { Cell } from "./csv";
 import type { XAxis, Zoom } from "./curveView";
@@ -50,5 +49,5 @@ export async function metricRows(
     buckets: BUCKETS,
     ...(zoom && { from: zoom[0] * UNITS[x], to: zoom[1] * UNITS[x] }),
   };
-  return rowsOf(await request<Metrics>("GET", `/runs/${run}/metrics`, { query }));
+  return rowsOf(await fetchMetrics(run, query));
 }

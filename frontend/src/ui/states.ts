@@ -20,6 +20,10 @@ export const STATE_NAMES: Record<RunState, string> = {
   failed: "Failed",
 };
 
+export function isState(word: string): word is RunState {
+  return word in STATE_NAMES;
+}
+
 type StateOf = Pick<Run, "state" | "desired">;
 
 export function isActive(run: Pick<Run, "state">): boolean {

@@ -67,7 +67,7 @@ export function RunMenu({ run }: { run: Run }) {
           <Menu.Item
             leftSection={<IconAdjustments size={16} />}
             component={Link}
-            to={`/launch?from=${run.id}`}
+            to={`/launch?like=${run.id}`}
           >
             Change and launch…
           </Menu.Item>

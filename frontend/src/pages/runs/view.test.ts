@@ -17,6 +17,10 @@ describe("the view in the address", () => {
     expect(paramsOf(DEFAULT_VIEW).toString()).toBe("");
   });
 
+  it("leaves out states that do not exist, which the server would refuse", () => {
+    expect(viewOf(new URLSearchParams("state=running&state=sleeping")).state).toEqual(["running"]);
+  });
+
   it("keeps the choice of no columns apart from none chosen", () => {
     expect(viewOf(new URLSearchParams("columns=")).columns).toEqual([]);
     expect(viewOf(new URLSearchParams()).columns).toBeNull();

@@ -1,8 +1,10 @@
 import type { RunListQuery } from "@/api/queries";
+import type { RunState } from "@/api/types";
+import { isState } from "@/ui/states";
 
 /** What the runs page shows; all of it stands in the address. */
 export interface RunsView {
-  state: string[];
+  state: RunState[];
   algorithm: string[];
   env: string[];
   tag: string[];
@@ -32,7 +34,7 @@ export const DEFAULT_VIEW: RunsView = {
 export function viewOf(params: URLSearchParams): RunsView {
   const columns = params.get("columns");
   return {
-    state: params.getAll("state"),
+    state: params.getAll("state").filter(isState),
     algorithm: params.getAll("algorithm"),
     env: params.getAll("env"),
     tag: params.getAll("tag"),
