@@ -25,25 +25,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except DirectoryBusyError as error:
         print(error, file=sys.stderr)
         return 2
-    stop = StopRequest()
-    with journal:
-        try:
-            stop.listen()
-            return attempt(launch, journal, stop)
-        except KeyboardInterrupt:
-            # Nothing has been trained yet.
-            step = layout.newest_step(launch.directory)
-            frames = step * launch.config.environment.frames_per_step
-            journal.emit(events.Stopped, step=step, frames=frames, reason=f"{stop.reason} before training began")
-            return 0
+    try:
+        with journal:
+            return attempt(launch, journal, StopRequest())
+    except OSError as error:
+        print(f"{journal.path} could not be written ({error.strerror}): its last events are lost", file=sys.stderr)
+        return 1
 
 
 def attempt(launch: Launch, journal: Journal, stop: StopRequest) -> int:
     """Load the learning side, which takes seconds, and train."""
-    quiet_threads()
-    from workers.trainer import session
+    try:
+        stop.listen()
+        quiet_threads()
+        from workers.trainer import session
 
-    stop.interrupts = False
+        stop.interrupts = False
+    except KeyboardInterrupt:
+        step = layout.newest_step(launch.directory)
+        frames = step * launch.config.environment.frames_per_step
+        journal.emit(events.Stopped, step=step, frames=frames, reason=f"{stop.reason} before training began")
+        return 0
     return session.train(launch, journal, stop)
 
 
@@ -55,4 +57,8 @@ def quiet_threads() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # All is on the disk. Taking torch apart would cost seconds on a busy machine, and a stop shall take less than two.
+    os._exit(status)

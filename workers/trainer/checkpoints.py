@@ -15,6 +15,8 @@ from workers.trainer.config import RunConfig
 from workers.trainer.events import CheckpointFile
 from workers.trainer.run import TrainingState
 
+METADATA = "arcadia"
+
 
 class CheckpointError(Exception):
     """A checkpoint could not be written, or none could be read."""
@@ -39,7 +41,8 @@ def write(directory: Path, state: TrainingState, config: RunConfig, versions: Ma
         "config": config.model_dump(mode="json"),
         "versions": dict(versions),
     }
-    content = safetensors.torch.save(state.tensors, {name: json.dumps(value) for name, value in metadata.items()})
+    # One key: safetensors writes several in any order, and equal states shall make equal files.
+    content = safetensors.torch.save(state.tensors, {METADATA: json.dumps(metadata)})
     name = layout.checkpoint_file(state.step)
     manifest = CheckpointFile(
         file=name,
@@ -121,7 +124,7 @@ def tidy(directory: Path) -> None:
 
 def _parse(content: bytes) -> tuple[TrainingState, dict[str, JsonValue]]:
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    metadata = {name: json.loads(value) for name, value in header["__metadata__"].items()}
+    metadata = json.loads(header["__metadata__"][METADATA])
     state = TrainingState(metadata["step"], metadata["frames"], safetensors.torch.load(content), metadata["facts"])
     return state, metadata["config"]
 

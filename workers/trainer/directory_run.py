@@ -42,6 +42,7 @@ class DirectoryRun:
         versions: Mapping[str, str],
         restored: TrainingState | None,
         should_stop: Callable[[], bool],
+        recorder: Recorder,
         bar: ProgressBar | None,
     ) -> None:
         self.restored = restored
@@ -50,14 +51,14 @@ class DirectoryRun:
         self.step, self.frames = (restored.step, restored.frames) if restored else (0, 0)
         self._directory, self._config, self._journal, self._versions = directory, config, journal, versions
         self._bar = bar
-        facts = RunFacts.model_validate(restored.facts[OWN_FACTS]) if restored else RunFacts()
+        facts = RunFacts.model_validate(restored.facts.get(OWN_FACTS, {})) if restored else RunFacts()
         self._returns: deque[float] = deque(facts.returns, maxlen=RETURN_WINDOW)
         self._retention = facts.retention
         self._pending: list[tuple[int, int, float, int]] = []
         self._updates = 0
         self._rates = RateMeter()
         self._system = SystemMeter(device)
-        self._recorder = Recorder(directory)
+        self._recorder = recorder
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="checkpoint")
         self._writing: tuple[Future[CheckpointFile], Retention, float | None] | None = None
         self._saved_step = restored.step if restored else None

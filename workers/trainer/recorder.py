@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from workers.trainer.events import CheckpointFile
 RECORDING_SECONDS = 900.0
 # A quarter of a busy core: training goes first, yet a replay comes in seconds.
 NICENESS = 5
+RECORDER = (sys.executable, "-m", "workers.trainer.replays")
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,9 @@ class Recording:
 class Recorder:
     """Starts recorder processes; they end with the trainer, whatever ends it."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, command: Sequence[str] = RECORDER) -> None:
         self._directory = directory
+        self._command = command
         self._waiting: deque[CheckpointFile] = deque()
         self._checkpoint: CheckpointFile | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -82,19 +84,16 @@ class Recorder:
                     continue
 
     def close(self) -> None:
-        """End what is running and forget what waits."""
+        """Kill what is running, without waiting for its death, and forget what waits."""
         self._waiting.clear()
         if self._process:
             self._process.kill()
-            self._process.communicate()
-            self._process = None
 
     def _start(self, checkpoint: CheckpointFile) -> None:
         self._checkpoint = checkpoint
         self._deadline = time.monotonic() + RECORDING_SECONDS
-        command = [sys.executable, "-m", "workers.trainer.replays", str(self._directory), checkpoint.file]
         self._process = subprocess.Popen(
-            [*command, "--parent", str(os.getpid())],
+            [*self._command, str(self._directory), checkpoint.file, "--parent", str(os.getpid())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

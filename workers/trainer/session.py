@@ -17,6 +17,7 @@ from workers.trainer.journal import Journal
 from workers.trainer.launching import Launch
 from workers.trainer.precision import body_dtype
 from workers.trainer.progress_bar import ProgressBar
+from workers.trainer.recorder import Recorder
 from workers.trainer.stopping import StopRequest
 
 
@@ -74,6 +75,7 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest) -> DirectoryRun:
         versions.captured(),
         newest.state if newest else None,
         stop.requested,
+        Recorder(directory),
         ProgressBar(sys.stdout) if launch.progress_bar else None,
     )
     journal.emit(

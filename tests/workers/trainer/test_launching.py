@@ -1,0 +1,121 @@
+"""The command line answers mistakes with a sentence that says what would be right."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from workers.trainer import launching
+from workers.trainer.config import PRESETS
+from workers.trainer.launching import Launch, LaunchError
+
+
+def launch(*arguments: str) -> Launch:
+    """Read a command line."""
+    return launching.read(launching.parser().parse_args(arguments))
+
+
+def problems(*arguments: str) -> list[str]:
+    """Read a wrong command line and return what is said about it."""
+    with pytest.raises(LaunchError) as refused:
+        launch(*arguments)
+    return refused.value.problems
+
+
+def test_a_preset_with_changes(tmp_path: Path) -> None:
+    config = launch(
+        "--preset", "paac-cartpole", "--set", "seed=7", "--set", "device=cpu", "--dir", str(tmp_path)
+    ).config
+    assert config == PRESETS["paac-cartpole"].config.model_copy(update={"seed": 7, "device": "cpu"})
+
+
+def test_the_configuration_is_kept_in_the_directory(tmp_path: Path) -> None:
+    config = launch("--preset", "paac-cartpole", "--dir", str(tmp_path / "new" / "run")).config
+    assert json.loads((tmp_path / "new" / "run" / "config.json").read_text()) == config.model_dump(mode="json")
+
+
+def test_a_configuration_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text('{"env": "CartPole-v1", "num_envs": 4}')
+    assert launch(str(path), "--dir", str(tmp_path / "run")).config.num_envs == 4
+
+
+def test_resuming_needs_no_configuration_again(tmp_path: Path) -> None:
+    launch("--preset", "paac-cartpole", "--set", "seed=7", "--dir", str(tmp_path))
+    resumed = launch("--dir", str(tmp_path), "--resume", "--no-progress-bar")
+    assert (resumed.config.seed, resumed.resume, resumed.progress_bar) == (7, True, False)
+
+
+def test_a_resume_may_change_fields(tmp_path: Path) -> None:
+    launch("--preset", "paac-cartpole", "--dir", str(tmp_path))
+    assert launch("--dir", str(tmp_path), "--resume", "--set", "total_steps=5").config.total_steps == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("num_envs=5000", "num_envs: input should be less than or equal to 1024, not 5000"),
+        ("device=gpu", "device: input should be 'auto', 'cpu' or 'cuda', not \"gpu\""),
+        ("num_env=8", "there is no field 'num_env': did you mean num_envs?"),
+        ("colour=red", "there is no field 'colour': check its name"),
+        ("env=ALE/Pongg-v5", "env: unknown environment 'ALE/Pongg-v5': did you mean ALE/Pong-v5?"),
+        ("network=nips", "network nips reads pixels, but CartPole-v1 gives a vector: choose auto or mlp"),
+        ("seed", "--set seed: write it as field=value, as in --set seed=3"),
+    ],
+)
+def test_a_wrong_field_is_explained(tmp_path: Path, change: str, sentence: str) -> None:
+    assert problems("--preset", "paac-cartpole", "--dir", str(tmp_path), "--set", change) == [sentence]
+
+
+def test_every_problem_gets_a_sentence(tmp_path: Path) -> None:
+    assert len(problems("--preset", "paac-pong", "--dir", str(tmp_path), "--set", "seed=-1", "--set", "t_max=0")) == 2
+
+
+def test_nothing_is_written_for_a_wrong_configuration(tmp_path: Path) -> None:
+    problems("--preset", "paac-pong", "--dir", str(tmp_path / "run"), "--set", "seed=-1")
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_to_train_must_be_said(tmp_path: Path) -> None:
+    assert "--preset NAME" in problems("--dir", str(tmp_path))[0]
+    assert "--preset NAME" in problems("--dir", str(tmp_path), "--resume")[0]
+
+
+def test_where_to_train_must_be_said() -> None:
+    assert "--dir RUN_DIR" in problems("--preset", "paac-pong")[0]
+
+
+def test_an_unknown_preset_names_the_known_ones(tmp_path: Path) -> None:
+    assert "paac-cartpole, paac-pong" in problems("--preset", "pong", "--dir", str(tmp_path))[0]
+
+
+def test_a_file_and_a_preset_exclude_each_other(tmp_path: Path) -> None:
+    assert "not both" in problems("config.json", "--preset", "paac-pong", "--dir", str(tmp_path))[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"), [(None, "cannot be read: No such file"), ("{", "is not JSON"), ("[]", "one JSON object")]
+)
+def test_an_unreadable_configuration_file(tmp_path: Path, content: str | None, sentence: str) -> None:
+    path = tmp_path / "config.json"
+    if content is not None:
+        path.write_text(content)
+    assert sentence in problems(str(path), "--dir", str(tmp_path / "run"))[0]
+
+
+def test_a_directory_with_a_run_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_text("")
+    assert "add --resume" in problems("--preset", "paac-pong", "--dir", str(tmp_path))[0]
+    assert launch("--preset", "paac-pong", "--dir", str(tmp_path), "--resume").resume
+
+
+def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "cannot be used as a run directory" in problems("--preset", "paac-pong", "--dir", str(tmp_path / "file"))[0]
+
+
+def test_presets_are_listed_with_their_titles() -> None:
+    listed = launching.presets().splitlines()
+    assert len(listed) == len(PRESETS)
+    assert listed[0].startswith("paac-cartpole")
+    assert "PAAC learns CartPole in a minute" in listed[0]

@@ -1,0 +1,214 @@
+"""The trainer as a program: its events, its exits, and what it survives."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+import torch
+
+from tests.workers.trainer.conftest import StartTrainer
+from tests.workers.trainer.trainers import (
+    ENDLESS,
+    Trainer,
+    assert_unbroken,
+    of_kind,
+    read_events,
+    wait_for,
+    wait_for_checkpoints,
+)
+from workers.trainer import checkpoints, events
+from workers.trainer.config import PRESETS
+from workers.trainer.run import TrainingState
+
+SHORT = ("--preset", "paac-cartpole", "--set", "total_steps=3000", "--set", "device=cpu")
+
+
+def ended(trainer: Trainer) -> tuple[int, str, str]:
+    """Wait for a trainer's end; return its status and what it printed."""
+    output, errors = trainer.communicate(timeout=60)
+    return trainer.returncode, output, errors
+
+
+def recorders_of(trainer: Trainer) -> list[psutil.Process]:
+    """Return the trainer's recorder, once there is one."""
+    process = psutil.Process(trainer.pid)
+    wait_for(process.children)
+    return process.children()
+
+
+def assert_gone(processes: list[psutil.Process]) -> None:
+    """Check that the processes end by themselves."""
+    _, alive = psutil.wait_procs(processes, timeout=20)
+    assert all(process.status() == psutil.STATUS_ZOMBIE for process in alive)
+
+
+def test_a_run_from_its_first_event_to_its_last(tmp_path: Path, start_trainer: StartTrainer) -> None:
+    status, output, errors = ended(start_trainer(*SHORT))
+    assert (status, errors) == (0, "")
+    assert "steps/s, mean return of the last" in output.splitlines()[-1]
+    run = tmp_path / "run"
+    assert_unbroken(run)
+    kinds = [event.kind for event in read_events(run)]
+    assert (kinds[0], kinds[-1]) == ("started", "finished")
+    started = of_kind(run, events.Started)[0]
+    assert (started.step, started.resumed_from, started.seed) == (0, None, 1)
+    assert (started.device, started.precision) == ("cpu", "float32")
+    assert started.command[:5] == ["python", "-m", "workers.trainer", "--dir", str(run)]
+    assert started.versions["torch"] == torch.__version__
+    assert {"python", "arcadia", "torch", "numpy", "gymnasium", "ale-py"} <= started.versions.keys()
+    checkpoint = of_kind(run, events.Checkpoint)[-1]
+    assert checkpoint.step >= 3000
+    episodes = [episode for event in of_kind(run, events.Metrics) for episode in event.episodes]
+    assert sum(episode.length for episode in episodes) == pytest.approx(3000, rel=0.3)
+    video = of_kind(run, events.Video)[-1]
+    assert (video.step, video.checkpoint) == (checkpoint.step, checkpoint.checkpoint.file)
+    assert (run / video.file).stat().st_size > 1000
+    assert (run / video.poster).exists()
+
+
+def test_sigterm_saves_and_ends_within_two_seconds(tmp_path: Path, start_trainer: StartTrainer) -> None:
+    trainer = start_trainer(*ENDLESS)
+    run = tmp_path / "run"
+    wait_for_checkpoints(run, trainer, 1)
+    recorders = recorders_of(trainer)
+    asked = time.monotonic()
+    trainer.send_signal(signal.SIGTERM)
+    status, _, errors = ended(trainer)
+    assert time.monotonic() - asked < 2
+    assert (status, errors) == (0, "")
+    stopped = read_events(run)[-1]
+    assert isinstance(stopped, events.Stopped)
+    assert stopped.reason == "stopped by SIGTERM"
+    assert of_kind(run, events.Checkpoint)[-1].step == stopped.step
+    assert_gone(recorders)
+
+
+def test_sigterm_while_the_trainer_still_starts_ends_it_cleanly(tmp_path: Path, start_trainer: StartTrainer) -> None:
+    trainer = start_trainer(*ENDLESS)
+    run = tmp_path / "run"
+    wait_for((run / "events.jsonl").exists)
+    # The event file is made just before the handlers are set, and torch takes far longer than that to load.
+    wait_for(lambda: int(caught_signals(trainer), 16) & (1 << (signal.SIGTERM - 1)))
+    trainer.send_signal(signal.SIGTERM)
+    status, _, errors = ended(trainer)
+    assert (status, errors) == (0, "")
+    assert read_events(run)[-1].kind == "stopped"
+
+
+def caught_signals(trainer: Trainer) -> str:
+    """Return the mask of signals that the trainer handles."""
+    lines = Path(f"/proc/{trainer.pid}/status").read_text().splitlines()
+    return next(line.split()[1] for line in lines if line.startswith("SigCgt"))
+
+
+def test_after_kill_9_a_resume_goes_on_from_the_newest_checkpoint(tmp_path: Path, start_trainer: StartTrainer) -> None:
+    trainer = start_trainer(*ENDLESS)
+    run = tmp_path / "run"
+    wait_for_checkpoints(run, trainer, 2)
+    recorders = recorders_of(trainer)
+    trainer.kill()
+    ended(trainer)
+    assert_gone(recorders)
+    before = read_events(run)
+    newest = checkpoints.newest(run, pytest.fail)
+    assert newest is not None
+
+    # A torn line, a damaged newest checkpoint and half a temporary file: what a crash may leave at worst.
+    with (run / "events.jsonl").open("ab") as file:
+        file.write(b'{"seq":')
+    (run / newest.file.file).write_bytes(b"damaged")
+    (run / "checkpoints/.step-000000000001.safetensors.tmp").write_bytes(b"half")
+    announced = of_kind(run, events.Checkpoint)
+    older = next(event.step for event in reversed(announced) if event.step != newest.state.step)
+
+    # The configuration that it kept, but for an end a little further on.
+    end = (f"total_steps={newest.state.step + 2000}", "checkpoint_seconds=3600")
+    again = start_trainer("--resume", "--set", end[0], "--set", end[1], "--no-progress-bar")
+    assert ended(again)[::2] == (0, "")
+    assert_unbroken(run)
+    after = read_events(run)[len(before) :]
+    started = after[0]
+    assert isinstance(started, events.Started)
+    assert (started.resumed_from, started.step) == (older, older)
+    warning = after[1]
+    assert isinstance(warning, events.Log)
+    assert warning.level == "warning"
+    assert f"going on from step {older:,}" in warning.message
+    assert after[-1].kind == "finished"
+    assert after[-1].step >= newest.state.step + 2000
+    assert not list((run / "checkpoints").glob(".*"))
+
+
+def test_a_full_disk_costs_no_run_until_the_very_end(tmp_path: Path, start_trainer: StartTrainer) -> None:
+    # Checkpoints of 270 kB; the event file stays far below that.
+    trainer = start_trainer(*ENDLESS, "--set", "hidden_units=150", "--set", "t_max=64")
+    run = tmp_path / "run"
+    wait_for_checkpoints(run, trainer, 1)
+    unlimited = resource.RLIM_INFINITY
+    resource.prlimit(trainer.pid, resource.RLIMIT_FSIZE, (150_000, unlimited))
+    wait_for(lambda: any("could not be written" in event.message for event in of_kind(run, events.Log)))
+    whole = checkpoints.newest(run, pytest.fail)
+    assert whole is not None
+    assert not list((run / "checkpoints").glob(".*"))
+
+    # With room again the next one is written.
+    resource.prlimit(trainer.pid, resource.RLIMIT_FSIZE, (unlimited, unlimited))
+    wait_for(lambda: of_kind(run, events.Checkpoint)[-1].step > whole.state.step)
+
+    # Without room for the last one, the run says that it failed.
+    resource.prlimit(trainer.pid, resource.RLIMIT_FSIZE, (150_000, unlimited))
+    trainer.send_signal(signal.SIGTERM)
+    status, _, errors = ended(trainer)
+    assert status == 1
+    assert "could not be written (File too large): free some space" in errors
+    assert "Traceback" not in errors
+    failed = read_events(run)[-1]
+    assert isinstance(failed, events.Failed)
+    assert failed.message in errors
+    assert_unbroken(run)
+    assert checkpoints.newest(run, pytest.fail) is not None
+
+
+def test_an_error_while_training_is_told_with_its_traceback(tmp_path: Path, start_trainer: StartTrainer) -> None:
+    # A checkpoint without the network's weights cannot be restored.
+    checkpoints.write(tmp_path / "run", TrainingState(100, 100, {}), PRESETS["paac-cartpole"].config, {})
+    status, _, errors = ended(start_trainer(*SHORT, "--resume"))
+    assert status == 1
+    failed = read_events(tmp_path / "run")[-1]
+    assert isinstance(failed, events.Failed)
+    assert failed.message.startswith("ValueError: expected the parameters")
+    assert "Traceback (most recent call last)" in failed.traceback
+    assert "restore" in failed.traceback
+    assert "Traceback" in errors
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_missing_gpu_is_a_failure_in_one_sentence(tmp_path: Path, start_trainer: StartTrainer) -> None:
+    status, _, errors = ended(start_trainer(*SHORT, "--set", "device=cuda"))
+    assert status == 1
+    assert errors == "device is cuda, but this machine has no GPU that torch can use: choose auto or cpu\n"
+    failed = read_events(tmp_path / "run")[-1]
+    assert isinstance(failed, events.Failed)
+    assert failed.message in errors
+
+
+def test_wrong_input_ends_with_status_2_and_a_sentence_before_torch_is_loaded(start_trainer: StartTrainer) -> None:
+    status, output, errors = ended(start_trainer("--preset", "paac-cartpole", "--set", "num_envs=0", "--set", "sede=1"))
+    assert (status, output) == (2, "")
+    assert errors.splitlines() == [
+        "num_envs: input should be greater than or equal to 1, not 0",
+        "there is no field 'sede': did you mean seed?",
+    ]
+
+
+def test_presets_can_be_listed() -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "workers.trainer", "--list-presets"]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True, timeout=30, env=os.environ)
+    assert "paac-paper-nips" in shown.stdout
+    assert " torch" not in shown.stderr

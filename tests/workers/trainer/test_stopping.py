@@ -1,0 +1,45 @@
+"""Signals: the first asks, a second Ctrl-C ends."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import os, signal, sys
+from workers.trainer.stopping import StopRequest
+stop = StopRequest()
+stop.listen()
+{before}
+for number in sys.argv[1:]:
+    os.kill(os.getpid(), int(number))
+    print(stop.requested(), stop.reason, flush=True)
+"""
+
+
+def signalled(*numbers: signal.Signals, before: str = "stop.interrupts = False") -> subprocess.CompletedProcess[str]:
+    """Run a program that sends itself these signals."""
+    command = [sys.executable, "-c", PROGRAM.format(before=before), *(str(int(number)) for number in numbers)]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=30)
+
+
+@pytest.mark.parametrize(("number", "name"), [(signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "Ctrl-C")])
+def test_the_first_signal_is_a_request(number: signal.Signals, name: str) -> None:
+    ended = signalled(number)
+    assert (ended.returncode, ended.stdout) == (0, f"True stopped by {name}\n")
+
+
+def test_sigterm_may_come_twice() -> None:
+    assert signalled(signal.SIGTERM, signal.SIGTERM).returncode == 0
+
+
+def test_a_second_ctrl_c_ends_at_once() -> None:
+    ended = signalled(signal.SIGINT, signal.SIGINT)
+    assert (ended.returncode, ended.stdout) == (-signal.SIGINT, "True stopped by Ctrl-C\n")
+
+
+def test_before_training_a_signal_interrupts() -> None:
+    ended = signalled(signal.SIGTERM, before="")
+    assert ended.returncode != 0
+    assert "KeyboardInterrupt" in ended.stderr
