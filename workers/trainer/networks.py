@@ -31,10 +31,10 @@ class PixelBody(nn.Module):
     def forward(self, pixels: Tensor) -> Tensor:
         first, *rest = (cast(nn.Conv2d, layer) for layer in self.convolutions)
         # Folding 1/255 into the weights spares a pass over the pixels, which bfloat16 holds exactly as 0–255.
-        x = F.relu(F.conv2d(pixels, first.weight / 255, first.bias, first.stride))
+        x = F.relu_(F.conv2d(pixels, first.weight / 255, first.bias, first.stride))
         for layer in rest:
-            x = F.relu(layer(x))
-        return F.relu(self.hidden(x.flatten(1)))
+            x = F.relu_(layer(x))
+        return F.relu_(self.hidden(x.flatten(1)))
 
 
 class VectorBody(nn.Module):
@@ -59,7 +59,7 @@ class ActorCritic(nn.Module):
 
     def __init__(self, body: PixelBody | VectorBody, num_actions: int, dtype: torch.dtype) -> None:
         super().__init__()
-        self.body = body
+        self.body = body.to(dtype)
         self.policy = nn.Linear(body.features, num_actions)
         self.value = nn.Linear(body.features, 1)
         self.dtype = dtype
@@ -73,12 +73,8 @@ class ActorCritic(nn.Module):
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (n, actions) and values (n,) of prepared or raw observations."""
-        device = observations.device.type
-        with torch.autocast(device, dtype=torch.bfloat16, enabled=self.dtype is torch.bfloat16):
-            features = self.body(self.prepare(observations))
-        features = features.float()
-        with torch.autocast(device, enabled=False):
-            return self.policy(features), self.value(features).squeeze(-1)
+        features = self.body(self.prepare(observations)).float()
+        return self.policy(features), self.value(features).squeeze(-1)
 
 
 def resolved(network: Network, pixels: bool) -> Network:

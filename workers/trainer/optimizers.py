@@ -5,19 +5,60 @@ from torch import Tensor, nn
 
 
 class FlatParameters:
-    """Moves a module's parameters and gradients into two flat buffers; the module goes on using them as views."""
+    """Moves a module's parameters and gradients into flat float32 buffers, of which the module uses views.
+
+    Parameters in a shorter format come first; the module computes with a rounded copy of those, made after every
+    update, so that small steps add up in float32 and no forward pass has to convert weights.
+    """
 
     def __init__(self, module: nn.Module) -> None:
+        self.module = module
         parameters = list(module.parameters())
-        self.values = torch.cat([_storage_order(p.detach()).reshape(-1) for p in parameters])
+        self.values = torch.cat([_storage_order(p.detach()).reshape(-1).float() for p in parameters])
         self.gradients = torch.zeros_like(self.values)
+        rounded = [p for p in parameters if p.dtype is not torch.float32]
+        self._rounded = slice(0, sum(p.numel() for p in rounded))
+        dtype = rounded[0].dtype if rounded else torch.float32
+        self._copies = self.values[self._rounded].to(dtype)
+        self._copy_gradients = torch.zeros_like(self._copies)
+        self._names: dict[str, Tensor] = {}
         start = 0
-        for parameter in parameters:
-            end = start + parameter.numel()
-            parameter.data = _view(self.values[start:end], parameter)
+        for name, parameter in module.named_parameters():
+            where = slice(start, start + parameter.numel())
+            self._names[name] = _view(self.values[where], parameter)
+            short = parameter.dtype is not torch.float32
+            values, gradients = (self._copies, self._copy_gradients) if short else (self.values, self.gradients)
+            parameter.data = _view(values[where], parameter)
             # Autograd adds to a gradient that exists; it is zeroed in place and never set to None.
-            parameter.grad = _view(self.gradients[start:end], parameter)
-            start = end
+            parameter.grad = _view(gradients[where], parameter)
+            start = where.stop
+
+    def backward(self, loss: Tensor) -> None:
+        """Compute the gradients of the loss into the buffer."""
+        self.gradients.zero_()
+        self._copy_gradients.zero_()
+        loss.backward()
+        self.gradients[self._rounded] = self._copy_gradients
+
+    def changed(self) -> None:
+        """Let the module see values that were written to the buffer."""
+        self._copies.copy_(self.values[self._rounded])
+
+    def named(self) -> dict[str, Tensor]:
+        """The float32 values by the names that the module's `load_state_dict` knows."""
+        return dict(self._names)
+
+    def load(self, named: dict[str, Tensor]) -> None:
+        """Take over values by name; a missing or misshapen one is an error that says which."""
+        if named.keys() != self._names.keys():
+            raise ValueError(f"expected the parameters {sorted(self._names)}, got {sorted(named)}")
+        for name, values in self._names.items():
+            if named[name].shape != values.shape:
+                raise ValueError(
+                    f"{name} has shape {tuple(named[name].shape)}, this network needs {tuple(values.shape)}"
+                )
+            values.copy_(named[name])
+        self.changed()
 
 
 def _storage_order(parameter: Tensor) -> Tensor:
@@ -46,11 +87,12 @@ class RMSProp:
         gradients = self.parameters.gradients
         self.mean_square.mul_(self.decay).addcmul_(gradients, gradients, value=1 - self.decay)
         self.parameters.values.addcdiv_(gradients, (self.mean_square + self.epsilon).sqrt_(), value=-learning_rate)
+        self.parameters.changed()
 
 
 def clip_to_norm(gradients: Tensor, limit: float) -> Tensor:
     """Scale gradients in place so that their norm is at most `limit`; return the norm they had."""
-    norm = gradients.norm()
+    norm: Tensor = gradients.norm()
     gradients.mul_((limit / (norm + 1e-12)).clamp(max=1.0))
     return norm
 

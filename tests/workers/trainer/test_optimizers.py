@@ -2,6 +2,7 @@
 
 import math
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,7 +38,7 @@ def test_flat_buffers_hold_what_the_module_uses() -> None:
     pixels = torch.randn(2, 3, 5, 5)
     parameters = FlatParameters(convolution)
 
-    convolution(pixels).square().sum().backward()
+    parameters.backward(convolution(pixels).square().sum())
     reference(pixels).square().sum().backward()
     parameters.values.sub_(parameters.gradients, alpha=0.1)
 
@@ -48,13 +49,29 @@ def test_flat_buffers_hold_what_the_module_uses() -> None:
         torch.testing.assert_close(ours.detach(), theirs.detach() - 0.1 * theirs.grad)
 
 
-def test_zeroed_gradients_are_still_the_buffer_after_another_backward() -> None:
+def test_gradients_of_one_backward_do_not_add_to_those_of_the_one_before() -> None:
     module = nn.Linear(2, 1)
     parameters = FlatParameters(module)
     for _ in range(2):
-        parameters.gradients.zero_()
-        module(torch.ones(1, 2)).sum().backward()
+        parameters.backward(module(torch.ones(1, 2)).sum())
     assert sorted(parameters.gradients.tolist()) == [1.0, 1.0, 1.0]
+
+
+def test_steps_too_small_for_bfloat16_still_add_up() -> None:
+    module = nn.Linear(1, 1, bias=False).to(torch.bfloat16)
+    parameters = FlatParameters(module)
+    parameters.load({"weight": torch.tensor([[1.0]])})
+    for _ in range(100):  # bfloat16 holds nothing between 1 and 1.0078
+        parameters.values.add_(0.001)
+        parameters.changed()
+    assert abs(module.weight.item() - 1.1) < 0.005
+    torch.testing.assert_close(parameters.named()["weight"], torch.tensor([[1.1]]))
+
+
+def test_a_network_of_another_shape_is_refused_by_name() -> None:
+    parameters = FlatParameters(nn.Linear(2, 3))
+    with pytest.raises(ValueError, match=r"weight has shape \(3, 4\), this network needs \(3, 2\)"):
+        parameters.load({"weight": torch.zeros(3, 4), "bias": torch.zeros(3)})
 
 
 @settings(deadline=None)

@@ -133,7 +133,7 @@ def train(config: PaacConfig, run: Run) -> None:
     sample = Sampler(config.seed, run.device)
     step = 0  # N of the paper, line 1
     if start:
-        step = restore(start, network, optimizer, sample)
+        step = restore(start, optimizer, sample)
     book = EpisodeBook(run, config.num_envs, environment.frames_per_step, step)
     actors = Actors(environment, network, sample, config, run.device)
 
@@ -144,9 +144,8 @@ def train(config: PaacConfig, run: Run) -> None:
             learning_rate = learning_rate_at(
                 config.learning_rate, config.learning_rate_decay, book.step, config.total_steps
             )
-            parameters.gradients.zero_()
             losses = actor_critic_losses(network, rollout, config)
-            losses.total.backward()
+            parameters.backward(losses.total)
             gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
             optimizer.step(learning_rate)  # line 18
 
@@ -162,24 +161,24 @@ def train(config: PaacConfig, run: Run) -> None:
                     }
                 )
             if run.checkpoint_due():
-                run.save(state(book, network, optimizer, sample))
-        run.save(state(book, network, optimizer, sample))
+                run.save(state(book, optimizer, sample))
+        run.save(state(book, optimizer, sample))
     finally:
         environment.close()
 
 
-def state(book: EpisodeBook, network: ActorCritic, optimizer: RMSProp, sample: Sampler) -> TrainingState:
+def state(book: EpisodeBook, optimizer: RMSProp, sample: Sampler) -> TrainingState:
     """All that the next update depends on but the environments, which begin new episodes on resume."""
-    tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
+    tensors = {f"network.{name}": values for name, values in optimizer.parameters.named().items()}
     tensors["optimizer.mean_square"] = optimizer.mean_square
     tensors["sampler.random"] = sample.random.get_state()
     return TrainingState(step=book.step, frames=book.frames, tensors=tensors)
 
 
-def restore(start: TrainingState, network: ActorCritic, optimizer: RMSProp, sample: Sampler) -> int:
+def restore(start: TrainingState, optimizer: RMSProp, sample: Sampler) -> int:
     """Put a saved state back in place and return its step."""
     prefix = "network."
-    network.load_state_dict(
+    optimizer.parameters.load(
         {name.removeprefix(prefix): tensor for name, tensor in start.tensors.items() if name.startswith(prefix)}
     )
     optimizer.mean_square.copy_(start.tensors["optimizer.mean_square"])
