@@ -39,6 +39,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        settings: Settings = app.state.settings
         migrate(settings)
         app.state.database = open_database(settings)
         sweep(app.state.database)

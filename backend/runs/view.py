@@ -90,7 +90,7 @@ def _shown(run: models.Run, free: dict[str, int | None]) -> schemas.Run:
         queue=run.queue,
         attempt=run.attempt,
         priority=run.priority,
-        tags=[tag.tag for tag in run.tags],
+        tags=sorted(tag.tag for tag in run.tags),
         notes=run.notes,
         config=run.config,
         parent=parent,

@@ -1,0 +1,129 @@
+"""Filtering, sorting and paging the list of runs."""
+
+import math
+from typing import Any
+
+import pytest
+
+from backend.db import Database
+from backend.metrics.models import MetricSeries
+from backend.runs.listing import SORTABLE
+from tests.factories import CARTPOLE, Api
+
+PONG = {"algorithm": "paac", "env": "ALE/Pong-v5"}
+
+
+def ids(api: Api, **query: Any) -> list[int]:
+    response = api.user.get("/api/v1/runs", params=query)
+    assert response.status_code == 200, response.text
+    page = response.json()
+    assert page["total"] >= len(page["items"])
+    return [run["id"] for run in page["items"]]
+
+
+def walk(api: Api, sort: str, limit: int) -> list[int]:
+    """Every page of a list, one after another."""
+    found: list[int] = []
+    cursor = None
+    while True:
+        query = {"sort": sort, "limit": limit} | ({"cursor": cursor} if cursor else {})
+        page = api.user.get("/api/v1/runs", params=query).json()
+        found += [run["id"] for run in page["items"]]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            return found
+
+
+def test_newest_first_by_default(api: Api) -> None:
+    made = [api.launch()["id"] for _ in range(3)]
+    assert ids(api) == made[::-1]
+
+
+def test_filters_narrow_the_list(api: Api) -> None:
+    pong = api.launch(config=PONG, tags=["atari", "long"], name="ping")["id"]
+    cart = api.launch(tags=["long"], notes="A pole, 50% done")["id"]
+    stopped = api.launch()["id"]
+    api.act(stopped, "stop")
+    assert ids(api, state="stopped") == [stopped]
+    assert ids(api, state=["stopped", "queued"]) == [stopped, cart, pong]
+    assert ids(api, tag="long") == [cart, pong]
+    assert ids(api, tag=["long", "atari"]) == [pong]
+    assert ids(api, env="ALE/Pong-v5") == [pong]
+    assert ids(api, algorithm="paac") == [stopped, cart, pong]
+    assert ids(api, algorithm="a3c") == []
+    assert ids(api, text="PING") == [pong]
+    assert ids(api, text="pole") == [stopped, cart], "the environment's name, and the notes"
+    assert ids(api, text="50%") == [cart]
+    assert ids(api, text="_") == []
+    assert ids(api, text="ata") == [pong]
+    assert ids(api, text=f"#{cart}") == [cart]
+    assert api.user.get("/api/v1/runs", params={"state": "asleep"}).status_code == 422
+
+
+def test_archived_runs_are_hidden_and_come_back(api: Api) -> None:
+    kept, hidden = api.launch()["id"], api.launch()["id"]
+    api.act(hidden, "stop")
+    api.act(hidden, "archive")
+    assert ids(api) == [kept]
+    assert ids(api, archived=True) == [hidden]
+    api.act(hidden, "restore")
+    assert ids(api) == [hidden, kept]
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_pages_hold_every_run_once_under_any_sort(api: Api, database: Database, descending: bool) -> None:
+    made = [api.launch(name=name)["id"] for name in ("b", "a", "b", "c", "a")]
+    api.act(made[0], "stop")
+    _give_metric(database, dict(zip(made, (1.5, -2.0, math.nan, math.inf), strict=False)))
+    sign = "-" if descending else ""
+    for sort in (*SORTABLE, "metric:episode/return:last", "metric:episode/return:max", "metric:unknown:last"):
+        whole = ids(api, sort=sign + sort)
+        assert sorted(whole) == sorted(made), sort
+        assert walk(api, sign + sort, 2) == whole, sort
+    by_name = sorted(range(5), key=lambda i: ("babca"[i], i), reverse=descending)
+    assert ids(api, sort=f"{sign}name") == [made[i] for i in by_name]
+
+
+def test_sorting_by_a_metric_puts_runs_without_it_last(api: Api, database: Database) -> None:
+    low, without, high = (api.launch()["id"] for _ in range(3))
+    _give_metric(database, {low: -21.0, high: 18.5})
+    assert ids(api, sort="metric:episode/return:last") == [low, high, without]
+    assert ids(api, sort="-metric:episode/return:max") == [high, low, without]
+
+
+def test_a_run_launched_between_two_pages_shifts_nothing(api: Api) -> None:
+    made = [api.launch()["id"] for _ in range(4)]
+    first = api.user.get("/api/v1/runs", params={"limit": 2}).json()
+    api.launch()
+    second = api.user.get("/api/v1/runs", params={"limit": 2, "cursor": first["next_cursor"]}).json()
+    assert [run["id"] for run in first["items"] + second["items"]] == made[::-1]
+    assert second["next_cursor"] is None
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"sort": "config"}, "sort"),
+        ({"sort": "metric:a:mean"}, "sort"),
+        ({"cursor": "nonsense"}, "cursor"),
+        ({"cursor": "W10="}, "cursor"),
+        ({"cursor": "WyJuYW1lIiwgImEiLCAxXQ=="}, "cursor"),
+        ({"limit": 1_001}, "limit"),
+    ],
+)
+def test_a_wrong_query_is_named(api: Api, query: dict[str, Any], field: str) -> None:
+    response = api.user.get("/api/v1/runs", params=query)
+    assert response.status_code == 422
+    assert [error["field"] for error in response.json()["errors"]] == [field]
+
+
+def test_colours_of_neighbours_differ_and_stay(api: Api) -> None:
+    made = [api.launch(config=CARTPOLE) for _ in range(6)]
+    assert len({run["color"] for run in made}) == 6
+    assert [api.run(run["id"])["color"] for run in made] == [run["color"] for run in made]
+
+
+def _give_metric(database: Database, values: dict[int, float]) -> None:
+    with database.write() as session:
+        for run_id, value in values.items():
+            session.add(MetricSeries(run_id=run_id, name="episode/return", last=value, max=value))

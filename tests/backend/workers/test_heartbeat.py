@@ -1,0 +1,67 @@
+"""Heartbeats: lease, desired, stale attempts, and the list of workers."""
+
+from datetime import timedelta
+
+from fastapi.testclient import TestClient
+
+from backend.columns import utc_now
+from backend.db import Database
+from backend.models import Run, Worker
+from tests.factories import Api
+
+
+def test_a_heartbeat_renews_the_lease_and_brings_what_is_wanted(api: Api, database: Database) -> None:
+    run_id, attempt = api.running()
+    with database.write() as session:
+        session.get_one(Run, run_id).lease_expires_at = utc_now() + timedelta(seconds=1)
+    held = {"id": run_id, "attempt": attempt}
+    assert api.beat(run=held).json() == {"desired": "run", "lease_seconds": 60.0}
+    with database.read() as session:
+        lease = session.get_one(Run, run_id).lease_expires_at
+        assert lease is not None
+        assert lease > utc_now() + timedelta(seconds=50)
+    api.act(run_id, "pause")
+    assert api.beat(run=held).json()["desired"] == "pause"
+    api.act(run_id, "stop")
+    assert api.beat(run=held).json()["desired"] == "stop"
+    assert api.beat().json()["desired"] is None
+
+
+def test_a_stale_attempt_is_told_so_and_the_worker_still_counts_as_alive(api: Api) -> None:
+    run_id, attempt = api.running()
+    api.release(run_id, attempt, "lost")
+    assert api.claim("w2")["attempt"] == 2
+    response = api.beat("w1", run={"id": run_id, "attempt": 1})
+    assert response.status_code == 409
+    assert response.json()["type"].endswith("stale-attempt")
+    assert [(worker["name"], worker["state"]) for worker in api.user.get("/api/v1/workers").json()] == [("w1", "idle")]
+    # A run that was purged meanwhile is as stale.
+    assert api.beat("w1", run={"id": 999, "attempt": 1}).json()["type"].endswith("stale-attempt")
+
+
+def test_workers_are_idle_busy_or_gone(api: Api, database: Database) -> None:
+    for name in ("w1", "w2", "w3"):
+        api.beat(name)
+    run_id, attempt = api.running()
+    api.beat("w1", run={"id": run_id, "attempt": attempt})
+    assert api.worker.post("/api/v1/worker/goodbye", json={"name": "w2"}).status_code == 204
+    with database.write() as session:
+        session.get_one(Worker, "w3").last_seen_at = utc_now() - timedelta(seconds=11)
+    listed = {worker["name"]: worker for worker in api.user.get("/api/v1/workers").json()}
+    assert {name: worker["state"] for name, worker in listed.items()} == {"w1": "busy", "w2": "gone", "w3": "gone"}
+    assert (listed["w1"]["run_id"], listed["w1"]["cores"], listed["w1"]["host"]) == (run_id, 2, "h")
+    api.beat("w2")
+    assert {worker["state"] for worker in api.user.get("/api/v1/workers").json() if worker["name"] == "w2"} == {"idle"}
+
+
+def test_a_finished_run_frees_its_worker(api: Api) -> None:
+    api.beat("w1")
+    run_id, attempt = api.running()
+    assert api.user.get("/api/v1/workers").json()[0]["state"] == "busy"
+    api.release(run_id, attempt, "finished")
+    assert api.user.get("/api/v1/workers").json()[0]["state"] == "idle"
+
+
+def test_a_worker_without_the_token_is_not_let_in(client: TestClient) -> None:
+    response = client.post("/api/v1/worker/claim", json={"name": "w1", "queue": "cpu"})
+    assert response.status_code == 401

@@ -1,0 +1,85 @@
+"""Where a run goes when its worker gives it back."""
+
+import pytest
+
+from tests.factories import Api, event
+
+
+@pytest.mark.parametrize(
+    ("wish", "outcome", "state"),
+    [
+        (None, "finished", "finished"),
+        (None, "failed", "failed"),
+        (None, "stopped", "queued"),
+        (None, "drained", "queued"),
+        (None, "lost", "queued"),
+        ("pause", "stopped", "paused"),
+        ("pause", "drained", "paused"),
+        ("pause", "lost", "paused"),
+        ("pause", "finished", "finished"),
+        ("stop", "stopped", "stopped"),
+        ("stop", "drained", "stopped"),
+        ("stop", "lost", "stopped"),
+        ("stop", "failed", "failed"),
+    ],
+)
+def test_outcome_and_wish_decide(api: Api, wish: str | None, outcome: str, state: str) -> None:
+    run_id, attempt = api.running()
+    if wish:
+        api.act(run_id, wish)
+    assert api.release(run_id, attempt, outcome).json() == {"state": state}
+    run = api.run(run_id)
+    assert run["state"] == state
+    assert run["worker"] is None
+    assert (run["finished_at"] is not None) == (state in ("finished", "failed", "stopped"))
+
+
+def test_a_repeated_release_changes_nothing(api: Api) -> None:
+    run_id, attempt = api.running()
+    assert api.release(run_id, attempt, "lost").json() == {"state": "queued"}
+    assert api.release(run_id, attempt, "failed").json() == {"state": "queued"}
+    api.claim()
+    response = api.release(run_id, attempt, "finished")
+    assert response.status_code == 409
+    assert response.json()["type"].endswith("stale-attempt")
+    assert api.run(run_id)["state"] == "starting"
+
+
+def test_a_failure_shows_its_traceback(api: Api) -> None:
+    run_id, attempt = api.running()
+    api.send(run_id, attempt, event(2, "failed", message="division by zero", traceback="Traceback …"))
+    assert api.run(run_id)["failure"] is None, "the run fails when the worker gives it back"
+    api.release(run_id, attempt, "failed")
+    run = api.run(run_id)
+    assert run["failure"] == {"message": "division by zero", "traceback": "Traceback …"}
+    assert run["state_reason"] == "division by zero"
+
+
+def test_a_trainer_that_had_told_its_end_before_it_was_lost_is_believed(api: Api) -> None:
+    run_id, attempt = api.running()
+    api.send(run_id, attempt, event(2, "finished", step=1_000))
+    assert api.release(run_id, attempt, "lost").json() == {"state": "finished"}
+    assert api.run(run_id)["step"] == 1_000
+
+
+def test_the_sixth_loss_fails_the_run_and_says_why(api: Api) -> None:
+    run_id = api.launch()["id"]
+    for loss in range(1, 6):
+        attempt = api.claim()["attempt"]
+        assert attempt == loss
+        assert api.release(run_id, attempt, "lost", message="The trainer was killed.").json() == {"state": "queued"}
+        reason = api.run(run_id)["state_reason"]
+        assert reason.startswith(f"The trainer was killed. Back in the queue, {loss} of at most 5 times.")
+    assert api.release(run_id, api.claim()["attempt"], "lost", message="Killed again.").json() == {"state": "failed"}
+    failure = api.run(run_id)["failure"]["message"]
+    assert failure == "Killed again. That was once too often: it has been put back 5 times already."
+    log = api.user.get(f"/api/v1/runs/{run_id}/log").json()["items"]
+    assert [line["level"] for line in log].count("warning") == 5
+    assert log[-1]["level"] == "error"
+
+
+def test_being_drained_is_not_counted_as_a_loss(api: Api) -> None:
+    run_id = api.launch()["id"]
+    for _ in range(7):
+        assert api.release(run_id, api.claim()["attempt"], "drained").json() == {"state": "queued"}
+    assert api.run(run_id)["state_reason"].startswith("Worker w1 was shut down.")
