@@ -51,8 +51,9 @@ export function themed(figure: PlotlyFigure, { scheme, revision, legend }: Figur
         ...layout.legend,
         orientation: "h",
         x: 0,
-        y: -0.2,
-        yanchor: "top",
+        y: 0,
+        yref: "container",
+        yanchor: "bottom",
         font: { color: palette.text },
       },
       hoverlabel: {

@@ -5,6 +5,7 @@ import { comparisonQuery } from "@/api/queries";
 import { usePageTitle } from "@/app/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
 import { QueryProblem } from "@/ui/QueryProblem";
+import classes from "./compare.module.css";
 import { readMetrics, readRuns, writeMetrics, writeRuns } from "./comparison";
 import { CompareCurves } from "./CompareCurves";
 import { Differences } from "./Differences";
@@ -21,7 +22,7 @@ export default function ComparePage() {
   const setRuns = (next: number[]) => setSearch((current) => writeRuns(current, next));
 
   return (
-    <Stack gap="lg">
+    <Stack gap="lg" className={classes.sheet}>
       <Title order={1}>Compare runs</Title>
       <RunPicker runs={runs} known={comparison.data?.runs ?? []} onChange={setRuns} />
       {runs.length === 0 && (

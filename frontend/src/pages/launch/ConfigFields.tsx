@@ -37,7 +37,7 @@ export function ConfigFields({ config, environments, without = [] }: ConfigField
         keepMounted
       >
         {sections.map(([group, fields]) => (
-          <Accordion.Item key={group} value={group}>
+          <Accordion.Item key={group} value={group} className={classes.section}>
             <Accordion.Control>
               <SectionTitle group={group} fields={fields} config={config} />
             </Accordion.Control>

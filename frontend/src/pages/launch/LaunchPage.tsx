@@ -5,6 +5,7 @@ import { Link, useSearchParams } from "react-router";
 import { configSchemaQuery, environmentsQuery, presetsQuery, runQuery } from "@/api/queries";
 import { usePageTitle } from "@/app/usePageTitle";
 import { QueryProblem } from "@/ui/QueryProblem";
+import classes from "./launch.module.css";
 import { LaunchForm } from "./LaunchForm";
 import { type JsonSchema, variantsOf } from "./schema";
 import { startingPoint } from "./startingPoint";
@@ -26,7 +27,7 @@ export default function LaunchPage() {
   const ready = needed.every((query) => query.data !== undefined);
 
   return (
-    <Stack gap="lg">
+    <Stack gap="lg" className={classes.sheet}>
       <Title order={1}>Launch a run</Title>
       {likeId !== null && like.data && (
         <Alert variant="light" p="sm" maw={1200}>

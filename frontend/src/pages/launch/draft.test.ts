@@ -100,7 +100,7 @@ describe("placeErrors", () => {
 
 describe("words", () => {
   it("writes ranges", () => {
-    expect(rangeText({ min: 1, max: 10_000_000_000 })).toBe("from 1 to 10_000_000_000");
+    expect(rangeText({ min: 1, max: 10_000_000_000 })).toBe("from 1 to 10\u202f000\u202f000\u202f000");
     expect(rangeText({ min: 0, below: 1 })).toBe("at least 0, below 1");
     expect(rangeText({})).toBe("");
   });
@@ -110,7 +110,7 @@ describe("words", () => {
       "on",
       "off",
       "none",
-      "115_000_000",
+      "115\u202f000\u202f000",
       "nips",
     ]);
   });

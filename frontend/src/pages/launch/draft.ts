@@ -47,14 +47,19 @@ function inRange(value: number, { min, max, above, below }: Range): boolean {
   );
 }
 
+/** A number for reading: thin spaces where an input has underscores. */
+function legible(value: number): string {
+  return writeNumber(value).replaceAll("_", "\u202f");
+}
+
 /** The range in words, as "from 1 to 1024" or "above 0, at most 10"; empty where there is none. */
 export function rangeText({ min, max, above, below }: Range): string {
-  if (min !== undefined && max !== undefined) return `from ${writeNumber(min)} to ${writeNumber(max)}`;
+  if (min !== undefined && max !== undefined) return `from ${legible(min)} to ${legible(max)}`;
   const parts = [
-    min === undefined ? "" : `at least ${writeNumber(min)}`,
-    above === undefined ? "" : `above ${writeNumber(above)}`,
-    max === undefined ? "" : `at most ${writeNumber(max)}`,
-    below === undefined ? "" : `below ${writeNumber(below)}`,
+    min === undefined ? "" : `at least ${legible(min)}`,
+    above === undefined ? "" : `above ${legible(above)}`,
+    max === undefined ? "" : `at most ${legible(max)}`,
+    below === undefined ? "" : `below ${legible(below)}`,
   ];
   return parts.filter(Boolean).join(", ");
 }
@@ -91,7 +96,7 @@ export function overridesOf(values: RunConfig, reference: RunConfig): RunConfig 
 export function shown(value: ConfigValue | undefined): string {
   if (value === undefined || value === null) return "none";
   if (typeof value === "boolean") return value ? "on" : "off";
-  return typeof value === "number" ? writeNumber(value) : value;
+  return typeof value === "number" ? legible(value) : value;
 }
 
 /** Sort a problem's errors to the inputs they are about; those of no known field are left to the form's head. */

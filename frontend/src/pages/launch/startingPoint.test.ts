@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Preset, Run, Worker } from "@/api/types";
+import type { Environment, Preset, Run, Worker } from "@/api/types";
 import { environmentChoices } from "./environmentChoices";
 import { queueHint } from "./queueHint";
 import { startingPoint } from "./startingPoint";
@@ -32,7 +32,7 @@ it("begins with another run's configuration, marked against the nearest preset",
 });
 
 it("groups games by kind, under names that hold the id", () => {
-  const known = [
+  const known: Environment[] = [
     { id: "ALE/Pong-v5", title: "Pong", kind: "atari", frames_per_step: 4 },
     { id: "CartPole-v1", title: "CartPole", kind: "vector", frames_per_step: 1 },
   ];

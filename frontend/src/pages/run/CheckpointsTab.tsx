@@ -36,8 +36,8 @@ export function CheckpointsTab({ run }: { run: Run }) {
         A fork goes on learning from a checkpoint, with other hyper-parameters if you like. The last three and
         the best are kept.
       </Text>
-      <Table.ScrollContainer minWidth={560} className={classes.card}>
-        <Table verticalSpacing={6}>
+      <Table.ScrollContainer minWidth={0} className={classes.card}>
+        <Table verticalSpacing={6} className={classes.oneLine}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Saved at</Table.Th>
@@ -69,7 +69,11 @@ function CheckpointRow({ checkpoint, onFork }: { checkpoint: Checkpoint; onFork:
       <Table.Td>
         <Group gap={8} wrap="nowrap">
           <Short value={checkpoint.step} unit="steps" />
-          {checkpoint.best && <Badge size="sm">best</Badge>}
+          {checkpoint.best && (
+            <Badge size="sm" style={{ flex: "none" }}>
+              best
+            </Badge>
+          )}
           {checkpoint.attempt === 0 && (
             <Badge size="sm" variant="default" tt="none">
               from the parent

@@ -15,7 +15,7 @@ import { useConfigFields } from "./useConfigFields";
 export function ConfigTab({ run }: { run: Run }) {
   const presets = useQuery(presetsQuery);
   return (
-    <Stack gap="md">
+    <Stack gap="md" className={classes.narrow}>
       <Settings run={run} />
       <section className={classes.card} aria-label="Have the same again">
         <Title order={2} mb="xs">
@@ -53,7 +53,7 @@ function Settings({ run }: { run: Run }) {
         <Title order={2}>Settings</Title>
         <Switch
           size="xs"
-          label={`Only the ${changed.length} that are not the default`}
+          label={`Only the ${changed.length} that differ from the default`}
           checked={onlyChanged}
           onChange={(event) => setOnlyChanged(event.currentTarget.checked)}
         />
@@ -147,7 +147,7 @@ function Versions({ versions }: { versions: Record<string, string> }) {
       <Title order={2} mb="xs">
         Versions it was trained with
       </Title>
-      <dl className={classes.pairs}>
+      <dl className={classes.pairs} style={{ maxWidth: 320 }}>
         {Object.entries(versions).map(([name, version]) => (
           <Version key={name} name={name} version={version} />
         ))}

@@ -5,7 +5,6 @@ import { videosQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
 import { Figure } from "@/charts/Figure";
 import { useCurveView } from "@/charts/useCurveView";
-import { short } from "@/ui/format";
 import { isActive } from "@/ui/states";
 import { ConfigSummary } from "./ConfigSummary";
 import { FailureCard } from "./FailureCard";
@@ -26,12 +25,14 @@ export function OverviewTab({ run }: { run: Run }) {
           <div className={classes.card}>
             <Figure runs={[run.id]} metric="episode/return" view={view} height={320} />
           </div>
-          <ConfigSummary run={run} />
+          <div className={classes.below}>
+            <ConfigSummary run={run} />
+            <RunTimes run={run} />
+          </div>
         </Stack>
         <Stack gap="md">
           <NewestReplay run={run} />
           <NotesCard run={run} />
-          <RunTimes run={run} />
         </Stack>
       </div>
     </Stack>
@@ -50,7 +51,7 @@ function NewestReplay({ run }: { run: Run }) {
         <>
           <ReplayStage videos={[newest]} pixelated={run.env.startsWith("ALE/")} />
           <Anchor component={Link} to={`/runs/${run.id}/replays`} size="sm">
-            See how it got here, since {short(0, "steps")}
+            See all replays
           </Anchor>
         </>
       ) : (

@@ -3,14 +3,14 @@ import { useReducedMotion } from "@mantine/hooks";
 import { IconPlayerPauseFilled, IconPlayerPlayFilled } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { fileAddress } from "@/api/client";
-import type { Video } from "@/api/types";
 import { duration, exact, plural, score, short } from "@/ui/format";
+import type { Replay } from "./replays";
 import classes from "./replays.module.css";
 
 const SPEEDS = ["0.5", "1", "2", "4"];
 
 interface ReplayStageProps {
-  videos: readonly Video[];
+  videos: readonly Replay[];
   /** Emulator pixels are never blurred. */
   pixelated: boolean;
   /** What stands under the picture of one panel, such as its place on the line of training. */
@@ -59,6 +59,11 @@ export function ReplayStage({ videos, pixelated, under }: ReplayStageProps) {
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [playing, speed, shown]);
 
+  /** The clock is the furthest of the players: a shorter replay waits at its end. */
+  function moved(to: number) {
+    setTime((now) => Math.max(now, to));
+  }
+
   function onEnded() {
     const running = players.current.slice(0, videos.length).some((player) => player && !player.ended);
     if (!running) seek(0);
@@ -82,7 +87,7 @@ export function ReplayStage({ videos, pixelated, under }: ReplayStageProps) {
               playsInline
               preload="auto"
               onLoadedData={() => seek(0)}
-              onTimeUpdate={(event) => setTime((now) => Math.max(event.currentTarget.currentTime, now))}
+              onTimeUpdate={(event) => moved(event.currentTarget.currentTime)}
               onEnded={onEnded}
               onClick={() => setPlaying(!playing)}
             />
@@ -126,7 +131,7 @@ export function ReplayStage({ videos, pixelated, under }: ReplayStageProps) {
   );
 }
 
-function ReplayCaption({ video }: { video: Video }) {
+function ReplayCaption({ video }: { video: Replay }) {
   return (
     <Group gap={12} wrap="wrap">
       <Text size="sm" fw={600} title={exact(video.step, "steps")}>

@@ -2,14 +2,14 @@ import { Group, SegmentedControl, Slider, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useState } from "react";
 import { videosQuery } from "@/api/queries";
-import type { Run, Video } from "@/api/types";
+import type { Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural, score, short } from "@/ui/format";
 import { Poster } from "@/ui/Poster";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { isActive } from "@/ui/states";
 import { ReplayStage } from "./ReplayStage";
-import { inTrainingOrder, spread, stepped } from "./replays";
+import { inTrainingOrder, type Replay, spread, stepped } from "./replays";
 import classes from "./replays.module.css";
 import runClasses from "./run.module.css";
 
@@ -33,7 +33,7 @@ export function ReplaysTab({ run }: { run: Run }) {
   return <Replays videos={videos} pixelated={run.env.startsWith("ALE/")} />;
 }
 
-function Replays({ videos, pixelated }: { videos: Video[]; pixelated: boolean }) {
+function Replays({ videos, pixelated }: { videos: Replay[]; pixelated: boolean }) {
   // null follows the newest replay, so that a run that learns is seen learning.
   const [places, setPlaces] = useState<(number | null)[]>([null]);
   const last = videos.length - 1;
@@ -110,7 +110,7 @@ function Replays({ videos, pixelated }: { videos: Video[]; pixelated: boolean })
 }
 
 interface PlaceSliderProps {
-  videos: readonly Video[];
+  videos: readonly Replay[];
   place: number;
   onChange: (place: number) => void;
 }

@@ -72,7 +72,7 @@ function RunNumbers({ run }: { run: Run }) {
       <div>
         <dt>Steps</dt>
         <dd>
-          <Short value={run.step} unit="steps" />
+          <Short value={run.step} />
         </dd>
       </div>
       <div>

@@ -15,6 +15,7 @@ import { isSystemMetric } from "./systemMetrics";
 import { LogTab } from "./LogTab";
 import { OverviewTab } from "./OverviewTab";
 import { ReplaysTab } from "./ReplaysTab";
+import classes from "./run.module.css";
 import { RunHeader } from "./RunHeader";
 
 const TABS: { value: string; label: string; Content: ComponentType<{ run: Run }> }[] = [
@@ -46,7 +47,11 @@ export default function RunPage() {
     );
   }
   if (run.isError) return <QueryProblem error={run.error} retry={() => void run.refetch()} />;
-  return <Text c="dimmed">Loading run {id}…</Text>;
+  return (
+    <Text c="dimmed" className={classes.sheet}>
+      Loading run {id}…
+    </Text>
+  );
 }
 
 function LoadedRun({ run, tab }: { run: Run; tab: string | undefined }) {
@@ -61,7 +66,7 @@ function LoadedRun({ run, tab }: { run: Run; tab: string | undefined }) {
       { replace: true },
     );
   return (
-    <Stack gap="md">
+    <Stack gap="md" className={classes.sheet}>
       <RunHeader run={run} />
       <Tabs value={current} onChange={open} keepMounted={false}>
         <Tabs.List style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>

@@ -2,12 +2,16 @@ import { expect, it } from "vitest";
 import type { Video } from "@/api/types";
 import { inTrainingOrder, newestFirst, spread, stepped } from "./replays";
 
-const video = (id: number, step: number) => ({ id, step }) as Video;
+const video = (id: number, step: number) => ({ id, step, file_id: id + 100 }) as Video;
 
 it("orders replays by training, a repeated step by when it was recorded", () => {
   const videos = [video(3, 500), video(1, 100), video(2, 500)];
   expect(inTrainingOrder(videos).map(({ id }) => id)).toEqual([1, 2, 3]);
   expect(newestFirst(videos)[0]?.id).toBe(3);
+});
+
+it("leaves out a replay whose file is gone", () => {
+  expect(inTrainingOrder([video(1, 100), { ...video(2, 200), file_id: null }])).toHaveLength(1);
 });
 
 it("spreads panels from the first replay to the newest", () => {

@@ -2,11 +2,15 @@
 
 import type { Video } from "@/api/types";
 
-export function inTrainingOrder(videos: readonly Video[]): Video[] {
-  return videos.toSorted((a, b) => a.step - b.step || a.id - b.id);
+/** A replay whose file is still there. */
+export type Replay = Video & { file_id: number };
+
+export function inTrainingOrder(videos: readonly Video[]): Replay[] {
+  const kept = videos.filter((video): video is Replay => video.file_id !== null);
+  return kept.sort((a, b) => a.step - b.step || a.id - b.id);
 }
 
-export function newestFirst(videos: readonly Video[]): Video[] {
+export function newestFirst(videos: readonly Video[]): Replay[] {
   return inTrainingOrder(videos).reverse();
 }
 
