@@ -87,11 +87,11 @@ class DirectoryRun:
         now = time.monotonic()
         self._next_metrics = now + METRICS_SECONDS
         self._rates.mark(now, self.step, self._updates)
-        speed = {
-            "throughput/steps_per_second": self._rates.steps_per_second,
-            "throughput/updates_per_second": self._rates.updates_per_second,
-        }
-        self._report({**{name: float(value) for name, value in values.items()}, **speed, **self._system.sample()})
+        told = {name: float(value) for name, value in values.items()}
+        if self._rates.steps_per_second > 0:
+            told["throughput/steps_per_second"] = self._rates.steps_per_second
+            told["throughput/updates_per_second"] = self._rates.updates_per_second
+        self._report({**told, **self._system.sample()})
 
     def checkpoint_due(self) -> bool:
         return time.monotonic() >= self._next_checkpoint

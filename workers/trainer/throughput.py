@@ -8,11 +8,12 @@ import psutil
 import torch
 
 WINDOW_SECONDS = 5.0
+SHORTEST_SPAN = 0.2
 SYSTEM_SECONDS = 2.0
 
 
 class RateMeter:
-    """Steps and updates per second over the last few seconds."""
+    """Steps and updates per second over the last few seconds; 0 until there is a span to measure over."""
 
     def __init__(self) -> None:
         self._marks: deque[tuple[float, int, int]] = deque()
@@ -25,7 +26,7 @@ class RateMeter:
         while len(self._marks) > 2 and self._marks[1][0] <= now - WINDOW_SECONDS:
             self._marks.popleft()
         since, first_step, first_updates = self._marks[0]
-        if now > since:
+        if now - since >= SHORTEST_SPAN:
             self.steps_per_second = (step - first_step) / (now - since)
             self.updates_per_second = (updates - first_updates) / (now - since)
 
@@ -36,7 +37,7 @@ class SystemMeter:
     def __init__(self, device: torch.device) -> None:
         self._process = psutil.Process(os.getpid())
         self._process.cpu_percent()  # the first answer is always 0
-        self._device = device
+        self._gpu = device if tells_its_load(device) else None
         self._next = 0.0
 
     def sample(self) -> dict[str, float]:
@@ -49,6 +50,17 @@ class SystemMeter:
             "system/cpu_percent": self._process.cpu_percent(),
             "system/rss_bytes": float(self._process.memory_info().rss),
         }
-        if self._device.type == "cuda":
-            values["system/gpu_percent"] = float(torch.cuda.utilization(self._device))
+        if self._gpu:
+            values["system/gpu_percent"] = float(torch.cuda.utilization(self._gpu))
         return values
+
+
+def tells_its_load(device: torch.device) -> bool:
+    """Ask a GPU once: without nvidia-ml-py it cannot be asked, and some shared GPUs do not answer."""
+    if device.type != "cuda":
+        return False
+    try:
+        torch.cuda.utilization(device)
+    except Exception:
+        return False
+    return True

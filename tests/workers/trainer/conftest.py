@@ -1,5 +1,6 @@
 """Trainers that end with the test."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -7,6 +8,10 @@ import pytest
 
 from tests.workers.trainer import trainers
 from tests.workers.trainer.trainers import Trainer
+
+# Read when torch is loaded: on a busy machine, threads that spin for one another take most of a test's time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 StartTrainer = Callable[..., Trainer]
 
