@@ -26,8 +26,9 @@ def compare(session: Session, written_runs: str) -> Comparison:
 
 
 def differences(configs: Mapping[int, Mapping[str, Any]], titles: Mapping[str, str]) -> list[Difference]:
-    """Every field that any run has; a run without it makes the field differ."""
-    fields = dict.fromkeys(field for config in configs.values() for field in config)
+    """Every field that any run has, in the order of the titles; a run without it makes the field differ."""
+    present = dict.fromkeys(field for config in configs.values() for field in config)
+    fields = dict.fromkeys([*(field for field in titles if field in present), *present])
     return [
         Difference(
             field=field,

@@ -56,7 +56,7 @@ def resumptions(session: Session, run_ids: Sequence[int]) -> dict[int, list[tupl
         Attempt.run_id.in_(run_ids), Attempt.resumed_step.is_not(None)
     )
     found: dict[int, list[tuple[int, int]]] = {run_id: [] for run_id in run_ids}
-    for run_id, attempt, step in session.execute(begun).tuples():
+    for run_id, attempt, step in session.execute(begun):
         found[run_id].append((attempt, step or 0))
     return found
 
@@ -127,7 +127,7 @@ def stored_chunks(
     found = select(MetricChunk.number, MetricChunk.attempt, MetricChunk.data).where(
         MetricChunk.series_id == series.id, MetricChunk.number.between(min(numbers), max(numbers))
     )
-    ordered = session.execute(found.order_by(MetricChunk.number)).tuples()
+    ordered = session.execute(found.order_by(MetricChunk.number))
     chunks = []
     for number, attempt, data in ordered:
         points = unpack(data, POINT)

@@ -1,0 +1,123 @@
+"""The curves figure as arithmetic: smoothing, rounding, text, and what traces there are."""
+
+import json
+import math
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from backend.figures.curves import Look, RunCurve, as_text, curves_figure, significant, smoothed
+from backend.metrics.buckets import Curve
+
+
+def curve(mean: list[float], spread: float = 0.0, x: list[float] | None = None) -> Curve:
+    """A curve of these means, in a band this wide on either side."""
+    values = np.array(mean, np.float64)
+    place = np.arange(len(mean), dtype=np.float64) if x is None else np.array(x)
+    raw = spread == 0
+    count = np.full(len(mean), 1 if raw else 10)
+    return Curve(raw, int(count.sum()), place, values, values - spread, values + spread, values, count)
+
+
+def run(drawn: Curve, name: str = "a run") -> RunCurve:
+    """Run 7 in black."""
+    return RunCurve(7, name, "#000000", drawn)
+
+
+def test_smoothing_is_an_average_weighted_towards_the_present_without_a_bias_to_zero() -> None:
+    values = [10.0, 10.0, 4.0]
+    expected = [10.0, 10.0, (10 * 0.25 + 10 * 0.5 + 4 * 1) / 1.75]
+    assert smoothed(np.array(values), 0.5).tolist() == pytest.approx(expected)
+    assert smoothed(np.array(values), 0.0).tolist() == values
+
+
+def test_smoothing_goes_on_after_what_is_no_number() -> None:
+    line = smoothed(np.array([1.0, math.nan, math.inf, 1.0]), 0.9)
+    assert line[3] == pytest.approx(1.0)
+    assert np.isnan(line[1])
+    assert np.isinf(line[2])
+
+
+def test_values_keep_six_digits() -> None:
+    given = [0.1 + 0.2, -123456.789, 1e-12 / 3, 0.0, math.inf, 1.5e300]
+    assert significant(np.array(given)).tolist() == [0.3, -123457.0, 3.33333e-13, 0.0, math.inf, 1.5e300]
+    assert np.isnan(significant(np.array([math.nan]))[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("lr 0.1 < 0.2 & more", "lr 0.1 &lt; 0.2 &amp; more"),
+        ('<a href="javascript:alert(1)">x</a>', "&lt;a href=&quot;javascript:alert(1)&quot;&gt;x&lt;/a&gt;"),
+        (r"$\href{javascript:alert(1)}{x}$", r"&#36;\href{javascript:alert(1)}{x}&#36;"),
+        ("a\nb\x00c", "a b c"),
+    ],
+)
+def test_a_name_is_text_and_never_markup(name: str, shown: str) -> None:
+    assert as_text(name) == shown
+    figure = curves_figure([run(curve([1.0, 2.0]), name)], Look("m"))
+    assert figure.data[-1]["name"] == shown
+
+
+def test_a_smoothed_run_is_a_line_over_the_faint_raw_one_in_its_band() -> None:
+    figure = curves_figure([run(curve([1.0, 3.0, 2.0], spread=0.5))], Look("m", smoothing=0.6))
+    assert [trace["meta"]["part"] for trace in figure.data] == ["band", "raw", "line"]
+    band, raw, line = figure.data
+    assert band["x"] == [0, 1, 2, 2, 1, 0]
+    assert band["y"] == [1.5, 3.5, 2.5, 1.5, 2.5, 0.5]
+    assert raw["y"] == [1, 3, 2]
+    assert raw["opacity"] < 1
+    assert line["y"][0] == 1
+    assert line["customdata"][1] == [3, 2.5, 3.5, 10]
+    assert [trace["showlegend"] for trace in (band, raw)] == [False, False]
+    assert {trace["legendgroup"] for trace in figure.data} == {"7"}
+    assert len({trace["uid"] for trace in figure.data}) == 3
+
+
+def test_raw_points_unsmoothed_are_one_line() -> None:
+    (line,) = curves_figure([run(curve([1.0, 3.0, 2.0]))], Look("m")).data
+    assert (line["x"], line["y"], line["meta"]) == ([0, 1, 2], [1, 3, 2], {"run_id": 7, "part": "line"})
+
+
+def test_a_single_point_is_seen() -> None:
+    assert curves_figure([run(curve([1.0]))], Look("m")).data[0]["mode"] == "lines+markers"
+
+
+def test_what_is_no_number_is_a_gap_with_a_mark() -> None:
+    figure = curves_figure([run(curve([1.0, math.nan, -math.inf, 4.0]))], Look("m"))
+    line, marks = figure.data
+    assert line["y"] == [1, None, None, 4]
+    assert (marks["x"], marks["y"], marks["text"]) == ([1, 2], [1, 1], ["not a number", "−infinity"])
+    json.dumps(figure.model_dump(), allow_nan=False)
+
+
+def test_a_band_on_a_logarithmic_axis_stays_above_zero() -> None:
+    figure = curves_figure([run(curve([1.0, 10.0], spread=2.0))], Look("m", y_log=True))
+    assert min(figure.data[0]["y"]) > 0
+    assert figure.layout["yaxis"]["type"] == "log"
+
+
+@pytest.mark.parametrize(
+    ("axis", "title", "last"),
+    [
+        ("step", "agent steps", 7_200),
+        ("frames", "emulator frames", 7_200),
+        ("epoch", "epoch (4 M frames)", 7_200),
+        ("time", "hours of training", 2),
+    ],
+)
+def test_the_axis_says_its_unit(axis: str, title: str, last: float) -> None:
+    look = Look("train/entropy", axis)  # type: ignore[arg-type]
+    figure = curves_figure([run(curve([1.0, 2.0], x=[0.0, 7_200.0]))], look)
+    assert figure.layout["xaxis"]["title"]["text"] == title
+    assert figure.layout["yaxis"]["title"]["text"] == "train/entropy"
+    assert figure.data[0]["x"][-1] == last
+
+
+def test_the_figure_brings_no_colours_of_its_own_and_plotly_takes_it() -> None:
+    figure = curves_figure([run(curve([1.0, 2.0], spread=1.0))], Look("m", smoothing=0.5))
+    assert "template" not in figure.layout
+    assert not {"paper_bgcolor", "plot_bgcolor", "font"} & figure.layout.keys()
+    again = go.Figure(figure.model_dump())
+    assert len(again.data) == 3

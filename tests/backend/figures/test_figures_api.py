@@ -1,0 +1,66 @@
+"""Figures as clients ask for them."""
+
+from tests.factories import Api, metrics
+
+CURVES = "/api/v1/figures/curves"
+
+
+def test_two_runs_share_the_figure_each_in_its_colour(api: Api) -> None:
+    runs = []
+    for name in ("one", "two"):
+        run_id, attempt = api.running(name=name)
+        api.send(run_id, attempt, metrics(2, 10, returns=[1]), metrics(3, 20, returns=[2]))
+        api.release(run_id, attempt, "finished")
+        runs.append(api.run(run_id))
+    named = ",".join(str(run["id"]) for run in runs)
+    figure = api.user.get(CURVES, params={"runs": named, "metric": "episode/return"}).json()
+    assert [trace["name"] for trace in figure["data"]] == ["one", "two"]
+    assert [trace["line"]["color"] for trace in figure["data"]] == [run["color"] for run in runs]
+    assert [trace["y"] for trace in figure["data"]] == [[1, 2], [1, 2]]
+    assert figure["layout"]["showlegend"]
+
+
+def test_a_zoom_on_the_time_axis_is_in_hours_as_the_axis_is(api: Api) -> None:
+    run_id, attempt = api.running()
+    sent = [metrics(seq, seq, {"a": seq}) | {"time": 1_700_000_000.0 + 3_600 * seq} for seq in range(2, 7)]
+    api.send(run_id, attempt, *sent)
+    ask = {"runs": run_id, "metric": "a", "x": "time", "from": 1, "to": 3}
+    assert api.user.get(CURVES, params=ask).json()["data"][0]["x"] == [1, 2, 3]
+
+
+def test_no_more_is_drawn_than_was_asked_for(api: Api) -> None:
+    run_id, attempt = api.running()
+    api.send(run_id, attempt, *(metrics(seq, seq * 10, {"a": seq}) for seq in range(2, 502)))
+    figure = api.user.get(CURVES, params={"runs": run_id, "metric": "a", "buckets": 20, "smoothing": 0.5}).json()
+    line = figure["data"][-1]
+    assert len(line["x"]) == 20
+    assert line["x"][-1] == 5_010
+    assert sum(count for _mean, _min, _max, count in line["customdata"]) == 500
+
+
+def test_before_the_first_point_the_figure_is_empty(api: Api) -> None:
+    run_id, attempt = api.running()
+    assert api.user.get(CURVES, params={"runs": run_id}).json()["data"] == []
+    api.release(run_id, attempt, "failed", message="no")
+    answer = api.user.get(CURVES, params={"runs": run_id})
+    assert (answer.status_code, answer.json()["type"]) == (404, "/problems/unknown-metric")
+
+
+def test_wrong_questions_are_answered_by_naming_what_is_wrong(api: Api) -> None:
+    run_id = api.launch()["id"]
+    for params, status, word in (
+        ({"runs": "999"}, 404, "no run 999"),
+        ({"runs": ""}, 422, "runs"),
+        ({"runs": "1;drop"}, 422, "runs"),
+        ({"runs": ",".join(map(str, range(1, 60)))}, 422, "at most 50"),
+        ({"runs": str(run_id), "metric": "<b>"}, 422, "metric"),
+        ({"runs": str(run_id), "smoothing": 1}, 422, "smoothing"),
+        ({"runs": str(run_id), "x": "parsecs"}, 422, "x"),
+    ):
+        answer = api.user.get(CURVES, params=params)
+        assert answer.status_code == status, params
+        assert word in answer.text
+
+
+def test_figures_are_listed(api: Api) -> None:
+    assert [figure["name"] for figure in api.user.get("/api/v1/figures").json()] == ["curves"]

@@ -1,0 +1,307 @@
+"""The store against a plain list of points: whatever was stored, every view of it is exact."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.db import Database
+from backend.metrics import reading, service
+from backend.metrics.buckets import Curve
+from backend.metrics.curves import FRAMES_PER_EPOCH, Window, read_curve, run_views
+from backend.metrics.models import MetricSeries
+from backend.metrics.schemas import Axis
+from backend.models import Attempt, Run
+from workers.trainer.events import Episode, Metrics
+
+NAME = "train/entropy"
+values = st.floats(width=32) | st.sampled_from([math.nan, math.inf, -math.inf, 0.0])
+
+
+@dataclass
+class Point:
+    """A point as the plain list has it."""
+
+    attempt: int
+    step: int
+    time: float
+    value: float
+    shown: bool = True
+
+
+@dataclass
+class Told:
+    """What a trainer tells in one attempt: where it went on from, and batches of (step increment, value)."""
+
+    resumed: int
+    batches: list[list[tuple[int, float]]] = field(default_factory=list)
+
+
+attempts = st.lists(
+    st.builds(
+        Told,
+        st.integers(0, 150),
+        st.lists(st.lists(st.tuples(st.integers(0, 20), values), min_size=1, max_size=15), max_size=5),
+    ),
+    min_size=1,
+    max_size=4,
+)
+axes = st.sampled_from(["step", "frames", "time", "epoch"])
+windows = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted)
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few points make many chunks and pages."""
+    monkeypatch.setattr(service, "CHUNK", 4)
+    monkeypatch.setattr(service, "PAGE", 3)
+    monkeypatch.setattr(service, "RECENT", 5)
+    monkeypatch.setattr(reading, "AT_ONCE", 2)
+
+
+def tell(database: Database, told: list[Told]) -> tuple[int, list[Point]]:
+    """Store what trainers tell: the run, and the points it should have."""
+    points: list[Point] = []
+    with database.write() as session:
+        run = Run(name="r", algorithm="paac", env="CartPole-v1", queue="cpu", config={}, total_steps=1)
+        session.add(run)
+        session.flush()
+        run_id, now = run.id, 1_700_000_000.0
+        for number, attempt in enumerate(told, start=1):
+            step = resumed = attempt.resumed if number > 1 else 0
+            for point in points:
+                point.shown &= point.step <= resumed
+            session.add(Attempt(run_id=run_id, attempt=number, worker="w", resumed_step=resumed))
+            forget(session)
+            service.supersede(session, session.get_one(Run, run_id), number, resumed)
+            now += 1_000
+            for batch in attempt.batches:
+                events = []
+                for more, value in batch:
+                    step, now = step + more, now + 0.5
+                    events.append(Metrics(seq=1, time=now, step=step, frames=4 * step, values={NAME: value}))
+                    points.append(Point(number, step, now, value))
+                forget(session)
+                service.store(session, session.get_one(Run, run_id), number, events)
+    return run_id, points
+
+
+def forget(session: Session) -> None:
+    """Let the session read everything anew, as that of another request would."""
+    session.flush()
+    session.expunge_all()
+
+
+def axis_of(points: list[Point], axis: Axis) -> list[float]:
+    """Where the shown points stand, worked out the slow way."""
+    times: dict[int, list[float]] = {}
+    for point in points:
+        times.setdefault(point.attempt, []).append(point.time)
+    before: dict[int, float] = {}
+    trained = 0.0
+    for attempt, moments in sorted(times.items()):
+        before[attempt] = moments[0] - trained
+        trained += moments[-1] - moments[0]
+    places = {
+        "step": lambda point: float(point.step),
+        "frames": lambda point: 4.0 * point.step,
+        "epoch": lambda point: 4.0 * point.step / FRAMES_PER_EPOCH,
+        "time": lambda point: point.time - before[point.attempt],
+    }
+    return [places[axis](point) for point in points if point.shown]
+
+
+def read(database: Database, run_id: int, window: Window, skip: int = 0) -> Curve | None:
+    """The curve, if the series has been begun."""
+    with database.read() as session:
+        series = session.scalar(select(MetricSeries).where(MetricSeries.run_id == run_id))
+        return read_curve(session, series, run_views(session, [run_id])[run_id], window, skip) if series else None
+
+
+def check_against(curve: Curve, x: list[float], expected: list[float]) -> None:
+    """Every place tells exactly of the points that it stands for, and together they stand for all."""
+    assert curve.total == curve.count.sum() == len(expected)
+    assert list(curve.x) == sorted(curve.x)
+    start = 0
+    for index, count in enumerate(curve.count):
+        of_place = np.array(expected[start : start + count])
+        assert curve.x[index] == x[start + count - 1]
+        np.testing.assert_array_equal(curve.min[index], np.fmin.reduce(of_place))
+        np.testing.assert_array_equal(curve.max[index], np.fmax.reduce(of_place))
+        np.testing.assert_array_equal(curve.last[index], of_place[-1])
+        with np.errstate(invalid="ignore"):
+            scale = np.abs(of_place).max()
+            np.testing.assert_allclose(curve.mean[index], of_place.mean(), rtol=1e-9, atol=1e-9 * scale)
+        start += count
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(attempts, axes, windows, st.integers(1, 12), st.booleans())
+@example([Told(0, [[(0, 1.0), (3, math.nan)] * 6]), Told(9, [[(2, 5.0)] * 3])], "step", [0.0, 1.0], 3, False)
+def test_any_zoom_on_any_axis_is_exact(
+    database: Database,
+    small_chunks: None,  # noqa: ARG001
+    told: list[Told],
+    axis: Axis,
+    zoom: list[float],
+    buckets: int,
+    log: bool,
+) -> None:
+    run_id, points = tell(database, told)
+    x = axis_of(points, axis)
+    shown = [point.value for point in points if point.shown]
+    low, high = ((min(x) + part * (max(x) - min(x)) if x else part) for part in zoom)
+    curve = read(database, run_id, Window(axis, low, high, buckets, log))
+    inside = [(place, value) for place, value in zip(x, shown, strict=True) if low <= place <= high]
+    if curve is None:
+        assert not points
+        return
+    check_against(curve, [place for place, _value in inside], [value for _place, value in inside])
+    assert len(curve.x) <= buckets
+    assert curve.raw == (len(curve.x) == len(inside))
+    if len(inside) <= buckets:
+        assert curve.raw
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(attempts)
+def test_the_statistics_are_of_the_points_not_superseded(
+    database: Database,
+    small_chunks: None,  # noqa: ARG001
+    told: list[Told],
+) -> None:
+    run_id, points = tell(database, told)
+    shown = np.array([point.value for point in points if point.shown])
+    with database.read() as session:
+        series = session.scalar(select(MetricSeries).where(MetricSeries.run_id == run_id))
+    if series is None:
+        assert not points
+        return
+    assert (series.count, series.stored) == (len(shown), len(points))
+    if not len(shown):
+        assert series.last is series.min is series.max is series.recent_mean is None
+        return
+    assert series.last is not None
+    np.testing.assert_array_equal(series.last, shown[-1])
+    np.testing.assert_array_equal(series.min, np.fmin.reduce(shown))
+    np.testing.assert_array_equal(series.max, np.fmax.reduce(shown))
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(series.recent_mean, shown[-5:].mean())
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(attempts, st.integers(0, 300))
+def test_what_came_after_a_cursor_is_all_that_came_after_it(
+    database: Database,
+    small_chunks: None,  # noqa: ARG001
+    told: list[Told],
+    skip: int,
+) -> None:
+    run_id, points = tell(database, told)
+    curve = read(database, run_id, Window("step", buckets=1_000), skip)
+    if curve is not None:
+        later = [point for point in points[skip:] if point.shown]
+        check_against(curve, [float(point.step) for point in later], [point.value for point in later])
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.lists(st.integers(-20, 500).map(float), min_size=1, max_size=8), min_size=1, max_size=8))
+def test_the_best_return_is_the_best_mean_of_the_last_episodes(
+    database: Database,
+    small_chunks: None,  # noqa: ARG001
+    batches: list[list[float]],
+) -> None:
+    run_id, _points = tell(database, [Told(0)])
+    step = 0
+    with database.write() as session:
+        for batch in batches:
+            episodes = []
+            for value in batch:
+                step += 1
+                episodes.append(Episode(step=step, frames=4 * step, episode_return=value, length=1))
+            event = Metrics(seq=1, time=1.0, step=step, frames=4 * step, episodes=episodes)
+            forget(session)
+            service.store(session, session.get_one(Run, run_id), 1, [event])
+    returns = np.array([value for batch in batches for value in batch])
+    with database.read() as session:
+        run = session.get_one(Run, run_id)
+    assert run.episodes == len(returns)
+    assert run.last_return == pytest.approx(returns[-5:].mean())
+    windows_of_five = [returns[end - 5 : end].mean() for end in range(5, len(returns) + 1)]
+    assert run.best_return == pytest.approx(max(windows_of_five) if windows_of_five else returns.mean())
+
+
+def test_a_series_as_long_as_a_day_of_training_is_read_from_few_chunks(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id, _points = tell(database, [Told(0)])
+    steps = range(0, 300_000, 10)
+    for start in range(0, len(steps), 10_000):
+        events = [
+            Metrics(seq=1, time=float(step), step=step, frames=4 * step, values={NAME: math.sin(step / 5_000)})
+            for step in steps[start : start + 10_000]
+        ]
+        with database.write() as session:
+            service.store(session, session.get_one(Run, run_id), 1, events)
+    opened: list[int] = []
+    read_points = reading.points_of
+
+    def counted(session, series, chunks, numbers):  # type: ignore[no-untyped-def]
+        opened.append(len(numbers))
+        return read_points(session, series, chunks, numbers)
+
+    monkeypatch.setattr("backend.metrics.curves.points_of", counted)
+    curve = read(database, run_id, Window("step", buckets=25))
+    assert curve is not None
+    assert opened == [0]
+    check_against(curve, [float(step) for step in steps], [math.sin(step / 5_000) for step in steps])
+    assert len(curve.x) == 25
+    assert curve.count.max() < 1.5 * curve.count.mean()
+
+
+def test_points_out_of_order_in_a_batch_are_put_in_order(database: Database) -> None:
+    run_id, _points = tell(database, [Told(0)])
+    episodes = [
+        Episode(step=step, frames=4 * step, episode_return=float(step), length=step) for step in (30, 10, 20, 10)
+    ]
+    with database.write() as session:
+        event = Metrics(seq=1, time=1.0, step=40, frames=160, episodes=episodes)
+        service.store(session, session.get_one(Run, run_id), 1, [event])
+    with database.read() as session:
+        series = session.scalar(select(MetricSeries).where(MetricSeries.name == "episode/return"))
+        assert series is not None
+        curve = read_curve(session, series, run_views(session, [run_id])[run_id], Window("step"))
+    assert curve.x.tolist() == curve.mean.tolist() == [10, 10, 20, 30]
+
+
+def test_a_clock_that_was_set_back_loses_no_point(database: Database) -> None:
+    run_id, _points = tell(database, [Told(0)])
+    clock = [100.0, 200.0, 300.0, 150.0, 160.0, 310.0]
+    events = [Metrics(seq=1, time=time, step=step, frames=step, values={NAME: time}) for step, time in enumerate(clock)]
+    with database.write() as session:
+        service.store(session, session.get_one(Run, run_id), 1, events)
+    curve = read(database, run_id, Window("time", buckets=3))
+    assert curve is not None
+    assert curve.count.sum() == 6
+    assert (curve.min.min(), curve.max.max(), curve.last[-1]) == (100.0, 310.0, 310.0)
+
+
+def test_a_run_may_not_have_metrics_without_end(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "MAX_SERIES", 3)
+    run_id, _points = tell(database, [Told(0, [[(1, 1.0)]])])
+    more = Metrics(seq=2, time=1.0, step=1, frames=4, values={"a": 1.0, "b": 2.0, "c": 3.0})
+    with pytest.raises(service.UnstorableMetric, match="may have 3 metrics"), database.write() as session:
+        service.store(session, session.get_one(Run, run_id), 1, [more])
+
+
+@pytest.mark.parametrize("name", ["", "a b", "<script>", "../x", "x" * 121, "a\n"])
+def test_what_is_no_name_is_refused(database: Database, name: str) -> None:
+    run_id, _points = tell(database, [Told(0)])
+    event = Metrics(seq=2, time=1.0, step=1, frames=4, values={name: 1.0})
+    with pytest.raises(service.UnstorableMetric, match="cannot name a metric"), database.write() as session:
+        service.store(session, session.get_one(Run, run_id), 1, [event])
