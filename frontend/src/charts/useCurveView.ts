@@ -1,14 +1,20 @@
-import { useCallback, useMemo } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { useSearchParams } from "react-router";
 import { type CurveView, readView, writeView } from "./curveView";
 
 /** The view of the page's curves, kept in its URL so that a link shows the same picture. */
 export function useCurveView(): [CurveView, (view: CurveView) => void] {
   const [search, setSearch] = useSearchParams();
-  const view = useMemo(() => readView(search), [search]);
+  const address = search.toString();
+  // The router changes the URL a moment later; until then what was chosen is shown, so that no switch jumps back.
+  const [chosen, setChosen] = useState<{ view: CurveView; leaving: string } | null>(null);
+  const read = useMemo(() => readView(search), [search]);
   const change = useCallback(
-    (next: CurveView) => setSearch((current) => writeView(current, next), { replace: true }),
-    [setSearch],
+    (view: CurveView) => {
+      setChosen({ view, leaving: address });
+      setSearch((current) => writeView(current, view), { replace: true });
+    },
+    [address, setSearch],
   );
-  return [view, change];
+  return [chosen?.leaving === address ? chosen.view : read, change];
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Select, Switch, Text, TextInput } from "@mantine/core";
+import { Button, Group, Select, Switch, Text, TextInput, VisuallyHidden } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { ConfigValue, Environment } from "@/api/types";
 import { isChanged, rangeText, shown } from "./draft";
@@ -32,13 +32,9 @@ export function ConfigField(props: ConfigFieldProps) {
           {hintOf(field)}
         </Text>
         {changed && (
-          <Button
-            size="compact-xs"
-            variant="subtle"
-            onClick={onReset}
-            aria-label={`Reset ${field.title} to ${shown(before)}`}
-          >
+          <Button size="compact-xs" variant="subtle" onClick={onReset}>
             Changed · reset to {shown(before)}
+            <VisuallyHidden>, {field.title}</VisuallyHidden>
           </Button>
         )}
       </Group>

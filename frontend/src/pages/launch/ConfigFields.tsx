@@ -68,11 +68,11 @@ function SectionTitle({
       <Text fw={600} size="sm">
         {group === "Run" ? "More about the run" : group}
       </Text>
-      <Text size="xs" c="dimmed" truncate visibleFrom="xs">
+      <Text size="xs" c="dimmed" truncate visibleFrom="xs" aria-hidden>
         {fields.map((field) => field.title).join(", ")}
       </Text>
       {changed > 0 && (
-        <Badge size="sm" variant="light" style={{ flexShrink: 0 }}>
+        <Badge size="sm" variant="light" tt="none" style={{ flexShrink: 0 }}>
           {changed} changed
         </Badge>
       )}

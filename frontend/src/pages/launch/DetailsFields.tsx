@@ -1,6 +1,7 @@
 import { TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { FieldErrors } from "./draft";
 import classes from "./launch.module.css";
+import { tidyTags } from "./tags";
 import { inputId } from "./useConfigDraft";
 
 /** What a run is called and filed under; none of it changes what is learnt. */
@@ -38,7 +39,7 @@ export function DetailsFields({ details, errors, onChange }: DetailsFieldsProps)
         description="To find it again; Enter or a comma ends a tag."
         value={details.tags}
         error={errors["tags"]}
-        onChange={(tags) => onChange({ ...details, tags })}
+        onChange={(tags) => onChange({ ...details, tags: tidyTags(tags) })}
       />
       <Textarea
         id={inputId("notes")}

@@ -89,11 +89,12 @@ describe("placeErrors", () => {
       { field: "config.num_envs", message: "too many" },
       { field: "config.paac.env", message: "unknown" },
       { field: "config", message: "network mlp reads vectors" },
-      { field: "", message: "no body" },
+      { field: "", message: "no body." },
+      { field: "preset", message: "no such preset" },
     ];
     expect(placeErrors(errors, ["num_envs", "env"])).toEqual({
       byField: { num_envs: "too many", env: "unknown" },
-      elsewhere: ["config: network mlp reads vectors", "no body"],
+      elsewhere: ["Network mlp reads vectors.", "No body.", "preset: no such preset"],
     });
   });
 });

@@ -99,6 +99,13 @@ export function shown(value: ConfigValue | undefined): string {
   return typeof value === "number" ? legible(value) : value;
 }
 
+// What an error that concerns several fields at once is about.
+const WHOLE = ["", "body", "config", "overrides"];
+
+function sentence(message: string): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? "" : "."}`;
+}
+
 /** Sort a problem's errors to the inputs they are about; those of no known field are left to the form's head. */
 export function placeErrors(
   errors: readonly FieldError[],
@@ -109,7 +116,7 @@ export function placeErrors(
   for (const { field, message } of errors) {
     const name = known.find((candidate) => field.split(".").at(-1) === candidate);
     if (name) byField[name] = message;
-    else elsewhere.push(field ? `${field}: ${message}` : message);
+    else elsewhere.push(WHOLE.includes(field) ? sentence(message) : `${field}: ${message}`);
   }
   return { byField, elsewhere };
 }

@@ -70,7 +70,7 @@ function CheckpointRow({ checkpoint, onFork }: { checkpoint: Checkpoint; onFork:
         <Group gap={8} wrap="nowrap">
           <Short value={checkpoint.step} unit="steps" />
           {checkpoint.best && (
-            <Badge size="sm" style={{ flex: "none" }}>
+            <Badge size="sm" tt="none" style={{ flex: "none" }}>
               best
             </Badge>
           )}

@@ -29,7 +29,7 @@ export function ForkModal({ run, checkpoint, onClose }: ForkModalProps) {
     values: run.config,
     reference: run.config,
   });
-  const [name, setName] = useState("");
+  const [name, setName] = useState(`${run.name}, from ${short(checkpoint.step, "steps")}`);
   const [problems, setProblems] = useState<string[]>([]);
   const fork = useForkRun(run.id);
   const navigate = useNavigate();
@@ -81,7 +81,6 @@ export function ForkModal({ run, checkpoint, onClose }: ForkModalProps) {
           </Text>
           <TextInput
             label="Name"
-            description="Left empty, it is named after this run."
             value={name}
             maxLength={200}
             data-autofocus

@@ -2,6 +2,7 @@ import { Stack, TagsInput, Textarea, Title } from "@mantine/core";
 import { useState } from "react";
 import { useEditRun } from "@/api/mutations";
 import type { Run } from "@/api/types";
+import { tidyTags } from "@/pages/launch/tags";
 import classes from "./run.module.css";
 
 /** Tags and notes; both are kept as soon as they are left. */
@@ -23,7 +24,7 @@ export function NotesCard({ run }: { run: Run }) {
           aria-label="Tags"
           placeholder={run.tags.length === 0 ? "Add a tag, then Enter" : undefined}
           value={run.tags}
-          onChange={(tags) => edit.mutate({ tags })}
+          onChange={(tags) => edit.mutate({ tags: tidyTags(tags) })}
         />
         <Textarea
           aria-label="Notes"

@@ -1,4 +1,4 @@
-import { Badge, Group, Text } from "@mantine/core";
+import { Anchor, Badge, Group, Text } from "@mantine/core";
 import { Link } from "react-router";
 import type { Run } from "@/api/types";
 import { plural } from "@/ui/format";
@@ -51,7 +51,11 @@ function RunFacts({ run }: { run: Run }) {
       </span>
       {run.worker && <span>on {run.worker}</span>}
       {run.attempt > 1 && <span>attempt {run.attempt}</span>}
-      {run.parent && <Link to={`/runs/${run.parent.run_id}`}>from run {run.parent.run_id}</Link>}
+      {run.parent && (
+        <Anchor component={Link} to={`/runs/${run.parent.run_id}`} size="sm">
+          from run {run.parent.run_id}
+        </Anchor>
+      )}
       {run.archived_at && <span>archived</span>}
       {run.tags.map((tag) => (
         <Badge key={tag} size="sm" variant="default" tt="none">
