@@ -1,14 +1,18 @@
-"""The `arcadia` command."""
+"""The `arcadia` command; each part of it imports only what it needs, since a worker's host has no web framework."""
+
+from __future__ import annotations
 
 import argparse
 import logging
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from backend.config import Settings, UnsafeBindingError
+if TYPE_CHECKING:
+    from backend.config import Settings
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
@@ -30,6 +34,8 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
 
 def read_settings(options: argparse.Namespace) -> Settings:
     """Read the settings, or leave with a sentence on what is wrong with them."""
+    from backend.config import Settings
+
     given = {"data_dir": options.data, "port": getattr(options, "port", None)}
     try:
         return Settings(**{name: value for name, value in given.items() if value is not None})
@@ -84,6 +90,9 @@ def main() -> int:
     if options.command in ("worker", "train"):
         become("workers" if options.command == "worker" else "workers.trainer", options.rest)
     settings = read_settings(options)
+
+    from backend.config import UnsafeBindingError
+
     try:
         if options.command == "up":
             return start_all(settings)
