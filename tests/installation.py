@@ -162,8 +162,13 @@ class Installation:
 
     def wait_for_points(self, run: int, attempt: int, more: int = 20) -> None:
         """Wait until the backend has so many more points of an attempt."""
-        seen = len(self.points(run, attempt))
-        self.wait_until(lambda: len(self.points(run, attempt)) >= seen + more)
+        seen: list[int] = []
+
+        def look() -> bool:
+            seen.append(len(self.points(run, attempt)))
+            return seen[-1] >= seen[0] + more
+
+        self.wait_until(look)
 
     def wait_for_checkpoint(self, run: int, attempt: int = 1) -> int:
         """Wait until the backend has a checkpoint of an attempt, and return its step."""

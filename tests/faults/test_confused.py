@@ -1,0 +1,87 @@
+"""Messages that come too often, workers that wake too late, a backend that is away."""
+
+import signal
+import time
+
+from celery import Celery
+
+from tests.faults.test_killed import stop
+from tests.installation import Installation
+
+
+def ring(installation: Installation, run: int, times: int) -> None:
+    """Send the doorbell's message as the backend does."""
+    with Celery(broker=installation.redis.url, set_as_current=False) as bell:
+        for _ in range(times):
+            bell.send_task("workers.look", args=[run], queue="cpu", ignore_result=True)
+
+
+def test_the_same_message_ten_times_trains_the_run_once(installation: Installation) -> None:
+    installation.worker("one")
+    installation.worker("two")
+    run = installation.launch()
+    ring(installation, run, times=10)
+    installation.wait_for_points(run, 1)
+    ring(installation, run, times=10)
+    installation.wait_for_points(run, 1)
+    stop(installation, run)
+    ring(installation, run, times=10)
+    after = installation.launch()
+    installation.wait_for_points(after, 1, more=1)
+    stop(installation, after)
+    for number in (run, after):
+        assert installation.run(number)["attempt"] == 1
+        assert installation.journals.attempts(number) == [1]
+        installation.assert_points_kept(number, whole={1})
+
+
+def test_a_worker_that_wakes_after_its_lease_gives_way_to_the_one_that_took_over(installation: Installation) -> None:
+    sleeper = installation.worker("sleeper")
+    run = installation.launch()
+    installation.wait_for_checkpoint(run)
+    trainer = installation.trainer("sleeper")
+    sleeper.send(signal.SIGSTOP)
+    installation.worker("heir")
+    installation.wait_for_points(run, 2)
+    assert trainer.is_running()
+    assert installation.run(run)["worker"] == "heir"
+    sleeper.send(signal.SIGCONT)
+    installation.wait_until(lambda: not trainer.is_running())
+    before = len(installation.points(run, 1))
+    installation.wait_until(lambda: installation.state_of_worker("sleeper") == "idle")
+    installation.wait_for_points(run, 2)
+    assert len(installation.points(run, 1)) == before
+    assert installation.run(run)["attempt"] == 2
+    stop(installation, run)
+    installation.assert_points_kept(run, whole={2})
+
+
+def test_training_goes_on_while_the_backend_is_away_for_twenty_seconds(installation: Installation) -> None:
+    installation.worker("one")
+    run = installation.launch()
+    installation.wait_for_points(run, 1)
+    installation.backend.end(signal.SIGTERM)
+    back_at, written = time.monotonic() + 20, len(installation.journals.events(run, 1))
+    installation.wait_until(lambda: time.monotonic() > back_at)
+    assert len(installation.journals.events(run, 1)) > written + 10
+    installation.backend.start()
+    installation.wait_for_points(run, 1)
+    assert installation.run(run)["attempt"] == 1
+    stop(installation, run)
+    installation.assert_points_kept(run, whole={1})
+
+
+def test_a_worker_that_is_told_to_leave_hands_its_run_to_another(installation: Installation) -> None:
+    leaving = installation.worker("leaving")
+    run = installation.launch()
+    installation.wait_for_points(run, 1)
+    installation.worker("staying")
+    leaving.end(signal.SIGTERM)
+    installation.wait_for_points(run, 2)
+    assert installation.run(run)["worker"] == "staying"
+    last = installation.journals.events(run, 1)[-1]
+    assert last["kind"] == "stopped"
+    assert installation.journals.events(run, 2)[0]["resumed_from"] == last["step"]
+    assert not any(point["superseded"] for point in installation.points(run))
+    stop(installation, run)
+    installation.assert_points_kept(run, whole={1, 2})

@@ -1,0 +1,78 @@
+"""The worker's disk is full when a checkpoint is to be written: the run goes on, or fails and says why."""
+
+import os
+import resource
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.test_killed import stop
+from tests.installation import Installation
+
+MEGABYTE = 2**20
+# Its checkpoints are of about two megabytes.
+LARGE = {"hidden_units": 512, "checkpoint_seconds": 1}
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Yield a folder on a disk of its own with room for a few checkpoints."""
+    disk = tmp_path / "workers" / "one"
+    disk.mkdir(parents=True)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+        pytest.skip("only root may mount a small disk; the test with limited files stands in")
+    yield disk
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def fill(disk: Path, free: int) -> Path:
+    """Leave so many bytes free and return the file that took the others."""
+    ballast = disk / "ballast"
+    state = os.statvfs(disk)
+    with ballast.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, max(state.f_bavail * state.f_frsize - free, 1))
+    return ballast
+
+
+def test_a_run_goes_on_and_saves_again_once_there_is_room(installation: Installation, small_disk: Path) -> None:
+    installation.worker("one")
+    run = installation.launch(**LARGE)
+    step = installation.wait_for_checkpoint(run)
+    ballast = fill(small_disk, free=MEGABYTE)
+    installation.wait_until(lambda: "could not be written (No space left on device)" in installation.log(run))
+    installation.wait_for_points(run, 1)
+    ballast.unlink()
+    installation.wait_until(lambda: installation.wait_for_checkpoint(run) > step)
+    installation.wait_for_points(run, 1)
+    stop(installation, run)
+    assert installation.run(run)["attempt"] == 1
+    installation.assert_points_kept(run, whole={1})
+
+
+def test_a_run_that_can_write_nothing_at_all_fails_and_says_why(installation: Installation, small_disk: Path) -> None:
+    installation.worker("one")
+    run = installation.launch(**LARGE)
+    installation.wait_for_checkpoint(run)
+    installation.trainer("one").suspend()
+    fill(small_disk, free=0)
+    installation.trainer("one").resume()
+    installation.post(f"runs/{run}/stop")
+    failed = installation.wait_for_state(run, "failed")
+    assert "No space left on device" in failed["failure"]["message"]
+    installation.assert_points_kept(run, whole={1})
+
+
+def test_a_run_whose_last_checkpoint_cannot_be_written_fails_and_says_why(installation: Installation) -> None:
+    worker = installation.worker("one")
+    run = installation.launch(**{**LARGE, "checkpoint_seconds": 1000})
+    installation.wait_for_points(run, 1)
+    # Files that may not grow: for anybody what a full disk is for root.
+    installation.trainer("one").rlimit(resource.RLIMIT_FSIZE, (MEGABYTE, MEGABYTE))
+    installation.post(f"runs/{run}/stop")
+    failed = installation.wait_for_state(run, "failed")
+    assert "could not be written (File too large)" in failed["failure"]["message"]
+    installation.assert_points_kept(run, whole={1})
+    assert worker.process.is_running()

@@ -1,0 +1,109 @@
+"""kill -9 of each part while a run trains: no acknowledged point is lost or doubled, and the run goes on."""
+
+import signal
+
+import psutil
+
+from tests.installation import Installation
+
+
+def stop(installation: Installation, run: int) -> None:
+    """Stop a run, so that its last attempt is delivered whole."""
+    installation.post(f"runs/{run}/stop")
+    installation.wait_for_state(run, "stopped")
+
+
+def test_the_trainer(installation: Installation) -> None:
+    installation.worker("one")
+    run = installation.launch()
+    step = installation.wait_for_checkpoint(run)
+    installation.trainer("one").kill()
+    installation.wait_for_points(run, 2)
+    assert installation.journals.events(run, 2)[0]["resumed_from"] >= step
+    assert "The trainer was killed by SIGKILL. Back in the queue, 1 of at most 5 times." in installation.log(run)
+    stop(installation, run)
+    installation.assert_points_kept(run, whole={1, 2})
+
+
+def test_the_worker(installation: Installation) -> None:
+    worker = installation.worker("one")
+    run = installation.launch()
+    step = installation.wait_for_checkpoint(run)
+    trainer = installation.trainer("one")
+    family = [trainer, *trainer.children(recursive=True)]
+    worker.end(signal.SIGKILL)
+    installation.wait_until(lambda: not any(process.is_running() for process in family))
+    worker.start()
+    installation.wait_for_points(run, 2)
+    assert installation.journals.events(run, 2)[0]["resumed_from"] >= step
+    assert "worker" in installation.log(run)
+    stop(installation, run)
+    installation.assert_points_kept(run, whole={2})
+
+
+def test_the_worker_for_good_while_another_lives(installation: Installation) -> None:
+    installation.worker("one")
+    run = installation.launch()
+    step = installation.wait_for_checkpoint(run)
+    installation.worker("two")
+    installation.workers["one"].end(signal.SIGKILL)
+    installation.wait_for_points(run, 2)
+    assert installation.run(run)["worker"] == "two"
+    assert installation.journals.events(run, 2)[0]["resumed_from"] >= step
+    assert "Worker one fell silent." in installation.log(run)
+    stop(installation, run)
+    installation.assert_points_kept(run, whole={2})
+
+
+def test_the_backend(installation: Installation) -> None:
+    installation.worker("one")
+    run = installation.launch()
+    installation.wait_for_points(run, 1)
+    trainer = installation.trainer("one")
+    installation.backend.end(signal.SIGKILL)
+    installation.backend.start()
+    installation.wait_for_points(run, 1)
+    assert trainer.is_running()
+    assert installation.run(run)["attempt"] == 1
+    stop(installation, run)
+    installation.assert_points_kept(run, whole={1})
+
+
+def test_redis_with_all_its_data(installation: Installation) -> None:
+    installation.worker("one")
+    run = installation.launch()
+    waiting = installation.launch()
+    installation.wait_for_points(run, 1)
+    trainer = installation.trainer("one")
+    installation.redis.kill()
+    installation.wait_for_points(run, 1)
+    installation.redis.start()
+    installation.wait_for_points(run, 1)
+    assert trainer.is_running()
+    stop(installation, run)
+    installation.wait_for_points(waiting, 1)
+    stop(installation, waiting)
+    late = installation.launch()
+    installation.wait_for_points(late, 1, more=1)
+    stop(installation, late)
+    for number in (run, waiting, late):
+        assert installation.run(number)["attempt"] == 1
+        installation.assert_points_kept(number, whole={1})
+
+
+def test_everything_at_once(installation: Installation) -> None:
+    worker = installation.worker("one")
+    run = installation.launch()
+    step = installation.wait_for_checkpoint(run)
+    trainer: psutil.Process = installation.trainer("one")
+    installation.redis.kill()
+    installation.backend.end(signal.SIGKILL)
+    worker.end(signal.SIGKILL)
+    installation.wait_until(lambda: not trainer.is_running())
+    installation.redis.start()
+    installation.backend.start()
+    worker.start()
+    installation.wait_for_points(run, 2)
+    assert installation.journals.events(run, 2)[0]["resumed_from"] >= step
+    stop(installation, run)
+    installation.assert_points_kept(run, whole={2})
