@@ -40,9 +40,6 @@ class Settings(BaseSettings):
     lease_seconds: float = Field(
         default=60.0, gt=0, le=3_600, description="How long a run stays with a worker that has fallen silent."
     )
-    heartbeat_seconds: float = Field(
-        default=2.0, gt=0, le=60, description="How often a worker should report; three missed make it look gone."
-    )
     sweep_seconds: float = Field(
         default=2.0, gt=0, le=60, description="How often expired leases and waiting runs are looked for."
     )

@@ -131,7 +131,7 @@ def _sqlite_engine(url: str, *, writes: bool) -> Engine:
         cursor.execute("PRAGMA temp_store = MEMORY")
         if writes:
             cursor.execute("PRAGMA journal_mode = WAL")
-            # docs/decisions/0003-sqlite-synchronous-full.md
+            # docs/decisions/0003-sqlite-waits-for-the-disk.md
             cursor.execute("PRAGMA synchronous = FULL")
         else:
             cursor.execute("PRAGMA query_only = ON")

@@ -3,6 +3,7 @@
 import logging
 import queue
 import threading
+from contextlib import suppress
 from typing import Annotated
 
 from celery import Celery
@@ -39,21 +40,28 @@ class Doorbell:
         self._thread.start()
 
     def stop(self) -> None:
-        """Send no more."""
+        """Send what waits and no more; a broker that does not answer is given one timeout."""
         if self._thread.is_alive():
             self._pending.put(None)
             self._thread.join(timeout=3 * BROKER_TIMEOUT)
 
     def ring(self, queue_name: QueueName, run_id: int) -> None:
         """Ring soon; dropped when many rings wait already, since the reconciler rings again."""
-        if self._celery is None or self._pending.full():
-            return
-        self._pending.put((queue_name, run_id))
+        if self._celery is not None:
+            with suppress(queue.Full):
+                self._pending.put_nowait((queue_name, run_id))
 
     def ring_after_commit(self, session: Session, run: Run) -> None:
         """Ring for a run that this transaction puts in the queue."""
         if run.state == "queued":
             after_commit(session, lambda: self.ring(run.queue, run.id))
+
+    def _forget_waiting(self) -> bool:
+        """Drop the rings that wait, for the reconciler will ring again; whether the end was among them."""
+        ended = False
+        while not self._pending.empty():
+            ended = self._pending.get() is None or ended
+        return ended
 
     def _run(self) -> None:
         if self._celery is None:
@@ -66,6 +74,8 @@ class Doorbell:
                 if not self._quiet:
                     log.warning("the broker does not answer (%s); runs wait until it does", type(error).__name__)
                 self._quiet = True
+                if self._forget_waiting():
+                    return
 
 
 def _send(celery: Celery, queue_name: QueueName, run_id: int) -> None:

@@ -18,6 +18,9 @@ from backend.workers.attempts import StaleAttempt, stale
 # A worker that has been away this long is no longer listed.
 FORGOTTEN_AFTER = timedelta(days=7)
 
+# Workers report twice a second while they train; the disk need not hear of each report.
+_WORTH_WRITING = timedelta(seconds=2)
+
 
 @dataclass
 class Beat:
@@ -38,8 +41,10 @@ def beat(session: Session, settings: Settings, report: schemas.Heartbeat) -> Bea
         elif run.attempt != held.attempt or run.state not in ACTIVE:
             found.stale = stale(run, held.attempt)
         else:
-            run.lease_expires_at = utc_now() + timedelta(seconds=settings.lease_seconds)
             found.desired = run.desired
+            lease = utc_now() + timedelta(seconds=settings.lease_seconds)
+            if run.lease_expires_at is None or lease - run.lease_expires_at > _WORTH_WRITING:
+                run.lease_expires_at = lease
     _keep(session, report, held.id if held is not None and found.stale is None else None)
     return found
 
@@ -80,8 +85,11 @@ def _keep(session: Session, report: schemas.Heartbeat, run_id: int | None) -> No
     if worker is None:
         worker = Worker(name=report.name)
         session.add(worker)
+    now = utc_now()
+    if news or now - worker.last_seen_at > _WORTH_WRITING:
+        worker.last_seen_at = now
     for column in ("host", "queue", "pid", "version", "device", "cores", "memory_bytes"):
         setattr(worker, column, getattr(report, column))
-    worker.run_id, worker.last_seen_at, worker.left = run_id, utc_now(), False
+    worker.run_id, worker.left = run_id, False
     if news:
         announce_worker(session, report.name)

@@ -26,7 +26,9 @@ def walk(api: Api, sort: str, limit: int) -> list[int]:
     found: list[int] = []
     cursor = None
     while True:
-        query = {"sort": sort, "limit": limit} | ({"cursor": cursor} if cursor else {})
+        query: dict[str, str | int] = {"sort": sort, "limit": limit}
+        if cursor:
+            query["cursor"] = cursor
         page = api.user.get("/api/v1/runs", params=query).json()
         found += [run["id"] for run in page["items"]]
         cursor = page["next_cursor"]

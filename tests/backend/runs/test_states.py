@@ -120,7 +120,7 @@ def test_resume_takes_back_a_pause_that_the_trainer_has_not_answered(api: Api) -
 
 def test_a_run_being_stopped_can_be_neither_paused_nor_resumed() -> None:
     for action in ("pause", "resume"):
-        assert decide(action, 3, "running", "stop") == Refusal("Run 3 is being stopped already.")  # type: ignore[arg-type]
+        assert decide(action, 3, "running", "stop") == Refusal("Run 3 is being stopped already.")
 
 
 def _put_away(api: Api, run_id: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.factories import Api, event, metrics, started
 
 
-def drawn(api: Api, run_id: int, name: str) -> list[tuple[float, float]]:
+def drawn(api: Api, run_id: int, name: str) -> list[tuple[int, float | str]]:
     """Points of a metric as (step, value)."""
     answer = api.user.get(f"/api/v1/runs/{run_id}/metrics", params={"names": name, "x": "step"}).json()
     series = answer["series"].get(name, {"x": [], "mean": []})

@@ -1,0 +1,55 @@
+"""Migrations make exactly the tables that the models describe, on both databases, and wait for each other."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import inspect, text
+
+from alembic import command
+from backend.config import Settings
+from backend.db import migration_engine
+from backend.migrations import alembic_config, migrate
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Settings of a database without any table."""
+    if request.param == "sqlite":
+        return Settings(data_dir=tmp_path)
+    server: str = request.getfixturevalue("postgresql_server")
+    engine = migration_engine(server).execution_options(isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text("DROP DATABASE IF EXISTS arcadia_migrations"))
+        connection.execute(text("CREATE DATABASE arcadia_migrations"))
+    url = engine.url.set(database="arcadia_migrations", drivername="postgresql")
+    return Settings(data_dir=tmp_path, database_url=url.render_as_string(hide_password=False))
+
+
+def test_the_models_and_the_migrations_agree(empty: Settings) -> None:
+    migrate(empty)
+    engine = migration_engine(empty.resolved_database_url)
+    with engine.begin() as connection:
+        config = alembic_config()
+        config.attributes["connection"] = connection
+        command.check(config)
+
+
+def test_backends_that_start_at_once_migrate_once(empty: Settings) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(migrate, [empty] * 3))
+    engine = migration_engine(empty.resolved_database_url)
+    with engine.begin() as connection:
+        assert connection.execute(text("SELECT count(*) FROM alembic_version")).scalar() == 1
+        assert "runs" in inspect(connection).get_table_names()
+
+
+def test_migrations_can_be_undone(empty: Settings) -> None:
+    migrate(empty)
+    engine = migration_engine(empty.resolved_database_url)
+    with engine.begin() as connection:
+        config = alembic_config()
+        config.attributes["connection"] = connection
+        command.downgrade(config, "base")
+        assert inspect(connection).get_table_names() == ["alembic_version"]
+    migrate(empty)

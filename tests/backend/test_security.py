@@ -1,0 +1,228 @@
+"""Nothing answers without being let in, and no foreign page can call."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from starlette.routing import BaseRoute, Route
+
+from backend.app import create_app
+from backend.config import Settings, UnsafeBindingError
+from backend.security import API, COOKIE, PUBLIC, new_cookie
+
+TOKEN, WORKER_TOKEN = "user-secret", "worker-secret"
+
+
+@pytest.fixture(scope="module")
+def guarded_settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """An installation that asks users for a token."""
+    folder = tmp_path_factory.mktemp("guarded")
+    given = {"data_dir": folder, "token": TOKEN, "worker_token": WORKER_TOKEN, "max_body_bytes": 2_000}
+    return Settings.model_validate({**given, "allowed_hosts": "arcadia.example", "sweep_seconds": 60})
+
+
+@pytest.fixture(scope="module")
+def guarded_app(guarded_settings: Settings) -> FastAPI:
+    """Its application."""
+    return create_app(guarded_settings)
+
+
+@pytest.fixture(scope="module")
+def running(guarded_app: FastAPI) -> Iterator[None]:
+    """It runs."""
+    with TestClient(guarded_app, base_url="http://localhost:8000"):
+        yield
+
+
+@pytest.fixture
+def stranger(guarded_app: FastAPI, running: None) -> TestClient:  # noqa: ARG001 - it must run
+    """Somebody who has shown nothing."""
+    return TestClient(guarded_app, base_url="http://localhost:8000", raise_server_exceptions=False)
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def every_call(app: FastAPI) -> list[tuple[str, str]]:
+    """Each method and path that the API answers, whether its document names it or not."""
+
+    def walk(routes: list[BaseRoute], prefix: str) -> Iterator[tuple[str, str]]:
+        for route in routes:
+            included = getattr(route, "include_context", None)
+            if included is not None:
+                yield from walk(included.included_router.routes, prefix + included.prefix)
+            elif isinstance(route, Route):
+                for method in (route.methods or set()) - {"HEAD"}:
+                    yield method, prefix + route.path
+
+    return sorted({call for call in walk(app.router.routes, "") if call[1].startswith(API)})
+
+
+def test_every_route_is_found(guarded_app: FastAPI) -> None:
+    documented = {(m.upper(), path) for path, item in guarded_app.openapi()["paths"].items() for m in item}
+    found = set(every_call(guarded_app))
+    assert documented <= found
+    assert len(documented) > 30
+    assert ("GET", f"{API}/openapi.json") in found
+
+
+def test_every_route_refuses_a_stranger(guarded_app: FastAPI, stranger: TestClient) -> None:
+    for method, path in every_call(guarded_app):
+        address = path.replace("{path:path}", "x/y")
+        for name in ("run_id", "file_id"):
+            address = address.replace(f"{{{name}}}", "1")
+        # The browser and the programs of other sites know neither token; a worker's does not open users' routes.
+        wrong = bearer(TOKEN if path.startswith(f"{API}/worker/") else WORKER_TOKEN)
+        for headers in ({}, wrong, bearer(""), {"Authorization": "Basic dXNlcjo="}):
+            response = stranger.request(method, address, headers=headers, json={})
+            if path in PUBLIC:
+                assert response.status_code != 500, (method, path)
+            else:
+                assert response.status_code == 401, (method, path, headers)
+                assert response.headers["content-type"] == "application/problem+json"
+
+
+def test_only_signing_in_and_health_are_public() -> None:
+    assert set(PUBLIC) == {f"{API}/session", f"{API}/health"}
+
+
+@pytest.mark.parametrize(
+    "path", ["//api/v1/runs", "/api/v1//worker/claim", "/api/v1/worker/../runs", "/api/v1/%77orker/x", "/API/v1/runs"]
+)
+def test_odd_spellings_of_a_path_open_nothing(stranger: TestClient, path: str) -> None:
+    response = stranger.get(path, headers=bearer(WORKER_TOKEN))
+    assert response.status_code in (401, 404, 503) or "<html" in response.text
+    assert "items" not in response.text
+
+
+def test_the_token_opens_users_routes(stranger: TestClient) -> None:
+    assert stranger.get("/api/v1/runs", headers=bearer(TOKEN)).status_code == 200
+    assert stranger.get("/api/v1/runs", headers=bearer(TOKEN + "x")).status_code == 401
+
+
+def test_signing_in_gives_a_cookie_that_scripts_cannot_read(stranger: TestClient) -> None:
+    assert stranger.get("/api/v1/session").json() == {"required": True, "signed_in": False}
+    assert stranger.post("/api/v1/session", json={"token": "guess"}).status_code == 401
+    answer = stranger.post("/api/v1/session", json={"token": TOKEN})
+    assert answer.json() == {"required": True, "signed_in": True}
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert TOKEN not in cookie
+    assert stranger.get("/api/v1/runs").status_code == 200
+    assert stranger.get("/api/v1/session").json()["signed_in"] is True
+    assert stranger.delete("/api/v1/session").status_code == 204
+    assert stranger.get("/api/v1/runs").status_code == 401
+
+
+def test_a_forged_or_old_cookie_is_refused(
+    stranger: TestClient, guarded_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = new_cookie(guarded_settings)
+    made, signature = good.split(".")
+    forged = [f"{int(made) + 1}.{signature}", f"{made}.", made, "", ".", f"-1.{signature}", f"{'9' * 400}.{signature}"]
+    for cookie in forged:
+        assert stranger.get("/api/v1/runs", headers={"Cookie": f"{COOKIE}={cookie}"}).status_code == 401, cookie
+    assert stranger.get("/api/v1/runs", headers={"Cookie": f"{COOKIE}={good}"}).status_code == 200
+    later = time.time() + 31 * 24 * 3600
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert stranger.get("/api/v1/runs", headers={"Cookie": f"{COOKIE}={good}"}).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost:8000", 200),
+        ("127.0.0.1:8000", 200),
+        ("[::1]:8000", 200),
+        ("192.168.1.20:8000", 200),
+        ("ARCADIA.example", 200),
+        ("evil.example", 421),
+        ("localhost.evil.example", 421),
+        ("evil.example:8000", 421),
+        ("", 421),
+    ],
+)
+def test_a_name_that_is_not_ours_is_refused(stranger: TestClient, host: str, status: int) -> None:
+    response = stranger.get("/api/v1/health", headers={"Host": host})
+    assert response.status_code == status
+    if status == 421:
+        assert "ARCADIA_ALLOWED_HOSTS" in response.json()["detail"]
+        assert stranger.get("/", headers={"Host": host}).status_code == 421
+
+
+@pytest.mark.parametrize(
+    ("headers", "allowed"),
+    [
+        ({}, True),
+        ({"Origin": "http://localhost:8000"}, True),
+        ({"Origin": "http://localhost:8000", "Sec-Fetch-Site": "same-origin"}, True),
+        ({"Origin": "http://evil.example"}, False),
+        ({"Origin": "http://localhost:9999"}, False),
+        ({"Origin": "null"}, False),
+        ({"Sec-Fetch-Site": "cross-site"}, False),
+        ({"Sec-Fetch-Site": "same-site"}, False),
+    ],
+)
+def test_a_foreign_page_can_change_nothing(stranger: TestClient, headers: dict[str, str], allowed: bool) -> None:
+    for method, path in (("POST", "/api/v1/runs/bulk"), ("DELETE", "/api/v1/runs/9"), ("PATCH", "/api/v1/runs/9")):
+        response = stranger.request(method, path, headers={**bearer(TOKEN), **headers}, json={})
+        assert (response.status_code != 403) == allowed, (method, path)
+    if not allowed:
+        assert stranger.get("/api/v1/events", headers={**bearer(TOKEN), **headers}).status_code == 403
+
+
+def test_answers_carry_safe_headers(stranger: TestClient) -> None:
+    for path in ("/", "/api/v1/health", "/api/v1/runs", "/nowhere"):
+        headers = stranger.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+        policy = headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in policy
+        assert "script-src 'self';" in policy
+    assert stranger.get("/api/v1/health").headers["cache-control"] == "no-store"
+
+
+def test_a_large_body_is_refused_whatever_its_length_header_says(stranger: TestClient) -> None:
+    def chunks() -> Iterator[bytes]:
+        for _ in range(100):
+            yield b" " * 1_000
+
+    for content in (b" " * 2_001, chunks()):
+        response = stranger.post(
+            "/api/v1/runs", content=content, headers={**bearer(TOKEN), "Content-Type": "application/json"}
+        )
+        assert response.status_code == 413
+        assert response.headers["content-type"] == "application/problem+json"
+    assert stranger.post("/api/v1/runs", content=b" " * 2_000, headers=bearer(TOKEN)).status_code == 422
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.20", "::", "arcadia.example"])  # noqa: S104 - refused
+def test_listening_beyond_loopback_needs_a_token(tmp_path: Path, host: str) -> None:
+    given: dict[str, Any] = {"data_dir": tmp_path, "host": host}
+    with pytest.raises(UnsafeBindingError, match="ARCADIA_TOKEN"):
+        create_app(Settings.model_validate(given))
+    create_app(Settings.model_validate({**given, "token": "long and random"}))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.2"])
+def test_loopback_needs_none(tmp_path: Path, host: str) -> None:
+    create_app(Settings.model_validate({"data_dir": tmp_path, "host": host}))
+
+
+def test_no_worker_is_let_in_while_no_worker_token_is_set(tmp_path: Path) -> None:
+    app = create_app(Settings.model_validate({"data_dir": tmp_path}))
+    with TestClient(app, base_url="http://localhost") as client:
+        for headers in ({}, bearer(""), bearer("None")):
+            response = client.post("/api/v1/worker/claim", json={"name": "w", "queue": "cpu"}, headers=headers)
+            assert response.status_code == 401
+
+
+def test_secrets_are_not_shown(guarded_settings: Settings) -> None:
+    assert TOKEN not in repr(guarded_settings)
+    assert WORKER_TOKEN not in repr(guarded_settings)

@@ -1,0 +1,56 @@
+"""Settings: all documented, read as an operator would write them."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+from pydantic_settings import BaseSettings
+
+from backend.config import Settings
+from workers.config import WorkerSettings
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
+
+
+def section(title: str) -> set[str]:
+    """Settings that one section's table explains."""
+    text = DOCUMENT.read_text()
+    part = re.split(r"^## ", text, flags=re.MULTILINE)
+    (found,) = (each for each in part if each.startswith(f"{title}\n"))
+    return set(re.findall(r"^\| `(ARCADIA_[A-Z_]+)` \|", found, flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize(("title", "model"), [("Backend", Settings), ("Worker", WorkerSettings)])
+def test_every_setting_is_documented_and_nothing_else(title: str, model: type[BaseSettings]) -> None:
+    assert section(title) == {f"ARCADIA_{name.upper()}" for name in model.model_fields}
+
+
+def test_numbers_are_documented_as_they_are() -> None:
+    text = DOCUMENT.read_text()
+    for name, field in Settings.model_fields.items():
+        if isinstance(field.default, int | float):
+            assert f"| `ARCADIA_{name.upper()}` | `{int(field.default)}` |" in text
+
+
+def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    given = {"DATA_DIR": str(tmp_path), "PORT": "9001", "ALLOWED_HOSTS": "a.example, b.example,", "TOKEN": "t"}
+    for name, value in given.items():
+        monkeypatch.setenv(f"ARCADIA_{name}", value)
+    settings = Settings()
+    assert (settings.port, settings.allowed_hosts) == (9001, ("a.example", "b.example"))
+    assert settings.token.get_secret_value() == "t"
+    assert settings.resolved_database_url == f"sqlite:///{tmp_path}/arcadia.db"
+    assert settings.files_dir == tmp_path / "files"
+
+
+def test_an_empty_setting_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARCADIA_PORT", "")
+    assert Settings().port == 8000
+
+
+@pytest.mark.parametrize(("name", "value"), [("PORT", "99999"), ("LEASE_SECONDS", "0"), ("MAX_REQUEUES", "-1")])
+def test_a_value_out_of_range_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"ARCADIA_{name}", value)
+    with pytest.raises(ValidationError, match=name.lower()):
+        Settings()
