@@ -21,9 +21,9 @@ export function Header({ canSignOut, onShortcuts }: HeaderProps) {
   return (
     <div className={classes.header}>
       <NarrowNavigation />
-      <Link to="/" className={classes.brand}>
+      <Link to="/" className={classes.brand} aria-label="Arcadia: runs">
         <img src="/logo.svg" alt="" width={24} height={24} />
-        Arcadia
+        <span className={classes.wide}>Arcadia</span>
       </Link>
       <nav className={classes.nav} aria-label="Pages">
         {PAGES.map(({ to, name }) => (

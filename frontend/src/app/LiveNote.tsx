@@ -19,7 +19,11 @@ export function LiveNote() {
   }, [status]);
   return (
     <span role="status" className={classes.live}>
-      {status !== "live" && late ? "Reconnecting… showing the last known state" : ""}
+      {status !== "live" && late && (
+        <>
+          Reconnecting…<span className={classes.wide}> showing the last known state</span>
+        </>
+      )}
     </span>
   );
 }

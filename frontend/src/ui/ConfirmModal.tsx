@@ -28,7 +28,7 @@ export function ConfirmModal(props: ConfirmModalProps) {
             Cancel
           </Button>
           <Button
-            color={props.danger ? "red" : undefined}
+            color={props.danger ? "red.8" : undefined}
             loading={props.busy}
             onClick={props.onConfirm}
             data-autofocus

@@ -1,3 +1,4 @@
+import { useState } from "react";
 import { fileAddress } from "@/api/client";
 import classes from "./Run.module.css";
 
@@ -8,12 +9,25 @@ interface PosterProps {
   alt: string;
 }
 
-/** The latest frame of a game, its pixels never blurred; an empty screen before there is one. */
+/**
+ * The latest frame of a game; an empty screen before there is one. Enlarged, its pixels stay whole; made smaller they
+ * are averaged, since leaving pixels out would leave out a ball or a pole.
+ */
 export function Poster({ fileId, size, alt }: PosterProps) {
+  const [enlarged, setEnlarged] = useState(false);
   return (
     <span className={classes.poster} style={{ width: size, height: size }}>
       {fileId !== null && (
-        <img src={fileAddress(fileId)} alt={alt} className="pixelated" loading="lazy" decoding="async" />
+        <img
+          src={fileAddress(fileId)}
+          alt={alt}
+          className={enlarged ? "pixelated" : undefined}
+          loading="lazy"
+          decoding="async"
+          onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) =>
+            setEnlarged(Math.max(naturalWidth, naturalHeight) < size * window.devicePixelRatio)
+          }
+        />
       )}
     </span>
   );

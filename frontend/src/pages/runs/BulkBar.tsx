@@ -61,14 +61,7 @@ export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBar
         {actions.map((action) => (
           <BulkButton key={action} action={action} runs={runs} onClick={() => choose(action)} />
         ))}
-        <Button
-          size="xs"
-          variant="default"
-          component={Link}
-          to={`/compare?runs=${runs.map(({ id }) => id).join(",")}`}
-        >
-          Compare {runs.length}
-        </Button>
+        <CompareButton runs={runs} />
         <Tooltip label="Clear the selection">
           <ActionIcon aria-label="Clear the selection" onClick={onClear}>
             <IconX size={16} />
@@ -97,6 +90,31 @@ export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBar
         </Stack>
       )}
     </Paper>
+  );
+}
+
+/** As many as one comparison takes. */
+const COMPARED = 50;
+
+function CompareButton({ runs }: { runs: readonly Run[] }) {
+  if (runs.length > COMPARED) {
+    return (
+      <Tooltip label={`At most ${COMPARED} runs can be compared at once`}>
+        <Button size="xs" variant="default" data-disabled aria-disabled>
+          Compare {runs.length}
+        </Button>
+      </Tooltip>
+    );
+  }
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      component={Link}
+      to={`/compare?runs=${runs.map(({ id }) => id).join(",")}`}
+    >
+      Compare {runs.length}
+    </Button>
   );
 }
 

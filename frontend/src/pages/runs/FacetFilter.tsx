@@ -41,7 +41,7 @@ export function FacetFilter({ name, options, chosen, onChange }: FacetFilterProp
       shadow="md"
       onOptionSubmit={(value) => onChange(toggled(chosen, value))}
     >
-      <Combobox.Target targetType="button">
+      <Combobox.Target targetType="button" withExpandedAttribute>
         <Button
           variant={chosen.length > 0 ? "light" : "default"}
           size="xs"

@@ -9,7 +9,7 @@ export function RunName({ run }: { run: Run }) {
   return (
     <div className={classes.run}>
       <RunDot run={run} />
-      <Poster fileId={run.poster_file_id} size={40} alt="" />
+      <Poster fileId={run.poster_file_id} size={48} alt="" />
       <div className={classes.runWords}>
         <Link to={`/runs/${run.id}`} className={classes.runLink} title={run.name}>
           {run.name}

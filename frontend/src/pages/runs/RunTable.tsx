@@ -45,7 +45,7 @@ export function RunTable({ model, sort, onSort }: RunTableProps) {
                 size="xs"
                 aria-label="Select all shown runs"
                 checked={rows.length > 0 && table.getIsAllRowsSelected()}
-                indeterminate={table.getIsSomeRowsSelected()}
+                indeterminate={table.getIsSomeRowsSelected() && !table.getIsAllRowsSelected()}
                 onChange={table.getToggleAllRowsSelectedHandler()}
               />
             </th>

@@ -24,7 +24,7 @@ const plain = (text: string | null) => <span className={classes.clip}>{text ?? "
 export const shortEnv = (env: string) => env.replace(/^ALE\//, "");
 
 export const COLUMNS: readonly RunColumn[] = [
-  { id: "name", title: "Run", sort: "name", width: 204, cell: (run) => <RunName run={run} /> },
+  { id: "name", title: "Run", sort: "name", width: 196, cell: (run) => <RunName run={run} /> },
   { id: "state", title: "State", sort: "state", width: 148, cell: (run) => <StateCell run={run} /> },
   {
     id: "algorithm",
