@@ -2,7 +2,7 @@
 
 import torch
 
-from workers.trainer.config import Device
+from workers.trainer.config import Device, RunConfig
 
 
 class DeviceError(Exception):
@@ -19,3 +19,9 @@ def resolve(device: Device) -> torch.device:
 def describe(device: torch.device) -> str:
     """Name the device: cpu, or cuda with the name of the GPU."""
     return f"cuda ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else device.type
+
+
+def set_threads(config: RunConfig, device: torch.device) -> None:
+    """Leave one thread to networks so small that threads only wait for each other, and to those that run on a GPU."""
+    if device.type == "cuda" or config.environment.kind == "vector":
+        torch.set_num_threads(1)

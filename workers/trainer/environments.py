@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
@@ -60,6 +60,12 @@ class Environments(Protocol):
         ...
 
 
+def _number_of_actions(env: str, actions: gymnasium.Space[Any]) -> int:
+    if not isinstance(actions, gymnasium.spaces.Discrete):
+        raise TypeError(f"{env} takes {actions}, but these algorithms choose one of a number of actions")
+    return int(actions.n)
+
+
 class AtariEnvironments:
     """Atari games with the papers' preprocessing, stepped by C++ threads."""
 
@@ -76,7 +82,7 @@ class AtariEnvironments:
             autoreset_mode=AutoresetMode.NEXT_STEP,
         )
         self.num_envs = num_envs
-        self.num_actions = int(self._games.single_action_space.n)
+        self.num_actions = _number_of_actions(env, self._games.single_action_space)
         self.observation_shape: tuple[int, ...] = (4, 84, 84)
         self._seeds = np.arange(num_envs, dtype=np.int64) + seed * num_envs % (2**31 - num_envs)
         self._over = np.zeros(num_envs, dtype=np.bool_)
@@ -86,6 +92,7 @@ class AtariEnvironments:
         observations, info = self._games.reset(seed=self._seeds)
         self._over = np.zeros(self.num_envs, dtype=np.bool_)
         self._lives = info["lives"].copy()
+        self.opening_frames = info["episode_frame_number"].copy()
         return observations  # type: ignore[no-any-return]
 
     def send(self, actions: Actions) -> None:
@@ -119,15 +126,12 @@ class GymnasiumEnvironments:
 
     def __init__(self, env: str, num_envs: int, seed: int) -> None:
         vectorised = gymnasium.spec(env).vector_entry_point is not None
-        self._envs: VectorEnv[Observations, Actions, Floats] = gymnasium.make_vec(
+        self._envs: VectorEnv[Observations, Actions, Any] = gymnasium.make_vec(
             env, num_envs, vectorization_mode="vector_entry_point" if vectorised else "sync"
         )
         self.num_envs = num_envs
-        actions, observations = self._envs.single_action_space, self._envs.single_observation_space
-        if not isinstance(actions, gymnasium.spaces.Discrete) or observations.shape is None:
-            raise TypeError(f"{env} needs discrete actions and array observations, but has {actions}, {observations}")
-        self.num_actions = int(actions.n)
-        self.observation_shape = observations.shape
+        self.num_actions = _number_of_actions(env, self._envs.single_action_space)
+        self.observation_shape = self._envs.single_observation_space.shape or ()
         self._seed = seed
         self._over = np.zeros(num_envs, dtype=np.bool_)
         self._actions: Actions | None = None

@@ -10,7 +10,7 @@ from workers.trainer.config import RunConfig
 def native_bfloat16(device: torch.device) -> bool:
     """Say whether the device multiplies bfloat16 in hardware; emulation would be slower than float32."""
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     cpuinfo = Path("/proc/cpuinfo")
     return cpuinfo.exists() and "avx512_bf16" in cpuinfo.read_text()
 

@@ -60,6 +60,7 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest) -> DirectoryRun:
     """Find what to go on from, fix all seeds, and announce the attempt."""
     config, directory = launch.config, launch.directory
     device = devices.resolve(config.device)
+    devices.set_threads(config, device)
     seed_random(config.seed)
     np.random.seed(config.seed)
     torch.manual_seed(config.seed)
