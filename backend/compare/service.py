@@ -14,6 +14,8 @@ from backend.metrics.models import MetricSeries
 from backend.runs.view import shown
 from workers.trainer.config import config_adapter
 
+ABSENT = object()
+
 
 def compare(session: Session, written_runs: str) -> Comparison:
     """Compare the named runs."""
@@ -34,10 +36,15 @@ def differences(configs: Mapping[int, Mapping[str, Any]], titles: Mapping[str, s
             field=field,
             title=titles.get(field, field),
             values={run_id: config[field] for run_id, config in configs.items() if field in config},
-            same=len({repr(config.get(field, KeyError)) for config in configs.values()}) == 1,
+            same=_all_same([config.get(field, ABSENT) for config in configs.values()]),
         )
         for field in fields
     ]
+
+
+def _all_same(values: Sequence[Any]) -> bool:
+    # To Python 1 is True, to a reader of a configuration it is not.
+    return all(value == values[0] and isinstance(value, bool) == isinstance(values[0], bool) for value in values)
 
 
 def field_titles() -> dict[str, str]:

@@ -17,7 +17,7 @@ TYPES: dict[FileKind, str] = {
     "poster": "image/png",
 }
 SHOWN_IN_PAGE = ("video", "poster")
-ONE_RANGE = re.compile(r"bytes=(\d{1,18}-\d{0,18}|-\d{1,18})")
+ONE_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 class StoredFile(FileResponse):
@@ -25,9 +25,16 @@ class StoredFile(FileResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer; a Range header that is not one plain range is passed over, as RFC 9110 allows."""
-        if not ONE_RANGE.fullmatch(Headers(scope=scope).get("range", "")):
+        if not _is_one_range(Headers(scope=scope).get("range", "")):
             scope = {**scope, "headers": [header for header in scope["headers"] if header[0] != b"range"]}
         await super().__call__(scope, receive, send)
+
+
+def _is_one_range(written: str) -> bool:
+    parts = ONE_RANGE.fullmatch(written)
+    if parts is None or not (parts[1] or parts[2]):
+        return False
+    return not (parts[1] and parts[2]) or int(parts[1]) <= int(parts[2])
 
 
 def download(request: Request, file: File, root: Path) -> Response:

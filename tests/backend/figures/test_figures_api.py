@@ -1,5 +1,7 @@
 """Figures as clients ask for them."""
 
+from typing import Any
+
 from tests.factories import Api, metrics
 
 CURVES = "/api/v1/figures/curves"
@@ -24,7 +26,7 @@ def test_a_zoom_on_the_time_axis_is_in_hours_as_the_axis_is(api: Api) -> None:
     run_id, attempt = api.running()
     sent = [metrics(seq, seq, {"a": seq}) | {"time": 1_700_000_000.0 + 3_600 * seq} for seq in range(2, 7)]
     api.send(run_id, attempt, *sent)
-    ask = {"runs": run_id, "metric": "a", "x": "time", "from": 1, "to": 3}
+    ask: dict[str, Any] = {"runs": run_id, "metric": "a", "x": "time", "from": 1, "to": 3}
     assert api.user.get(CURVES, params=ask).json()["data"][0]["x"] == [1, 2, 3]
 
 
@@ -48,7 +50,7 @@ def test_before_the_first_point_the_figure_is_empty(api: Api) -> None:
 
 def test_wrong_questions_are_answered_by_naming_what_is_wrong(api: Api) -> None:
     run_id = api.launch()["id"]
-    for params, status, word in (
+    wrong: tuple[tuple[dict[str, Any], int, str], ...] = (
         ({"runs": "999"}, 404, "no run 999"),
         ({"runs": ""}, 422, "runs"),
         ({"runs": "1;drop"}, 422, "runs"),
@@ -56,7 +58,8 @@ def test_wrong_questions_are_answered_by_naming_what_is_wrong(api: Api) -> None:
         ({"runs": str(run_id), "metric": "<b>"}, 422, "metric"),
         ({"runs": str(run_id), "smoothing": 1}, 422, "smoothing"),
         ({"runs": str(run_id), "x": "parsecs"}, 422, "x"),
-    ):
+    )
+    for params, status, word in wrong:
         answer = api.user.get(CURVES, params=params)
         assert answer.status_code == status, params
         assert word in answer.text

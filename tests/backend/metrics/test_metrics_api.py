@@ -1,5 +1,7 @@
 """Metrics as clients ask for them."""
 
+from typing import Any
+
 from tests.factories import Api, metrics, started
 
 ALL = "/api/v1/runs/{}/metrics"
@@ -21,7 +23,7 @@ def test_points_come_raw_while_they_fit_and_in_buckets_when_not(api: Api) -> Non
 def test_zooming_in_shows_every_point(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, *(metrics(seq, seq * 10, {"train/entropy": seq}) for seq in range(2, 502)))
-    zoom = {"names": "train/entropy", "buckets": 10, "from": 1_000, "to": 1_050}
+    zoom: dict[str, Any] = {"names": "train/entropy", "buckets": 10, "from": 1_000, "to": 1_050}
     series = api.user.get(ALL.format(run_id), params=zoom).json()["series"]["train/entropy"]
     assert series["resolution"] == "raw"
     assert series["x"] == [1_000, 1_010, 1_020, 1_030, 1_040, 1_050]

@@ -107,13 +107,14 @@ def axis_of(points: list[Point], axis: Axis) -> list[float]:
     for attempt, moments in sorted(times.items()):
         before[attempt] = moments[0] - trained
         trained += moments[-1] - moments[0]
-    places = {
-        "step": lambda point: float(point.step),
-        "frames": lambda point: 4.0 * point.step,
-        "epoch": lambda point: 4.0 * point.step / FRAMES_PER_EPOCH,
-        "time": lambda point: point.time - before[point.attempt],
-    }
-    return [places[axis](point) for point in points if point.shown]
+    scale = {"step": 1.0, "frames": 4.0, "epoch": 4.0}
+    return [
+        point.time - before[point.attempt]
+        if axis == "time"
+        else point.step * scale[axis] / (FRAMES_PER_EPOCH if axis == "epoch" else 1)
+        for point in points
+        if point.shown
+    ]
 
 
 def read(database: Database, run_id: int, window: Window, skip: int = 0) -> Curve | None:

@@ -1,0 +1,69 @@
+"""Everything that was measured, to take away."""
+
+import csv
+import io
+import json
+
+from tests.factories import Api, metrics, started
+
+
+def resumed_run(api: Api) -> int:
+    """A run with two points, the second superseded, and then one that is no number."""
+    run_id, attempt = api.running()
+    api.send(run_id, attempt, metrics(2, 10, {"a": 0.1}), metrics(3, 20, {"a": 2}))
+    api.release(run_id, attempt, "drained")
+    attempt = api.claim()["attempt"]
+    api.send(run_id, attempt, started(1, resumed_from=10), metrics(2, 15, {"a": "NaN", "b": "-Infinity"}))
+    return run_id
+
+
+def test_csv_has_every_point_also_the_superseded(api: Api) -> None:
+    run_id = resumed_run(api)
+    answer = api.user.get(f"/api/v1/export/runs/{run_id}.csv")
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert answer.headers["content-disposition"] == f'attachment; filename="run-{run_id}.csv"'
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert [(row["attempt"], row["superseded"], row["step"], row["name"], row["value"]) for row in rows] == [
+        ("1", "false", "10", "a", "0.1"),
+        ("1", "true", "20", "a", "2.0"),
+        ("2", "false", "15", "a", "NaN"),
+        ("2", "false", "15", "b", "-Infinity"),
+    ]
+    assert (rows[0]["frames"], float(rows[0]["time"])) == ("40", 1_700_000_002.0)
+
+
+def test_json_lines_are_json_although_json_has_no_nan(api: Api) -> None:
+    run_id = resumed_run(api)
+    text = api.user.get(f"/api/v1/export/runs/{run_id}.jsonl").text
+    points = [json.loads(line) for line in text.splitlines()]
+    assert points[1] == {
+        "attempt": 1,
+        "superseded": True,
+        "step": 20,
+        "frames": 80,
+        "time": 1_700_000_003.0,
+        "name": "a",
+        "value": 2.0,
+    }
+    assert [point["value"] for point in points] == [0.1, 2.0, "NaN", "-Infinity"]
+    assert "NaN," not in text.replace('"NaN"', "")
+
+
+def test_thousands_of_points_come_out_as_they_went_in(api: Api) -> None:
+    run_id, attempt = api.running()
+    values = [seq / 7 for seq in range(2, 1_502)]
+    for start in range(0, 1_500, 500):
+        part = list(enumerate(values))[start : start + 500]
+        api.send(run_id, attempt, *(metrics(index + 2, index, {"a": value}) for index, value in part))
+    rows = list(csv.DictReader(io.StringIO(api.user.get(f"/api/v1/export/runs/{run_id}.csv").text)))
+    assert [float(row["value"]) for row in rows] == values
+    assert [int(row["step"]) for row in rows] == list(range(1_500))
+
+
+def test_a_run_without_points_exports_its_header(api: Api) -> None:
+    run_id = api.launch()["id"]
+    assert api.user.get(f"/api/v1/export/runs/{run_id}.csv").text == (
+        "attempt,superseded,step,frames,time,name,value\n"
+    )
+    assert api.user.get(f"/api/v1/export/runs/{run_id}.jsonl").text == ""
+    assert api.user.get("/api/v1/export/runs/999.csv").status_code == 404

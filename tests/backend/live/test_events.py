@@ -1,0 +1,107 @@
+"""The stream over real HTTP, from a real server in a process of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.workers.redis_server import free_port
+from tests.workers.waiting import wait_until
+
+SERVER = """
+import sys, uvicorn
+from backend.app import create_app
+from backend.config import Settings
+uvicorn.run(create_app(Settings()), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
+"""
+
+
+class Server:
+    """A backend that a test may end."""
+
+    def __init__(self, directory: Path) -> None:
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}/api/v1"
+        environment = {"PATH": os.environ["PATH"], "ARCADIA_DATA_DIR": str(directory)}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SERVER, str(self.port)], env=environment, cwd=Path(__file__).parents[3]
+        )
+        wait_until(self._answers, 60)
+
+    def _answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.address}/health").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def launch(self) -> int:
+        """Launch a run."""
+        config = {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000, "num_envs": 4}
+        run_id: int = httpx.post(f"{self.address}/runs", json={"config": config}, timeout=30).json()["id"]
+        return run_id
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A running backend on SQLite."""
+    started = Server(tmp_path)
+    yield started
+    started.process.kill()
+    started.process.wait()
+
+
+def notices(lines: Iterator[str]) -> Iterator[tuple[str, object, str]]:
+    """Name, payload and id of each event."""
+    event: dict[str, str] = {}
+    for line in lines:
+        if line:
+            field, _, value = line.partition(": ")
+            event[field] = value
+        else:
+            if "event" in event:
+                yield event["event"], json.loads(event["data"]), event.get("id", "")
+            event = {}
+
+
+def test_a_page_hears_of_a_launch_and_a_returning_page_fetches_again(server: Server) -> None:
+    with httpx.stream("GET", f"{server.address}/events", timeout=30) as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        lines = stream.iter_lines()
+        assert next(lines).startswith(":")
+        run_id = server.launch()
+        name, payload, number = next(notices(lines))
+        assert (name, payload) == ("run.changed", {"run_id": run_id})
+        assert number
+    with httpx.stream("GET", f"{server.address}/events", headers={"Last-Event-ID": number}, timeout=30) as stream:
+        assert next(notices(stream.iter_lines()))[0] == "refetch"
+
+
+def test_notices_arrive_far_within_a_second_each(server: Server) -> None:
+    with httpx.stream("GET", f"{server.address}/events", timeout=30) as stream:
+        lines = stream.iter_lines()
+        next(lines)
+        heard, run_id = notices(lines), server.launch()
+        next(heard)
+        waits = []
+        for turn in range(20):
+            began = time.monotonic()
+            httpx.patch(f"{server.address}/runs/{run_id}", json={"notes": str(turn)}, timeout=30)
+            next(heard)
+            waits.append(time.monotonic() - began)
+        assert sorted(waits)[18] < 1.0
+
+
+def test_the_server_ends_at_once_although_pages_are_open(server: Server) -> None:
+    with httpx.stream("GET", f"{server.address}/events", timeout=30) as stream:
+        lines = stream.iter_lines()
+        next(lines)
+        server.process.send_signal(signal.SIGTERM)
+        assert [name for name, _payload, _id in notices(lines)] == []
+    server.process.wait(timeout=20)

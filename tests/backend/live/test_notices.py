@@ -1,0 +1,135 @@
+"""Notices inside one process."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+from backend.live import notices
+from backend.live.notices import MOST_WAITING, Stream, current_hub, publish, running
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    """Run to the end, but not for ever."""
+    asyncio.run(asyncio.wait_for(work, 20))
+
+
+async def names(stream: Stream, number: int) -> list[tuple[str, Any]]:
+    """The next notices."""
+    found = []
+    for _ in range(number):
+        notice = await stream.next(10)
+        assert notice is not None
+        found.append((notice.name, notice.payload))
+    return found
+
+
+def test_every_page_hears_what_any_thread_publishes() -> None:
+    async def work() -> None:
+        async with running(""):
+            with current_hub().join() as one, current_hub().join() as two:
+                thread = threading.Thread(target=publish, args=("run.changed", {"run_id": 1}))
+                thread.start()
+                thread.join()
+                assert await names(one, 1) == await names(two, 1) == [("run.changed", {"run_id": 1})]
+
+    run(work())
+
+
+def test_repeats_become_one_notice_and_different_ones_stay_apart() -> None:
+    async def work() -> None:
+        async with running(""):
+            with current_hub().join() as stream:
+                for _ in range(50):
+                    publish("run.metrics", {"run_id": 1})
+                    publish("run.metrics", {"run_id": 2})
+                publish("run.log", {"run_id": 1})
+                assert await names(stream, 3) == [
+                    ("run.metrics", {"run_id": 1}),
+                    ("run.metrics", {"run_id": 2}),
+                    ("run.log", {"run_id": 1}),
+                ]
+                assert await stream.next(0.3) is None
+                publish("run.metrics", {"run_id": 1})
+                assert await names(stream, 1) == [("run.metrics", {"run_id": 1})]
+
+    run(work())
+
+
+def test_ids_differ() -> None:
+    async def work() -> None:
+        async with running(""):
+            with current_hub().join() as stream:
+                publish("run.changed", {"run_id": 1})
+                publish("run.changed", {"run_id": 2})
+                first, second = await stream.next(10), await stream.next(10)
+                assert first is not None
+                assert second is not None
+                assert first.id != second.id
+
+    run(work())
+
+
+def test_a_page_that_does_not_keep_up_is_told_to_fetch_again_and_costs_no_more_memory() -> None:
+    async def work() -> None:
+        async with running(""):
+            with current_hub().join() as slow:
+                for run_id in range(MOST_WAITING + 1):
+                    publish("run.changed", {"run_id": run_id})
+                assert await names(slow, 1) == [("refetch", {})]
+                assert await slow.next(0.3) is None
+
+    run(work())
+
+
+def test_a_notice_arrives_well_within_a_second() -> None:
+    async def work() -> None:
+        async with running(""):
+            with current_hub().join() as stream:
+                waits = []
+                for run_id in range(5):
+                    began = time.monotonic()
+                    publish("run.metrics", {"run_id": run_id})
+                    await names(stream, 1)
+                    waits.append(time.monotonic() - began)
+                assert sorted(waits)[2] < 0.5
+
+    run(work())
+
+
+def test_streams_end_when_the_application_does() -> None:
+    async def work() -> None:
+        async with running(""):
+            hub = current_hub()
+            with hub.join() as stream:
+                publish("run.changed", {"run_id": 1})
+                hub.end()
+                assert await stream.next(10) is None
+            with hub.join() as late:
+                assert await late.next(10) is None
+
+    run(work())
+
+
+def test_publishing_where_no_application_runs_does_nothing() -> None:
+    async def work() -> None:
+        async with running(""):
+            pass
+
+    run(work())
+    publish("run.changed", {"run_id": 1})
+    assert not notices._hubs
+
+
+def test_a_page_that_leaves_is_forgotten() -> None:
+    async def work() -> None:
+        async with running(""):
+            hub = current_hub()
+            with pytest.raises(ZeroDivisionError), hub.join():
+                raise ZeroDivisionError
+            assert not hub.streams
+
+    run(work())
