@@ -118,7 +118,8 @@ def main() -> int:
         client.goodbye()
     except BackendError as error:
         log.warning("Could not say goodbye: %s", error)
-    return int(worker.exitcode or 0)
+    # Celery calls Ctrl-C a failure.
+    return 0 if supervisor.draining else int(worker.exitcode or 0)
 
 
 if __name__ == "__main__":

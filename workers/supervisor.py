@@ -44,16 +44,16 @@ class Supervisor:
         self._client, self._heartbeat, self._directory = client, heartbeat, directory
         self._grace_seconds, self._trainer, self._keep_open = grace_seconds, trainer, keep_open
         self._slot = threading.Lock()
-        self._draining_since: float | None = None
+        self.draining = False
 
     def drain(self) -> None:
         """Let the trainer checkpoint, give its run back and claim no other."""
-        self._draining_since = self._draining_since or time.monotonic()
+        self.draining = True
 
     def look(self) -> None:
         """Claim and train until no run waits."""
         with self._slot:
-            while not self._draining_since:
+            while not self.draining:
                 try:
                     claim = self._client.claim()
                 except BackendError as error:
@@ -91,7 +91,7 @@ class Supervisor:
     def _attempt(self, claim: Claim, held: Held, directory: Path) -> Ending | None:
         """Train to an end; None when the run is no longer ours or its end must wait for our next life."""
         try:
-            run_directory.prepare(directory, claim, self._client, lambda: bool(self._draining_since) or held.stale)
+            run_directory.prepare(directory, claim, self._client, lambda: self.draining or held.stale)
         except UnreachableError as error:
             return Ending("drained", f"The checkpoint could not be fetched: {error}")
         except OSError as error:
@@ -137,7 +137,7 @@ class Supervisor:
     def _reason_to_stop(self, held: Held) -> Asked | None:
         if held.desired in ("pause", "stop"):
             return "stopped"
-        return "drained" if self._draining_since else None
+        return "drained" if self.draining else None
 
     def _deliver_rest(self, relay: Relay, held: Held, directory: Path) -> bool:
         """Wait until everything written is delivered; False if that must wait for our next life."""
@@ -147,7 +147,7 @@ class Supervisor:
             relay.join(WATCH_SECONDS)
             if held.stale:
                 relay.abandon()
-            if not self._draining_since:
+            if not self.draining:
                 patience = time.monotonic() + DRAIN_SECONDS
             elif time.monotonic() > patience:
                 relay.abandon()
@@ -184,7 +184,7 @@ class Supervisor:
         try:
             persist(
                 lambda: self._client.release(held.run, held.attempt, ending),
-                gives_up=lambda: bool(self._draining_since) and time.monotonic() > patience,
+                gives_up=lambda: self.draining and time.monotonic() > patience,
             )
         except StaleAttemptError:
             log.info("Run %d, attempt %d had already gone to another worker.", held.run, held.attempt)

@@ -1,5 +1,8 @@
+import os
+import sqlite3
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -30,3 +33,37 @@ def test_each_command_starts_where_only_its_own_packages_are_installed(
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert said in done.stdout
+
+
+def arcadia(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run the command."""
+    return subprocess.run(
+        [sys.executable, "-m", "backend.cli", *arguments],
+        env=os.environ | settings,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_migrate_makes_the_database(tmp_path: Path) -> None:
+    assert arcadia("migrate", "--data", str(tmp_path)).returncode == 0
+    with sqlite3.connect(tmp_path / "arcadia.db") as database:
+        assert database.execute("SELECT count(*) FROM runs").fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "said"),
+    [
+        (["backend", "--port", "70000"], {}, "ARCADIA_PORT"),
+        (["backend"], {"ARCADIA_LEASE_SECONDS": "soon"}, "ARCADIA_LEASE_SECONDS"),
+        (["backend"], {"ARCADIA_HOST": "0.0.0.0"}, "no ARCADIA_TOKEN is set"),  # noqa: S104
+        (["worker", "--name", "../up"], {}, "use up to 100 letters"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(arguments: list[str], settings: dict[str, str], said: str) -> None:
+    done = arcadia(*arguments, **settings)
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

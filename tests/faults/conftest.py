@@ -11,7 +11,7 @@ from tests.installation import Installation
 @pytest.fixture
 def installation(tmp_path: Path) -> Iterator[Installation]:
     """Yield an installation without workers, whose leases are short."""
-    installation = Installation(tmp_path, lease_seconds=4, heartbeat_seconds=1)
+    installation = Installation(tmp_path, lease_seconds=4)
     try:
         installation.start()
         yield installation

@@ -121,11 +121,14 @@ def test_a_doorbell_rung_ten_times_trains_a_run_once(api: WorkerApi, worker: Wor
     assert [(release["run"], release["outcome"]) for release in api.releases] == [(7, "finished"), (8, "finished")]
 
 
-def test_sigterm_drains_the_run_and_the_worker_leaves(api: WorkerApi, worker: WorkerProcess) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
+def test_a_worker_told_to_end_drains_its_run_and_leaves(
+    api: WorkerApi, worker: WorkerProcess, number: signal.Signals
+) -> None:
     api.claims.append(claim(points=10**6, interval=0.01))
     worker.ring()
     wait_until(lambda: len(api.points(7, 1)) > 5)
-    worker.process.send_signal(signal.SIGTERM)
+    worker.process.send_signal(number)
     assert worker.process.wait(timeout=30) == 0
     assert [release["outcome"] for release in api.releases] == ["drained"]
     assert api.events[7, 1][len(api.events[7, 1])]["kind"] == "stopped"
