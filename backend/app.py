@@ -73,6 +73,11 @@ def create_app(settings: Settings) -> FastAPI:
     return app
 
 
+def description(app: FastAPI) -> dict[str, Any]:
+    """The API's description of itself."""
+    return errors.describe(app.openapi())
+
+
 def _api(app: FastAPI) -> APIRouter:
     api = APIRouter(prefix=API, dependencies=[Depends(guard)], responses={"default": {"model": errors.ProblemDocument}})
     for router in ROUTERS:
@@ -80,7 +85,7 @@ def _api(app: FastAPI) -> APIRouter:
 
     @api.get("/openapi.json", include_in_schema=False)
     def openapi() -> dict[str, Any]:
-        return app.openapi()
+        return description(app)
 
     @api.api_route("/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"], include_in_schema=False)
     def nothing_here(request: Request) -> None:

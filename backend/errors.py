@@ -110,6 +110,24 @@ def field_errors(errors: Sequence[Any], prefix: str = "") -> list[FieldError]:
     return found
 
 
+def describe(document: dict[str, Any]) -> dict[str, Any]:
+    """Say in an OpenAPI document that every call may answer with a problem, 422 included."""
+    schemas = document["components"]["schemas"]
+    for fastapis_own in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(fastapis_own, None)
+    schemas["ProblemDocument"] = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas.update(schemas["ProblemDocument"].pop("$defs"))
+    content = {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}
+    for item in document["paths"].values():
+        for call in item.values():
+            call["responses"].pop("422", None)
+            call["responses"]["default"] = {
+                "description": "What was wrong, where, and what is right.",
+                "content": content,
+            }
+    return document
+
+
 def install(app: FastAPI) -> None:
     """Answer every error of the application as a problem document."""
 

@@ -99,9 +99,7 @@ class Run(Base):
     versions: Mapped[dict[str, str] | None]
     command: Mapped[list[str] | None]
 
-    tags: Mapped[list["RunTag"]] = relationship(
-        cascade="all, delete-orphan", passive_deletes=True, lazy="selectin", order_by="RunTag.tag"
-    )
+    tags: Mapped[list["RunTag"]] = relationship(cascade="all, delete-orphan", passive_deletes=True, lazy="selectin")
 
 
 class RunTag(Base):

@@ -3,13 +3,13 @@
 import json
 import sys
 
-from backend.app import create_app
+from backend.app import create_app, description
 from backend.config import Settings
 
 
 def main() -> None:
     """Print it; the same text for the same code."""
-    document = create_app(Settings(host="127.0.0.1")).openapi()
+    document = description(create_app(Settings(host="127.0.0.1")))
     json.dump(document, sys.stdout, indent=2, ensure_ascii=False, sort_keys=True)
     sys.stdout.write("\n")
 

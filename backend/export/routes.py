@@ -7,13 +7,14 @@ from fastapi.responses import StreamingResponse
 
 from backend.db import Db
 from backend.export import service
+from backend.ids import RunId
 from backend.runs.service import find_run
 
 router = APIRouter(tags=["export"])
 
 
 @router.get("/export/runs/{run_id}.csv", response_class=StreamingResponse)
-def export_csv(db: Db, run_id: int) -> StreamingResponse:
+def export_csv(db: Db, run_id: RunId) -> StreamingResponse:
     """Every point of a run as CSV, superseded ones too."""
     with db.read() as session:
         find_run(session, run_id)
@@ -26,7 +27,7 @@ def export_csv(db: Db, run_id: int) -> StreamingResponse:
 
 
 @router.get("/export/runs/{run_id}.jsonl", response_class=StreamingResponse)
-def export_jsonl(db: Db, run_id: int) -> StreamingResponse:
+def export_jsonl(db: Db, run_id: RunId) -> StreamingResponse:
     """Every point of a run as JSON lines, superseded ones too."""
     with db.read() as session:
         find_run(session, run_id)

@@ -12,6 +12,7 @@ from backend.db import Database, Db
 from backend.errors import NotFound
 from backend.files import schemas, service, storage
 from backend.files.download import download
+from backend.ids import FileId, RunId
 from backend.models import FileKind
 from backend.runs.service import find_run
 from backend.workers.attempts import current_run
@@ -31,7 +32,7 @@ Sha256 = Annotated[str, Query(pattern="^[0-9a-f]{64}$")]
     openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": {}}}},
 )
 async def upload_file(
-    request: Request, db: Db, run_id: int, attempt: Attempt, kind: FileKind, path: RunPath, sha256: Sha256
+    request: Request, db: Db, run_id: RunId, attempt: Attempt, kind: FileKind, path: RunPath, sha256: Sha256
 ) -> schemas.UploadedFile:
     """Take a file of an attempt; the same upload again changes nothing."""
     settings: Settings = request.app.state.settings
@@ -59,7 +60,7 @@ async def upload_file(
     return schemas.UploadedFile(file_id=await run_in_threadpool(keep))
 
 
-def _already_uploaded(db: Database, run_id: int, attempt: int, path: str, sha256: str) -> int | None:
+def _already_uploaded(db: Database, run_id: RunId, attempt: int, path: str, sha256: str) -> int | None:
     with db.read() as session:
         current_run(session, run_id, attempt)
         file = service.uploaded(session, run_id, attempt, path, sha256)
@@ -67,7 +68,7 @@ def _already_uploaded(db: Database, run_id: int, attempt: int, path: str, sha256
 
 
 @router.get("/worker/runs/{run_id}/files/{file_id}", response_class=Response)
-def fetch_file(request: Request, db: Db, run_id: int, file_id: int, attempt: Attempt) -> Response:
+def fetch_file(request: Request, db: Db, run_id: RunId, file_id: FileId, attempt: Attempt) -> Response:
     """A file of the run that the worker has in hand."""
     with db.read() as session:
         current_run(session, run_id, attempt)
@@ -79,7 +80,7 @@ def fetch_file(request: Request, db: Db, run_id: int, file_id: int, attempt: Att
 
 @router.head("/files/{file_id}", response_class=Response, include_in_schema=False)
 @router.get("/files/{file_id}", response_class=Response)
-def read_file(request: Request, db: Db, file_id: int) -> Response:
+def read_file(request: Request, db: Db, file_id: FileId) -> Response:
     """A replay, its poster or a checkpoint; byte ranges are served."""
     with db.read() as session:
         file = service.find_file(session, file_id)
@@ -92,7 +93,7 @@ def _root(request: Request) -> Path:
 
 
 @router.get("/runs/{run_id}/checkpoints")
-def list_checkpoints(db: Db, run_id: int) -> list[schemas.Checkpoint]:
+def list_checkpoints(db: Db, run_id: RunId) -> list[schemas.Checkpoint]:
     """Saved training states by step, also those thinned out."""
     with db.read() as session:
         find_run(session, run_id)
@@ -115,7 +116,7 @@ def _checkpoint(row: models.Checkpoint) -> schemas.Checkpoint:
 
 
 @router.get("/runs/{run_id}/videos")
-def list_videos(db: Db, run_id: int) -> list[schemas.Video]:
+def list_videos(db: Db, run_id: RunId) -> list[schemas.Video]:
     """Replays by the step of the checkpoint that played them."""
     with db.read() as session:
         find_run(session, run_id)
@@ -123,7 +124,7 @@ def list_videos(db: Db, run_id: int) -> list[schemas.Video]:
 
 
 @router.get("/runs/{run_id}/evaluations")
-def list_evaluations(db: Db, run_id: int) -> list[schemas.Evaluation]:
+def list_evaluations(db: Db, run_id: RunId) -> list[schemas.Evaluation]:
     """Returns of episodes played apart from training."""
     with db.read() as session:
         find_run(session, run_id)

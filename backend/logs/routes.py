@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from backend.db import Db
+from backend.ids import RunId
 from backend.logs import service
 from backend.logs.schemas import LogPage
 from backend.runs.service import find_run
@@ -17,7 +18,7 @@ LineId = Annotated[int | None, Query(ge=0, le=2**63 - 1)]
 @router.get("/runs/{run_id}/log")
 def read_log(
     db: Db,
-    run_id: int,
+    run_id: RunId,
     after: LineId = None,
     before: LineId = None,
     limit: Annotated[int, Query(ge=1, le=5_000)] = 500,

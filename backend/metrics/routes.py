@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 
 from backend.db import Db
 from backend.errors import FieldError, Invalid
+from backend.ids import RunId
 from backend.metrics import queries
 from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, Axis, RunMetrics
@@ -18,7 +19,7 @@ router = APIRouter(tags=["metrics"])
 @router.get("/runs/{run_id}/metrics")
 def read_metrics(
     db: Db,
-    run_id: int,
+    run_id: RunId,
     names: Annotated[str, Query(description="Names separated by commas; all when empty.", max_length=10_000)] = "",
     x: Axis = "step",
     low: Annotated[float, Query(alias="from", description="Where the axis begins.")] = -inf,
@@ -35,7 +36,7 @@ def read_metrics(
 
 
 @router.get("/runs/{run_id}/metric-names")
-def read_metric_names(db: Db, run_id: int) -> list[str]:
+def read_metric_names(db: Db, run_id: RunId) -> list[str]:
     """Names of the metrics that the run has reported."""
     with db.read() as session:
         find_run(session, run_id)

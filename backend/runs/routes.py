@@ -2,16 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from backend.db import Database, Db
+from backend.ids import RunId
 from backend.models import State
 from backend.runs import listing, schemas, service, view
 from backend.workers.doorbell import Bell, Doorbell
 
 router = APIRouter(tags=["runs"])
 
-RunId = Annotated[int, Path(ge=1, le=2**53)]
 Words = Annotated[list[str], Query(max_length=50)]
 
 
@@ -138,7 +138,7 @@ def fork_run(db: Db, bell: Bell, run_id: RunId, wanted: schemas.ForkRun) -> sche
         return view.shown_one(session, run)
 
 
-def _act(db: Database, bell: Doorbell, run_id: int, action: schemas.Action) -> schemas.Run:
+def _act(db: Database, bell: Doorbell, run_id: RunId, action: schemas.Action) -> schemas.Run:
     with db.write() as session:
         run = service.find_run(session, run_id, lock=True)
         service.act(session, run, action)

@@ -1,16 +1,13 @@
 """/workers for users, and /worker/… for workers: heartbeat, claim, events, release, goodbye."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Response
 
 from backend.config import CurrentSettings
 from backend.db import Db
+from backend.ids import RunId
 from backend.workers import attempts, ingest, registry, schemas
 
 router = APIRouter(tags=["workers"])
-
-RunId = Annotated[int, Path(ge=1, le=2**53)]
 
 
 @router.get("/workers")
