@@ -36,6 +36,7 @@ export function FacetFilter({ name, options, chosen, onChange }: FacetFilterProp
   return (
     <Combobox
       store={combobox}
+      keepMounted={false}
       width={240}
       position="bottom-start"
       shadow="md"

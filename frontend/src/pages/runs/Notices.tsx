@@ -12,17 +12,17 @@ const HEALTH_MS = 15_000;
 export function Notices() {
   const workers = useQuery(workersQuery);
   const health = useQuery({ ...healthQuery, refetchInterval: HEALTH_MS });
-  const noWorker = workers.isSuccess && !workers.data.some(({ state }) => state !== "gone");
+  const noWorker = workers.data !== undefined && !workers.data.some(({ state }) => state !== "gone");
   return (
     <>
       {health.data && !health.data.broker.ok && (
         <Alert
           variant="default"
           icon={<IconPlugConnectedX aria-hidden />}
-          title="The message broker cannot be reached"
+          title="Runs wait: the message broker is away"
         >
           <Text size="sm">
-            New runs wait until Redis answers again; nothing is lost. {health.data.broker.detail}
+            Nothing is lost; workers hear of new runs when it is back. It says: {health.data.broker.detail}
           </Text>
         </Alert>
       )}
@@ -30,7 +30,8 @@ export function Notices() {
         <Alert variant="default" icon={<IconInfoCircle aria-hidden />} title="No worker is connected">
           <Stack gap="xs">
             <Text size="sm">
-              Runs wait in the queue until one is. Start one, on this machine or another, with:
+              Runs wait in the queue until one is. Start one, here or on another machine, with
+              ARCADIA_WORKER_TOKEN and ARCADIA_BROKER_URL set to those of this server:
             </Text>
             <CommandLine command={addWorkerCommand("cpu-1")} />
           </Stack>

@@ -26,7 +26,7 @@ export default function RunsPage() {
   const list = useRunList(view);
   const model = useRunTable(list.runs, columns);
   const narrow = useMediaQuery("(max-width: 48em)", window.matchMedia("(max-width: 48em)").matches);
-  const nothingAtAll = list.query.isSuccess && list.total === 0 && !isFiltered(view) && !view.archived;
+  const nothingAtAll = list.query.data && list.total === 0 && !isFiltered(view) && !view.archived;
 
   if (nothingAtAll && !list.query.isPlaceholderData) {
     return (
@@ -42,7 +42,7 @@ export default function RunsPage() {
         <Group gap="sm" align="baseline">
           <Title order={1}>{view.archived ? "Archived runs" : "Runs"}</Title>
           <Text size="sm" c="dimmed" role="status">
-            {list.query.isSuccess &&
+            {list.query.data &&
               plural(list.total, isFiltered(view) ? "match" : "run", isFiltered(view) ? "matches" : "runs")}
           </Text>
         </Group>
@@ -54,7 +54,7 @@ export default function RunsPage() {
         <QueryProblem error={list.query.error} retry={() => void list.query.refetch()} />
       )}
       {list.query.isPending && <LoadingRows />}
-      {list.query.isSuccess && list.runs.length === 0 && <NoRuns view={view} onChange={change} />}
+      {list.query.data && list.runs.length === 0 && <NoRuns view={view} onChange={change} />}
       {list.runs.length > 0 &&
         (narrow ? (
           <RunCards model={model} />
