@@ -1,11 +1,12 @@
 import { Button, useComputedColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { PlotlyHTMLElement } from "plotly.js";
-import { type ReactNode, useMemo, useRef, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { curvesQuery } from "@/api/queries";
 import classes from "./charts.module.css";
 import { curvesRequest, type CurveView, X_TITLES, type Zoom } from "./curveView";
 import { FigureMenu } from "./FigureMenu";
+import { FigureWords } from "./FigureWords";
 import { type PlotlyFigure, themed } from "./figureTheme";
 import { metricTitle } from "./metrics";
 import { Plot } from "./Plot";
@@ -93,20 +94,11 @@ export function Figure({ runs, metric, view, title, height = 260, legend = false
           />
         )}
         {!drawable && (
-          <Words>
-            {curves.isError || library.isError ? (
-              <>
-                <span>The chart cannot be shown: {(curves.error ?? library.error)?.message}</span>
-                <Button size="compact-sm" variant="default" onClick={() => void retry(curves, library)}>
-                  Try again
-                </Button>
-              </>
-            ) : empty ? (
-              "No points yet. They appear here as soon as the run reports them."
-            ) : (
-              "Loading the curve…"
-            )}
-          </Words>
+          <FigureWords
+            problem={curves.error ?? library.error}
+            empty={empty}
+            retry={() => void retry(curves, library)}
+          />
         )}
       </div>
     </figure>
@@ -124,8 +116,4 @@ function resetZoom(library: Awaited<ReturnType<typeof loadPlotly>>, element: Plo
 
 async function retry(...queries: { isError: boolean; refetch: () => Promise<unknown> }[]): Promise<void> {
   await Promise.all(queries.filter((query) => query.isError).map((query) => query.refetch()));
-}
-
-function Words({ children }: { children: ReactNode }) {
-  return <div className={classes.words}>{children}</div>;
 }

@@ -23,3 +23,4 @@ class QuietObserver {
 }
 window.ResizeObserver ??= QuietObserver as unknown as typeof ResizeObserver;
 window.HTMLElement.prototype.scrollIntoView ??= vi.fn();
+if (!("fonts" in document)) Object.defineProperty(document, "fonts", { value: new EventTarget() });

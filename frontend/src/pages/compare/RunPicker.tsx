@@ -28,7 +28,7 @@ export function RunPicker({ runs, known, onChange }: RunPickerProps) {
             <Link to={`/runs/${id}`} className={classes.chipName} title={run?.name}>
               {run?.name ?? `Run ${id}`}
             </Link>
-            <span className={classes.number}>{id}</span>
+            {run && <span className={classes.number}>{id}</span>}
             <CloseButton
               size="xs"
               aria-label={`Take run ${id} out`}

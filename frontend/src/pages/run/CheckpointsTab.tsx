@@ -42,8 +42,12 @@ export function CheckpointsTab({ run }: { run: Run }) {
             <Table.Tr>
               <Table.Th>Saved at</Table.Th>
               <Table.Th ta="right">Return, last 100</Table.Th>
-              <Table.Th ta="right">Size</Table.Th>
-              <Table.Th ta="right">Age</Table.Th>
+              <Table.Th ta="right" visibleFrom="sm">
+                Size
+              </Table.Th>
+              <Table.Th ta="right" visibleFrom="sm">
+                Age
+              </Table.Th>
               <Table.Th />
             </Table.Tr>
           </Table.Thead>
@@ -84,14 +88,16 @@ function CheckpointRow({ checkpoint, onFork }: { checkpoint: Checkpoint; onFork:
       <Table.Td ta="right">
         <Score value={checkpoint.return_mean} meaning="Mean of the last 100 episodes" />
       </Table.Td>
-      <Table.Td ta="right">{bytes(checkpoint.bytes)}</Table.Td>
-      <Table.Td ta="right">
+      <Table.Td ta="right" visibleFrom="sm">
+        {bytes(checkpoint.bytes)}
+      </Table.Td>
+      <Table.Td ta="right" visibleFrom="sm">
         <TimeAgo time={checkpoint.created_at} />
       </Table.Td>
       <Table.Td>
         {checkpoint.available && checkpoint.file_id !== null ? (
           <Group gap="sm" justify="flex-end" wrap="nowrap">
-            <Anchor href={fileAddress(checkpoint.file_id)} size="sm" download>
+            <Anchor href={fileAddress(checkpoint.file_id)} size="sm" download visibleFrom="sm">
               Download
             </Anchor>
             <Button size="compact-sm" variant="default" onClick={onFork}>

@@ -1,4 +1,4 @@
-import { Alert, Button, Code, CopyButton, Group } from "@mantine/core";
+import { Button, Code, CopyButton, Group, Title } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { Run } from "@/api/types";
 import classes from "./run.module.css";
@@ -6,23 +6,25 @@ import classes from "./run.module.css";
 /** Why a run failed, in the trainer's own words. */
 export function FailureCard({ failure }: { failure: NonNullable<Run["failure"]> }) {
   return (
-    <Alert color="red" variant="light" icon={<IconAlertTriangle aria-hidden />} title={failure.message}>
+    <section className={`${classes.card} ${classes.failure}`} role="alert">
+      <Group gap="xs" wrap="nowrap" align="flex-start" mb="xs">
+        <IconAlertTriangle size={18} aria-hidden style={{ flex: "none" }} />
+        <Title order={2}>{failure.message}</Title>
+      </Group>
       {failure.traceback && (
         <>
           <Code block className={classes.traceback} tabIndex={0}>
             {failure.traceback}
           </Code>
-          <Group mt="xs">
-            <CopyButton value={failure.traceback}>
-              {({ copied, copy }) => (
-                <Button size="xs" variant="default" onClick={copy}>
-                  {copied ? "Copied" : "Copy traceback"}
-                </Button>
-              )}
-            </CopyButton>
-          </Group>
+          <CopyButton value={failure.traceback}>
+            {({ copied, copy }) => (
+              <Button size="xs" variant="default" mt="xs" onClick={copy}>
+                {copied ? "Copied" : "Copy traceback"}
+              </Button>
+            )}
+          </CopyButton>
         </>
       )}
-    </Alert>
+    </section>
   );
 }
