@@ -14,8 +14,9 @@ from typing import Any
 import httpx
 import psutil
 
+from backend.embedded.redis_server import free_port
 from tests.journals import Journals, assert_kept
-from tests.workers.redis_server import RedisServer, free_port
+from tests.workers.redis_server import RedisServer
 
 REPOSITORY = Path(__file__).parents[1]
 TOKEN = "token-of-the-workers"

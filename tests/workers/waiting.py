@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
+def wait_until(condition: Callable[[], object], seconds: float = 60) -> None:
     """Wait for a condition, and fail when it does not come."""
     deadline = time.monotonic() + seconds
     while not condition():

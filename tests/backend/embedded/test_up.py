@@ -8,33 +8,19 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
+from backend.embedded.redis_server import free_port
+from tests.workers.waiting import wait_until
+
 REPOSITORY = Path(__file__).parents[3]
-
-
-def wait_until(condition: Callable[[], object], seconds: float = 60) -> None:
-    """Wait for a condition, and fail when it does not come."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 class Up:
@@ -96,16 +82,30 @@ class Up:
                 process.kill()
 
 
-@pytest.fixture
-def up(tmp_path: Path) -> Iterator[Up]:
-    """Yield an installation that has started."""
-    up = Up(tmp_path / "data")
+@contextlib.contextmanager
+def started(directory: Path) -> Iterator[Up]:
+    """Give an installation that has started, and leave nothing of it."""
+    up = Up(directory / "data")
     try:
         wait_until(lambda: up.is_whole() or up.process.poll() is not None)
         assert up.process.poll() is None, up.output.read_text()
         yield up
     finally:
         up.close()
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Up]:
+    """Yield an installation that a test may end."""
+    with started(tmp_path) as up:
+        yield up
+
+
+@pytest.fixture(scope="module")
+def lasting_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """Yield an installation that outlives its tests."""
+    with started(tmp_path_factory.mktemp("lasting")) as up:
+        yield up
 
 
 def test_it_says_where_the_page_is_and_ctrl_c_stops_everything(up: Up) -> None:
@@ -119,26 +119,27 @@ def test_it_says_where_the_page_is_and_ctrl_c_stops_everything(up: Up) -> None:
     assert all(line.split(" | ")[0].strip() in ("arcadia", "backend", "worker", "redis") for line in up.lines())
 
 
-def test_secrets_are_readable_by_their_owner_alone_and_on_no_command_line(up: Up) -> None:
-    token = (up.data / "worker-token").read_text().strip()
-    config = up.data / "redis" / "redis.conf"
+def test_secrets_are_readable_by_their_owner_alone_and_on_no_command_line(lasting_up: Up) -> None:
+    token = (lasting_up.data / "worker-token").read_text().strip()
+    config = lasting_up.data / "redis" / "redis.conf"
     password = next(line.split()[1] for line in config.read_text().splitlines() if line.startswith("requirepass"))
-    for file in (up.data / "worker-token", config):
+    for file in (lasting_up.data / "worker-token", config):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    arguments = " ".join(argument for process in up.family() for argument in process.cmdline())
+    arguments = " ".join(argument for process in lasting_up.family() for argument in process.cmdline())
     assert token not in arguments
     assert password not in arguments
-    assert not up.said(token)
-    assert not up.said(password)
+    assert not lasting_up.said(token)
+    assert not lasting_up.said(password)
 
 
 @pytest.mark.parametrize("words", [("redis-server",), ("backend.cli",), ("workers",)], ids=lambda words: words[0])
-def test_a_part_that_is_killed_is_started_again(up: Up, words: tuple[str, ...]) -> None:
-    killed = up.part(*words)
+def test_a_part_that_is_killed_is_started_again(lasting_up: Up, words: tuple[str, ...]) -> None:
+    killed = lasting_up.part(*words)
     killed.kill()
-    wait_until(lambda: up.said("was killed by SIGKILL; starting it again"))
-    wait_until(lambda: up.is_whole() and len(up.family()) == 3)
-    assert up.part(*words).pid != killed.pid
+    wait_until(lambda: not killed.is_running())
+    wait_until(lambda: lasting_up.is_whole() and len(lasting_up.family()) == 3)
+    assert lasting_up.part(*words).pid != killed.pid
+    assert lasting_up.said("was killed by SIGKILL; starting it again")
 
 
 def test_nothing_survives_it_when_it_is_killed(up: Up) -> None:
@@ -148,8 +149,8 @@ def test_nothing_survives_it_when_it_is_killed(up: Up) -> None:
     wait_until(lambda: not any(process.is_running() for process in family), seconds=20)
 
 
-def test_a_second_one_on_the_same_folder_is_refused(up: Up) -> None:
-    second = run_up("--port", str(free_port()), "--data", str(up.data))
+def test_a_second_one_on_the_same_folder_is_refused(lasting_up: Up) -> None:
+    second = run_up("--port", str(free_port()), "--data", str(lasting_up.data))
     assert second.returncode == 1
     assert "Another `arcadia up` already uses" in second.stderr
     assert "--data" in second.stderr
