@@ -1,0 +1,55 @@
+"""A real Chromium before an installation with two workers."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.installation import Installation
+
+# What Chromium would do on its own that has no place in a test.
+QUIET = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE_MILLISECONDS = 60_000
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Start the Chromium that is installed, else the one that Playwright brought."""
+    executable = next(filter(None, map(shutil.which, NAMES)), None)
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=[*QUIET, *sandbox])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """Yield an installation on which two runs can train at once."""
+    installation = Installation(tmp_path_factory.mktemp("installation"))
+    try:
+        installation.start()
+        installation.worker("one")
+        installation.worker("two")
+        yield installation
+    finally:
+        installation.close()
+
+
+@pytest.fixture
+def page(browser: Browser, installation: Installation) -> Iterator[Page]:
+    """Open a window on the installation; what the page reports as an error fails the test."""
+    context = browser.new_context(
+        base_url=f"http://127.0.0.1:{installation.port}", viewport={"width": 1440, "height": 900}
+    )
+    context.set_default_timeout(PATIENCE_MILLISECONDS)
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    yield page
+    context.close()
+    assert errors == []

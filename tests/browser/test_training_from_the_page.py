@@ -1,0 +1,128 @@
+"""What a user does in the browser: launch, watch, replay, compare and stop."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.installation import CARTPOLE, Installation
+
+# Settings that the launch form asks for in a closed section, and the section.
+SECTIONS = {"t_max": "Rollout", "checkpoint_seconds": "More about the run", "hidden_units": "Network"}
+SHORT_RUN = 30_000
+
+
+def furthest_step(chart: Locator) -> float:
+    """Read from the drawn chart how far its curves reach."""
+    return float(chart.evaluate("plot => Math.max(0, ...(plot.data ?? []).flatMap(trace => trace.x ?? []))"))
+
+
+def wait_for_curve_beyond(page: Page, chart: Locator, step: float) -> float:
+    """Wait until the chart reaches further, without touching the page."""
+    handle = chart.element_handle()
+    page.wait_for_function(
+        "([plot, step]) => (plot.data ?? []).some(trace => (trace.x ?? []).some(x => x > step))", arg=[handle, step]
+    )
+    return furthest_step(chart)
+
+
+def launch_from_the_form(page: Page, **settings: object) -> int:
+    """Fill in the launch form as a user does and return the number of the new run."""
+    page.goto("/launch")
+    page.get_by_role("radio", name=re.compile("CartPole")).first.check(force=True)
+    for name, value in settings.items():
+        if name in SECTIONS:
+            section = page.get_by_role("button", name=re.compile(f"^{SECTIONS[name]}"))
+            if section.get_attribute("aria-expanded") == "false":
+                section.click()
+        page.get_by_role("textbox", name=re.compile(rf"\b{name}$")).fill(str(value))
+    page.get_by_role("button", name="Launch run", exact=True).last.click()
+    page.wait_for_url(re.compile(r"/runs/\d+"))
+    return int(page.url.split("/runs/")[1].split("/")[0].split("?")[0])
+
+
+@pytest.fixture(scope="module")
+def finished_run(installation: Installation) -> int:
+    """A run that has come to its end, with replays."""
+    run = installation.launch(total_steps=SHORT_RUN)
+    installation.wait_for_state(run, "finished")
+    return run
+
+
+def test_a_run_launched_from_the_form_draws_its_curve_without_a_reload(page: Page, installation: Installation) -> None:
+    endless = {name: CARTPOLE[name] for name in ("total_steps", "num_envs", "t_max", "hidden_units")}
+    run = launch_from_the_form(page, **endless)
+    page.evaluate("window.sameDocument = true")
+    chart = page.get_by_role("img", name=re.compile("Return per episode"))
+
+    seen = wait_for_curve_beyond(page, chart, 0)
+    for _ in range(3):
+        further = wait_for_curve_beyond(page, chart, seen)
+        assert further > seen
+        seen = further
+
+    assert page.evaluate("window.sameDocument")
+    assert installation.run(run)["config"]["num_envs"] == CARTPOLE["num_envs"]
+    page.get_by_role("button", name="Stop run").click()
+    expect(page.get_by_text("Stopped", exact=True).first).to_be_visible()
+    assert installation.wait_for_state(run, "stopped")["step"] > 0
+
+
+def test_a_wrong_value_is_named_beside_its_field_and_nothing_is_launched(
+    page: Page, installation: Installation
+) -> None:
+    before = installation.read("runs")["total"]
+    page.goto("/launch")
+    field = page.get_by_role("textbox", name=re.compile("num_envs$"))
+    field.fill("0")
+    page.get_by_role("button", name="Launch run", exact=True).last.click()
+
+    expect(field).to_have_attribute("aria-invalid", "true")
+    assert "/launch" in page.url
+    assert installation.read("runs")["total"] == before
+
+
+def test_the_replay_of_a_run_plays_in_the_page(page: Page, installation: Installation, finished_run: int) -> None:
+    installation.wait_until(lambda: installation.read(f"runs/{finished_run}/videos"))
+    page.goto(f"/runs/{finished_run}/replays")
+    video = page.locator("video").first
+    video.wait_for()
+
+    page.wait_for_function("video => video.currentTime > 0.3", arg=video.element_handle())
+
+    assert video.evaluate("video => video.error") is None
+    assert video.evaluate("video => video.videoWidth") > 0
+
+
+def test_two_runs_are_compared_by_their_curves_settings_and_scores(
+    page: Page, installation: Installation, finished_run: int
+) -> None:
+    other = installation.launch(total_steps=SHORT_RUN, learning_rate=0.001)
+    installation.wait_for_state(other, "finished")
+
+    page.goto(f"/compare?runs={finished_run},{other}")
+
+    differences = page.get_by_role("region", name="Differences of the configurations")
+    expect(differences).to_contain_text("Learning rate")
+    expect(differences).to_contain_text("0.001")
+    expect(differences).to_contain_text("0.0224")
+    rows = page.get_by_role("region", name="Summary").get_by_role("row")
+    expect(rows).to_have_count(3)  # the head and a row a run
+    chart = page.get_by_role("region", name="Curves").get_by_role("img").first
+    wait_for_curve_beyond(page, chart, SHORT_RUN * 0.8)
+    drawn = chart.evaluate("plot => [...new Set(plot.data.map(trace => trace.meta?.run_id))]")
+    assert set(drawn) >= {finished_run, other}
+
+
+def test_the_run_list_follows_a_run_and_stops_it_from_the_row(page: Page, installation: Installation) -> None:
+    page.goto("/")
+    run = installation.launch()
+    row = page.get_by_role("row").filter(has_text=f"#{run}")
+    expect(row.get_by_text("Running")).to_be_visible()
+
+    row.get_by_role("checkbox").check()
+    page.get_by_role("region", name="Selected runs").get_by_role("button", name=re.compile("Stop")).click()
+    page.get_by_role("dialog").get_by_role("button", name=re.compile("Stop")).click()
+
+    expect(row.get_by_text("Stopped")).to_be_visible()
+    assert installation.run(run)["state"] == "stopped"
