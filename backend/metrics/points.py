@@ -1,4 +1,4 @@
-"""Points and summaries as packed arrays: how a series lies in the database (docs/decisions/0010-metric-store.md)."""
+"""Points and summaries as packed arrays: how a series lies in the database (docs/decisions/0020-metrics-lie-in-packed-chunks.md)."""
 
 from collections.abc import Sequence
 from typing import Any

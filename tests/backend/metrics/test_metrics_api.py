@@ -2,6 +2,10 @@
 
 from typing import Any
 
+from sqlalchemy import func, select
+
+from backend.db import Database
+from backend.metrics.models import MetricChunk, MetricClock, MetricPage, MetricSeries
 from tests.factories import Api, metrics, started
 
 ALL = "/api/v1/runs/{}/metrics"
@@ -125,3 +129,13 @@ def test_what_makes_no_sense_is_refused_by_name(api: Api) -> None:
         assert answer.status_code == 422, params
         assert answer.json()["errors"][0]["field"] == field
     assert api.user.get(ALL.format(999)).status_code == 404
+
+
+def test_a_purged_run_leaves_no_points(api: Api, database: Database) -> None:
+    run_id, attempt = api.running()
+    api.send(run_id, attempt, *(metrics(seq, seq, {"a": seq}) for seq in range(2, 602)))
+    api.release(run_id, attempt, "finished")
+    api.user.delete(f"/api/v1/runs/{run_id}").raise_for_status()
+    with database.read() as session:
+        for table in (MetricSeries, MetricChunk, MetricPage, MetricClock):
+            assert session.scalar(select(func.count()).select_from(table)) == 0
