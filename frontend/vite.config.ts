@@ -10,5 +10,10 @@ export default defineConfig({
   server: { host: "127.0.0.1", proxy: { "/api": backend } },
   // Plotly alone is 1.4 MB; it lies in a chunk of its own that only pages with charts fetch.
   build: { target: "es2022", chunkSizeWarningLimit: 1600, assetsInlineLimit: 0 },
-  test: { environment: "jsdom", setupFiles: ["src/testing/setup.ts"], restoreMocks: true },
+  test: {
+    environment: "jsdom",
+    setupFiles: ["src/testing/setup.ts"],
+    restoreMocks: true,
+    testTimeout: 20_000,
+  },
 });

@@ -1,7 +1,10 @@
-import { cleanup } from "@testing-library/react";
+import { cleanup, configure } from "@testing-library/react";
 import { afterEach, vi } from "vitest";
 
 afterEach(cleanup);
+
+// On a busy machine a page takes more than the usual second to appear.
+configure({ asyncUtilTimeout: 10_000 });
 
 // jsdom lacks what Mantine asks of a browser.
 window.matchMedia ??= (query: string) =>
@@ -23,4 +26,5 @@ class QuietObserver {
 }
 window.ResizeObserver ??= QuietObserver as unknown as typeof ResizeObserver;
 window.HTMLElement.prototype.scrollIntoView ??= vi.fn();
+window.scrollTo = vi.fn();
 if (!("fonts" in document)) Object.defineProperty(document, "fonts", { value: new EventTarget() });

@@ -27,6 +27,7 @@ export function followLive(sink: LiveSink): () => void {
   say({ ask: "status" });
 
   function lead(followed: boolean): Promise<void> {
+    if (left.signal.aborted) return Promise.resolve();
     leading = true;
     close = openStream({
       onEvent(event) {

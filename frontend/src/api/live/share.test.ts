@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { LiveEvent, LiveStatus } from "./events";
+import { followLive } from "./share";
+
+class FakeSource extends EventTarget {
+  static open = new Set<FakeSource>();
+  onopen: (() => void) | null = null;
+  onerror: (() => void) | null = null;
+  constructor() {
+    super();
+    FakeSource.open.add(this);
+  }
+  close() {
+    FakeSource.open.delete(this);
+  }
+}
+
+type Work = (lock: object | null) => unknown;
+
+/** The browser's locks for one name: who comes first has it, the others wait in line. */
+class FakeLocks {
+  private last: Promise<unknown> = Promise.resolve();
+  private held = 0;
+
+  async request(_name: string, options: { ifAvailable?: boolean; signal?: AbortSignal }, work: Work) {
+    if (options.ifAvailable && this.held > 0) return work(null);
+    this.held += 1;
+    const turn = this.last.then(() => {
+      options.signal?.throwIfAborted();
+      return work({});
+    });
+    this.last = turn.catch(() => undefined).finally(() => (this.held -= 1));
+    return turn;
+  }
+}
+
+function tab() {
+  const events: LiveEvent[] = [];
+  const statuses: LiveStatus[] = [];
+  const close = followLive({
+    onEvent: (event) => events.push(event),
+    onStatus: (status) => statuses.push(status),
+  });
+  return { events, statuses, close };
+}
+
+const stream = () => [...FakeSource.open][0];
+
+describe("tabs that share the live stream", () => {
+  let closing: (() => void)[] = [];
+  beforeEach(() => {
+    FakeSource.open.clear();
+    closing = [];
+    vi.stubGlobal("EventSource", FakeSource);
+    Object.defineProperty(navigator, "locks", { value: new FakeLocks(), configurable: true });
+  });
+  afterEach(() => {
+    for (const close of closing) close();
+    vi.unstubAllGlobals();
+    Reflect.deleteProperty(navigator, "locks");
+  });
+
+  async function twoTabs() {
+    const first = tab();
+    await vi.waitFor(() => expect(FakeSource.open.size).toBe(1));
+    stream()?.onopen?.();
+    const second = tab();
+    closing = [first.close, second.close];
+    await vi.waitFor(() => expect(second.statuses).toEqual(["live"]));
+    return { first, second };
+  }
+
+  it("open one connection, and what one hears all hear", async () => {
+    const { first, second } = await twoTabs();
+    expect(FakeSource.open.size).toBe(1);
+    stream()?.dispatchEvent(new MessageEvent("run.changed", { data: '{"run_id": 3}' }));
+    await vi.waitFor(() => expect(second.events).toEqual([{ kind: "run.changed", run_id: 3 }]));
+    expect(first.events).toEqual(second.events);
+  });
+
+  it("pass the connection on when the tab that holds it closes, and fetch what they missed", async () => {
+    const { first, second } = await twoTabs();
+    first.close();
+    await vi.waitFor(() => expect(FakeSource.open.size).toBe(1));
+    stream()?.onopen?.();
+    expect(second.events).toEqual([{ kind: "refetch" }]);
+  });
+
+  it("hear that the server is away", async () => {
+    const { second } = await twoTabs();
+    stream()?.onerror?.();
+    await vi.waitFor(() => expect(second.statuses).toEqual(["live", "away"]));
+  });
+
+  it("leave no connection and no lock behind when closed before it was granted", async () => {
+    tab().close();
+    const later = tab();
+    closing = [later.close];
+    await vi.waitFor(() => expect(FakeSource.open.size).toBe(1));
+  });
+
+  it("have a connection each where the browser has no locks", () => {
+    Reflect.deleteProperty(navigator, "locks");
+    closing = [tab().close, tab().close];
+    expect(FakeSource.open.size).toBe(2);
+  });
+});
