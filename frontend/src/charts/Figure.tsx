@@ -77,7 +77,6 @@ export function Figure({ runs, metric, view, title, height = 260, legend = false
           title={heading}
           x={view.x}
           zoom={zoom}
-          scheme={scheme}
           drawn={element}
           library={library.data}
         />

@@ -4,7 +4,6 @@ import { useMutation } from "@tanstack/react-query";
 import type { PlotlyHTMLElement } from "plotly.js";
 import { type Cell, save, saveCsv } from "./csv";
 import type { XAxis, Zoom } from "./curveView";
-import { type Scheme, surfaceOf } from "./figureTheme";
 import type { PlotlyLibrary } from "./plotly";
 import { metricRows, ROW_HEADER } from "./points";
 
@@ -14,18 +13,17 @@ interface FigureMenuProps {
   title: string;
   x: XAxis;
   zoom: Zoom | null;
-  scheme: Scheme;
   drawn: PlotlyHTMLElement | null;
   library: PlotlyLibrary | undefined;
 }
 
 /** What can be taken away from a chart: its picture, and the points behind it. */
-export function FigureMenu({ runs, metric, title, x, zoom, scheme, drawn, library }: FigureMenuProps) {
+export function FigureMenu({ runs, metric, title, x, zoom, drawn, library }: FigureMenuProps) {
   const file = `${metric.replaceAll("/", "-")}-runs-${runs.join("-")}`;
   const picture = useMutation({
     mutationFn: async () => {
       if (!drawn || !library) return;
-      save(`${file}.png`, await pictureOf(library, drawn, title, surfaceOf(scheme)));
+      save(`${file}.png`, await pictureOf(library, drawn, title));
     },
   });
   const points = useMutation({
@@ -53,19 +51,14 @@ export function FigureMenu({ runs, metric, title, x, zoom, scheme, drawn, librar
   );
 }
 
-/** The chart as a PNG with its title and an opaque background, so that it can stand in a paper or a chat. */
-async function pictureOf(
-  library: PlotlyLibrary,
-  drawn: PlotlyHTMLElement,
-  title: string,
-  background: string,
-): Promise<string> {
+/** The chart as a PNG with its title and legend, so that it can stand in a paper or a chat. */
+async function pictureOf(library: PlotlyLibrary, drawn: PlotlyHTMLElement, title: string): Promise<string> {
   const { data, layout } = drawn as unknown as { data: Plotly.Data[]; layout: Partial<Plotly.Layout> };
   const margin = { ...layout.margin, t: 40 };
   return library.toImage(
     {
       data,
-      layout: { ...layout, margin, title: { text: title }, paper_bgcolor: background, showlegend: true },
+      layout: { ...layout, margin, title: { text: title }, showlegend: true },
     },
     { format: "png", width: 900, height: 500, scale: 2 },
   );

@@ -18,7 +18,8 @@ describe("themed", () => {
 
   it("takes colours from the theme, not from the figure's template", () => {
     expect(dark).not.toHaveProperty("template");
-    expect(dark.plot_bgcolor).toBe("rgba(0,0,0,0)");
+    expect(dark.plot_bgcolor).not.toBe("#e5ecf6");
+    expect(dark.plot_bgcolor).not.toBe(light.plot_bgcolor);
     expect(dark.font?.color).not.toBe(light.font?.color);
     expect(dark.xaxis?.gridcolor).not.toBe(light.xaxis?.gridcolor);
   });

@@ -41,8 +41,8 @@ export function themed(figure: PlotlyFigure, { scheme, revision, legend }: Figur
       ...layout,
       autosize: true,
       uirevision: revision,
-      paper_bgcolor: "rgba(0,0,0,0)",
-      plot_bgcolor: "rgba(0,0,0,0)",
+      paper_bgcolor: palette.surface,
+      plot_bgcolor: palette.surface,
       font: { ...layout.font, family: FONT, size: 12, color: palette.text },
       margin: { l: 56, r: 12, t: 8, b: legend ? 64 : 40 },
       dragmode: "zoom",
@@ -63,7 +63,7 @@ export function themed(figure: PlotlyFigure, { scheme, revision, legend }: Figur
       },
       xaxis: axis(layout.xaxis, palette),
       // The heading above the chart says what is measured.
-      yaxis: { ...axis(layout.yaxis, palette), title: { text: "" } },
+      yaxis: { ...axis(layout.yaxis, palette), title: { text: "" }, showspikes: false },
     },
   };
 }
@@ -78,14 +78,11 @@ function axis(written: Partial<LayoutAxis> | undefined, palette: Palette): Parti
     linecolor: palette.grid,
     zerolinecolor: palette.grid,
     spikecolor: palette.faint,
+    spikethickness: 1,
+    spikedash: "solid",
     tickfont: { color: palette.faint, size: 11 },
     ...(title && { title: { ...title, font: { color: palette.faint, size: 12 } } }),
   };
-}
-
-/** Background for a picture that leaves the page: a transparent one is unreadable elsewhere. */
-export function surfaceOf(scheme: Scheme): string {
-  return PALETTES[scheme].surface;
 }
 
 type Relayout = Readonly<Record<string, unknown>>;

@@ -41,7 +41,9 @@ export function CheckpointsTab({ run }: { run: Run }) {
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Saved at</Table.Th>
-              <Table.Th ta="right">Return, last 100</Table.Th>
+              <Table.Th ta="right" title="Mean of the last 100 episodes">
+                Return
+              </Table.Th>
               <Table.Th ta="right" visibleFrom="sm">
                 Size
               </Table.Th>
@@ -101,8 +103,10 @@ function CheckpointRow({ checkpoint, onFork }: { checkpoint: Checkpoint; onFork:
               Download
             </Anchor>
             <Button size="compact-sm" variant="default" onClick={onFork}>
-              Fork from <span style={{ width: 4 }} />
-              <Short value={checkpoint.step} unit="steps" />
+              Fork
+              <Text span inherit visibleFrom="sm">
+                &nbsp;from <Short value={checkpoint.step} unit="steps" />
+              </Text>
             </Button>
           </Group>
         ) : (

@@ -21,19 +21,17 @@ export function OverviewTab({ run }: { run: Run }) {
     <Stack gap="md">
       {run.failure && <FailureCard failure={run.failure} />}
       <div className={classes.overview}>
-        <Stack gap="md">
-          <div className={classes.card}>
-            <Figure runs={[run.id]} metric="episode/return" view={view} height={320} />
-          </div>
-          <div className={classes.below}>
-            <ConfigSummary run={run} />
-            <RunTimes run={run} />
-          </div>
-        </Stack>
-        <Stack gap="md">
+        <div className={classes.card}>
+          <Figure runs={[run.id]} metric="episode/return" view={view} height={320} />
+        </div>
+        <Stack gap="md" className={classes.side}>
           <NewestReplay run={run} />
           <NotesCard run={run} />
         </Stack>
+        <div className={classes.below}>
+          <ConfigSummary run={run} />
+          <RunTimes run={run} />
+        </div>
       </div>
     </Stack>
   );
