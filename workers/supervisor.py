@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from workers import run_directory
 from workers.backend_client import BackendClient, BackendError, Claim, Ending, StaleAttemptError, UnreachableError
@@ -171,14 +171,14 @@ class Supervisor:
         """Return the ending already settled, else judge by what the trainer wrote."""
         if relay.broken:
             return Ending("failed", relay.broken)
-        settled = directory / "ending.json"
-        if settled.exists():
-            return _ending_adapter.validate_json(settled.read_bytes())
-        return ending_of_leftover(Spool(directory).last_event())
+        try:
+            return _ending_adapter.validate_json((directory / "ending.json").read_bytes())
+        except (FileNotFoundError, ValidationError):  # a full disk may have torn it
+            return ending_of_leftover(Spool(directory).last_event())
 
     def _release(self, held: Held, directory: Path, ending: Ending) -> None:
         """Give the run back and clear its directory; if nobody answers until we must go, our next life does it."""
-        log.info("Run %d, attempt %d: %s. %s", held.run, held.attempt, ending.outcome, ending.message or "")
+        log.info("Run %d, attempt %d: %s", held.run, held.attempt, ending.message or f"{ending.outcome}.")
         self._settle(directory, ending)
         patience = time.monotonic() + DRAIN_SECONDS
         try:

@@ -251,6 +251,7 @@ def test_what_an_earlier_life_left_behind_is_delivered_and_given_back(api: Worke
     (directory / "events.jsonl").write_text("".join(lines) + '{"kind": "metrics", "seq": 31, "ti')
     api.events[7, 3] = {n: events[n - 1] for n in range(1, 11)}
     (directory / "acknowledged.json").write_text(json.dumps({"offset": len("".join(lines[:10])), "seq": 10}))
+    (directory / "ending.json").write_text('{"outcome": "fin')
     slot.supervisor.recover()
     assert api.points(7, 3) == list(range(1, 31))
     assert api.batches == [(11, 30)]
