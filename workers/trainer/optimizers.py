@@ -80,7 +80,9 @@ class RMSProp:
         self.parameters = parameters
         self.decay = decay
         self.epsilon = epsilon
-        self.mean_square = torch.zeros_like(parameters.values)
+        # From 1 down, as in the TensorFlow that PAAC's authors used: from 0 up, the first steps are ten times too long
+        # and leave rectifiers dead.
+        self.mean_square = torch.ones_like(parameters.values)
 
     def step(self, learning_rate: float) -> None:
         """Apply the gradients that the buffer holds."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from  import free_port
+from backend.embedded.redis_server import free_port
 from tests.workers.waiting import wait_until
 
 SERVER = """

@@ -16,7 +16,7 @@ def test_rmsprop_follows_equation_1() -> None:
     module = nn.Linear(3, 2)
     parameters = FlatParameters(module)
     theta = parameters.values.tolist()
-    mean_square = [0.0] * len(theta)
+    mean_square = [1.0] * len(theta)
     optimizer = RMSProp(parameters, decay=0.9, epsilon=0.1)
 
     for step in range(5):
