@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from backend.figures.durations import duration_ticks
 from backend.figures.schemas import Figure
 from backend.metrics.buckets import Curve
 from backend.metrics.points import Bools, Floats
@@ -18,7 +19,7 @@ X_TITLES: dict[Axis, str] = {
     "step": "agent steps",
     "frames": "emulator frames",
     "epoch": "epoch (4 M frames)",
-    "time": "hours of training",
+    "time": "time in training",
 }
 DIGITS = 6
 
@@ -48,13 +49,24 @@ def curves_figure(runs: Sequence[RunCurve], look: Look) -> Figure:
     """The figure; colours of background, text and grid are left to who draws it."""
     # Traces and layout are made apart: a go.Figure would add its template's colours and pack numbers as base64.
     layout = go.Layout(
-        xaxis={"title": {"text": X_TITLES[look.axis]}, "type": "log" if look.x_log else "linear"},
+        xaxis=_x_axis(runs, look),
         yaxis={"title": {"text": as_text(look.metric)}, "type": "log" if look.y_log else "linear"},
         hovermode="x unified",
         showlegend=len(runs) > 1,
     )
     data = [_plain(trace) for run in runs if len(run.curve.x) for trace in _traces(run, look)]
     return Figure(data=data, layout=layout.to_plotly_json())
+
+
+def _x_axis(runs: Sequence[RunCurve], look: Look) -> dict[str, Any]:
+    if look.x_log:
+        title = "seconds of training" if look.axis == "time" else X_TITLES[look.axis]
+        return {"title": {"text": title}, "type": "log"}
+    axis: dict[str, Any] = {"title": {"text": X_TITLES[look.axis]}, "type": "linear"}
+    drawn = [run.curve.x for run in runs if len(run.curve.x)]
+    if look.axis == "time" and drawn:
+        axis |= {"ticksuffix": " s", **duration_ticks(min(x[0] for x in drawn), max(x[-1] for x in drawn))}
+    return axis
 
 
 def smoothed(values: Floats, smoothing: float) -> Floats:
@@ -90,7 +102,7 @@ def significant(values: Floats) -> Floats:
 
 def _traces(run: RunCurve, look: Look) -> list[go.Scatter]:
     curve = run.curve
-    x = curve.x / 3600 if look.axis == "time" else curve.x
+    x = curve.x
     finite = np.isfinite(curve.mean)
     traces = []
     if (curve.max > curve.min).any():
@@ -169,8 +181,9 @@ def _hover(raw: bool, smooth: bool) -> str:
     if raw:
         said.append("%{customdata[0]:.6~g}")
     else:
-        said.append("%{customdata[0]:.6~g} mean of %{customdata[3]:,d}, %{customdata[1]:.6~g} to %{customdata[2]:.6~g}")
-    return "; ".join(said)
+        said.append("%{customdata[0]:.6~g}, the mean of %{customdata[3]:,d} points")
+        said.append("from %{customdata[1]:.6~g} to %{customdata[2]:.6~g}")
+    return ", ".join(said)
 
 
 def _spelled(value: float) -> str:

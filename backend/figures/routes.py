@@ -28,15 +28,14 @@ def draw_curves(
     runs: RunIds,
     metric: Annotated[str, Query(pattern=NAME_PATTERN)] = "episode/return",
     x: Axis = "step",
-    low: Annotated[float, Query(alias="from", description="Where the x axis begins; hours where it is time.")] = -inf,
-    high: Annotated[float, Query(alias="to", description="Where the x axis ends; hours where it is time.")] = inf,
+    low: Annotated[float, Query(alias="from", description="Where the x axis begins; seconds where it is time.")] = -inf,
+    high: Annotated[float, Query(alias="to", description="Where the x axis ends; seconds where it is time.")] = inf,
     smoothing: Annotated[float, Query(ge=0, le=0.99, description="Weight of the past in the moving average.")] = 0.0,
     buckets: Annotated[int, Query(ge=1, le=MAX_BUCKETS)] = 400,
     x_log: bool = False,
     y_log: bool = False,
 ) -> Figure:
     """One metric of some runs: smoothed lines over the faint unsmoothed ones and a band from minimum to maximum."""
-    unit = 3600 if x == "time" else 1
     look = Look(metric, x, smoothing, x_log, y_log)
     with db.read() as session:
-        return service.curves(session, runs, look, Window(x, low * unit, high * unit, buckets, x_log))
+        return service.curves(session, runs, look, Window(x, low, high, buckets, x_log))

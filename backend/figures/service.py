@@ -15,7 +15,7 @@ FIGURES = [FigureName(name="curves", title="A metric of some runs over training"
 
 
 def curves(session: Session, written_runs: str, look: Look, window: Window) -> Figure:
-    """The curves of one metric; `window` is on the figure's axis, so in hours where that is time."""
+    """The curves of one metric; `window` is on the figure's axis, in seconds where that is time."""
     runs = selected(session, written_runs)
     ids = [run.id for run in runs]
     found = select(MetricSeries).where(MetricSeries.name == look.metric, MetricSeries.run_id.in_(ids))

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-Count = Annotated[int, Field(ge=0)]
+# What a database's integer holds.
+Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
 
 
 class _Event(BaseModel):
@@ -12,7 +13,7 @@ class _Event(BaseModel):
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
 
     seq: int = Field(ge=1, description="Rises by one within an attempt, from 1.")
-    time: float = Field(description="Unix time in seconds.")
+    time: float = Field(allow_inf_nan=False, description="Unix time in seconds.")
     step: Count = Field(description="Agent decisions so far.")
     frames: Count = Field(description="Emulator frames so far.")
 

@@ -2182,14 +2182,14 @@ export interface operations {
         parameters: {
             query: {
                 buckets?: number;
-                /** @description Where the x axis begins; hours where it is time. */
+                /** @description Where the x axis begins; seconds where it is time. */
                 from?: number;
                 metric?: string;
                 /** @description Numbers of runs, separated by commas. */
                 runs: string;
                 /** @description Weight of the past in the moving average. */
                 smoothing?: number;
-                /** @description Where the x axis ends; hours where it is time. */
+                /** @description Where the x axis ends; seconds where it is time. */
                 to?: number;
                 x?: "step" | "frames" | "time" | "epoch";
                 x_log?: boolean;

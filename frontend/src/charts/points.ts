@@ -8,9 +8,6 @@ import type { XAxis, Zoom } from "./curveView";
 // Fine enough for a spreadsheet, and one answer; every raw point is in the run's export.
 const BUCKETS = 5000;
 
-// Charts show hours of training, the points' own interface says seconds.
-const UNITS: Record<XAxis, number> = { step: 1, frames: 1, epoch: 1, time: 3600 };
-
 export const ROW_HEADER = (x: XAxis) => [
   "run",
   "metric",
@@ -47,7 +44,7 @@ export async function metricRows(
     names: metric,
     x,
     buckets: BUCKETS,
-    ...(zoom && { from: zoom[0] * UNITS[x], to: zoom[1] * UNITS[x] }),
+    ...(zoom && { from: zoom[0], to: zoom[1] }),
   };
   return rowsOf(await fetchMetrics(run, query));
 }

@@ -104,7 +104,7 @@ def test_a_band_on_a_logarithmic_axis_stays_above_zero() -> None:
         ("step", "agent steps", 7_200),
         ("frames", "emulator frames", 7_200),
         ("epoch", "epoch (4 M frames)", 7_200),
-        ("time", "hours of training", 2),
+        ("time", "time in training", 7_200),
     ],
 )
 def test_the_axis_says_its_unit(axis: str, title: str, last: float) -> None:

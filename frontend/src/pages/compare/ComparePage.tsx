@@ -31,10 +31,10 @@ export default function ComparePage() {
           names them, so that it can be kept or sent to somebody.
         </EmptyState>
       )}
-      {runs.length > 0 && comparison.isError && (
+      {runs.length > 0 && comparison.isError && !comparison.data && (
         <QueryProblem error={comparison.error} retry={() => void comparison.refetch()} />
       )}
-      {runs.length > 0 && !comparison.isError && (
+      {runs.length > 0 && (comparison.data || !comparison.isError) && (
         <>
           <CompareCurves
             runs={runs}
