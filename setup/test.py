@@ -19,7 +19,12 @@ def run_python(arguments: list[str]) -> tuple[int, Outcomes]:
     """Run pytest and read what it counted."""
     report = REPORTS / "pytest.xml"
     status = subprocess.call([sys.executable, "-m", "pytest", f"--junitxml={report}", *arguments], cwd=ROOT)
-    return status, python_outcomes(report) if report.exists() else Counter(error=1)
+    return status, agreeing(status, python_outcomes(report) if report.exists() else Counter())
+
+
+def agreeing(status: int, outcomes: Outcomes) -> Outcomes:
+    """Count an error where a run that broke off had none to count."""
+    return outcomes + Counter(error=1) if status and not outcomes["failed"] + outcomes["error"] else outcomes
 
 
 def python_outcomes(report: Path) -> Outcomes:
@@ -44,7 +49,7 @@ def run_frontend() -> tuple[int, Outcomes]:
     report = REPORTS / "vitest.json"
     reporters = ["--reporter=default", "--reporter=json", f"--outputFile.json={report}"]
     status = subprocess.call([npm, "test", "--", *reporters], cwd=ROOT / "frontend")
-    return status, frontend_outcomes(report) if report.exists() else Counter(error=1)
+    return status, agreeing(status, frontend_outcomes(report) if report.exists() else Counter())
 
 
 def frontend_outcomes(report: Path) -> Outcomes:
