@@ -171,13 +171,13 @@ class Installation:
 
         self.wait_until(look)
 
-    def wait_for_checkpoint(self, run: int, attempt: int = 1) -> int:
-        """Wait until the backend has a checkpoint of an attempt, and return its step."""
+    def wait_for_checkpoint(self, run: int, attempt: int | None = None) -> int:
+        """Wait until the backend has a checkpoint, of a certain attempt or any, and return its step."""
         found: list[int] = []
 
         def look() -> bool:
             rows = self.read(f"runs/{run}/checkpoints")
-            found[:] = [row["step"] for row in rows if row["attempt"] == attempt and row["available"]]
+            found[:] = [row["step"] for row in rows if attempt in (None, row["attempt"]) and row["available"]]
             return bool(found)
 
         self.wait_until(look)

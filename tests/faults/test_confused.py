@@ -35,25 +35,29 @@ def test_the_same_message_ten_times_trains_the_run_once(installation: Installati
         installation.assert_points_kept(number, whole={1})
 
 
-def test_a_worker_that_wakes_after_its_lease_gives_way_to_the_one_that_took_over(installation: Installation) -> None:
+def test_a_worker_that_wakes_after_its_lease_gives_way_to_the_one_that_took_over(
+    impatient_installation: Installation,
+) -> None:
+    installation = impatient_installation
     sleeper = installation.worker("sleeper")
     run = installation.launch()
     installation.wait_for_checkpoint(run)
+    slept, taken_over = (installation.run(run)["attempt"] + more for more in (0, 1))
     trainer = installation.trainer("sleeper")
     sleeper.send(signal.SIGSTOP)
     installation.worker("heir")
-    installation.wait_for_points(run, 2)
+    installation.wait_for_points(run, taken_over)
     assert trainer.is_running()
     assert installation.run(run)["worker"] == "heir"
+    before = len(installation.points(run, slept))
     sleeper.send(signal.SIGCONT)
     installation.wait_until(lambda: not trainer.is_running())
-    before = len(installation.points(run, 1))
     installation.wait_until(lambda: installation.state_of_worker("sleeper") == "idle")
-    installation.wait_for_points(run, 2)
-    assert len(installation.points(run, 1)) == before
-    assert installation.run(run)["attempt"] == 2
+    installation.wait_for_points(run, taken_over)
+    assert len(installation.points(run, slept)) == before
+    assert installation.run(run)["attempt"] == taken_over
     stop(installation, run)
-    installation.assert_points_kept(run, whole={2})
+    installation.assert_points_kept(run, whole={taken_over})
 
 
 def test_training_goes_on_while_the_backend_is_away_for_twenty_seconds(installation: Installation) -> None:
