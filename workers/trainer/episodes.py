@@ -21,13 +21,13 @@ class EpisodeBook:
         """Emulator frames so far."""
         return self.step * self._frames_per_step
 
-    def record(self, step: Step) -> None:
-        """Take in one step of all environments; fresh rows are no decisions and count nothing."""
+    def record(self, step: Step, columns: slice) -> None:
+        """Take in one step of some environments; fresh rows are no decisions and count nothing."""
         decided = ~step.fresh
         self.step += int(np.count_nonzero(decided))
-        self._returns += step.rewards
-        self._lengths += decided
-        for i in np.flatnonzero(step.terminated | step.truncated):
+        self._returns[columns] += step.rewards
+        self._lengths[columns] += decided
+        for i in np.flatnonzero(step.terminated | step.truncated) + columns.start:
             self._run.episode(self.step, self.frames, float(self._returns[i]), int(self._lengths[i]))
             self._returns[i] = 0
             self._lengths[i] = 0

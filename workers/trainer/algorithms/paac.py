@@ -2,31 +2,18 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from workers.trainer import environments, networks
+from workers.trainer import networks
 from workers.trainer.config import PaacConfig
-from workers.trainer.environments import Environments, Step
 from workers.trainer.episodes import EpisodeBook
 from workers.trainer.networks import ActorCritic
 from workers.trainer.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
 from workers.trainer.precision import body_dtype
 from workers.trainer.returns import n_step_returns
+from workers.trainer.rollouts import Actors, Rollout
 from workers.trainer.run import Run, TrainingState
-
-
-@dataclass(frozen=True)
-class Rollout:
-    """t_max steps of n_e environments: every tensor is (t_max, n_e), the states have an observation after that."""
-
-    states: Tensor
-    actions: Tensor
-    rewards: Tensor
-    terminated: Tensor
-    fresh: Tensor
-    bootstrap: Tensor
 
 
 @dataclass(frozen=True)
@@ -54,8 +41,10 @@ def actor_critic_losses(network: ActorCritic, rollout: Rollout, config: PaacConf
     """Equations 10 and 11 as one loss to minimise; fresh rows are no decisions of the agent and count nothing."""
     logits, values = network(rollout.states.flatten(0, 1))
     values = values.view_as(rollout.rewards)
+    with torch.no_grad():
+        _, bootstrap = network(rollout.last_states)
     returns = n_step_returns(
-        rollout.rewards, values.detach(), rollout.terminated, rollout.fresh, rollout.bootstrap, config.gamma
+        rollout.rewards, values.detach(), rollout.terminated, rollout.fresh, bootstrap, config.gamma
     )
     decided = (~rollout.fresh).to(values.dtype)
     samples = rollout.rewards.numel()  # n_e · t_max
@@ -71,75 +60,28 @@ def actor_critic_losses(network: ActorCritic, rollout: Rollout, config: PaacConf
     return Losses(total, policy, value, entropy)
 
 
-class Actors:
-    """The n_e environments, acted in with one policy by the master (lines 5–11)."""
-
-    def __init__(
-        self, environment: Environments, network: ActorCritic, sample: Sampler, config: PaacConfig, device: torch.device
-    ) -> None:
-        self.environment = environment
-        self.network = network
-        self.sample = sample
-        self.clip = config.clip_rewards
-        self.life_loss_ends = config.life_loss_ends_episode
-        self.device = device
-        self.state = self._on_device(environment.reset())
-        shape = (config.t_max, config.num_envs)
-        # Written anew in every rollout: the learner is done with them by then. `cat` keeps channels last.
-        self.states = torch.cat([self.state] * config.t_max).unflatten(0, shape)
-        self.actions = torch.empty(shape, dtype=torch.int64, device=device)
-
-    def _on_device(self, observations: environments.Observations) -> Tensor:
-        return self.network.prepare(torch.from_numpy(observations).to(self.device, non_blocking=True))
-
-    @torch.no_grad()
-    def rollout(self, book: EpisodeBook) -> Rollout:
-        """Act t_max times in every environment and store what was seen."""
-        steps: list[Step] = []
-        for t in range(len(self.actions)):
-            logits, _ = self.network(self.state)
-            actions = self.sample(logits)
-            self.environment.send(actions.cpu().numpy())
-            # Kept while the emulators work.
-            self.states[t].copy_(self.state)
-            self.actions[t] = actions
-            step = self.environment.receive()
-            book.record(step)
-            steps.append(step)
-            self.state = self._on_device(step.observations)
-        _, bootstrap = self.network(self.state)
-        rewards = np.stack([step.rewards for step in steps])
-        ends = [step.terminated | step.life_lost if self.life_loss_ends else step.terminated for step in steps]
-        return Rollout(
-            states=self.states,
-            actions=self.actions,
-            rewards=torch.from_numpy(rewards.clip(-1, 1) if self.clip else rewards).to(self.device),
-            terminated=torch.from_numpy(np.stack(ends)).to(self.device),
-            fresh=torch.from_numpy(np.stack([step.fresh for step in steps])).to(self.device),
-            bootstrap=bootstrap,
-        )
-
-
 def train(config: PaacConfig, run: Run) -> None:
     """Algorithm 1."""
     start = run.restored
     torch.manual_seed(config.seed)
-    environment = environments.make(config, config.num_envs, seed=config.seed + (start.step if start else 0))
-    network = networks.build(
-        config, environment.observation_shape, environment.num_actions, body_dtype(config, run.device)
-    ).to(run.device)
+    actors = Actors(config, seed=config.seed + (start.step if start else 0), device=run.device)
+    network = networks.build(config, actors.observation_shape, actors.num_actions, body_dtype(config, run.device)).to(
+        run.device
+    )
     parameters = FlatParameters(network)
     optimizer = RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon)
     sample = Sampler(config.seed, run.device)
-    step = 0  # N of the paper, line 1
-    if start:
-        step = restore(start, optimizer, sample)
-    book = EpisodeBook(run, config.num_envs, environment.frames_per_step, step)
-    actors = Actors(environment, network, sample, config, run.device)
+    step = restore(start, optimizer, sample) if start else 0  # N of the paper, line 1
+    book = EpisodeBook(run, config.num_envs, actors.frames_per_step, step)
+    actors.reset(network.prepare)
+
+    def policy(states: Tensor) -> Tensor:
+        logits, _ = network(states)
+        return sample(logits)
 
     try:
         while book.step < config.total_steps and not run.should_stop():
-            rollout = actors.rollout(book)
+            rollout = actors.rollout(policy, book)
 
             learning_rate = learning_rate_at(
                 config.learning_rate, config.learning_rate_decay, book.step, config.total_steps
@@ -164,7 +106,7 @@ def train(config: PaacConfig, run: Run) -> None:
                 run.save(state(book, optimizer, sample))
         run.save(state(book, optimizer, sample))
     finally:
-        environment.close()
+        actors.close()
 
 
 def state(book: EpisodeBook, optimizer: RMSProp, sample: Sampler) -> TrainingState:

@@ -7,17 +7,17 @@ import pytest
 import torch
 from torch import Tensor
 
-from workers.trainer import environments, networks
+from workers.trainer import networks
 from workers.trainer.algorithms import paac
 from workers.trainer.config import PRESETS, PaacConfig
-from workers.trainer.episodes import EpisodeBook
 from workers.trainer.networks import ActorCritic
+from workers.trainer.rollouts import Rollout
 from workers.trainer.run import NullRun
 
 T_MAX, N_E = 4, 3
 
 
-def made_rollout(shape: tuple[int, ...], num_actions: int) -> paac.Rollout:
+def made_rollout(shape: tuple[int, ...], num_actions: int) -> Rollout:
     """A rollout in which one episode terminates, one is cut off by a time limit and one goes on."""
     random = torch.Generator().manual_seed(0)
     terminated = torch.zeros(T_MAX, N_E, dtype=torch.bool)
@@ -27,21 +27,21 @@ def made_rollout(shape: tuple[int, ...], num_actions: int) -> paac.Rollout:
     fresh[3, 1] = True  # truncated at t = 2
     rewards = torch.randn(T_MAX, N_E, generator=random)
     rewards[fresh] = 0
-    return paac.Rollout(
+    return Rollout(
         states=torch.randn(T_MAX, N_E, *shape, generator=random),
         actions=torch.randint(num_actions, (T_MAX, N_E), generator=random),
         rewards=rewards,
         terminated=terminated,
         fresh=fresh,
-        bootstrap=torch.randn(N_E, generator=random),
+        last_states=torch.randn(N_E, *shape, generator=random),
     )
 
 
-def literal_losses(network: ActorCritic, rollout: paac.Rollout, config: PaacConfig) -> tuple[Tensor, Tensor, Tensor]:
+def literal_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -> tuple[Tensor, Tensor, Tensor]:
     """Algorithm 1, lines 12–18: one sample at a time, plain sums; −dθ's objective, dθ_v's objective, the entropy."""
     policy, value, entropy = torch.zeros(()), torch.zeros(()), torch.zeros(())
     for i in range(N_E):
-        R = rollout.bootstrap[i]  # noqa: N806, the paper's letter
+        R = network(rollout.last_states)[1].detach()[i]  # noqa: N806, the paper's letter
         for t in reversed(range(T_MAX)):
             logits, v = network(rollout.states[t, i].unsqueeze(0))
             if rollout.fresh[t, i]:
@@ -133,26 +133,6 @@ def test_steps_count_decisions_and_frames_count_emulator_frames() -> None:
     run = NullRun()
     paac.train(PaacConfig(env="ALE/Pong-v5", num_envs=2, num_workers=1, t_max=5, total_steps=20), run)
     assert (run.step, run.frames) == (20, 80)
-
-
-def test_lost_lives_end_returns_only_when_the_configuration_says_so() -> None:
-    def ends(life_loss_ends_episode: bool) -> int:
-        config = PaacConfig(
-            env="ALE/Breakout-v5",
-            num_envs=4,
-            num_workers=2,
-            max_noops=1,
-            t_max=60,
-            life_loss_ends_episode=life_loss_ends_episode,
-        )
-        batch = environments.make(config, 4, seed=1)
-        network = networks.build(config, batch.observation_shape, batch.num_actions)
-        actors = paac.Actors(batch, network, paac.Sampler(1, torch.device("cpu")), config, torch.device("cpu"))
-        rollout = actors.rollout(EpisodeBook(NullRun(), 4, 4, 0))
-        batch.close()
-        return int(rollout.terminated.sum())
-
-    assert ends(life_loss_ends_episode=False) < ends(life_loss_ends_episode=True)
 
 
 def test_the_cartpole_preset_learns_within_a_third_of_its_steps() -> None:

@@ -1,0 +1,77 @@
+"""Rollouts: what was seen stands beside what was done, whichever part of the environments it came from."""
+
+import torch
+from torch import Tensor
+
+from workers.trainer.config import PaacConfig
+from workers.trainer.environments import AtariEnvironments
+from workers.trainer.episodes import EpisodeBook
+from workers.trainer.rollouts import Actors
+from workers.trainer.run import NullRun
+
+CPU = torch.device("cpu")
+
+
+def book(num_envs: int = 4) -> EpisodeBook:
+    return EpisodeBook(NullRun(), num_envs, frames_per_step=4, step=0)
+
+
+def by_pixels(states: Tensor) -> Tensor:
+    """A policy that depends on nothing but what it sees."""
+    return states.flatten(1).long().sum(1) % 4
+
+
+def test_two_parts_together_see_what_each_would_see_alone() -> None:
+    config = PaacConfig(env="ALE/Breakout-v5", num_envs=4, num_workers=2, t_max=6, clip_rewards=False)
+    actors = Actors(config, seed=3, device=CPU)
+    actors.reset(lambda observations: observations)
+    rollouts = []
+    for _ in range(5):
+        seen = actors.rollout(by_pixels, book())
+        rollouts.append((seen.states.clone(), seen.actions.clone(), seen.rewards.clone(), seen.last_states.clone()))
+    actors.close()
+
+    for part, seed in enumerate((6, 7)):
+        columns = slice(2 * part, 2 * part + 2)
+        alone = AtariEnvironments("ALE/Breakout-v5", 2, 1, config.max_noops, seed)
+        state = torch.from_numpy(alone.reset())
+        for states, actions, rewards, last_states in rollouts:
+            for t in range(config.t_max):
+                assert torch.equal(states[t, columns], state)
+                assert torch.equal(actions[t, columns], by_pixels(state))
+                alone.send(by_pixels(state).numpy())
+                step = alone.receive()
+                assert rewards[t, columns].tolist() == step.rewards.tolist()
+                state = torch.from_numpy(step.observations)
+            assert torch.equal(last_states[columns], state)
+        alone.close()
+
+
+def test_an_odd_number_of_environments_is_split_too() -> None:
+    config = PaacConfig(env="ALE/Pong-v5", num_envs=3, num_workers=2, t_max=2)
+    actors = Actors(config, seed=1, device=CPU)
+    actors.reset(lambda observations: observations)
+    told = book(3)
+    rollout = actors.rollout(lambda states: torch.zeros(len(states), dtype=torch.int64), told)
+    actors.close()
+    assert rollout.states.shape == (2, 3, 4, 84, 84)
+    assert (told.step, told.frames) == (6, 24)
+
+
+def test_lost_lives_end_returns_only_when_the_configuration_says_so() -> None:
+    def ends(life_loss_ends_episode: bool) -> int:
+        config = PaacConfig(
+            env="ALE/Breakout-v5",
+            num_envs=4,
+            num_workers=2,
+            max_noops=1,
+            t_max=60,
+            life_loss_ends_episode=life_loss_ends_episode,
+        )
+        actors = Actors(config, seed=1, device=torch.device("cpu"))
+        actors.reset(lambda observations: observations)
+        rollout = actors.rollout(lambda states: torch.zeros(len(states), dtype=torch.int64), book())
+        actors.close()
+        return int(rollout.terminated.sum())
+
+    assert ends(life_loss_ends_episode=False) < ends(life_loss_ends_episode=True)
