@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.installation import CARTPOLE, Installation
+from tests.workers.waiting import wait_until
 
 # Settings that the launch form asks for in a closed section, and the section.
 SECTIONS = {"t_max": "Rollout", "checkpoint_seconds": "More about the run", "hidden_units": "Network"}
@@ -17,12 +18,9 @@ def furthest_step(chart: Locator) -> float:
     return float(chart.evaluate("plot => Math.max(0, ...(plot.data ?? []).flatMap(trace => trace.x ?? []))"))
 
 
-def wait_for_curve_beyond(page: Page, chart: Locator, step: float) -> float:
+def wait_for_curve_beyond(chart: Locator, step: float) -> float:
     """Wait until the chart reaches further, without touching the page."""
-    handle = chart.element_handle()
-    page.wait_for_function(
-        "([plot, step]) => (plot.data ?? []).some(trace => (trace.x ?? []).some(x => x > step))", arg=[handle, step]
-    )
+    wait_until(lambda: furthest_step(chart) > step)
     return furthest_step(chart)
 
 
@@ -55,9 +53,9 @@ def test_a_run_launched_from_the_form_draws_its_curve_without_a_reload(page: Pag
     page.evaluate("window.sameDocument = true")
     chart = page.get_by_role("img", name=re.compile("Return per episode"))
 
-    seen = wait_for_curve_beyond(page, chart, 0)
+    seen = wait_for_curve_beyond(chart, 0)
     for _ in range(3):
-        further = wait_for_curve_beyond(page, chart, seen)
+        further = wait_for_curve_beyond(chart, seen)
         assert further > seen
         seen = further
 
@@ -108,8 +106,8 @@ def test_two_runs_are_compared_by_their_curves_settings_and_scores(
     expect(differences).to_contain_text("0.0224")
     rows = page.get_by_role("region", name="Summary").get_by_role("row")
     expect(rows).to_have_count(3)  # the head and a row a run
-    chart = page.get_by_role("region", name="Curves").get_by_role("img").first
-    wait_for_curve_beyond(page, chart, SHORT_RUN * 0.8)
+    chart = page.get_by_role("img", name=re.compile("Return per episode"))
+    wait_for_curve_beyond(chart, SHORT_RUN * 0.8)
     drawn = chart.evaluate("plot => [...new Set(plot.data.map(trace => trace.meta?.run_id))]")
     assert set(drawn) >= {finished_run, other}
 
