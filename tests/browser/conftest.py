@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.installation import Installation
 
@@ -20,6 +20,7 @@ def browser() -> Iterator[Browser]:
     """Start the Chromium that is installed, else the one that Playwright brought."""
     executable = next(filter(None, map(shutil.which, NAMES)), None)
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    expect.set_options(timeout=PATIENCE_MILLISECONDS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=[*QUIET, *sandbox])
         yield browser
