@@ -1,4 +1,4 @@
-"""Points and summaries as packed arrays: how a series lies in the database (docs/decisions/0020-metric-store.md)."""
+"""Points and summaries as packed arrays: how a series lies in the database (docs/decisions/0011-metric-store.md)."""
 
 from collections.abc import Sequence
 from typing import Any
