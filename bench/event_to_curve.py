@@ -1,0 +1,83 @@
+"""How long a point takes from the trainer's event to the curve in the browser: `python -m bench.event_to_curve`."""
+
+import argparse
+import bisect
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import sync_playwright
+
+from tests.installation import Installation
+
+# Runs in the page: every 20 ms, note when the drawn curve has come further.
+WATCH = """
+() => {
+  window.seen = [];
+  let furthest = 0;
+  setInterval(() => {
+    const plot = document.querySelector(".js-plotly-plot");
+    const reaches = Math.max(0, ...(plot?.data ?? []).flatMap(trace => trace.x ?? []));
+    if (reaches > furthest) {
+      furthest = reaches;
+      window.seen.push([reaches, Date.now() / 1000]);
+    }
+  }, 20);
+}
+"""
+
+
+def watched(installation: Installation, run: int, seconds: float) -> list[tuple[float, float]]:
+    """Open the run's page in Chromium; return how far the curve reached and when."""
+    executable = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=["--disable-gpu", *sandbox])
+        page = browser.new_page(base_url=f"http://127.0.0.1:{installation.port}")
+        page.goto(f"/runs/{run}")
+        page.locator(".js-plotly-plot").first.wait_for()
+        page.evaluate(WATCH)
+        page.wait_for_timeout(seconds * 1000)
+        seen: list[tuple[float, float]] = page.evaluate("window.seen")
+        browser.close()
+    return seen
+
+
+def reported(installation: Installation, run: int) -> list[tuple[int, float]]:
+    """Read from the trainer's own event files at which time it reported each episode."""
+    points: list[tuple[int, float]] = []
+    for journal in sorted(installation.directory.rglob(f"runs/{run}/attempt-*/events.jsonl")):
+        for line in journal.read_text().splitlines():
+            event = json.loads(line)
+            points.extend((episode["step"], event["time"]) for episode in event.get("episodes", []))
+    return sorted(points)
+
+
+def main() -> None:
+    """Train CartPole in a fresh installation, look at its page and print the delays."""
+    parser = argparse.ArgumentParser(prog="python -m bench.event_to_curve", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=30.0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        installation = Installation(Path(folder))
+        try:
+            installation.start()
+            installation.worker("one")
+            run = installation.launch()
+            installation.wait_for_points(run, attempt=1)
+            seen = watched(installation, run, options.seconds)
+            points = reported(installation, run)
+        finally:
+            installation.close()
+    steps = [step for step, _ in points]
+    # What was drawn first may have been there before the page was.
+    delays = np.array([when - points[bisect.bisect_left(steps, reaches)][1] for reaches, when in seen[1:]])
+    p50, p95 = np.percentile(delays, [50, 95])
+    print(f"{len(delays)} redraws in {options.seconds:g} s; from event to curve: median {p50:.2f} s, p95 {p95:.2f} s")
+
+
+if __name__ == "__main__":
+    main()
