@@ -19,6 +19,7 @@ class Held:
         self.run, self.attempt = run, attempt
         self.desired: Desired = "run"
         self.stale = False
+        self.given_back = False  # a beat that crosses the release is refused, which is no surprise then
 
 
 class Heartbeat(threading.Thread):
@@ -57,7 +58,8 @@ class Heartbeat(threading.Thread):
         except StaleAttemptError as error:
             if held and not held.stale:
                 held.stale = True
-                log.warning("Run %d, attempt %d is no longer this worker's: %s", held.run, held.attempt, error)
+                if not held.given_back:
+                    log.warning("Run %d, attempt %d is no longer this worker's: %s", held.run, held.attempt, error)
         except BackendError as error:
             if self._answered:
                 log.warning("The backend does not answer, trying on: %s", error)

@@ -180,6 +180,7 @@ class Supervisor:
         """Give the run back and clear its directory; if nobody answers until we must go, our next life does it."""
         log.info("Run %d, attempt %d: %s", held.run, held.attempt, ending.message or f"{ending.outcome}.")
         self._settle(directory, ending)
+        held.given_back = True
         patience = time.monotonic() + DRAIN_SECONDS
         try:
             persist(
