@@ -10,9 +10,8 @@ from collections.abc import Callable
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
-import torch
 
-from workers.trainer import environments
+from workers.trainer import devices, environments
 from workers.trainer.algorithms import paac
 from workers.trainer.config import PaacConfig
 from workers.trainer.run import NullRun
@@ -76,8 +75,9 @@ def ceiling(env: str, seconds: float) -> float:
 
 def paac_rate(env: str, seconds: float) -> float:
     """PAAC with the paper's settings and arch_nips."""
-    run = TimedRun(seconds)
-    paac.train(PaacConfig(env=env, network="nips"), run)
+    config, run = PaacConfig(env=env, network="nips"), TimedRun(seconds)
+    devices.set_threads(config, run.device)
+    paac.train(config, run)
     return run.stopwatch.rate
 
 
@@ -117,7 +117,6 @@ CONTENDERS: dict[str, Rate] = {
 def main() -> None:
     """Measure one contender and print its rate as JSON."""
     contender, env, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
-    torch.set_num_threads(len(os.sched_getaffinity(0)))
     print(json.dumps({"contender": contender, "env": env, "steps_per_second": CONTENDERS[contender](env, seconds)}))
 
 
