@@ -3,14 +3,12 @@
 import argparse
 import bisect
 import json
-import os
-import shutil
 import tempfile
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import sync_playwright
 
+from tests.chromium import chromium
 from tests.installation import Installation
 
 # Runs in the page: every 20 ms, note when the drawn curve has come further.
@@ -32,17 +30,13 @@ WATCH = """
 
 def watched(installation: Installation, run: int, seconds: float) -> list[tuple[float, float]]:
     """Open the run's page in Chromium; return how far the curve reached and when."""
-    executable = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--disable-gpu", *sandbox])
+    with chromium() as browser:
         page = browser.new_page(base_url=f"http://127.0.0.1:{installation.port}")
         page.goto(f"/runs/{run}")
         page.locator(".js-plotly-plot").first.wait_for()
         page.evaluate(WATCH)
         page.wait_for_timeout(seconds * 1000)
         seen: list[tuple[float, float]] = page.evaluate("window.seen")
-        browser.close()
     return seen
 
 

@@ -1,8 +1,6 @@
 """Draws what a training run in a directory learnt: `python -m bench.learning_curve RUN_DIR CURVE.png`."""
 
 import argparse
-import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
-from playwright.sync_api import sync_playwright
 
+from tests.chromium import chromium
 from workers.trainer.events import Episode, Event, Metrics, Started, event_adapter
 
 WINDOW = 100
@@ -81,17 +79,13 @@ def draw(curve: Curve, title: str, image: Path) -> None:
     )
     figure.update_xaxes(title="agent steps")
     figure.update_yaxes(title="return of the raw reward")
-    executable = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         document = Path(folder) / "curve.html"
         figure.write_html(document, config={"staticPlot": True})
-        browser = playwright.chromium.launch(executable_path=executable, args=["--disable-gpu", *sandbox])
         page = browser.new_page(viewport={"width": WIDTH + 16, "height": HEIGHT + 16})
         page.goto(document.as_uri())
         page.locator(".main-svg").first.wait_for()
         page.screenshot(path=image)
-        browser.close()
 
 
 def tell(curve: Curve, threshold: float | None) -> str:

@@ -1,11 +1,11 @@
-"""Takes the pictures of this folder from a running Arcadia: `python docs/images/take.py URL RUN COMPARED,COMPARED`."""
+"""Takes the pictures of this folder from a running Arcadia: `python -m docs.images.take URL RUN COMPARED,COMPARED`."""
 
-import os
-import shutil
 import sys
 from pathlib import Path
 
-from playwright.sync_api import ViewportSize, sync_playwright
+from playwright.sync_api import ViewportSize
+
+from tests.chromium import chromium
 
 FOLDER = Path(__file__).parent
 SIZES: dict[str, ViewportSize] = {"": {"width": 1440, "height": 900}, "phone-": {"width": 390, "height": 844}}
@@ -24,10 +24,7 @@ def main() -> None:
         "compare": f"/compare?runs={compared}",
         "workers": "/workers",
     }
-    executable = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--disable-gpu", *sandbox])
+    with chromium() as browser:
         for prefix, size in SIZES.items():
             for scheme in ("light", "dark"):
                 context = browser.new_context(viewport=size, color_scheme=scheme)
@@ -39,7 +36,6 @@ def main() -> None:
                     page.wait_for_timeout(SETTLE_MILLISECONDS)
                     page.screenshot(path=FOLDER / f"{prefix}{name}-{scheme}.png")
                 context.close()
-        browser.close()
 
 
 if __name__ == "__main__":

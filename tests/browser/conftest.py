@@ -1,30 +1,22 @@
 """A real Chromium before an installation with two workers."""
 
-import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+from tests.chromium import chromium
 from tests.installation import Installation
 
-# What Chromium would do on its own that has no place in a test.
-QUIET = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE_MILLISECONDS = 60_000
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Start the Chromium that is installed, else the one that Playwright brought."""
-    executable = next(filter(None, map(shutil.which, NAMES)), None)
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    """Start Chromium."""
     expect.set_options(timeout=PATIENCE_MILLISECONDS)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=[*QUIET, *sandbox])
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,23 @@
+"""The Chromium that tests, measurements and pictures are made with."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# What Chromium would do on its own that has no place in a test.
+QUIET = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start the one that is installed, else the one that Playwright brought."""
+    executable = next(filter(None, map(shutil.which, NAMES)), None)
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=[*QUIET, *sandbox])
+        yield browser
+        browser.close()
