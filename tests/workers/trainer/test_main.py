@@ -146,12 +146,12 @@ def test_after_kill_9_a_resume_goes_on_from_the_newest_checkpoint(tmp_path: Path
 
 
 def test_a_full_disk_costs_no_run_until_the_very_end(tmp_path: Path, start_trainer: StartTrainer) -> None:
-    # Checkpoints of 270 kB; the event file stays far below that.
-    trainer = start_trainer(*ENDLESS, "--set", "hidden_units=150", "--set", "t_max=64")
+    # Checkpoints of 3 MB; the event file stays far below that.
+    trainer = start_trainer(*ENDLESS, "--set", "hidden_units=600", "--set", "t_max=64")
     run = tmp_path / "run"
     wait_for_checkpoints(run, trainer, 1)
     unlimited = resource.RLIM_INFINITY
-    resource.prlimit(trainer.pid, resource.RLIMIT_FSIZE, (150_000, unlimited))
+    resource.prlimit(trainer.pid, resource.RLIMIT_FSIZE, (1_500_000, unlimited))
     wait_for(lambda: any("could not be written" in event.message for event in of_kind(run, events.Log)))
     whole = checkpoints.newest(run, pytest.fail)
     assert whole is not None
@@ -162,7 +162,7 @@ def test_a_full_disk_costs_no_run_until_the_very_end(tmp_path: Path, start_train
     wait_for(lambda: of_kind(run, events.Checkpoint)[-1].step > whole.state.step)
 
     # Without room for the last one, the run says that it failed.
-    resource.prlimit(trainer.pid, resource.RLIMIT_FSIZE, (150_000, unlimited))
+    resource.prlimit(trainer.pid, resource.RLIMIT_FSIZE, (1_500_000, unlimited))
     trainer.send_signal(signal.SIGTERM)
     status, _, errors = ended(trainer)
     assert status == 1
