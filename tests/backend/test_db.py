@@ -105,9 +105,8 @@ def test_a_line_of_no_run_is_refused(database: Database) -> None:
         session.add(LogLine(run_id=99, attempt=1, message="whose?"))
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_sqlite_is_set_up_to_lose_nothing(database: Database) -> None:
-    if not database.is_sqlite:
-        pytest.skip("PostgreSQL's own defaults are meant")
     with database.write() as session:
         pragmas = {name: session.scalar(text(f"PRAGMA {name}")) for name in ("journal_mode", "synchronous")}
         assert pragmas == {"journal_mode": "wal", "synchronous": 2}
