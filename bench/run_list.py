@@ -1,0 +1,43 @@
+"""How long the list of 1,000 runs takes on SQLite: `python -m bench.run_list`."""
+
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from fastapi.testclient import TestClient
+
+from backend.app import create_app
+from backend.config import Settings
+
+RUNS = 1_000
+REQUESTS = 100
+QUERIES = ("limit=50", "limit=50&sort=-best_return", "limit=200&text=cart")
+
+
+def main() -> None:
+    """Launch the runs, ask for pages of their list and print the delays."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings.model_validate(
+            {"data_dir": folder, "database_url": f"sqlite:///{Path(folder) / 'list.db'}"}
+        )
+        with TestClient(create_app(settings), base_url="http://localhost") as client:
+            for seed in range(RUNS):
+                launch = {"preset": "paac-cartpole", "overrides": {"seed": seed}}
+                client.post("/api/v1/runs", json=launch).raise_for_status()
+            for query in QUERIES:
+                p50, p95 = np.percentile([seconds(client, query) for _ in range(REQUESTS)], [50, 95]) * 1e3
+                print(f"{query}: median {p50:.0f} ms, p95 {p95:.0f} ms")
+
+
+def seconds(client: TestClient, query: str) -> float:
+    """Time one request."""
+    began = time.perf_counter()
+    answer = client.get(f"/api/v1/runs?{query}")
+    took = time.perf_counter() - began
+    assert answer.json()["total"] == RUNS
+    return took
+
+
+if __name__ == "__main__":
+    main()
