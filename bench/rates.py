@@ -15,6 +15,7 @@ from workers.trainer import devices, environments
 from workers.trainer.algorithms import paac
 from workers.trainer.config import PaacConfig
 from workers.trainer.run import NullRun
+from workers.trainer.spaces import number_of_actions
 
 WARM_UP_SECONDS = 3.0
 SB3_ENVS = 16
@@ -61,9 +62,9 @@ class TimedRun(NullRun):
 def ceiling(env: str, seconds: float) -> float:
     """The environments alone: same number, same threads, random actions, nobody learning."""
     config = PaacConfig(env=env)
-    batch = environments.make(config, config.num_envs, seed=1)
+    batch = environments.make(config, config.num_envs, seed=1, num_threads=config.num_workers)
     batch.reset()
-    actions = np.random.default_rng(1).integers(0, batch.num_actions, (1000, config.num_envs))
+    actions = np.random.default_rng(1).integers(0, number_of_actions(batch.actions), (1000, config.num_envs))
     stopwatch, step = Stopwatch(seconds), 0
     while stopwatch.running(step):
         batch.send(actions[step // config.num_envs % 1000])

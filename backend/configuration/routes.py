@@ -7,8 +7,9 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from backend.runs.configs import as_document
-from workers.trainer.config import PRESETS, config_adapter
+from workers.trainer.config import config_adapter
 from workers.trainer.games import ENVIRONMENTS, EnvironmentKind
+from workers.trainer.presets import PRESETS
 
 router = APIRouter(tags=["configuration"])
 

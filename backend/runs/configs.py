@@ -6,11 +6,8 @@ from pydantic import ValidationError
 
 from backend.errors import FieldError, Invalid, field_errors
 from backend.models import QueueName
-from workers.trainer.config import PRESETS, RunConfig, config_adapter
-from workers.trainer.games import ENVIRONMENTS
-
-# A checkpoint's weights only fit a run that agrees in these.
-_SHAPE_FIELDS = ("algorithm", "env", "network", "hidden_units")
+from workers.trainer.config import RunConfig, config_adapter
+from workers.trainer.presets import PRESETS
 
 
 def checked(config: dict[str, Any], *, changed: dict[str, Any] | None = None) -> RunConfig:
@@ -53,8 +50,8 @@ def refuse_other_shape(config: RunConfig, parent: RunConfig) -> None:
             field=f"overrides.{field}",
             message=f"the checkpoint was trained with {theirs[field]}, so a fork must be too; clone to change it",
         )
-        for field in _SHAPE_FIELDS
-        if ours[field] != theirs[field]
+        for field in parent.shape_fields
+        if ours.get(field) != theirs[field]
     ]
     if wrong:
         raise Invalid(*wrong)
@@ -63,10 +60,10 @@ def refuse_other_shape(config: RunConfig, parent: RunConfig) -> None:
 def _shape(config: RunConfig) -> dict[str, Any]:
     document = as_document(config)
     if document["network"] == "auto":
-        document["network"] = "nips" if ENVIRONMENTS[config.env].kind == "atari" else "mlp"
+        document["network"] = "nips" if config.environment.shows_pixels else "mlp"
     if document["network"] != "mlp":
         document["hidden_units"] = None
-    return {field: document[field] for field in _SHAPE_FIELDS}
+    return {field: document[field] for field in config.shape_fields}
 
 
 def _placed(wrong: FieldError, changed: dict[str, Any]) -> FieldError:

@@ -10,12 +10,13 @@ from ale_py.vector_env import AtariVectorEnv
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
-from workers.trainer.config import RunConfig
+from workers.trainer.config import TrainingConfig
 from workers.trainer.games import rom_of
+from workers.trainer.spaces import ActionSpace, Continuous, Discrete, number_of_actions
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
-Actions = NDArray[np.int64]
+Actions = NDArray[np.int64] | NDArray[np.float32]
 Observations = NDArray[np.uint8] | NDArray[np.float32]
 
 
@@ -40,7 +41,7 @@ class Environments(Protocol):
 
     num_envs: int
     observation_shape: tuple[int, ...]
-    num_actions: int
+    actions: ActionSpace
     frames_per_step: int
 
     def reset(self) -> Observations:
@@ -60,10 +61,13 @@ class Environments(Protocol):
         ...
 
 
-def _number_of_actions(env: str, actions: gymnasium.Space[Any]) -> int:
-    if not isinstance(actions, gymnasium.spaces.Discrete):
-        raise TypeError(f"{env} takes {actions}, but these algorithms choose one of a number of actions")
-    return int(actions.n)
+def action_space(env: str, space: gymnasium.Space[Any]) -> ActionSpace:
+    """Translate gymnasium's description of the actions."""
+    if isinstance(space, gymnasium.spaces.Discrete):
+        return Discrete(int(space.n))
+    if isinstance(space, gymnasium.spaces.Box) and len(space.shape) == 1:
+        return Continuous(tuple(map(float, space.low)), tuple(map(float, space.high)))
+    raise TypeError(f"{env} takes {space}, but agents choose one of a number of actions or set several numbers")
 
 
 class AtariEnvironments:
@@ -82,7 +86,8 @@ class AtariEnvironments:
             autoreset_mode=AutoresetMode.NEXT_STEP,
         )
         self.num_envs = num_envs
-        self.num_actions = _number_of_actions(env, self._games.single_action_space)
+        self.actions = action_space(env, self._games.single_action_space)
+        self._highest = number_of_actions(self.actions) - 1
         self.observation_shape: tuple[int, ...] = (4, 84, 84)
         self._seeds = np.arange(num_envs, dtype=np.int64) + seed * num_envs % (2**31 - num_envs)
         self._over = np.zeros(num_envs, dtype=np.bool_)
@@ -97,8 +102,8 @@ class AtariEnvironments:
 
     def send(self, actions: Actions) -> None:
         # An action outside the set would make an emulator thread throw and `recv` wait for ever.
-        if actions.min() < 0 or actions.max() >= self.num_actions:
-            raise ValueError(f"actions must lie between 0 and {self.num_actions - 1}, got {actions.tolist()}")
+        if actions.min() < 0 or actions.max() > self._highest:
+            raise ValueError(f"actions must lie between 0 and {self._highest}, got {actions.tolist()}")
         self._games.send(actions)
 
     def receive(self) -> Step:
@@ -130,7 +135,7 @@ class GymnasiumEnvironments:
             env, num_envs, vectorization_mode="vector_entry_point" if vectorised else "sync"
         )
         self.num_envs = num_envs
-        self.num_actions = _number_of_actions(env, self._envs.single_action_space)
+        self.actions = action_space(env, self._envs.single_action_space)
         self.observation_shape = self._envs.single_observation_space.shape or ()
         self._seed = seed
         self._over = np.zeros(num_envs, dtype=np.bool_)
@@ -166,9 +171,9 @@ class GymnasiumEnvironments:
         self._envs.close()
 
 
-def make(config: RunConfig, num_envs: int, seed: int) -> Environments:
-    """Open `num_envs` environments of the run's game."""
+def make(config: TrainingConfig, num_envs: int, seed: int, num_threads: int = 1) -> Environments:
+    """Open `num_envs` environments of the run's game; Atari games step in up to so many threads."""
     if config.environment.kind == "atari":
-        threads = min(config.num_workers, num_envs, os.cpu_count() or 1)
+        threads = min(num_threads, num_envs, os.cpu_count() or 1)
         return AtariEnvironments(config.env, num_envs, threads, config.max_noops, seed)
     return GymnasiumEnvironments(config.env, num_envs, seed)

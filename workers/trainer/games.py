@@ -4,7 +4,13 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-EnvironmentKind = Literal["atari", "vector"]
+AlgorithmName = Literal["a3c", "one_step_q", "one_step_sarsa", "n_step_q", "paac", "paac_q", "ga3c"]
+
+# atari: 4 stacked grey frames of the emulator. vector: readings. pixels: pictures of other environments.
+EnvironmentKind = Literal["atari", "vector", "pixels"]
+
+CHOOSING: tuple[AlgorithmName, ...] = ("a3c", "one_step_q", "one_step_sarsa", "n_step_q", "paac", "paac_q", "ga3c")
+SETTING_NUMBERS: tuple[AlgorithmName, ...] = ("a3c",)
 
 
 @dataclass(frozen=True)
@@ -15,6 +21,22 @@ class Environment:
     title: str
     kind: EnvironmentKind
     frames_per_step: int
+    actions: Literal["discrete", "continuous"] = "discrete"
+
+    @property
+    def shows_pixels(self) -> bool:
+        """Whether observations are pictures."""
+        return self.kind != "vector"
+
+    @property
+    def algorithms(self) -> tuple[AlgorithmName, ...]:
+        """The methods that can act in it."""
+        return CHOOSING if self.actions == "discrete" else SETTING_NUMBERS
+
+    @property
+    def unfit_because(self) -> str:
+        """Why the other methods cannot."""
+        return f"its actions are {self.actions}"
 
 
 ATARI_GAMES = (

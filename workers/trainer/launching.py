@@ -11,7 +11,8 @@ from pydantic import JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
 from workers.trainer import durable_files, layout
-from workers.trainer.config import PRESETS, RunConfig, config_adapter
+from workers.trainer.config import RunConfig, config_adapter
+from workers.trainer.presets import PRESETS
 
 
 class LaunchError(Exception):

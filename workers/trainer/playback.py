@@ -9,8 +9,9 @@ import numpy as np
 from ale_py.roms import get_rom_path
 
 from workers.trainer.config import RunConfig
-from workers.trainer.environments import AtariEnvironments, Observations
+from workers.trainer.environments import AtariEnvironments, Observations, action_space
 from workers.trainer.games import rom_of
+from workers.trainer.spaces import ActionSpace
 from workers.trainer.video import Frame
 
 # Seeds that the emulator takes.
@@ -31,7 +32,7 @@ class Stage(Protocol):
     """A single environment with pictures."""
 
     observation_shape: tuple[int, ...]
-    num_actions: int
+    actions: ActionSpace
     pictures_per_second: int
     scale: int
 
@@ -57,7 +58,7 @@ class AtariStage:
     def __init__(self, config: RunConfig, seed: int) -> None:
         self._games = AtariEnvironments(config.env, 1, 1, config.max_noops, seed % SEEDS)
         self.observation_shape = self._games.observation_shape
-        self.num_actions = self._games.num_actions
+        self.actions = self._games.actions
         ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
         self._twin = ale_py.ALEInterface()
         self._twin.setFloat("repeat_action_probability", 0.0)
@@ -66,14 +67,14 @@ class AtariStage:
         if rom is None:
             raise FileNotFoundError(f"this installation has no ROM of {config.env}")
         self._twin.loadROM(rom)
-        self._actions = self._twin.getMinimalActionSet()
+        self._legal = self._twin.getMinimalActionSet()
 
     def reset(self) -> Seen:
         observations = self._games.reset()
         self._twin.reset_game()
         frames = int(self._games.opening_frames[0])
         # As the training emulator opens a game: FIRE where the game has it, then no-ops.
-        if ale_py.Action.FIRE in self._actions:
+        if ale_py.Action.FIRE in self._legal:
             self._twin.act(ale_py.Action.FIRE)
             frames -= 1
         for _ in range(frames):
@@ -85,7 +86,7 @@ class AtariStage:
         step = self._games.receive()
         pictures, reward = [], 0
         for _ in range(self._games.frames_per_step):
-            reward += self._twin.act(self._actions[action])
+            reward += self._twin.act(self._legal[action])
             pictures.append(self._twin.getScreenRGB())
             if self._twin.game_over():
                 break
@@ -104,11 +105,8 @@ class GymnasiumStage:
 
     def __init__(self, config: RunConfig, seed: int) -> None:
         self._env = gymnasium.make(config.env, render_mode="rgb_array")
-        actions, observations = self._env.action_space, self._env.observation_space
-        if not isinstance(actions, gymnasium.spaces.Discrete) or observations.shape is None:
-            raise TypeError(f"{config.env} needs discrete actions and array observations")
-        self.num_actions = int(actions.n)
-        self.observation_shape = observations.shape
+        self.actions = action_space(config.env, self._env.action_space)
+        self.observation_shape = self._env.observation_space.shape or ()
         self.pictures_per_second = int(self._env.metadata["render_fps"])
         self._seed = seed % SEEDS
 

@@ -19,6 +19,6 @@ def body_dtype(config: RunConfig, device: torch.device) -> torch.dtype:
     """Resolve `precision`; vectors are so small that bfloat16 would only cost accuracy."""
     if config.precision == "bfloat16":
         return torch.bfloat16
-    if config.precision == "auto" and config.environment.kind == "atari" and native_bfloat16(device):
+    if config.precision == "auto" and config.environment.shows_pixels and native_bfloat16(device):
         return torch.bfloat16
     return torch.float32

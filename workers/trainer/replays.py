@@ -65,7 +65,7 @@ def episode(stage: Stage, network: ActorCritic, seed: int) -> Iterator[Seen]:
 
 def restored_network(config: RunConfig, stage: Stage, state: TrainingState) -> ActorCritic:
     """Make the network with the checkpoint's weights."""
-    network = networks.build(config, stage.observation_shape, stage.num_actions)
+    network = networks.build(config, stage.observation_shape, stage.actions)
     prefix = "network."
     network.load_state_dict(
         {name.removeprefix(prefix): tensor for name, tensor in state.tensors.items() if name.startswith(prefix)}

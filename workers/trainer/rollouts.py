@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from workers.trainer import environments
-from workers.trainer.config import PaacConfig
+from workers.trainer.config import SynchronousFields
 from workers.trainer.environments import Environments, Observations
 from workers.trainer.episodes import EpisodeBook
 
@@ -43,14 +43,14 @@ class Actors:
     looks at the other. Both see the same parameters for the whole rollout.
     """
 
-    def __init__(self, config: PaacConfig, seed: int, device: torch.device) -> None:
+    def __init__(self, config: SynchronousFields, seed: int, device: torch.device) -> None:
         self._clip = config.clip_rewards
         self._life_loss_ends = config.life_loss_ends_episode
         self._device = device
         self._shape = (config.t_max, config.num_envs)
         self._parts = _open(config, seed)
         first = self._parts[0].environments
-        self.observation_shape, self.num_actions = first.observation_shape, first.num_actions
+        self.observation_shape, self.actions = first.observation_shape, first.actions
         self.frames_per_step = first.frames_per_step
         self._rewards = np.zeros(self._shape, dtype=np.float32)
         self._terminated = np.zeros(self._shape, dtype=np.bool_)
@@ -108,13 +108,14 @@ class Actors:
         return self._prepare(torch.from_numpy(observations).to(self._device, non_blocking=True))
 
 
-def _open(config: PaacConfig, seed: int) -> list[Part]:
+def _open(config: SynchronousFields, seed: int) -> list[Part]:
     number = config.num_envs
     if config.environment.kind != "atari" or number == 1:
-        return [Part(environments.make(config, number, seed), slice(0, number))]
+        return [Part(environments.make(config, number, seed, config.num_workers), slice(0, number))]
     middle = number // 2
     halves = (slice(0, middle), slice(middle, number))
     # The seeds of the first half are 2·seed·middle … and so never those of the second.
     return [
-        Part(environments.make(config, half.stop - half.start, 2 * seed + i), half) for i, half in enumerate(halves)
+        Part(environments.make(config, half.stop - half.start, 2 * seed + i, config.num_workers), half)
+        for i, half in enumerate(halves)
     ]

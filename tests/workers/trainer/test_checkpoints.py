@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 
 from workers.trainer import checkpoints, layout
 from workers.trainer.checkpoints import CheckpointError
-from workers.trainer.config import PRESETS
+from workers.trainer.presets import PRESETS
 from workers.trainer.run import TrainingState, snapshot
 
 CONFIG = PRESETS["paac-cartpole"].config

@@ -8,6 +8,7 @@ from workers.trainer import environments
 from workers.trainer.config import PaacConfig
 from workers.trainer.environments import AtariEnvironments, GymnasiumEnvironments
 from workers.trainer.games import ENVIRONMENTS, rom_of
+from workers.trainer.spaces import number_of_actions
 
 
 def test_every_atari_id_names_a_rom_that_is_shipped() -> None:
@@ -80,7 +81,7 @@ def test_the_same_seed_gives_the_same_games_and_another_seed_others() -> None:
     def play(seed: int) -> list[bytes]:
         batch = AtariEnvironments("ALE/Breakout-v5", num_envs=4, num_threads=2, max_noops=30, seed=seed)
         frames = [batch.reset().tobytes()]
-        actions = np.random.default_rng(0).integers(0, batch.num_actions, (40, 4))
+        actions = np.random.default_rng(0).integers(0, number_of_actions(batch.actions), (40, 4))
         for row in actions:
             batch.send(row)
             frames.append(batch.receive().observations.tobytes())

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from workers.trainer import launching
-from workers.trainer.config import PRESETS
+from workers.trainer.config import PaacConfig
 from workers.trainer.launching import Launch, LaunchError
+from workers.trainer.presets import PRESETS
 
 
 def launch(*arguments: str) -> Launch:
@@ -36,8 +37,9 @@ def test_the_configuration_is_kept_in_the_directory(tmp_path: Path) -> None:
 
 def test_a_configuration_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
-    path.write_text('{"env": "CartPole-v1", "num_envs": 4}')
-    assert launch(str(path), "--dir", str(tmp_path / "run")).config.num_envs == 4
+    path.write_text('{"algorithm": "paac", "env": "CartPole-v1", "num_envs": 4}')
+    config = launch(str(path), "--dir", str(tmp_path / "run")).config
+    assert config == PaacConfig(env="CartPole-v1", num_envs=4)
 
 
 def test_resuming_needs_no_configuration_again(tmp_path: Path) -> None:

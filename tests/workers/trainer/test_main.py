@@ -23,7 +23,7 @@ from tests.workers.trainer.trainers import (
     wait_for_checkpoints,
 )
 from workers.trainer import checkpoints, events
-from workers.trainer.config import PRESETS
+from workers.trainer.presets import PRESETS
 from workers.trainer.run import TrainingState
 
 SHORT = ("--preset", "paac-cartpole", "--set", "total_steps=3000", "--set", "device=cpu")

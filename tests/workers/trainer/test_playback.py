@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from workers.trainer import environments, playback
 from workers.trainer.config import PaacConfig
 from workers.trainer.playback import Seen
+from workers.trainer.spaces import number_of_actions
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +46,7 @@ def test_the_pictures_are_of_the_game_that_the_agent_plays(game: str, seed: int)
     pictures = list(seen.pictures)
     assert np.abs(seen.observation[-1] - preprocessed(seen.pictures)).max() <= 2
     for _ in range(40):
-        seen = stage.step(int(random.integers(stage.num_actions)))
+        seen = stage.step(int(random.integers(number_of_actions(stage.actions))))
         pictures += seen.pictures
         assert len(seen.pictures) == 4
         assert np.abs(seen.observation[-1] - preprocessed(seen.pictures)).max() <= 2
@@ -59,12 +60,12 @@ def test_the_agent_sees_what_it_sees_in_training(env: str) -> None:
     config = PaacConfig(env=env)
     stage = playback.open_stage(config, seed=11)
     training = environments.make(config, 1, seed=11)
-    assert (stage.observation_shape, stage.num_actions) == (training.observation_shape, training.num_actions)
+    assert (stage.observation_shape, stage.actions) == (training.observation_shape, training.actions)
     assert np.allclose(training.reset()[0], stage.reset().observation)
     random = np.random.default_rng(0)
     over = False
     while not over:
-        action = int(random.integers(stage.num_actions))
+        action = int(random.integers(number_of_actions(stage.actions)))
         training.send(np.array([action]))
         step, seen = training.receive(), stage.step(action)
         over = seen.over

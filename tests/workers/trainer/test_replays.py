@@ -21,7 +21,7 @@ def untrained(directory: Path, env: str, step: int = 5) -> str:
     config = PaacConfig(env=env, seed=1)
     stage = playback.open_stage(config, 1)
     torch.manual_seed(0)
-    network = networks.build(config, stage.observation_shape, stage.num_actions)
+    network = networks.build(config, stage.observation_shape, stage.actions)
     stage.close()
     tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
     return checkpoints.write(directory, TrainingState(step, 4 * step, tensors), config, {}).file

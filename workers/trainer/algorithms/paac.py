@@ -65,7 +65,7 @@ def train(config: PaacConfig, run: Run) -> None:
     start = run.restored
     torch.manual_seed(config.seed)
     actors = Actors(config, seed=config.seed + (start.step if start else 0), device=run.device)
-    network = networks.build(config, actors.observation_shape, actors.num_actions, body_dtype(config, run.device)).to(
+    network = networks.build(config, actors.observation_shape, actors.actions, body_dtype(config, run.device)).to(
         run.device
     )
     parameters = FlatParameters(network)
@@ -84,7 +84,7 @@ def train(config: PaacConfig, run: Run) -> None:
             rollout = actors.rollout(policy, book)
 
             learning_rate = learning_rate_at(
-                config.learning_rate, config.learning_rate_decay, book.step, config.total_steps
+                config.initial_learning_rate, config.learning_rate_decay, book.step, config.total_steps
             )
             losses = actor_critic_losses(network, rollout, config)
             parameters.backward(losses.total)

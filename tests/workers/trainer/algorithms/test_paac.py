@@ -9,10 +9,12 @@ from torch import Tensor
 
 from workers.trainer import networks
 from workers.trainer.algorithms import paac
-from workers.trainer.config import PRESETS, PaacConfig
+from workers.trainer.config import PaacConfig
 from workers.trainer.networks import ActorCritic
+from workers.trainer.presets import PRESETS
 from workers.trainer.rollouts import Rollout
 from workers.trainer.run import NullRun
+from workers.trainer.spaces import Discrete
 
 T_MAX, N_E = 4, 3
 
@@ -59,7 +61,7 @@ def literal_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -
 def test_losses_and_gradients_equal_a_literal_transcription_of_algorithm_1() -> None:
     config = PaacConfig(env="CartPole-v1", num_envs=N_E, t_max=T_MAX, entropy_cost=0.03, value_cost=0.7)
     torch.manual_seed(1)
-    network = networks.build(config, (4,), 5)
+    network = networks.build(config, (4,), Discrete(5))
     rollout = made_rollout((4,), 5)
 
     losses = paac.actor_critic_losses(network, rollout, config)
@@ -74,7 +76,7 @@ def test_losses_and_gradients_equal_a_literal_transcription_of_algorithm_1() -> 
 
 def test_what_happens_on_a_fresh_row_changes_no_gradient() -> None:
     config = PaacConfig(env="CartPole-v1", num_envs=N_E, t_max=T_MAX)
-    network = networks.build(config, (4,), 5)
+    network = networks.build(config, (4,), Discrete(5))
     rollout = made_rollout((4,), 5)
     before = torch.autograd.grad(paac.actor_critic_losses(network, rollout, config).total, list(network.parameters()))
 
@@ -137,6 +139,7 @@ def test_steps_count_decisions_and_frames_count_emulator_frames() -> None:
 
 def test_the_cartpole_preset_learns_within_a_third_of_its_steps() -> None:
     preset = PRESETS["paac-cartpole"].config
+    assert isinstance(preset, PaacConfig)
     run = NullRun(stop_at_step=preset.total_steps // 3)
     paac.train(preset, run)
     last = [episode_return for _, _, episode_return, _ in run.episodes[-20:]]

@@ -1,0 +1,84 @@
+"""The papers' network bodies: from observations to features."""
+
+from typing import cast
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from workers.trainer.config import Network, TrainingConfig
+
+# (output channels, kernel, stride) of each convolution, and the width of the hidden layer after them.
+Convolutions = tuple[tuple[int, int, int], ...]
+ARCHITECTURES: dict[Network, tuple[Convolutions, int]] = {
+    "nips": (((16, 8, 4), (32, 4, 2)), 256),
+    "nature": (((32, 8, 4), (64, 4, 2), (64, 3, 1)), 512),
+    # GA3C, section 5.1: more filters, a third layer, and a first stride that sets the cost.
+    "large-stride-4": (((32, 8, 4), (32, 4, 2), (64, 4, 2)), 256),
+    "large-stride-3": (((32, 8, 3), (32, 4, 2), (64, 4, 2)), 256),
+    "large-stride-2": (((32, 8, 2), (32, 4, 2), (64, 4, 2)), 256),
+    "large-stride-1": (((32, 8, 1), (32, 4, 2), (64, 4, 2)), 1024),
+}
+
+
+class PixelBody(nn.Module):
+    """Convolutions over stacked 84×84 frames, then one hidden layer; takes pixel values 0–255 in any float format."""
+
+    def __init__(self, observation_shape: tuple[int, ...], convolutions: Convolutions, hidden: int) -> None:
+        super().__init__()
+        channels, side = observation_shape[0], observation_shape[1]
+        layers = []
+        for outputs, kernel, stride in convolutions:
+            layers.append(nn.Conv2d(channels, outputs, kernel, stride))
+            channels, side = outputs, (side - kernel) // stride + 1
+        self.convolutions = nn.ModuleList(layers)
+        self.hidden = nn.Linear(channels * side * side, hidden)
+        self.features = hidden
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        first, *rest = (cast(nn.Conv2d, layer) for layer in self.convolutions)
+        # Folding 1/255 into the weights spares a pass over the pixels, which bfloat16 holds exactly as 0–255.
+        x = F.relu_(F.conv2d(pixels, first.weight / 255, first.bias, first.stride))
+        for layer in rest:
+            x = F.relu_(layer(x))
+        return F.relu_(self.hidden(x.flatten(1)))
+
+
+class VectorBody(nn.Module):
+    """Two hidden layers over a vector of readings."""
+
+    def __init__(self, observation_shape: tuple[int, ...], hidden: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Linear(observation_shape[0], hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh()
+        )
+        self.features = hidden
+
+    def forward(self, readings: Tensor) -> Tensor:
+        return cast(Tensor, self.layers(readings))
+
+
+Body = PixelBody | VectorBody
+
+
+def resolved(network: Network, pixels: bool) -> Network:
+    """Say which network `auto` means."""
+    if network != "auto":
+        return network
+    return "nips" if pixels else "mlp"
+
+
+def build_body(config: TrainingConfig, observation_shape: tuple[int, ...]) -> Body:
+    """Make the run's body with fresh weights."""
+    kind = resolved(config.network, pixels=len(observation_shape) == 3)
+    if kind == "mlp":
+        return VectorBody(observation_shape, config.hidden_units)
+    return PixelBody(observation_shape, *ARCHITECTURES[kind])
+
+
+def prepared(observations: Tensor, dtype: torch.dtype) -> Tensor:
+    """Convert observations once to the format that a body reads."""
+    if observations.dim() != 4:
+        return observations.to(torch.float32)
+    layout = torch.channels_last if dtype is torch.bfloat16 else torch.contiguous_format
+    return observations.to(dtype).contiguous(memory_format=layout)
