@@ -1,4 +1,4 @@
-"""Draws what a training run in a directory learnt: `python -m bench.learning_curve RUN_DIR CURVE.png`."""
+"""Draws what runs in directories learnt: `python -m bench.learning_curve CURVE.png RUN_DIR... --x frames`."""
 
 import argparse
 import tempfile
@@ -15,6 +15,7 @@ from workers.trainer.events import Episode, Event, Metrics, Started, event_adapt
 
 WINDOW = 100
 WIDTH, HEIGHT = 1200, 600
+AXES = {"steps": "agent steps", "frames": "emulator frames", "minutes": "minutes of training"}
 
 
 @dataclass(frozen=True)
@@ -68,17 +69,24 @@ def read_curve(directory: Path) -> Curve:
     )
 
 
-def draw(curve: Curve, title: str, image: Path) -> None:
-    """Save the curve as a PNG: each episode faint, their running mean above."""
+def figure_of(curves: dict[str, Curve], x: str, title: str) -> go.Figure:
+    """Running means by steps, frames or minutes of training; a run alone also shows each episode, faintly."""
     figure = go.Figure(layout={"template": "plotly_white", "width": WIDTH, "height": HEIGHT, "title": {"text": title}})
-    figure.add_scatter(
-        x=curve.steps, y=curve.returns, mode="markers", name="each episode", marker={"size": 3, "opacity": 0.25}
-    )
-    figure.add_scatter(
-        x=curve.steps[WINDOW - 1 :], y=curve.means, mode="lines", name=f"mean of the last {WINDOW}", line={"width": 3}
-    )
-    figure.update_xaxes(title="agent steps")
-    figure.update_yaxes(title="return of the raw reward")
+    for name, curve in curves.items():
+        along = {"steps": curve.steps, "frames": curve.frames, "minutes": curve.seconds / 60}[x]
+        if len(curves) == 1:
+            figure.add_scatter(
+                x=along, y=curve.returns, mode="markers", name="each episode", marker={"size": 3, "opacity": 0.25}
+            )
+            name = f"mean of the last {WINDOW}"
+        figure.add_scatter(x=along[WINDOW - 1 :], y=curve.means, mode="lines", name=name, line={"width": 3})
+    figure.update_xaxes(title=AXES[x])
+    figure.update_yaxes(title="return of the raw reward" + (f", mean of {WINDOW} episodes" if len(curves) > 1 else ""))
+    return figure
+
+
+def save(figure: go.Figure, image: Path) -> None:
+    """Save a figure as a PNG."""
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         document = Path(folder) / "curve.html"
         figure.write_html(document, config={"staticPlot": True})
@@ -96,10 +104,9 @@ def tell(curve: Curve, threshold: float | None) -> str:
         return f"{curve.steps[i]:,} steps, {curve.frames[i]:,} frames, {minutes:.1f} min of training"
 
     lines = [f"{len(curve.returns):,} episodes; the last after {at(-1)}"]
-    if len(curve.means):
-        best = int(curve.means.argmax()) + WINDOW - 1
-        lines.append(f"mean of the last 100 at the end: {curve.means[-1]:.2f}")
-        lines.append(f"best mean of 100: {curve.means.max():.2f} after {at(best)}")
+    best = int(curve.means.argmax()) + WINDOW - 1
+    lines.append(f"mean of the last 100 at the end: {curve.means[-1]:.2f}")
+    lines.append(f"best mean of 100: {curve.means.max():.2f} after {at(best)}")
     if threshold is not None:
         reached = curve.reached(threshold)
         lines.append(f"mean of 100 above {threshold:g}: {'never' if reached is None else 'after ' + at(reached)}")
@@ -107,18 +114,21 @@ def tell(curve: Curve, threshold: float | None) -> str:
 
 
 def main() -> None:
-    """Draw the curve of a run directory and tell what it shows."""
+    """Draw the curves of run directories and tell what they show."""
     parser = argparse.ArgumentParser(prog="python -m bench.learning_curve", description=__doc__)
-    parser.add_argument("directory", type=Path)
-    parser.add_argument("image", type=Path)
+    parser.add_argument("image", type=Path, metavar="CURVE.png")
+    parser.add_argument("directories", type=Path, nargs="+", metavar="RUN_DIR")
+    parser.add_argument("--x", choices=AXES, default="steps", help="what the curves are drawn over")
     parser.add_argument("--title", default="")
-    parser.add_argument("--threshold", type=float)
+    parser.add_argument("--threshold", type=float, help="tell when the mean of 100 episodes passed it")
     options = parser.parse_args()
-    curve = read_curve(options.directory)
-    if not len(curve.returns):
-        parser.exit(1, f"no episode has ended yet in {options.directory}\n")
-    draw(curve, options.title or options.directory.name, options.image)
-    print(tell(curve, options.threshold))
+    curves = {directory.name: read_curve(directory) for directory in options.directories}
+    for name, curve in curves.items():
+        if len(curve.returns) < WINDOW:
+            parser.exit(1, f"{name}: only {len(curve.returns)} episodes have ended yet, a mean needs {WINDOW}\n")
+    save(figure_of(curves, options.x, options.title or ", ".join(curves)), options.image)
+    for name, curve in curves.items():
+        print(f"{name}: {tell(curve, options.threshold)}")
 
 
 if __name__ == "__main__":
