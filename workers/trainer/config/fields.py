@@ -151,6 +151,12 @@ class TrainingConfig(BaseModel):
         description="Width of the two hidden layers of mlp; the convolutional networks have their papers' widths.",
         json_schema_extra=NETWORK,
     )
+    initialisation: Literal["uniform", "orthogonal"] = Field(
+        default="uniform",
+        title="First weights",
+        description="uniform in ±1/√fan_in, as the papers' code; orthogonal, as modern actor-critics begin.",
+        json_schema_extra=NETWORK,
+    )
     clip_rewards: bool = Field(
         default=True,
         title="Clip rewards",

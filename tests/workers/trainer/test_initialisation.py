@@ -1,0 +1,21 @@
+"""Orthogonal weights."""
+
+import pytest
+import torch
+
+from workers.trainer import networks
+from workers.trainer.config import PaacConfig
+from workers.trainer.initialisation import make_orthogonal
+from workers.trainer.spaces import Discrete
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_rows_are_orthogonal_with_the_gain_of_their_place(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    network = networks.build(PaacConfig(), (4, 84, 84), Discrete(6), dtype)
+    make_orthogonal(network)
+    precision = 1e-4 if dtype is torch.float32 else 0.02
+    for weight, gain in ((network.body.convolutions[0].weight, 2**0.5), (network.policy.weight, 0.01)):
+        rows = weight.detach().float().flatten(1)
+        assert torch.allclose(rows @ rows.T, gain**2 * torch.eye(len(rows)), atol=gain**2 * precision)
+    assert all(not layer.bias.any() for layer in (network.policy, network.value, network.body.hidden))

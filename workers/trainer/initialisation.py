@@ -1,0 +1,22 @@
+"""How weights start where they do not start uniform in ±1/√fan_in, as torch's layers do by themselves."""
+
+from math import sqrt
+
+import torch
+from torch import nn
+
+# The heads' gains in OpenAI's A2C: a policy that begins near uniform, values that begin near 0.
+HEAD_GAINS = {"policy": 0.01, "value": 1.0, "values": 1.0}
+
+
+@torch.no_grad()
+def make_orthogonal(network: nn.Module) -> None:
+    """Orthogonal weights with gain √2 below the heads, and no bias."""
+    for name, layer in network.named_modules():
+        if isinstance(layer, nn.Conv2d | nn.Linear):
+            # QR needs float32, whatever the layer computes in.
+            weight = torch.empty(layer.weight.shape)
+            nn.init.orthogonal_(weight, HEAD_GAINS.get(name, sqrt(2)))
+            layer.weight.copy_(weight)
+            if layer.bias is not None:
+                layer.bias.zero_()
