@@ -10,6 +10,7 @@ from ale_py.vector_env import AtariVectorEnv
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
+from workers.trainer import worlds as worlds  # makes our own environments known to gymnasium
 from workers.trainer.config import TrainingConfig
 from workers.trainer.games import rom_of
 from workers.trainer.spaces import ActionSpace, Continuous, Discrete, number_of_actions
@@ -147,6 +148,9 @@ class GymnasiumEnvironments:
         return observations
 
     def send(self, actions: Actions) -> None:
+        if isinstance(self.actions, Continuous):
+            # A Gaussian policy knows no bounds; the environments do.
+            actions = np.clip(actions, self.actions.low, self.actions.high).astype(np.float32)
         self._actions = actions
 
     def receive(self) -> Step:

@@ -58,6 +58,10 @@ VECTOR_ENVIRONMENTS = (
     Environment("Acrobot-v1", "Acrobot", "vector", 1),
     Environment("MountainCar-v0", "Mountain Car", "vector", 1),
     Environment("LunarLander-v3", "Lunar Lander", "vector", 1),
+    Environment("Arcadia/Identity-v0", "Identity", "vector", 1),
+    Environment("Arcadia/Catch-v0", "Catch", "vector", 1),
+    Environment("Arcadia/Recall-v0", "Recall", "vector", 1),
+    Environment("Arcadia/Target-v0", "Target", "vector", 1, "continuous"),
 )
 
 
