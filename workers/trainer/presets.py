@@ -85,7 +85,7 @@ PRESETS: dict[str, Preset] = {
             name="a2c-robust",
             title="A2C, the modern settings",
             shows="PAAC's method with settings that hold on most games: short gradients, orthogonal weights.",
-            source="OpenAI Baselines' a2c: 16 environments, t_max 5, learning rate 0.0007 to 0, RMSProp 0.99 and ε 1e-5, "
+            source="OpenAI Baselines' a2c: 16 environments, t_max 5, rate 0.0007 to 0, RMSProp 0.99 and ε 1e-5, "
             "gradient norm 0.5, value loss × 0.5, a lost life ends the episode.",
             config=PaacConfig(
                 network="nature",
