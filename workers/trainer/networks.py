@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from workers.trainer.bodies import Body, build_body, prepared
 from workers.trainer.config import TrainingConfig
-from workers.trainer.spaces import ActionSpace, Continuous
+from workers.trainer.spaces import ActionSpace, Continuous, number_of_actions
 
 
 class ActorCritic(nn.Module):
@@ -60,3 +60,13 @@ def build(
 ) -> ActorCritic:
     """Make the run's actor-critic with fresh weights."""
     return ActorCritic(build_body(config, observation_shape), actions, dtype)
+
+
+def build_action_values(
+    config: TrainingConfig,
+    observation_shape: tuple[int, ...],
+    actions: ActionSpace,
+    dtype: torch.dtype = torch.float32,
+) -> ActionValues:
+    """Make the run's Q with fresh weights."""
+    return ActionValues(build_body(config, observation_shape), number_of_actions(actions), dtype)

@@ -44,6 +44,11 @@ class FlatParameters:
         """Let the module see values that were written to the buffer."""
         self._copies.copy_(self.values[self._rounded])
 
+    def take_over(self, others: "FlatParameters") -> None:
+        """Set all values to those of a module of the same kind."""
+        self.values.copy_(others.values)
+        self.changed()
+
     def named(self) -> dict[str, Tensor]:
         """The float32 values by the names that the module's `load_state_dict` knows."""
         return dict(self._names)

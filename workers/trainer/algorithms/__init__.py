@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from workers.trainer.algorithms import paac
+from workers.trainer.algorithms import paac, paac_q
 from workers.trainer.run import Run
 
 # Each takes the configuration that names it.
 ALGORITHMS: dict[str, Callable[[Any, Run], None]] = {
     "paac": paac.train,
+    "paac_q": paac_q.train,
 }

@@ -1,0 +1,182 @@
+"""n-step Q in PAAC's framework against a slow literal transcription, its target network, and that it learns."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from workers.trainer import networks
+from workers.trainer.algorithms import paac_q
+from workers.trainer.config import PaacQConfig
+from workers.trainer.networks import ActionValues
+from workers.trainer.rollouts import Rollout
+from workers.trainer.run import NullRun, TrainingState
+from workers.trainer.spaces import Discrete
+
+T_MAX, N_E, ACTIONS = 4, 4, 3
+CONFIG = PaacQConfig(env="CartPole-v1", num_envs=N_E, t_max=T_MAX, gamma=0.9)
+
+
+def made_rollout() -> Rollout:
+    """One episode terminates, one is cut off by a time limit, one loses a life and goes on, one just goes on."""
+    random = torch.Generator().manual_seed(0)
+    terminated = torch.zeros(T_MAX, N_E, dtype=torch.bool)
+    fresh = torch.zeros(T_MAX, N_E, dtype=torch.bool)
+    terminated[1, 0] = True
+    fresh[2, 0] = True
+    fresh[3, 1] = True  # truncated at t = 2
+    terminated[2, 2] = True  # a lost life
+    rewards = torch.randn(T_MAX, N_E, generator=random)
+    rewards[fresh] = 0
+    return Rollout(
+        states=torch.randn(T_MAX, N_E, 4, generator=random),
+        actions=torch.randint(ACTIONS, (T_MAX, N_E), generator=random),
+        rewards=rewards,
+        terminated=terminated,
+        fresh=fresh,
+        last_states=torch.randn(N_E, 4, generator=random),
+    )
+
+
+def made_networks() -> tuple[ActionValues, ActionValues]:
+    """θ and another θ⁻."""
+    torch.manual_seed(1)
+    network = networks.build_action_values(CONFIG, (4,), Discrete(ACTIONS))
+    target = networks.build_action_values(CONFIG, (4,), Discrete(ACTIONS))
+    return network, target
+
+
+def literal_loss(network: ActionValues, target: ActionValues, rollout: Rollout, gamma: float) -> Tensor:
+    """Algorithm S1 for each environment: R backwards from max_a Q(s, a; θ⁻), one sample at a time."""
+    loss = torch.zeros(())
+    for i in range(N_E):
+        R = target(rollout.last_states[i : i + 1]).detach().max()  # noqa: N806, the paper's letter
+        for t in reversed(range(T_MAX)):
+            state = rollout.states[t, i : i + 1]
+            if rollout.fresh[t, i]:
+                R = target(state).detach().max()  # noqa: N806
+                continue
+            R = rollout.rewards[t, i] + gamma * (0.0 if rollout.terminated[t, i] else R)  # noqa: N806
+            loss = loss + (R - network(state)[0, rollout.actions[t, i]]) ** 2
+    return loss / (N_E * T_MAX)
+
+
+def test_loss_and_gradients_equal_a_literal_transcription_of_algorithm_s1() -> None:
+    network, target = made_networks()
+    rollout = made_rollout()
+
+    loss = paac_q.q_loss(network, target, rollout, CONFIG.gamma)
+    gradients = torch.autograd.grad(loss.value, list(network.parameters()))
+    literal = literal_loss(network, target, rollout, CONFIG.gamma)
+    expected = torch.autograd.grad(literal, list(network.parameters()))
+
+    torch.testing.assert_close(loss.value, literal)
+    for ours, theirs in zip(gradients, expected, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
+
+
+def test_the_state_after_a_terminal_one_changes_no_gradient_but_that_after_a_time_limit_does() -> None:
+    network, target = made_networks()
+
+    def gradients(t: int, column: int) -> list[Tensor]:
+        rollout = made_rollout()
+        rollout.states[t, column] += 1
+        rollout.actions[t, column] = 0
+        loss = paac_q.q_loss(network, target, rollout, CONFIG.gamma)
+        return [gradient.clone() for gradient in torch.autograd.grad(loss.value, list(network.parameters()))]
+
+    untouched = torch.autograd.grad(
+        paac_q.q_loss(network, target, made_rollout(), CONFIG.gamma).value, list(network.parameters())
+    )
+    for ours, theirs in zip(gradients(2, 0), untouched, strict=True):
+        torch.testing.assert_close(ours, theirs)
+    assert not torch.equal(gradients(3, 1)[0], untouched[0])
+
+
+class SavesEveryUpdate(NullRun):
+    """Shows what a test asks for after every update."""
+
+    def checkpoint_due(self) -> bool:
+        return True
+
+
+def test_the_target_network_takes_over_the_weights_whenever_its_frames_have_passed() -> None:
+    run = SavesEveryUpdate()
+    config = PaacQConfig(
+        env="CartPole-v1", num_envs=4, t_max=5, total_steps=400, target_update_frames=50, learning_rate=0.01
+    )
+    paac_q.train(config, run)
+
+    def weights(state: TrainingState, network: str) -> list[Tensor]:
+        return [tensor for name, tensor in sorted(state.tensors.items()) if name.startswith(network)]
+
+    switches = 0
+    for before, after in zip(run.saved, run.saved[1:-1], strict=False):
+        if due := after.frames // 50 > before.frames // 50:
+            assert all(map(torch.equal, weights(after, "target."), weights(after, "network.")))
+        else:
+            assert all(map(torch.equal, weights(after, "target."), weights(before, "target.")))
+            assert not all(map(torch.equal, weights(after, "target."), weights(after, "network.")))
+        switches += due
+    assert switches == run.frames // 50
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        PaacQConfig(env="CartPole-v1", num_envs=4, total_steps=600, epsilon_anneal_frames=400, learning_rate=0.01),
+        PaacQConfig(env="ALE/Pong-v5", num_envs=4, num_workers=2, total_steps=300, precision="float32"),
+    ],
+    ids=["vector", "pixels"],
+)
+def test_a_seeded_run_repeats_exactly_and_another_seed_does_not(config: PaacQConfig) -> None:
+    def weights(seed: int) -> bytes:
+        run = NullRun()
+        paac_q.train(config.model_copy(update={"seed": seed}), run)
+        return b"".join(tensor.numpy().tobytes() for tensor in run.saved[-1].tensors.values())
+
+    assert weights(1) == weights(1)
+    assert weights(1) != weights(2)
+
+
+def test_a_restored_run_goes_on_at_its_step_with_the_same_weights_statistics_and_target() -> None:
+    config = PaacQConfig(env="CartPole-v1", num_envs=4, total_steps=400, target_update_frames=90, learning_rate=0.01)
+    first = NullRun(stop_at_step=200)
+    paac_q.train(config, first)
+    saved = first.saved[-1]
+    second = NullRun(restored=saved, stop_at_step=saved.step, step=saved.step)
+
+    paac_q.train(config, second)  # asked to stop at once: saves what it restored
+
+    assert second.saved[-1].step == saved.step
+    assert saved.tensors.keys() == second.saved[-1].tensors.keys()
+    for name, tensor in saved.tensors.items():
+        assert torch.equal(second.saved[-1].tensors[name], tensor), name
+
+
+def test_the_learning_rate_can_grow_with_the_number_of_environments() -> None:
+    run = NullRun()
+    config = PaacQConfig(
+        env="CartPole-v1", num_envs=4, total_steps=20, learning_rate=0.5, learning_rate_decay="none"
+    ).model_copy(update={"learning_rate_scale": "num_envs"})
+    paac_q.train(config, run)
+    assert run.reported[-1]["train/learning_rate"] == 2.0
+
+
+def test_it_learns_to_catch() -> None:
+    config = PaacQConfig(
+        env="Arcadia/Catch-v0",
+        num_envs=16,
+        total_steps=100_000,
+        learning_rate=0.02,
+        rmsprop_epsilon=1e-5,
+        max_grad_norm=1.0,
+        final_epsilons=(0.05, 0.01),
+        final_epsilon_probabilities=(0.5, 0.5),
+        epsilon_anneal_frames=15_000,
+        target_update_frames=500,
+    )
+    run = NullRun()
+    paac_q.train(config, run)
+    last = [episode_return for _, _, episode_return, _ in run.episodes[-1000:]]
+    assert np.mean(last) >= 0.8

@@ -1,0 +1,125 @@
+"""n-step Q-learning in PAAC's framework: algorithm S1 of Mnih et al. 2016 with the actors of Clemente et al. 2017."""
+
+import copy
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from workers.trainer import networks
+from workers.trainer.config import PaacQConfig
+from workers.trainer.episodes import EpisodeBook
+from workers.trainer.exploration import EpsilonGreedy, draw_final_epsilons
+from workers.trainer.networks import ActionValues
+from workers.trainer.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
+from workers.trainer.precision import body_dtype
+from workers.trainer.returns import n_step_returns
+from workers.trainer.rollouts import Actors, Rollout
+from workers.trainer.run import Run, TrainingState
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What one update minimised, and how much the actions taken were held to be worth."""
+
+    value: Tensor
+    q_mean: Tensor
+
+
+@torch.no_grad()
+def q_returns(target: ActionValues, rollout: Rollout, gamma: float) -> Tensor:
+    """R of every step, from max_a Q(s, a; θ⁻) where the rollout or an episode was cut off."""
+    # A fresh row's state is the last of the episode before it.
+    values = torch.zeros_like(rollout.rewards)
+    cut_off = torch.cat([rollout.states[rollout.fresh], rollout.last_states])
+    highest = target(cut_off).max(dim=-1).values
+    bootstrap = highest[-len(rollout.last_states) :]
+    values[rollout.fresh] = highest[: -len(rollout.last_states)]
+    return n_step_returns(rollout.rewards, values, rollout.terminated, rollout.fresh, bootstrap, gamma)
+
+
+def q_loss(network: ActionValues, target: ActionValues, rollout: Rollout, gamma: float) -> Loss:
+    """The mean of (R − Q(s, a; θ))²; fresh rows are no decisions of the agent and count nothing."""
+    returns = q_returns(target, rollout, gamma)
+    action_values = network(rollout.states.flatten(0, 1)).view(*rollout.rewards.shape, -1)
+    chosen = action_values.gather(-1, rollout.actions.unsqueeze(-1)).squeeze(-1)
+    decided = (~rollout.fresh).to(chosen.dtype)
+    samples = rollout.rewards.numel()  # n_e · t_max
+    value = ((returns - chosen).square() * decided).sum() / samples
+    return Loss(value, q_mean=(chosen.detach() * decided).sum() / decided.sum().clamp(min=1))
+
+
+def train(config: PaacQConfig, run: Run) -> None:
+    """Algorithm S1, all actors in lockstep."""
+    start = run.restored
+    torch.manual_seed(config.seed)
+    actors = Actors(config, seed=config.seed + (start.step if start else 0), device=run.device)
+    network = networks.build_action_values(
+        config, actors.observation_shape, actors.actions, body_dtype(config, run.device)
+    ).to(run.device)
+    target = copy.deepcopy(network)  # θ⁻ ← θ
+    parameters, target_parameters = FlatParameters(network), FlatParameters(target)
+    optimizer = RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon)
+    explore = EpsilonGreedy(
+        draw_final_epsilons(config, config.num_envs), config.epsilon_anneal_frames, config.seed, run.device
+    )
+    step = restore(start, optimizer, target_parameters, explore) if start else 0  # T
+    book = EpisodeBook(run, config.num_envs, actors.frames_per_step, step)
+    actors.reset(network.prepare)
+
+    def policy(states: Tensor) -> Tensor:
+        return explore(network(states))
+
+    try:
+        while book.step < config.total_steps and not run.should_stop():
+            frames = book.frames
+            explore.anneal(frames)
+            rollout = actors.rollout(policy, book)
+
+            learning_rate = learning_rate_at(
+                config.initial_learning_rate, config.learning_rate_decay, book.step, config.total_steps
+            )
+            loss = q_loss(network, target, rollout, config.gamma)
+            parameters.backward(loss.value)
+            gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
+            optimizer.step(learning_rate)
+            # T passes a multiple of I_target; it moves by many steps at a time and seldom stops at one.
+            if book.frames // config.target_update_frames > frames // config.target_update_frames:
+                target_parameters.take_over(parameters)  # θ⁻ ← θ
+
+            run.advance(book.step, book.frames)
+            if run.metrics_due():
+                run.metrics(
+                    {
+                        "train/value_loss": loss.value.item(),
+                        "train/q_mean": loss.q_mean.item(),
+                        "train/epsilon": explore.epsilons.mean().item(),
+                        "train/grad_norm": gradient_norm.item(),
+                        "train/learning_rate": learning_rate,
+                    }
+                )
+            if run.checkpoint_due():
+                run.save(state(book, optimizer, target_parameters, explore))
+        run.save(state(book, optimizer, target_parameters, explore))
+    finally:
+        actors.close()
+
+
+def state(book: EpisodeBook, optimizer: RMSProp, target: FlatParameters, explore: EpsilonGreedy) -> TrainingState:
+    """All that the next update depends on but the environments, which begin new episodes on resume."""
+    tensors = {f"network.{name}": values for name, values in optimizer.parameters.named().items()}
+    tensors |= {f"target.{name}": values for name, values in target.named().items()}
+    tensors["optimizer.mean_square"] = optimizer.mean_square
+    tensors["explore.random"] = explore.random.get_state()
+    return TrainingState(step=book.step, frames=book.frames, tensors=tensors)
+
+
+def restore(start: TrainingState, optimizer: RMSProp, target: FlatParameters, explore: EpsilonGreedy) -> int:
+    """Put a saved state back in place and return its step."""
+    for prefix, parameters in (("network.", optimizer.parameters), ("target.", target)):
+        parameters.load(
+            {name.removeprefix(prefix): tensor for name, tensor in start.tensors.items() if name.startswith(prefix)}
+        )
+    optimizer.mean_square.copy_(start.tensors["optimizer.mean_square"])
+    explore.random.set_state(start.tensors["explore.random"])
+    return start.step
