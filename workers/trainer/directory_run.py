@@ -69,9 +69,9 @@ class DirectoryRun:
         self._next_progress = now + PROGRESS_SECONDS
         self._next_checkpoint = now + config.checkpoint_seconds
 
-    def advance(self, step: int, frames: int) -> None:
+    def advance(self, step: int, frames: int, updates: int = 1) -> None:
         self.step, self.frames = step, frames
-        self._updates += 1
+        self._updates += updates
         now = time.monotonic()
         if now >= self._next_tick:
             self._tick(now)

@@ -37,8 +37,8 @@ class Run(Protocol):
         """Say whether the user wants the run to save and return."""
         ...
 
-    def advance(self, step: int, frames: int) -> None:
-        """Tell how far the run is; to be called after every update, costs about a microsecond."""
+    def advance(self, step: int, frames: int, updates: int = 1) -> None:
+        """Tell how far the run is, and by how many updates; after every update, or a few times a second."""
         ...
 
     def episode(self, step: int, frames: int, episode_return: float, length: int) -> None:
@@ -84,9 +84,9 @@ class NullRun:
     def should_stop(self) -> bool:
         return self.stop_at_step is not None and self.step >= self.stop_at_step
 
-    def advance(self, step: int, frames: int) -> None:
+    def advance(self, step: int, frames: int, updates: int = 1) -> None:
         self.step, self.frames = step, frames
-        self.updates += 1
+        self.updates += updates
 
     def episode(self, step: int, frames: int, episode_return: float, length: int) -> None:
         self.episodes.append((step, frames, episode_return, length))

@@ -1,5 +1,6 @@
 """How fast training goes and what it takes of the machine."""
 
+import contextlib
 import os
 import time
 from collections import deque
@@ -32,13 +33,14 @@ class RateMeter:
 
 
 class SystemMeter:
-    """Processor, memory and GPU use of this process, sampled now and then because asking costs."""
+    """Processor, memory and GPU use of this process and its children, sampled now and then because asking costs."""
 
     def __init__(self, device: torch.device) -> None:
         self._process = psutil.Process(os.getpid())
-        self._process.cpu_percent()  # the first answer is always 0
+        self._family: dict[int, psutil.Process] = {}
         self._gpu = device if tells_its_load(device) else None
         self._next = 0.0
+        self._uses()  # the first answer about a process is always 0 percent
 
     def sample(self) -> dict[str, float]:
         """Return the metrics, or nothing if the last sample is still fresh."""
@@ -46,13 +48,22 @@ class SystemMeter:
         if now < self._next:
             return {}
         self._next = now + SYSTEM_SECONDS
-        values = {
-            "system/cpu_percent": self._process.cpu_percent(),
-            "system/rss_bytes": float(self._process.memory_info().rss),
-        }
+        percents, sizes = zip(*self._uses(), strict=True)
+        values = {"system/cpu_percent": sum(percents), "system/rss_bytes": float(sum(sizes))}
         if self._gpu:
             values["system/gpu_percent"] = float(torch.cuda.utilization(self._gpu))
         return values
+
+    def _uses(self) -> list[tuple[float, int]]:
+        """Processor percent and bytes of every process of ours; what the children share is counted once, as ours."""
+        uses = [(self._process.cpu_percent(), self._process.memory_info().rss)]
+        children = {child.pid: child for child in self._process.children(recursive=True)}
+        self._family = {pid: self._family.get(pid, child) for pid, child in children.items()}
+        for child in self._family.values():
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has ended since
+                memory = child.memory_info()
+                uses.append((child.cpu_percent(), memory.rss - getattr(memory, "shared", 0)))
+        return uses
 
 
 def tells_its_load(device: torch.device) -> bool:

@@ -86,6 +86,20 @@ def test_both_kinds_of_run_are_what_an_algorithm_expects(open_run: OpenRun) -> N
         run.save(state(5))
 
 
+def test_a_method_may_report_many_updates_at_once(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    told: dict[str, float] = {}
+
+    def rates_are_told() -> bool:
+        run.advance(run.step + 50, run.frames + 50, updates=10)
+        run.metrics({})
+        told.update(of_kind(tmp_path, events.Metrics)[-1].values)
+        return "throughput/updates_per_second" in told
+
+    wait_for(rates_are_told)
+    assert told["throughput/steps_per_second"] == pytest.approx(5 * told["throughput/updates_per_second"])
+
+
 def test_metrics_carry_every_episode_since_the_last(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run()
     for step in (10, 20):

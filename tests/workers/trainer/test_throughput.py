@@ -1,8 +1,12 @@
 """Rates are those of the last seconds."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
+from tests.workers.waiting import wait_until
 from workers.trainer.throughput import RateMeter, SystemMeter
 
 
@@ -36,3 +40,20 @@ def test_the_machine_is_asked_now_and_then() -> None:
     assert first.keys() == {"system/cpu_percent", "system/rss_bytes"}
     assert 1e6 < first["system/rss_bytes"] < 1e12
     assert meter.sample() == {}
+
+
+def test_the_use_of_child_processes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.trainer.throughput.SYSTEM_SECONDS", 0.0)
+    meter = SystemMeter(torch.device("cpu"))
+    alone = meter.sample()
+    code = "kept = bytearray(10**9); print('ready', flush=True)\nwhile True: pass"
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    try:
+        assert child.stdout
+        assert child.stdout.readline()
+        together = meter.sample()
+        assert together["system/rss_bytes"] - alone["system/rss_bytes"] == pytest.approx(1e9, rel=0.1)
+        wait_until(lambda: meter.sample()["system/cpu_percent"] > 20, seconds=20)
+    finally:
+        child.kill()
+        child.communicate()
