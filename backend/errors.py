@@ -96,8 +96,8 @@ def respond(problem: Problem) -> JSONResponse:
     return JSONResponse(content, problem.status, headers=problem.headers, media_type=PROBLEM_TYPE)
 
 
-def field_errors(errors: Sequence[Any], prefix: str = "") -> list[FieldError]:
-    """Pydantic's errors by dotted field; `body` and the discriminator's branch are not part of a field's name."""
+def field_errors(errors: Sequence[Any]) -> list[FieldError]:
+    """Pydantic's errors by dotted field; `body` is not part of a field's name."""
     found = []
     for error in errors:
         path = [str(part) for part in error["loc"]]
@@ -106,7 +106,7 @@ def field_errors(errors: Sequence[Any], prefix: str = "") -> list[FieldError]:
         message = str(error["msg"]).removeprefix("Value error, ")
         if error["type"] == "extra_forbidden":
             message = "no such field"
-        found.append(FieldError(field=".".join([prefix, *path] if prefix else path) or "body", message=message))
+        found.append(FieldError(field=".".join(path) or "body", message=message))
     return found
 
 

@@ -1,14 +1,14 @@
 """/config-schema, /presets and /environments: what the launch form is drawn from."""
 
-from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
 from backend.runs.configs import as_document
 from workers.trainer.config import config_adapter
-from workers.trainer.games import ENVIRONMENTS, EnvironmentKind
+from workers.trainer.config.problems import title_of
+from workers.trainer.games import ENVIRONMENTS, AlgorithmName, EnvironmentKind
 from workers.trainer.presets import PRESETS
 
 router = APIRouter(tags=["configuration"])
@@ -21,16 +21,21 @@ class Preset(BaseModel):
     title: str
     shows: str
     source: str
+    method: str = Field(description="The algorithm as people write it.")
     config: dict[str, Any]
 
 
 class Environment(BaseModel):
     """A game that a run may name."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     id: str
     title: str
     kind: EnvironmentKind
     frames_per_step: int
+    algorithms: list[AlgorithmName] = Field(description="The methods that can learn it.")
+    unfit_because: str = Field(description="Why the other methods cannot, as the end of a sentence.")
 
 
 @router.get("/config-schema")
@@ -48,6 +53,7 @@ def list_presets() -> list[Preset]:
             title=preset.title,
             shows=preset.shows,
             source=preset.source,
+            method=title_of(preset.config.algorithm),
             config=as_document(preset.config),
         )
         for preset in PRESETS.values()
@@ -57,4 +63,4 @@ def list_presets() -> list[Preset]:
 @router.get("/environments")
 def list_environments() -> list[Environment]:
     """The games that a run may name."""
-    return [Environment(**asdict(environment)) for environment in ENVIRONMENTS.values()]
+    return [Environment.model_validate(environment) for environment in ENVIRONMENTS.values()]

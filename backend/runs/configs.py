@@ -4,27 +4,41 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from backend.errors import FieldError, Invalid, field_errors
+from backend.errors import FieldError, Invalid
 from backend.models import QueueName
 from workers.trainer.config import RunConfig, config_adapter
-from workers.trainer.presets import PRESETS
+from workers.trainer.config.problems import FieldProblem, problems_of, title_of
+from workers.trainer.presets import PRESETS, refusal_of_other_method
 
 
-def checked(config: dict[str, Any], *, changed: dict[str, Any] | None = None) -> RunConfig:
-    """The complete configuration; wrong fields are named as config.x, or overrides.x where the user changed them."""
-    changed = changed or {}
+def checked(config: dict[str, Any], overrides: dict[str, Any]) -> RunConfig:
+    """What a user sent, completed; wrong fields are named as config.x, or as overrides.x where they were overridden."""
     try:
-        return config_adapter.validate_python({**config, **changed})
+        return config_adapter.validate_python({**config, **overrides})
     except ValidationError as error:
-        found = field_errors(error.errors())
-        raise Invalid(*(_placed(wrong, changed) for wrong in found)) from None
+        raise Invalid(
+            *(
+                _placed("overrides" if problem.field.split(".")[0] in overrides else "config", problem)
+                for problem in problems_of(error)
+            )
+        ) from None
+
+
+def changed(config: dict[str, Any], overrides: dict[str, Any]) -> RunConfig:
+    """A preset's or a run's configuration with some fields changed; what does not fit can be overridden as well."""
+    if refusal := refusal_of_other_method(config["algorithm"], overrides.get("algorithm")):
+        raise Invalid(_placed("overrides", refusal))
+    try:
+        return config_adapter.validate_python({**config, **overrides})
+    except ValidationError as error:
+        raise Invalid(*(_placed("overrides", problem) for problem in problems_of(error))) from None
 
 
 def from_preset(name: str, overrides: dict[str, Any]) -> RunConfig:
     """A preset's configuration with some fields changed."""
     if name not in PRESETS:
         raise Invalid(FieldError(field="preset", message=f"no such preset; there are {', '.join(PRESETS)}"))
-    return checked(as_document(PRESETS[name].config), changed=overrides)
+    return changed(as_document(PRESETS[name].config), overrides)
 
 
 def as_document(config: RunConfig) -> dict[str, Any]:
@@ -39,7 +53,7 @@ def queue_for(config: RunConfig) -> QueueName:
 
 def default_name(config: RunConfig) -> str:
     """What a run is called when nobody named it."""
-    return f"{config.algorithm.upper()} on {config.environment.title}"
+    return f"{title_of(config.algorithm)} on {config.environment.title}"
 
 
 def refuse_other_shape(config: RunConfig, parent: RunConfig) -> None:
@@ -66,7 +80,5 @@ def _shape(config: RunConfig) -> dict[str, Any]:
     return {field: document[field] for field in config.shape_fields}
 
 
-def _placed(wrong: FieldError, changed: dict[str, Any]) -> FieldError:
-    name = wrong.field.removeprefix("body")
-    place = "overrides" if name.split(".")[0] in changed else "config"
-    return FieldError(field=f"{place}.{name}" if name else place, message=wrong.message)
+def _placed(place: str, problem: FieldProblem) -> FieldError:
+    return FieldError(field=f"{place}.{problem.field}", message=problem.message)

@@ -39,6 +39,7 @@ class Run(BaseModel):
     state: State
     desired: Desired
     algorithm: str
+    method: str = Field(description="The algorithm as people write it.")
     env: str
     queue: QueueName
     attempt: int

@@ -36,7 +36,7 @@ def create(session: Session, wanted: CreateRun) -> Run:
             raise Invalid(FieldError(field="config", message="send either config or preset, not both"))
         config = configs.from_preset(wanted.preset, overrides)
     elif wanted.config is not None:
-        config = configs.checked(wanted.config, changed=overrides)
+        config = configs.checked(wanted.config, overrides)
     else:
         raise Invalid(FieldError(field="config", message="send config, or preset with overrides"))
     return _queue(
@@ -77,7 +77,7 @@ def act(session: Session, run: Run, action: Action) -> None:
 
 def clone(session: Session, run: Run, wanted: CloneRun) -> Run:
     """Queue the same configuration again, with some fields changed."""
-    config = configs.checked(run.config, changed=wanted.overrides)
+    config = configs.changed(run.config, wanted.overrides)
     return _queue(session, config, name=wanted.name or run.name, queue=_same_queue(run, config), tags=_tags(run))
 
 
@@ -88,8 +88,8 @@ def fork(session: Session, run: Run, wanted: ForkRun) -> Run:
         raise Invalid(FieldError(field="checkpoint_id", message=f"run {run.id} has no such checkpoint"))
     if checkpoint.file_id is None:
         raise Conflict(f"The checkpoint at step {checkpoint.step} was thinned out; fork one that is still kept.")
-    config = configs.checked(run.config, changed=wanted.overrides)
-    configs.refuse_other_shape(config, configs.checked(run.config))
+    config = configs.changed(run.config, wanted.overrides)
+    configs.refuse_other_shape(config, configs.changed(run.config, {}))
     child = _queue(session, config, name=wanted.name or run.name, queue=_same_queue(run, config), tags=_tags(run))
     child.parent_run_id, child.parent_checkpoint_id, child.parent_step = run.id, checkpoint.id, checkpoint.step
     child.step, child.frames = checkpoint.step, checkpoint.frames

@@ -11,6 +11,7 @@ from backend import models
 from backend.columns import utc_now
 from backend.runs import schemas
 from backend.runs.states import ACTIVE
+from workers.trainer.config.problems import title_of
 
 # Colours that colour-blind eyes tell apart (Okabe and Ito; Tol), legible on a light and on a dark page.
 PALETTE = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#aa4499", "#999933", "#44aa99", "#ee6677")
@@ -86,6 +87,7 @@ def _shown(run: models.Run, free: dict[str, int | None]) -> schemas.Run:
         state=run.state,
         desired=run.desired,
         algorithm=run.algorithm,
+        method=title_of(run.algorithm),
         env=run.env,
         queue=run.queue,
         attempt=run.attempt,

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 OURS = ("backend", "workers")
 TRAINER = "workers.trainer"
 # Free of torch, and the only things of the workers that the backend may know.
-SHARED = (f"{TRAINER}.config", f"{TRAINER}.events", f"{TRAINER}.games")
+SHARED = (f"{TRAINER}.config", f"{TRAINER}.events", f"{TRAINER}.games", f"{TRAINER}.presets")
 HEAVY = ("torch", "gymnasium", "ale_py", "av", "safetensors")
 SERVICES = ("fastapi", "sqlalchemy", "celery", "redis", "httpx", "alembic", "psycopg")
 
@@ -66,7 +66,9 @@ def test_the_trainer_knows_nothing_but_itself() -> None:
 
 @pytest.mark.parametrize("name", SHARED)
 def test_what_is_shared_is_free_of_heavy_libraries(name: str) -> None:
-    path = ROOT / f"{name.replace('.', '/')}.py"
-    assert wrong([path], (*HEAVY, *SERVICES, "backend")) == []
-    reached = {each for each in imports(path) if within(each, *OURS)}
-    assert reached <= {*SHARED, TRAINER}, "nor does it reach them through others"
+    place = ROOT / name.replace(".", "/")
+    paths = files(name.replace(".", "/")) if place.is_dir() else [place.with_suffix(".py")]
+    assert paths
+    assert wrong(paths, (*HEAVY, *SERVICES, "backend")) == []
+    reached = {each for path in paths for each in imports(path) if within(each, *OURS) and each != TRAINER}
+    assert all(within(each, *SHARED) for each in reached), "nor does it reach them through others"

@@ -1,18 +1,17 @@
 """The command line: what to train and where (no torch)."""
 
 import argparse
-import difflib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
-from pydantic_core import ErrorDetails
 
 from workers.trainer import durable_files, layout
 from workers.trainer.config import RunConfig, config_adapter
-from workers.trainer.presets import PRESETS
+from workers.trainer.config.problems import FieldProblem, problems_of
+from workers.trainer.presets import PRESETS, refusal_of_other_method
 
 
 class LaunchError(Exception):
@@ -55,8 +54,10 @@ def read(arguments: argparse.Namespace) -> Launch:
     """Check what was asked for, and lay the directory out."""
     if arguments.directory is None:
         raise LaunchError(["say where the run shall live: --dir RUN_DIR"])
-    values = {**_given_config(arguments), **_changes(arguments.changes)}
-    config = validated(values)
+    given, changes = _given_config(arguments), _changes(arguments.changes)
+    if refusal := refusal_of_other_method(str(given.get("algorithm")), changes.get("algorithm")):
+        raise LaunchError([_sentence(refusal)])
+    config = validated({**given, **changes})
     _prepare_directory(arguments.directory, arguments.resume, config)
     return Launch(config, arguments.directory, arguments.resume, not arguments.no_progress_bar)
 
@@ -72,24 +73,7 @@ def validated(values: dict[str, JsonValue]) -> RunConfig:
     try:
         return config_adapter.validate_python(values)
     except ValidationError as error:
-        raise LaunchError([in_words(detail) for detail in error.errors()]) from error
-
-
-def in_words(error: ErrorDetails) -> str:
-    """Say which field is wrong, why, and what would be right."""
-    field = ".".join(str(part) for part in error["loc"])
-    if error["type"] == "extra_forbidden":
-        close = difflib.get_close_matches(field, known_fields(), n=1)
-        return f"there is no field {field!r}: " + (f"did you mean {close[0]}?" if close else "check its name")
-    message = error["msg"].removeprefix("Value error, ").rstrip(".")
-    if error["type"] == "value_error":
-        return f"{field}: {message}" if field else message
-    return f"{field}: {message[0].lower()}{message[1:]}, not {json.dumps(error['input'], default=str)}"
-
-
-def known_fields() -> list[str]:
-    """Name every field that a configuration may have."""
-    return [name for preset in PRESETS.values() for name in type(preset.config).model_fields]
+        raise LaunchError([_sentence(problem) for problem in problems_of(error)]) from error
 
 
 def _given_config(arguments: argparse.Namespace) -> dict[str, JsonValue]:
@@ -128,6 +112,10 @@ def _changes(changes: list[str]) -> dict[str, JsonValue]:
         except ValueError:
             values[field.strip()] = value  # a bare word is text
     return values
+
+
+def _sentence(problem: FieldProblem) -> str:
+    return f"{problem.field}: {problem.message}"
 
 
 def _prepare_directory(directory: Path, resume: bool, config: RunConfig) -> None:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
 from workers.trainer.config import (
     A3cConfig,
     Ga3cConfig,
@@ -11,6 +13,7 @@ from workers.trainer.config import (
     PaacConfig,
     RunConfig,
 )
+from workers.trainer.config.problems import METHODS, FieldProblem, title_of
 
 A3C_PAPER = "Mnih et al. 2016, section 5.1 and supplement"
 A3C_PUBLIC = (
@@ -145,3 +148,13 @@ PRESETS: dict[str, Preset] = {
         ),
     )
 }
+
+
+def refusal_of_other_method(algorithm: str, wanted: JsonValue) -> FieldProblem | None:
+    """Why a configuration of one method cannot be turned into another's by naming it, and what to do instead."""
+    if wanted in (None, algorithm) or wanted not in [*METHODS]:  # no method at all is refused by validation
+        return None
+    names = [preset.name for preset in PRESETS.values() if preset.config.algorithm == wanted]
+    instead = f"start from {' or '.join(names)}" if names else "write a whole configuration"
+    sentence = f"{title_of(algorithm)} has other fields than {title_of(str(wanted))}, for which you {instead}"
+    return FieldProblem("algorithm", sentence)

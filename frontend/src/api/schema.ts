@@ -1034,6 +1034,11 @@ export interface components {
          * @description A game that a run may name.
          */
         Environment: {
+            /**
+             * Algorithms
+             * @description The methods that can learn it.
+             */
+            algorithms: ("a3c" | "one_step_q" | "one_step_sarsa" | "n_step_q" | "paac" | "paac_q" | "ga3c")[];
             /** Frames Per Step */
             frames_per_step: number;
             /** Id */
@@ -1042,9 +1047,14 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "atari" | "vector";
+            kind: "atari" | "vector" | "pixels";
             /** Title */
             title: string;
+            /**
+             * Unfit Because
+             * @description Why the other methods cannot, as the end of a sentence.
+             */
+            unfit_because: string;
         };
         /**
          * Episode
@@ -1422,6 +1432,11 @@ export interface components {
             config: {
                 [key: string]: unknown;
             };
+            /**
+             * Method
+             * @description The algorithm as people write it.
+             */
+            method: string;
             /** Name */
             name: string;
             /** Shows */
@@ -1565,6 +1580,11 @@ export interface components {
              * @description Mean return of the last 100 training episodes.
              */
             last_return: number | null;
+            /**
+             * Method
+             * @description The algorithm as people write it.
+             */
+            method: string;
             /** Name */
             name: string;
             /** Notes */

@@ -8,6 +8,7 @@ export function aRun(changes: Partial<Run> = {}): Run {
     state: "running",
     desired: "run",
     algorithm: "paac",
+    method: "PAAC",
     env: "ALE/Pong-v5",
     queue: "cpu",
     attempt: 1,

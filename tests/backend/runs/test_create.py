@@ -20,7 +20,7 @@ def test_a_preset_is_launched_with_some_fields_changed(client: TestClient) -> No
     run = client.post("/api/v1/runs", json={"preset": "paac-cartpole", "overrides": {"seed": 7}}).json()
     presets = {preset["name"]: preset["config"] for preset in client.get("/api/v1/presets").json()}
     assert run["config"] == {**presets["paac-cartpole"], "seed": 7}
-    assert run["name"] == "PAAC on CartPole"
+    assert (run["name"], run["method"]) == ("PAAC on CartPole", "PAAC")
 
 
 def test_a_cuda_run_waits_for_a_gpu_worker_unless_told_otherwise(api: Api) -> None:
@@ -37,7 +37,7 @@ def test_a_cuda_run_waits_for_a_gpu_worker_unless_told_otherwise(api: Api) -> No
         ({"config": {**CARTPOLE, "learning_rate": "fast"}}, "config.learning_rate"),
         ({"config": {**CARTPOLE, "lerning_rate": 1}}, "config.lerning_rate"),
         ({"config": {**CARTPOLE, "env": "os:system"}}, "config.env"),
-        ({"config": {**CARTPOLE, "network": "nips"}}, "config"),
+        ({"config": {**CARTPOLE, "network": "nips"}}, "config.network"),
         ({"config": CARTPOLE, "overrides": {"num_envs": 10**9}}, "overrides.num_envs"),
         ({"preset": "paac-cartpole", "overrides": {"gamma": 2}}, "overrides.gamma"),
         ({"preset": "nothing"}, "preset"),

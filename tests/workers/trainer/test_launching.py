@@ -7,6 +7,7 @@ import pytest
 
 from workers.trainer import launching
 from workers.trainer.config import PaacConfig
+from workers.trainer.config.problems import METHODS
 from workers.trainer.launching import Launch, LaunchError
 from workers.trainer.presets import PRESETS
 
@@ -58,15 +59,35 @@ def test_a_resume_may_change_fields(tmp_path: Path) -> None:
     [
         ("num_envs=5000", "num_envs: input should be less than or equal to 1024, not 5000"),
         ("device=gpu", "device: input should be 'auto', 'cpu' or 'cuda', not \"gpu\""),
-        ("num_env=8", "there is no field 'num_env': did you mean num_envs?"),
-        ("colour=red", "there is no field 'colour': check its name"),
+        ("num_env=8", "num_env: PAAC has no such field: did you mean num_envs?"),
+        ("colour=red", "colour: PAAC has no such field"),
         ("env=ALE/Pongg-v5", "env: unknown environment 'ALE/Pongg-v5': did you mean ALE/Pong-v5?"),
-        ("network=nips", "network nips reads pixels, but CartPole-v1 gives a vector: choose auto or mlp"),
+        ("network=nips", "network: nips reads pixels, but CartPole-v1 gives a vector: choose auto or mlp"),
+        (
+            "env=Arcadia/Target-v0",
+            "env: paac cannot learn Arcadia/Target-v0, because its actions are continuous: choose a3c, "
+            "or another environment",
+        ),
+        ("algorithm=dqn", f'algorithm: no method is called "dqn": choose {", ".join(METHODS)}'),
         ("seed", "--set seed: write it as field=value, as in --set seed=3"),
     ],
 )
 def test_a_wrong_field_is_explained(tmp_path: Path, change: str, sentence: str) -> None:
     assert problems("--preset", "paac-cartpole", "--dir", str(tmp_path), "--set", change) == [sentence]
+
+
+def test_another_method_is_not_made_of_a_presets_fields(tmp_path: Path) -> None:
+    said = problems("--preset", "paac-cartpole", "--set", "algorithm=a3c", "--dir", str(tmp_path))
+    assert said == [
+        "algorithm: PAAC has other fields than A3C, for which you start from "
+        + " or ".join(name for name, preset in PRESETS.items() if preset.config.algorithm == "a3c")
+    ]
+
+
+def test_a_configuration_without_a_method_is_told_the_methods(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text('{"env": "CartPole-v1"}')
+    assert problems(str(path), "--dir", str(tmp_path)) == [f"algorithm: name the method: {', '.join(METHODS)}"]
 
 
 def test_every_problem_gets_a_sentence(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
 from workers.trainer.games import ENVIRONMENTS, AlgorithmName, Environment
 
@@ -183,34 +183,34 @@ class TrainingConfig(BaseModel):
 
     @field_validator("env")
     @classmethod
-    def env_is_known(cls, env: str) -> str:
-        """Refuse any id that is not on the allow-list, and name close ones."""
-        if env in ENVIRONMENTS:
-            return env
-        wanted = env.removeprefix("ALE/").lower()[:4]
-        close = [known for known in ENVIRONMENTS if wanted and wanted in known.lower()][:5]
-        hint = f"did you mean {', '.join(close)}?" if close else "use one such as ALE/Pong-v5 or CartPole-v1."
-        raise ValueError(f"unknown environment {env[:80]!r}: {hint}")
-
-    @model_validator(mode="after")
-    def environment_fits_algorithm(self) -> "TrainingConfig":
-        """Refuse a method that cannot act in the environment."""
-        if self.algorithm not in self.environment.algorithms:
+    def env_can_be_learnt(cls, env: str) -> str:
+        """Refuse any id that is not on the allow-list, naming close ones, and one that the method cannot act in."""
+        environment = ENVIRONMENTS.get(env)
+        if environment is None:
+            wanted = env.removeprefix("ALE/").lower()[:4]
+            close = [known for known in ENVIRONMENTS if wanted and wanted in known.lower()][:5]
+            hint = f"did you mean {', '.join(close)}?" if close else "use one such as ALE/Pong-v5 or CartPole-v1"
+            raise ValueError(f"unknown environment {env[:80]!r}: {hint}")
+        algorithm = cls.model_fields["algorithm"].default
+        if algorithm not in environment.algorithms:
             raise ValueError(
-                f"{self.algorithm} cannot learn {self.env}, because {self.environment.unfit_because}: "
-                f"choose {' or '.join(self.environment.algorithms)}, or another environment"
+                f"{algorithm} cannot learn {env}, because {environment.unfit_because}: "
+                f"choose {' or '.join(environment.algorithms)}, or another environment"
             )
-        return self
+        return env
 
-    @model_validator(mode="after")
-    def network_fits_observations(self) -> "TrainingConfig":
+    @field_validator("network")
+    @classmethod
+    def network_reads_observations(cls, network: Network, info: ValidationInfo) -> Network:
         """A convolution needs pixels, and the small network needs a vector."""
-        pixels = self.environment.shows_pixels
-        if pixels and self.network == "mlp":
-            raise ValueError(f"network mlp reads vectors, but {self.env} shows pixels: choose auto, nips or nature")
-        if not pixels and self.network not in ("auto", "mlp"):
-            raise ValueError(f"network {self.network} reads pixels, but {self.env} gives a vector: choose auto or mlp")
-        return self
+        environment = ENVIRONMENTS.get(info.data.get("env", ""))
+        if environment is None or network == "auto":  # a wrong environment has been told of already
+            return network
+        if environment.shows_pixels and network == "mlp":
+            raise ValueError(f"mlp reads vectors, but {environment.id} shows pixels: choose auto, nips or nature")
+        if not environment.shows_pixels and network != "mlp":
+            raise ValueError(f"{network} reads pixels, but {environment.id} gives a vector: choose auto or mlp")
+        return network
 
     @property
     def environment(self) -> Environment:

@@ -1,16 +1,19 @@
 """What methods that learn Q(s, a) have in common (no torch)."""
 
 from math import isclose
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from workers.trainer.config.fields import EXPLORATION, OPTIMISATION, TrainingConfig
+
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class ValueBasedFields(TrainingConfig):
     """Exploration and target network of the A3C paper's value-based methods."""
 
-    final_epsilons: tuple[float, ...] = Field(
+    final_epsilons: tuple[Share, ...] = Field(
         default=(0.1, 0.01, 0.5),
         min_length=1,
         max_length=16,
@@ -19,8 +22,9 @@ class ValueBasedFields(TrainingConfig):
         "differently.",
         json_schema_extra=EXPLORATION,
     )
-    final_epsilon_probabilities: tuple[float, ...] = Field(
+    final_epsilon_probabilities: tuple[Share, ...] = Field(
         default=(0.4, 0.3, 0.3),
+        validate_default=True,
         min_length=1,
         max_length=16,
         title="Probabilities of the final ε",
@@ -44,17 +48,17 @@ class ValueBasedFields(TrainingConfig):
         json_schema_extra=OPTIMISATION,
     )
 
-    @model_validator(mode="after")
-    def epsilons_match_probabilities(self) -> "ValueBasedFields":
-        """Every final ε needs its probability."""
-        epsilons, probabilities = self.final_epsilons, self.final_epsilon_probabilities
+    @field_validator("final_epsilon_probabilities")
+    @classmethod
+    def every_epsilon_has_its_probability(
+        cls, probabilities: tuple[float, ...], info: ValidationInfo
+    ) -> tuple[float, ...]:
+        """As many as final ε, and together certain."""
+        epsilons = info.data.get("final_epsilons", probabilities)
         if len(epsilons) != len(probabilities):
             raise ValueError(
-                f"final_epsilons has {len(epsilons)} values and final_epsilon_probabilities {len(probabilities)}: "
-                "give each ε one probability"
+                f"give as many probabilities as final_epsilons has values: {len(epsilons)}, not {len(probabilities)}"
             )
-        if not all(0 <= value <= 1 for value in (*epsilons, *probabilities)):
-            raise ValueError("final_epsilons and final_epsilon_probabilities lie between 0 and 1")
         if not isclose(sum(probabilities), 1, abs_tol=1e-6):
-            raise ValueError(f"final_epsilon_probabilities add up to {sum(probabilities):g}: make them add up to 1")
-        return self
+            raise ValueError(f"the probabilities add up to {sum(probabilities):g}: make them add up to 1")
+        return probabilities

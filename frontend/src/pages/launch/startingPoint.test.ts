@@ -1,19 +1,13 @@
 import { expect, it } from "vitest";
-import type { Environment, Preset, Run, Worker } from "@/api/types";
+import type { Environment, Run, Worker } from "@/api/types";
+import { aPreset } from "@/testing/presets";
 import { environmentChoices } from "./environmentChoices";
 import { queueHint } from "./queueHint";
 import { startingPoint } from "./startingPoint";
 
-const preset = (name: string, config: Preset["config"]): Preset => ({
-  name,
-  title: `The ${name}`,
-  shows: "",
-  source: "",
-  config,
-});
 const presets = [
-  preset("cartpole", { env: "CartPole-v1", n: 16, lr: 0.003 }),
-  preset("pong", { env: "Pong", n: 32, lr: 0.0224 }),
+  aPreset("cartpole", { env: "CartPole-v1", n: 16, lr: 0.003 }),
+  aPreset("pong", { env: "Pong", n: 32, lr: 0.0224 }, { title: "The pong" }),
 ];
 
 it("begins with the named preset, and with the first when none is named", () => {
@@ -33,8 +27,22 @@ it("begins with another run's configuration, marked against the nearest preset",
 
 it("groups games by kind, under names that hold the id", () => {
   const known: Environment[] = [
-    { id: "ALE/Pong-v5", title: "Pong", kind: "atari", frames_per_step: 4 },
-    { id: "CartPole-v1", title: "CartPole", kind: "vector", frames_per_step: 1 },
+    {
+      id: "ALE/Pong-v5",
+      title: "Pong",
+      kind: "atari",
+      frames_per_step: 4,
+      algorithms: [],
+      unfit_because: "",
+    },
+    {
+      id: "CartPole-v1",
+      title: "CartPole",
+      kind: "vector",
+      frames_per_step: 1,
+      algorithms: [],
+      unfit_because: "",
+    },
   ];
   expect(environmentChoices(["CartPole-v1", "ALE/Pong-v5", "New-v0"], known)).toEqual([
     { group: "Classic control", items: [{ value: "CartPole-v1", label: "CartPole · CartPole-v1" }] },

@@ -44,7 +44,7 @@ function RunFacts({ run }: { run: Run }) {
     <div className={classes.facts} style={{ marginTop: 4 }}>
       <span>Run {run.id}</span>
       <span>
-        {run.algorithm.toUpperCase()} on {run.env}
+        {run.method} on {run.env}
       </span>
       <span>
         launched <TimeAgo time={run.created_at} />

@@ -1,17 +1,10 @@
 import { expect, it } from "vitest";
-import type { Preset } from "@/api/types";
+import { aPreset } from "@/testing/presets";
 import { curlCommand, shellCommand, trainCommand } from "./commands";
 
-const preset = (name: string, config: Preset["config"]): Preset => ({
-  name,
-  title: name,
-  shows: "",
-  source: "",
-  config,
-});
 const presets = [
-  preset("paac-pong", { algorithm: "paac", env: "ALE/Pong-v5", seed: 1, clip: true }),
-  preset("a3c-pong", { algorithm: "a3c", env: "ALE/Pong-v5", seed: 7, clip: false }),
+  aPreset("paac-pong", { algorithm: "paac", env: "ALE/Pong-v5", seed: 1, clip: true }),
+  aPreset("a3c-pong", { algorithm: "a3c", env: "ALE/Pong-v5", seed: 7, clip: false }),
 ];
 
 it("names the nearest preset of the same algorithm and only what differs", () => {

@@ -38,7 +38,7 @@ function CardBody({ run }: { run: Run }) {
       <div className={classes.cardLine}>
         <StateCell run={run} />
         <span className={classes.dim}>
-          {run.algorithm.toUpperCase()} · {shortEnv(run.env)} · <TimeAgo time={run.created_at} />
+          {run.method} · {shortEnv(run.env)} · <TimeAgo time={run.created_at} />
         </span>
       </div>
       <RunProgress run={run} />

@@ -13,7 +13,7 @@ import { FACETS, isFiltered, NEWEST_FIRST, withoutFilters, type Facet, type Runs
 
 const NAMES: Record<Facet, string> = {
   state: "State",
-  algorithm: "Algorithm",
+  algorithm: "Method",
   env: "Environment",
   tag: "Tag",
 };
@@ -110,15 +110,17 @@ function SearchField({ text, onChange }: { text: string; onChange: RunFiltersPro
 function useFacetOptions(runs: readonly Run[]): Record<Facet, FacetOption[]> {
   const { data: environments = [] } = useQuery(environmentsQuery);
   const { data: presets = [] } = useQuery(presetsQuery);
-  const algorithms = unique([
-    ...presets.map(({ config }) => String(config.algorithm)),
-    ...runs.map((run) => run.algorithm),
+  const methods = new Map([
+    ...presets.map(({ config, method }) => [String(config.algorithm), method] as const),
+    ...runs.map(({ algorithm, method }) => [algorithm, method] as const),
   ]);
   const used = unique(runs.map((run) => run.env));
   const others = environments.map(({ id }) => id).filter((id) => !used.includes(id));
   return {
     state: STATES.map((state) => ({ value: state, label: STATE_NAMES[state] })),
-    algorithm: algorithms.map((value) => ({ value, label: value.toUpperCase() })),
+    algorithm: [...methods]
+      .map(([value, label]) => ({ value, label }))
+      .sort((a, b) => a.label.localeCompare(b.label)),
     env: [...used, ...others].map((value) => ({ value, label: shortEnv(value) })),
     tag: unique(runs.flatMap((run) => run.tags)).map((value) => ({ value, label: value })),
   };

@@ -11,6 +11,7 @@ const CARTPOLE = {
   title: "PAAC learns CartPole in a minute",
   shows: "A pole balanced.",
   source: "Tuned here.",
+  method: "PAAC",
   config: { algorithm: "paac", env: "CartPole-v1", total_steps: 1_000_000, num_envs: 16 },
 };
 const WORKER = { name: "cpu-1", state: "idle" };

@@ -21,17 +21,21 @@ export interface RunColumn {
 const plain = (text: string | null) => <span className={classes.clip}>{text ?? "–"}</span>;
 
 /** The game without the collection that it is part of. */
-export const shortEnv = (env: string) => env.replace(/^ALE\//, "");
+export const shortEnv = (env: string) => env.replace(/^(ALE|Arcadia)\//, "");
 
 export const COLUMNS: readonly RunColumn[] = [
   { id: "name", title: "Run", sort: "name", width: 196, cell: (run) => <RunName run={run} /> },
   { id: "state", title: "State", sort: "state", width: 148, cell: (run) => <StateCell run={run} /> },
   {
     id: "algorithm",
-    title: "Algorithm",
+    title: "Method",
     sort: "algorithm",
-    width: 84,
-    cell: (run) => run.algorithm.toUpperCase(),
+    width: 100,
+    cell: (run) => (
+      <span className={classes.clip} title={run.method}>
+        {run.method}
+      </span>
+    ),
   },
   { id: "env", title: "Environment", sort: "env", width: 124, cell: (run) => plain(shortEnv(run.env)) },
   { id: "progress", title: "Progress", sort: "step", width: 144, cell: (run) => <RunProgress run={run} /> },

@@ -1,0 +1,131 @@
+"""Configurations that cannot be trained are refused at launch, at the field that is wrong, with what would be right."""
+
+from typing import Any
+
+import pytest
+
+from tests.factories import CARTPOLE, Api, started
+from workers.trainer.config.problems import METHODS
+from workers.trainer.presets import PRESETS
+
+A3C: dict[str, Any] = {"algorithm": "a3c", "env": "CartPole-v1", "num_actors": 2}
+N_STEP_Q: dict[str, Any] = {"algorithm": "n_step_q", "env": "CartPole-v1"}
+TARGET = "Arcadia/Target-v0"
+UNFIT = f"cannot learn {TARGET}, because its actions are continuous: choose a3c, or another environment"
+
+
+@pytest.fixture
+def database_url(migrated_sqlite: object, tmp_path: object) -> str:  # noqa: ARG001
+    """Nothing that is wrong reaches the database: one is enough."""
+    return f"sqlite:///{tmp_path}/arcadia.db"
+
+
+def refused(api: Api, path: str = "runs", **body: Any) -> dict[str, str]:
+    """What is said of each wrong field of a launch."""
+    response = api.user.post(f"/api/v1/{path}", json=body)
+    assert response.status_code == 422, response.text
+    errors: list[dict[str, str]] = response.json()["errors"]
+    return {error["field"]: error["message"] for error in errors}
+
+
+@pytest.mark.parametrize(
+    ("config", "field", "message"),
+    [
+        ({"env": "CartPole-v1"}, "algorithm", f"name the method: {', '.join(METHODS)}"),
+        ({"algorithm": "dqn"}, "algorithm", f'no method is called "dqn": choose {", ".join(METHODS)}'),
+        ({"algorithm": ["a3c"]}, "algorithm", f'no method is called ["a3c"]: choose {", ".join(METHODS)}'),
+        ({**CARTPOLE, "env": TARGET}, "env", f"paac {UNFIT}"),
+        ({**N_STEP_Q, "env": TARGET}, "env", f"n_step_q {UNFIT}"),
+        ({**A3C, "env": "ALE/Pongg-v5"}, "env", "unknown environment 'ALE/Pongg-v5': did you mean ALE/Pong-v5?"),
+        (
+            {**A3C, "env": "os:system"},
+            "env",
+            "unknown environment 'os:system': use one such as ALE/Pong-v5 or CartPole-v1",
+        ),
+        ({**A3C, "num_actors": 0}, "num_actors", "input should be greater than or equal to 1, not 0"),
+        ({**A3C, "num_actors": 10**6}, "num_actors", "input should be less than or equal to 256, not 1000000"),
+        ({**A3C, "num_envs": 4}, "num_envs", "A3C has no such field"),
+        ({**A3C, "num_actor": 4}, "num_actor", "A3C has no such field: did you mean num_actors?"),
+        ({**A3C, "device": "cuda"}, "device", "input should be 'auto' or 'cpu', not \"cuda\""),
+        (
+            {**A3C, "network": "nips"},
+            "network",
+            "nips reads pixels, but CartPole-v1 gives a vector: choose auto or mlp",
+        ),
+        (
+            {"algorithm": "ga3c", "num_agents": 0},
+            "num_agents",
+            "input should be greater than or equal to 1, not 0",
+        ),
+        (
+            {"algorithm": "ga3c", "network": "mlp"},
+            "network",
+            "mlp reads vectors, but ALE/Pong-v5 shows pixels: choose auto, nips or nature",
+        ),
+        (
+            {**N_STEP_Q, "final_epsilons": [0.1, 7]},
+            "final_epsilons.1",
+            "input should be less than or equal to 1, not 7",
+        ),
+        (
+            {**N_STEP_Q, "final_epsilons": [0.1]},
+            "final_epsilon_probabilities",
+            "give as many probabilities as final_epsilons has values: 1, not 3",
+        ),
+        (
+            {**N_STEP_Q, "final_epsilon_probabilities": [0.4, 0.4, 0.4]},
+            "final_epsilon_probabilities",
+            "the probabilities add up to 1.2: make them add up to 1",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_at_its_field(api: Api, config: dict[str, Any], field: str, message: str) -> None:
+    assert refused(api, config=config) == {f"config.{field}": message}
+
+
+def test_of_a_long_wrong_value_only_the_beginning_is_repeated(api: Api) -> None:
+    (message,) = refused(api, config={**A3C, "num_actors": "n" * 10_000}).values()
+    assert message.startswith("input should be a valid integer")
+    assert len(message) < 200
+
+
+def test_a_preset_that_an_override_makes_unfit_says_which_other_field_to_override(api: Api) -> None:
+    said = refused(api, preset="paac-paper-nips", overrides={"env": "CartPole-v1"})
+    assert said == {"overrides.network": "nips reads pixels, but CartPole-v1 gives a vector: choose auto or mlp"}
+
+
+def test_a_preset_does_not_change_its_method(api: Api) -> None:
+    said = refused(api, preset="paac-pong", overrides={"algorithm": "n_step_q"})["overrides.algorithm"]
+    names = [name for name, preset in PRESETS.items() if preset.config.algorithm == "n_step_q"]
+    assert said == (f"PAAC has other fields than Asynchronous n-step Q, for which you start from {' or '.join(names)}")
+    unknown = refused(api, preset="paac-pong", overrides={"algorithm": "dqn"})
+    assert unknown["overrides.algorithm"].startswith('no method is called "dqn"')
+    assert api.user.post("/api/v1/runs", json={"preset": "paac-pong", "overrides": {"algorithm": "paac"}}).is_success
+
+
+def test_a_clone_and_a_fork_do_not_change_the_method_either(api: Api) -> None:
+    run_id, attempt = api.running()
+    checkpoint_id = api.save(run_id, attempt, 2, 100)
+    wanted = {"algorithm": "a3c"}
+    assert "overrides.algorithm" in refused(api, f"runs/{run_id}/clone", overrides=wanted)
+    assert "overrides.algorithm" in refused(api, f"runs/{run_id}/fork", overrides=wanted, checkpoint_id=checkpoint_id)
+
+
+def test_a_fork_keeps_the_fields_that_shape_its_methods_weights(api: Api) -> None:
+    run = api.launch(config=A3C)
+    attempt = api.claim()["attempt"]
+    api.send(run["id"], attempt, started())
+    checkpoint_id = api.save(run["id"], attempt, 2, 100)
+    fork = {"checkpoint_id": checkpoint_id, "overrides": {"lstm_units": 128, "num_actors": 4}}
+    assert refused(api, f"runs/{run['id']}/fork", **fork) == {
+        "overrides.lstm_units": "the checkpoint was trained with 0, so a fork must be too; clone to change it"
+    }
+    fork["overrides"] = {"num_actors": 4}
+    assert api.act(run["id"], "fork", **fork)["config"]["num_actors"] == 4
+
+
+@pytest.mark.parametrize("algorithm", METHODS)
+def test_every_method_is_launched_under_its_title_on_a_cpu_worker(api: Api, algorithm: str) -> None:
+    run = api.launch(config={"algorithm": algorithm, "env": "Arcadia/Catch-v0"})
+    title = METHODS[algorithm].model_config["title"]
+    assert (run["method"], run["name"], run["queue"]) == (title, f"{title} on Catch", "cpu")
