@@ -1,4 +1,6 @@
-"""n-step returns, pure arithmetic on tensors of shape (t_max, n_e)."""
+"""Returns and targets, pure arithmetic: of n_e environments as tensors (t_max, n_e), of one environment as numbers."""
+
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -19,3 +21,18 @@ def n_step_returns(
         following = torch.where(fresh[t], values[t], following)
         returns[t] = following
     return returns
+
+
+def returns_of_one(rewards: Sequence[float], bootstrap: float, gamma: float) -> list[float]:
+    """R ← r_i + γR backwards from R = `bootstrap`, for one environment (Mnih et al. 2016, algorithms S1 and S2)."""
+    following = bootstrap
+    returns = []
+    for reward in reversed(rewards):
+        following = reward + gamma * following
+        returns.append(following)
+    return returns[::-1]
+
+
+def one_step_targets(rewards: Sequence[float], following: Sequence[float], gamma: float) -> list[float]:
+    """y ← r + γQ(s', ·; θ⁻), which is `following` and 0 for terminal s' (Mnih et al. 2016, algorithm 1)."""
+    return [reward + gamma * value for reward, value in zip(rewards, following, strict=True)]

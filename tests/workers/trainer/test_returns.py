@@ -1,10 +1,11 @@
-"""n-step returns against the pseudocode, one environment and one step at a time."""
+"""Returns and targets against the pseudocode, one environment and one step at a time."""
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.trainer.returns import n_step_returns
+from workers.trainer.returns import n_step_returns, one_step_targets, returns_of_one
 
 STEP = st.tuples(
     st.floats(-5, 5, allow_subnormal=False),  # reward
@@ -60,3 +61,26 @@ def test_a_terminal_state_has_no_future_but_a_time_limit_has() -> None:
     returns = n_step_returns(rewards, values, terminated, fresh, torch.tensor([7.0, 7.0]), gamma=0.5)
 
     assert returns[0].tolist() == [1.0, 1.0 + 0.5 * 5.0]
+
+
+FLOATS = st.lists(st.floats(-5, 5), min_size=1, max_size=12)
+
+
+@given(FLOATS, st.floats(-5, 5), st.floats(0, 1))
+def test_each_return_of_one_environment_is_the_discounted_sum_of_what_follows(
+    rewards: list[float], bootstrap: float, gamma: float
+) -> None:
+    returns = returns_of_one(rewards, bootstrap, gamma)
+
+    t = len(rewards)
+    for i, following in enumerate(returns):
+        expected = sum(gamma ** (k - i) * rewards[k] for k in range(i, t)) + gamma ** (t - i) * bootstrap
+        assert following == pytest.approx(expected, abs=1e-9)
+
+
+@given(FLOATS, st.floats(0, 1), st.data())
+def test_one_step_targets_look_one_step_ahead(rewards: list[float], gamma: float, data: st.DataObject) -> None:
+    following = data.draw(st.lists(st.floats(-5, 5), min_size=len(rewards), max_size=len(rewards)))
+    targets = one_step_targets(rewards, following, gamma)
+    for i, y in enumerate(targets):
+        assert y == rewards[i] + gamma * following[i]
