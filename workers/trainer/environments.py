@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from workers.trainer import worlds as worlds  # makes our own environments known to gymnasium
 from workers.trainer.config import TrainingConfig
-from workers.trainer.games import rom_of
+from workers.trainer.games import ENVIRONMENTS, rom_of
 from workers.trainer.spaces import ActionSpace, Continuous, Discrete, number_of_actions
 
 Floats = NDArray[np.float32]
@@ -71,6 +71,12 @@ def action_space(env: str, space: gymnasium.Space[Any]) -> ActionSpace:
     raise TypeError(f"{env} takes {space}, but agents choose one of a number of actions or set several numbers")
 
 
+def observed(seen: Any) -> Observations:
+    """Copy what an environment shows: pixels stay bytes, and all else becomes float32."""
+    array = np.array(seen)
+    return array if array.dtype == np.uint8 else array.astype(np.float32)
+
+
 class AtariEnvironments:
     """Atari games with the papers' preprocessing, stepped by C++ threads."""
 
@@ -126,16 +132,19 @@ class AtariEnvironments:
 
 
 class GymnasiumEnvironments:
-    """Gymnasium's own environments, stepped in this process."""
-
-    frames_per_step = 1
+    """Gymnasium's environments and our worlds, stepped in this process."""
 
     def __init__(self, env: str, num_envs: int, seed: int) -> None:
+        if ENVIRONMENTS[env].group == "MuJoCo":
+            from workers.trainer.worlds import physics  # loads the physics engine
+
+            physics.hear_warnings()
         vectorised = gymnasium.spec(env).vector_entry_point is not None
         self._envs: VectorEnv[Observations, Actions, Any] = gymnasium.make_vec(
             env, num_envs, vectorization_mode="vector_entry_point" if vectorised else "sync"
         )
         self.num_envs = num_envs
+        self.frames_per_step = ENVIRONMENTS[env].frames_per_step
         self.actions = action_space(env, self._envs.single_action_space)
         self.observation_shape = self._envs.single_observation_space.shape or ()
         self._seed = seed
@@ -145,7 +154,7 @@ class GymnasiumEnvironments:
     def reset(self) -> Observations:
         observations, _ = self._envs.reset(seed=self._seed)
         self._over = np.zeros(self.num_envs, dtype=np.bool_)
-        return observations
+        return observed(observations)
 
     def send(self, actions: Actions) -> None:
         if isinstance(self.actions, Continuous):
@@ -161,7 +170,7 @@ class GymnasiumEnvironments:
         fresh = self._over
         step = Step(
             # gymnasium reuses its buffers, and a learner keeps what it received.
-            np.array(observations, dtype=np.float32),
+            observed(observations),
             np.asarray(rewards, dtype=np.float32),
             terminated.copy(),
             truncated.copy(),

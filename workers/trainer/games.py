@@ -9,6 +9,11 @@ AlgorithmName = Literal["a3c", "one_step_q", "one_step_sarsa", "n_step_q", "paac
 # atari: 4 stacked grey frames of the emulator. vector: readings. pixels: pictures of other environments.
 EnvironmentKind = Literal["atari", "vector", "pixels"]
 
+# Under which heading the launch form lists an environment.
+EnvironmentGroup = Literal[
+    "First steps", "Classic control", "Atari, of the papers", "Atari", "Box2D", "MuJoCo", "MuJoCo from pixels", "Mazes"
+]
+
 CHOOSING: tuple[AlgorithmName, ...] = ("a3c", "one_step_q", "one_step_sarsa", "n_step_q", "paac", "paac_q", "ga3c")
 SETTING_NUMBERS: tuple[AlgorithmName, ...] = ("a3c",)
 
@@ -19,8 +24,9 @@ class Environment:
 
     id: str
     title: str
-    kind: EnvironmentKind
-    frames_per_step: int
+    group: EnvironmentGroup
+    kind: EnvironmentKind = "vector"
+    frames_per_step: int = 1
     actions: Literal["discrete", "continuous"] = "discrete"
 
     @property
@@ -39,42 +45,89 @@ class Environment:
         return f"its actions are {self.actions}"
 
 
-ATARI_GAMES = (
-    "Adventure AirRaid Alien Amidar Assault Asterix Asteroids Atlantis Atlantis2 Backgammon BankHeist "
-    "BasicMath BattleZone BeamRider Berzerk Blackjack Bowling Boxing Breakout Carnival Casino Centipede "
-    "ChopperCommand CrazyClimber Crossbow Darkchambers Defender DemonAttack DonkeyKong DoubleDunk "
-    "Earthworld ElevatorAction Enduro Entombed Et FishingDerby FlagCapture Freeway Frogger Frostbite "
-    "Galaxian Gopher Gravitar Hangman HauntedHouse Hero HumanCannonball IceHockey Jamesbond JourneyEscape "
-    "Kaboom Kangaroo KeystoneKapers KingKong Klax Koolaid Krull KungFuMaster LaserGates LostLuggage "
-    "MarioBros MiniatureGolf MontezumaRevenge MrDo MsPacman NameThisGame Othello Pacman Phoenix Pitfall "
-    "Pitfall2 Pong Pooyan PrivateEye Qbert Riverraid RoadRunner Robotank Seaquest SirLancelot Skiing "
-    "Solaris SpaceInvaders SpaceWar StarGunner Superman Surround Tennis Tetris TicTacToe3D TimePilot "
-    "Trondead Turmoil Tutankham UpNDown Venture VideoCheckers VideoChess VideoCube VideoPinball "
-    "WizardOfWor WordZapper YarsRevenge Zaxxon"
+# The 57 games of the A3C paper, table S1; the 49 of the Gorila paper and those of the others are among them.
+GAMES_OF_THE_PAPERS = (
+    "Alien Amidar Assault Asterix Asteroids Atlantis BankHeist BattleZone BeamRider Berzerk Bowling Boxing Breakout "
+    "Centipede ChopperCommand CrazyClimber Defender DemonAttack DoubleDunk Enduro FishingDerby Freeway Frostbite "
+    "Gopher Gravitar Hero IceHockey Jamesbond Kangaroo Krull KungFuMaster MontezumaRevenge MsPacman NameThisGame "
+    "Phoenix Pitfall Pong PrivateEye Qbert Riverraid RoadRunner Robotank Seaquest Skiing Solaris SpaceInvaders "
+    "StarGunner Surround Tennis TimePilot Tutankham UpNDown Venture VideoPinball WizardOfWor YarsRevenge Zaxxon"
 ).split()
 
-VECTOR_ENVIRONMENTS = (
-    Environment("CartPole-v1", "CartPole", "vector", 1),
-    Environment("Acrobot-v1", "Acrobot", "vector", 1),
-    Environment("MountainCar-v0", "Mountain Car", "vector", 1),
-    Environment("LunarLander-v3", "Lunar Lander", "vector", 1),
-    Environment("Arcadia/Identity-v0", "Identity", "vector", 1),
-    Environment("Arcadia/Catch-v0", "Catch", "vector", 1),
-    Environment("Arcadia/Recall-v0", "Recall", "vector", 1),
-    Environment("Arcadia/Target-v0", "Target", "vector", 1, "continuous"),
+# The others that ale-py ships and that one player can play.
+OTHER_GAMES = (
+    "Adventure AirRaid Atlantis2 Backgammon BasicMath Blackjack Carnival Casino Crossbow Darkchambers DonkeyKong "
+    "Earthworld ElevatorAction Entombed Et FlagCapture Frogger Galaxian Hangman HauntedHouse HumanCannonball "
+    "JourneyEscape Kaboom KeystoneKapers KingKong Klax Koolaid LaserGates LostLuggage MarioBros MiniatureGolf MrDo "
+    "Othello Pacman Pitfall2 Pooyan SirLancelot SpaceWar Superman Tetris TicTacToe3D Trondead Turmoil VideoCheckers "
+    "VideoChess VideoCube WordZapper"
+).split()
+
+FIRST_STEPS = (
+    Environment("Arcadia/Identity-v0", "Identity", "First steps"),
+    Environment("Arcadia/Catch-v0", "Catch", "First steps"),
+    Environment("Arcadia/Recall-v0", "Recall", "First steps"),
+    Environment("Arcadia/Target-v0", "Target", "First steps", actions="continuous"),
+)
+
+CLASSIC_CONTROL = (
+    Environment("CartPole-v1", "CartPole", "Classic control"),
+    Environment("Acrobot-v1", "Acrobot", "Classic control"),
+    Environment("MountainCar-v0", "Mountain Car", "Classic control"),
+    Environment("MountainCarContinuous-v0", "Mountain Car, continuous", "Classic control", actions="continuous"),
+    Environment("Pendulum-v1", "Pendulum", "Classic control", actions="continuous"),
+)
+
+BOX2D = (
+    Environment("LunarLander-v3", "Lunar Lander", "Box2D"),
+    Environment("LunarLanderContinuous-v3", "Lunar Lander, continuous", "Box2D", actions="continuous"),
+    Environment("BipedalWalker-v3", "Bipedal Walker", "Box2D", actions="continuous"),
+    Environment("BipedalWalkerHardcore-v3", "Bipedal Walker, hardcore", "Box2D", actions="continuous"),
+    Environment("Arcadia/CarRacing-v0", "Car Racing", "Box2D", "pixels", frames_per_step=4),
+    Environment("Arcadia/CarRacingContinuous-v0", "Car Racing, continuous", "Box2D", "pixels", 4, "continuous"),
+)
+
+# Gymnasium's tasks for the MuJoCo physics engine.
+MUJOCO_TASKS = {
+    "Ant": "Ant",
+    "HalfCheetah": "Half Cheetah",
+    "Hopper": "Hopper",
+    "Humanoid": "Humanoid",
+    "HumanoidStandup": "Humanoid Standup",
+    "InvertedDoublePendulum": "Inverted Double Pendulum",
+    "InvertedPendulum": "Inverted Pendulum",
+    "Pusher": "Pusher",
+    "Reacher": "Reacher",
+    "Swimmer": "Swimmer",
+    "Walker2d": "Walker 2D",
+}
+
+MUJOCO = (
+    *(Environment(f"{task}-v5", title, "MuJoCo", actions="continuous") for task, title in MUJOCO_TASKS.items()),
+    *(
+        Environment(
+            f"Arcadia/{task}Pixels-v0", f"{title}, from pixels", "MuJoCo from pixels", "pixels", actions="continuous"
+        )
+        for task, title in MUJOCO_TASKS.items()
+    ),
 )
 
 
-def _title(game: str) -> str:
+def _atari(game: str) -> Environment:
     """Space the words of a game's name: `NameThisGame` reads Name This Game."""
-    return "".join(f" {c}" if c.isupper() and i else c for i, c in enumerate(game))
+    title = "".join(f" {c}" if c.isupper() and i else c for i, c in enumerate(game))
+    group: EnvironmentGroup = "Atari, of the papers" if game in GAMES_OF_THE_PAPERS else "Atari"
+    return Environment(f"ALE/{game}-v5", title, group, "atari", frames_per_step=4)
 
 
 ENVIRONMENTS: dict[str, Environment] = {
     environment.id: environment
     for environment in (
-        *VECTOR_ENVIRONMENTS,
-        *(Environment(f"ALE/{game}-v5", _title(game), "atari", 4) for game in ATARI_GAMES),
+        *FIRST_STEPS,
+        *CLASSIC_CONTROL,
+        *(_atari(game) for game in (*GAMES_OF_THE_PAPERS, *OTHER_GAMES)),
+        *BOX2D,
+        *MUJOCO,
     )
 }
 

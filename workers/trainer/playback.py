@@ -1,21 +1,26 @@
 """One environment that also shows its pictures; an agent meets in it what it met in training."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 import ale_py
 import gymnasium
 import numpy as np
 from ale_py.roms import get_rom_path
+from numpy.typing import NDArray
 
 from workers.trainer.config import RunConfig
-from workers.trainer.environments import AtariEnvironments, Observations, action_space
+from workers.trainer.environments import AtariEnvironments, Observations, action_space, observed
 from workers.trainer.games import rom_of
-from workers.trainer.spaces import ActionSpace
+from workers.trainer.spaces import ActionSpace, Continuous
 from workers.trainer.video import Frame
 
 # Seeds that the emulator takes.
 SEEDS = 2**31 - 1
+
+
+# The number of an action, or the numbers that it sets.
+Action = int | NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class Stage(Protocol):
         """Begin the episode."""
         ...
 
-    def step(self, action: int) -> Seen:
+    def step(self, action: Action) -> Seen:
         """Take one action."""
         ...
 
@@ -81,12 +86,13 @@ class AtariStage:
             self._twin.act(ale_py.Action.NOOP)
         return Seen([self._twin.getScreenRGB()], observations[0], reward=0.0, over=False)
 
-    def step(self, action: int) -> Seen:
-        self._games.send(np.array([action], dtype=np.int64))
+    def step(self, action: Action) -> Seen:
+        number = int(action)
+        self._games.send(np.array([number], dtype=np.int64))
         step = self._games.receive()
         pictures, reward = [], 0
         for _ in range(self._games.frames_per_step):
-            reward += self._twin.act(self._legal[action])
+            reward += self._twin.act(self._legal[number])
             pictures.append(self._twin.getScreenRGB())
             if self._twin.game_over():
                 break
@@ -99,12 +105,12 @@ class AtariStage:
 
 
 class GymnasiumStage:
-    """One of gymnasium's own environments, drawn by itself."""
+    """One of gymnasium's environments or our worlds, drawn by itself."""
 
     scale = 1
 
     def __init__(self, config: RunConfig, seed: int) -> None:
-        self._env = gymnasium.make(config.env, render_mode="rgb_array")
+        self._env = _drawn(config)
         self.actions = action_space(config.env, self._env.action_space)
         self.observation_shape = self._env.observation_space.shape or ()
         self.pictures_per_second = int(self._env.metadata["render_fps"])
@@ -112,19 +118,30 @@ class GymnasiumStage:
 
     def reset(self) -> Seen:
         observation, _ = self._env.reset(seed=self._seed)
-        return Seen([self._picture()], np.asarray(observation, dtype=np.float32), reward=0.0, over=False)
+        return Seen(self._pictures(), observed(observation), reward=0.0, over=False)
 
-    def step(self, action: int) -> Seen:
+    def step(self, action: Action) -> Seen:
+        if isinstance(self.actions, Continuous):
+            action = np.clip(action, self.actions.low, self.actions.high).astype(np.float32)
         observation, reward, terminated, truncated, _ = self._env.step(action)
-        return Seen(
-            [self._picture()], np.asarray(observation, dtype=np.float32), float(reward), bool(terminated or truncated)
-        )
+        return Seen(self._pictures(), observed(observation), float(reward), over=bool(terminated or truncated))
 
     def close(self) -> None:
         self._env.close()
 
-    def _picture(self) -> Frame:
-        return np.asarray(self._env.render(), dtype=np.uint8)
+    def _pictures(self) -> list[Frame]:
+        # All since the last call: a world that repeats actions draws several a step.
+        pictures = cast(list[Frame], self._env.render())
+        return [np.asarray(picture) for picture in pictures]
+
+
+def _drawn(config: RunConfig) -> gymnasium.Env[Any, Any]:
+    if config.environment.group != "MuJoCo":
+        return gymnasium.make(config.env, render_mode="rgb_array_list")
+    from workers.trainer.worlds import physics  # loads the physics engine
+
+    physics.hear_warnings()
+    return physics.Filmed(gymnasium.make(config.env))
 
 
 def open_stage(config: RunConfig, seed: int) -> Stage:

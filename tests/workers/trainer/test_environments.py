@@ -3,32 +3,56 @@
 import gymnasium
 import numpy as np
 import pytest
+from ale_py import roms
 
 from workers.trainer import environments
-from workers.trainer.config import PaacConfig
-from workers.trainer.environments import AtariEnvironments, GymnasiumEnvironments
-from workers.trainer.games import ENVIRONMENTS, rom_of
-from workers.trainer.spaces import number_of_actions
+from workers.trainer.config import A3cConfig
+from workers.trainer.environments import Actions, AtariEnvironments, Environments, GymnasiumEnvironments
+from workers.trainer.games import ENVIRONMENTS, GAMES_OF_THE_PAPERS, rom_of
+from workers.trainer.spaces import Continuous, number_of_actions
 
 
-def test_every_atari_id_names_a_rom_that_is_shipped() -> None:
-    from ale_py import roms
-
+def test_the_atari_games_are_those_that_ship_for_one_player() -> None:
     shipped = set(roms.get_all_rom_ids())
-    missing = [env for env, known in ENVIRONMENTS.items() if known.kind == "atari" and rom_of(env) not in shipped]
-    assert missing == []
+    for_two_players = {"combat", "joust", "maze_craze", "warlords"}
+    assert {rom_of(env) for env, known in ENVIRONMENTS.items() if known.kind == "atari"} == shipped - for_two_players
 
 
-@pytest.mark.parametrize("env", ["CartPole-v1", "Acrobot-v1", "MountainCar-v0", "LunarLander-v3", "ALE/Pong-v5"])
-def test_every_kind_of_environment_steps(env: str) -> None:
-    batch = environments.make(PaacConfig(env=env), num_envs=3, seed=1)
-    observations = batch.reset()
-    batch.send(np.zeros(3, dtype=np.int64))
-    step = batch.receive()
+def test_the_papers_games_are_marked() -> None:
+    marked = [env for env, known in ENVIRONMENTS.items() if known.group == "Atari, of the papers"]
+    assert len(marked) == len(set(marked)) == 57
+    assert marked == [f"ALE/{game}-v5" for game in GAMES_OF_THE_PAPERS]
+
+
+@pytest.mark.parametrize("env", ENVIRONMENTS)
+def test_every_environment_on_the_list_steps_as_it_is_described(env: str) -> None:
+    known = ENVIRONMENTS[env]
+    batch = environments.make(A3cConfig(env=env, max_noops=1), num_envs=2, seed=1)
+    assert isinstance(batch.actions, Continuous) == (known.actions == "continuous")
+    assert batch.frames_per_step == known.frames_per_step
+    assert (len(batch.observation_shape) == 3) == known.shows_pixels
+    assert batch.observation_shape[1:] == ((84, 84) if known.shows_pixels else ())
+
+    random = np.random.default_rng(1)
+    seen = [batch.reset()]
+    for _ in range(3):
+        batch.send(any_actions(batch, random))
+        step = batch.receive()
+        seen.append(step.observations)
+        assert step.rewards.shape == step.terminated.shape == (2,)
+        assert np.isfinite(step.rewards).all()
     batch.close()
 
-    assert observations.shape == step.observations.shape == (3, *batch.observation_shape)
-    assert step.rewards.shape == step.terminated.shape == (3,)
+    assert {observations.dtype for observations in seen} == {np.dtype(np.uint8 if known.shows_pixels else np.float32)}
+    assert {observations.shape for observations in seen} == {(2, *batch.observation_shape)}
+    assert np.isfinite(seen).all()
+
+
+def any_actions(batch: Environments, random: np.random.Generator) -> Actions:
+    """Actions without a thought, for continuous ones also beyond the bounds."""
+    if isinstance(batch.actions, Continuous):
+        return random.normal(0, 2, (batch.num_envs, batch.actions.size)).astype(np.float32)
+    return random.integers(0, batch.actions.count, batch.num_envs)
 
 
 def test_the_row_after_an_end_is_fresh_and_opens_the_next_episode() -> None:

@@ -1,14 +1,19 @@
 """What a replay shows is what the agent saw, and the agent sees what it saw in training."""
 
+from pathlib import Path
+
+import av
 import numpy as np
 import pytest
 from ale_py import ALEInterface, LoggerMode
 from numpy.typing import NDArray
 
 from workers.trainer import environments, playback
-from workers.trainer.config import PaacConfig
-from workers.trainer.playback import Seen
-from workers.trainer.spaces import number_of_actions
+from workers.trainer.config import A3cConfig, PaacConfig
+from workers.trainer.games import ENVIRONMENTS
+from workers.trainer.playback import Action, Seen
+from workers.trainer.spaces import ActionSpace, Continuous, number_of_actions
+from workers.trainer.video import VideoWriter
 
 
 @pytest.fixture(autouse=True)
@@ -55,24 +60,71 @@ def test_the_pictures_are_of_the_game_that_the_agent_plays(game: str, seed: int)
     assert any(not np.array_equal(pictures[0], picture) for picture in pictures)
 
 
-@pytest.mark.parametrize("env", ["ALE/Breakout-v5", "CartPole-v1"])
+def thoughtless(actions: ActionSpace, random: np.random.Generator) -> Action:
+    """Any action, for continuous ones also beyond the bounds."""
+    if isinstance(actions, Continuous):
+        return random.normal(0, 2, actions.size).astype(np.float32)
+    return int(random.integers(actions.count))
+
+
+# One of every kind: emulator, vectorised and not, pictures and readings, actions chosen and set, repeated and not.
+KINDS = [
+    "ALE/Breakout-v5",
+    "CartPole-v1",
+    "Pendulum-v1",
+    "Arcadia/Catch-v0",
+    "Arcadia/Target-v0",
+    "Arcadia/CarRacing-v0",
+    "Arcadia/CarRacingContinuous-v0",
+    "HalfCheetah-v5",
+    "Arcadia/ReacherPixels-v0",
+]
+
+
+@pytest.mark.parametrize("env", KINDS)
 def test_the_agent_sees_what_it_sees_in_training(env: str) -> None:
-    config = PaacConfig(env=env)
+    config = A3cConfig(env=env)
     stage = playback.open_stage(config, seed=11)
     training = environments.make(config, 1, seed=11)
     assert (stage.observation_shape, stage.actions) == (training.observation_shape, training.actions)
-    assert np.allclose(training.reset()[0], stage.reset().observation)
     random = np.random.default_rng(0)
-    over = False
-    while not over:
-        action = int(random.integers(number_of_actions(stage.actions)))
+    first, seen = training.reset(), stage.reset()
+    assert first.dtype == seen.observation.dtype
+    assert np.allclose(first[0], seen.observation)
+    steps = 0
+    while not seen.over and (steps < 40 or env.startswith("ALE/")):
+        action = thoughtless(stage.actions, random)
         training.send(np.array([action]))
         step, seen = training.receive(), stage.step(action)
-        over = seen.over
         assert np.allclose(step.observations[0], seen.observation)
-        assert (seen.reward, over) == (step.rewards[0], step.terminated[0] or step.truncated[0])
+        assert seen.reward == pytest.approx(step.rewards[0])
+        assert seen.over == (step.terminated[0] or step.truncated[0])
+        steps += 1
     training.close()
     stage.close()
+
+
+@pytest.mark.parametrize("env", KINDS)
+def test_the_pictures_of_every_kind_make_a_film_of_what_moves(env: str, tmp_path: Path) -> None:
+    stage = playback.open_stage(A3cConfig(env=env), seed=2)
+    random = np.random.default_rng(1)
+    pictures = stage.reset().pictures
+    for _ in range(4):
+        pictures += stage.step(thoughtless(stage.actions, random)).pictures
+    path = tmp_path / "film.mp4"
+    with VideoWriter(path, stage.pictures_per_second, stage.scale) as video:
+        for picture in pictures:
+            video.add(picture)
+    stage.close()
+
+    assert len(pictures) == 1 + 4 * ENVIRONMENTS[env].frames_per_step
+    assert any(not np.array_equal(pictures[0], picture) for picture in pictures)
+    with av.open(str(path)) as film:
+        frames = list(film.decode(video=0))
+    assert len(frames) == len(pictures)
+    height, width = (side * stage.scale for side in pictures[0].shape[:2])
+    assert (frames[0].height, frames[0].width) == (height, width)
+    assert min(height, width) >= 144
 
 
 def test_a_lost_life_does_not_end_a_replay() -> None:

@@ -2,12 +2,15 @@
 
 import gymnasium
 
-WORLDS = {
-    "Arcadia/Identity-v0": "workers.trainer.worlds.identity:Identity",
-    "Arcadia/Catch-v0": "workers.trainer.worlds.catch:Catch",
-    "Arcadia/Recall-v0": "workers.trainer.worlds.recall:Recall",
-    "Arcadia/Target-v0": "workers.trainer.worlds.target:Target",
-}
+from workers.trainer.games import MUJOCO_TASKS
 
-for name, place in WORLDS.items():
-    gymnasium.register(name, entry_point=place)
+HERE = "workers.trainer.worlds"
+
+gymnasium.register("Arcadia/Identity-v0", entry_point=f"{HERE}.identity:Identity")
+gymnasium.register("Arcadia/Catch-v0", entry_point=f"{HERE}.catch:Catch")
+gymnasium.register("Arcadia/Recall-v0", entry_point=f"{HERE}.recall:Recall")
+gymnasium.register("Arcadia/Target-v0", entry_point=f"{HERE}.target:Target")
+gymnasium.register("Arcadia/CarRacing-v0", entry_point=f"{HERE}.driving:Driving", kwargs={"continuous": False})
+gymnasium.register("Arcadia/CarRacingContinuous-v0", entry_point=f"{HERE}.driving:Driving", kwargs={"continuous": True})
+for task in MUJOCO_TASKS:
+    gymnasium.register(f"Arcadia/{task}Pixels-v0", entry_point=f"{HERE}.physics:Pixels", kwargs={"task": f"{task}-v5"})
