@@ -32,6 +32,7 @@ class Environment(BaseModel):
 
     id: str
     title: str
+    group: str = Field(description="The heading under which it is listed.")
     kind: EnvironmentKind
     frames_per_step: int
     algorithms: list[AlgorithmName] = Field(description="The methods that can learn it.")

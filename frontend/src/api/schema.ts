@@ -1041,6 +1041,11 @@ export interface components {
             algorithms: ("a3c" | "one_step_q" | "one_step_sarsa" | "n_step_q" | "paac" | "paac_q" | "ga3c")[];
             /** Frames Per Step */
             frames_per_step: number;
+            /**
+             * Group
+             * @description The heading under which it is listed.
+             */
+            group: string;
             /** Id */
             id: string;
             /**

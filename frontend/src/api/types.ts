@@ -1,12 +1,13 @@
 import type { components } from "./schema";
 
 // The API's shapes, generated from its own description, under the names that the pages use. Three things the
-// description cannot say are narrowed here: a configuration is flat, and NaN and the infinities travel as words.
+// description cannot say are narrowed here: a configuration is flat but for lists of numbers, and NaN and the infinities
+// travel as words.
 
 type Schema = components["schemas"];
 type With<T, Narrower> = Omit<T, keyof Narrower> & Narrower;
 
-export type ConfigValue = string | number | boolean | null;
+export type ConfigValue = string | number | boolean | null | readonly number[];
 export type RunConfig = Record<string, ConfigValue>;
 /** JSON has no NaN or infinity: they travel as these words. */
 export type MetricValue = number | "NaN" | "Infinity" | "-Infinity";

@@ -37,6 +37,19 @@ def test_every_method_offers_the_environments_that_it_can_learn(api: Api) -> Non
         assert variant["properties"]["env"]["default"] in fitting
 
 
+def test_every_method_names_the_fields_that_a_fork_keeps(api: Api) -> None:
+    named = {algorithm: set(variant["shape_fields"]) for algorithm, variant in variants(api).items()}
+    assert "lstm_units" in named["a3c"] - named["paac"]
+    assert all({"algorithm", "env", "network"} <= fields for fields in named.values())
+    assert all(fields <= set(variants(api)[algorithm]["properties"]) for algorithm, fields in named.items())
+
+
+def test_environments_stand_under_headings(api: Api) -> None:
+    groups = {environment["id"]: environment["group"] for environment in api.user.get("/api/v1/environments").json()}
+    assert groups["ALE/Pong-v5"] == "Atari, of the papers"
+    assert groups["CartPole-v1"] == "Classic control"
+
+
 def test_an_environment_says_why_it_is_not_for_every_method(api: Api) -> None:
     known = {environment["id"]: environment for environment in api.user.get("/api/v1/environments").json()}
     assert known["Arcadia/Target-v0"]["algorithms"] == ["a3c"]

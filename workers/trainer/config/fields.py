@@ -37,10 +37,15 @@ def env_field(algorithm: AlgorithmName, default: str = "ALE/Pong-v5") -> Any:
     )
 
 
+def _name_shape_fields(schema: dict[str, Any], model: type[Any]) -> None:
+    """Say in the schema what a fork may not change."""
+    schema["shape_fields"] = list(model.shape_fields)
+
+
 class TrainingConfig(BaseModel):
     """The fields that every method has."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_name_shape_fields)
 
     # Each method narrows this to its own name.
     algorithm: AlgorithmName

@@ -1,7 +1,7 @@
 import { Button, Group, Select, Switch, Text, TextInput, VisuallyHidden } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { ConfigValue, Environment } from "@/api/types";
-import { isChanged, rangeText, shown } from "./draft";
+import { hintOf, isChanged, shown } from "./draft";
 import { environmentChoices } from "./environmentChoices";
 import classes from "./launch.module.css";
 import type { FormField } from "./schema";
@@ -14,6 +14,8 @@ interface ConfigFieldProps {
   reference: ConfigValue | undefined;
   error: string | undefined;
   environments: readonly Environment[];
+  /** The method whose field it is, in words. */
+  method: string;
   onType: (typed: string | boolean) => void;
   onLeave: () => void;
   onReset: () => void;
@@ -29,7 +31,7 @@ export function ConfigField(props: ConfigFieldProps) {
       <ConfigInput {...props} />
       <Group gap={8} className={classes.fieldFoot} wrap="nowrap">
         <Text size="xs" c="dimmed" component="span" className={classes.hint}>
-          {hintOf(field)}
+          {[hintOf(field), `default ${shown(field.initial)}`].filter(Boolean).join(" · ")}
         </Text>
         {changed && (
           <Button size="compact-xs" variant="subtle" onClick={onReset}>
@@ -42,13 +44,7 @@ export function ConfigField(props: ConfigFieldProps) {
   );
 }
 
-function hintOf(field: FormField): string {
-  const range = rangeText(field.range);
-  const first = range && `${field.kind === "integer" ? "Whole number " : "Number "}${range}`;
-  return [first, `default ${shown(field.initial)}`].filter(Boolean).join(" · ");
-}
-
-function ConfigInput({ field, typed, error, environments, onType, onLeave }: ConfigFieldProps) {
+function ConfigInput({ field, typed, error, environments, method, onType, onLeave }: ConfigFieldProps) {
   const label: ReactNode = (
     <>
       {field.title} <span className={classes.fieldName}>{field.name}</span>
@@ -70,7 +66,7 @@ function ConfigInput({ field, typed, error, environments, onType, onLeave }: Con
     return (
       <Select
         {...shared}
-        data={field.name === "env" ? environmentChoices(field.choices, environments) : field.choices}
+        data={field.name === "env" ? environmentChoices(field.choices, environments, method) : field.choices}
         value={text}
         allowDeselect={false}
         searchable={field.choices.length > 8}

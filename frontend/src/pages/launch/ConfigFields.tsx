@@ -61,7 +61,7 @@ function SectionTitle({
   config: ConfigDraft;
 }) {
   const changed = fields.filter((field) =>
-    isChanged(field, config.draft[field.name], config.reference[field.name] ?? field.initial),
+    isChanged(field, config.draft[field.name], config.reference.values[field.name] ?? field.initial),
   ).length;
   return (
     <Group gap={8} wrap="nowrap">
@@ -94,9 +94,10 @@ function FieldGrid({ fields, config, environments }: FieldGridProps) {
           key={field.name}
           field={field}
           typed={config.draft[field.name]}
-          reference={config.reference[field.name]}
+          reference={config.reference.values[field.name]}
           error={config.errors[field.name]}
           environments={environments}
+          method={config.variant?.title ?? ""}
           onType={(typed) => config.set(field.name, typed)}
           onLeave={() => config.leave(field.name)}
           onReset={() => config.reset(field.name)}

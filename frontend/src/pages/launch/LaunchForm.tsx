@@ -1,4 +1,4 @@
-import { SegmentedControl, Stack, Text, Title } from "@mantine/core";
+import { Stack, Title } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { useLaunchRun } from "@/api/mutations";
@@ -9,10 +9,11 @@ import { DETAIL_NAMES, type Details, DetailsFields, NO_DETAILS } from "./Details
 import { type FieldErrors, placeErrors } from "./draft";
 import classes from "./launch.module.css";
 import { LaunchSummary } from "./LaunchSummary";
+import { MethodCards } from "./MethodCards";
 import { parseNumber } from "./numbers";
 import { PresetCards } from "./PresetCards";
 import { sectionsOf, splitEssential, type Variant } from "./schema";
-import type { StartingPoint } from "./startingPoint";
+import { type Reference, referenceFor, type StartingPoint } from "./startingPoint";
 import { type ConfigDraft, focusFirst, useConfigDraft } from "./useConfigDraft";
 
 interface LaunchFormProps {
@@ -22,6 +23,8 @@ interface LaunchFormProps {
   start: StartingPoint;
   initialDetails?: Details;
   onPreset: (name: string) => void;
+  /** Another method was chosen, and what it begins with. */
+  onMethod: (reference: Reference) => void;
 }
 
 export function LaunchForm({
@@ -31,13 +34,20 @@ export function LaunchForm({
   start,
   initialDetails,
   onPreset,
+  onMethod,
 }: LaunchFormProps) {
-  const config = useConfigDraft(variants, { ...start, reference: start.reference.values });
+  const config = useConfigDraft(variants, start);
   const [details, setDetails] = useState<Details>(initialDetails ?? NO_DETAILS);
   const [detailErrors, setDetailErrors] = useState<FieldErrors>({});
   const [problems, setProblems] = useState<string[]>([]);
   const launch = useLaunchRun();
   const navigate = useNavigate();
+
+  function chooseMethod(variant: Variant) {
+    const reference = referenceFor(variant, presets, environments, config.values["env"]);
+    config.chooseMethod(variant, reference);
+    onMethod(reference);
+  }
 
   async function submit(event: FormEvent) {
     event.preventDefault();
@@ -64,20 +74,19 @@ export function LaunchForm({
   return (
     <form className={classes.page} onSubmit={(event) => void submit(event)} noValidate>
       <Stack gap="lg">
-        <PresetCards presets={presets} chosen={start.preset} onChoose={onPreset} />
-        {variants.length > 1 && (
-          <SegmentedControl
-            aria-label="Algorithm"
-            data={variants.map((variant) => ({ value: variant.algorithm, label: variant.title }))}
-            value={config.variant?.algorithm}
-            onChange={config.chooseAlgorithm}
-          />
-        )}
-        {config.variant && (
-          <Text size="sm" c="dimmed">
-            {config.variant.description}
-          </Text>
-        )}
+        <MethodCards
+          variants={variants}
+          chosen={config.variant?.algorithm}
+          environment={environments.find(({ id }) => id === config.values["env"])}
+          onChoose={chooseMethod}
+        />
+        <PresetCards
+          presets={presets}
+          environments={environments}
+          algorithm={config.variant?.algorithm}
+          chosen={config.reference.preset}
+          onChoose={onPreset}
+        />
         <ConfigFields config={config} environments={environments} />
         <Title order={2}>Name and notes</Title>
         <DetailsFields details={details} errors={detailErrors} onChange={setDetails} />
@@ -85,7 +94,6 @@ export function LaunchForm({
       <LaunchSummary
         config={config}
         environments={environments}
-        referenceTitle={start.reference.title}
         problems={problems}
         busy={launch.isPending}
       />

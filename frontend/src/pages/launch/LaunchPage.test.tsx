@@ -1,15 +1,18 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { RunConfig } from "@/api/types";
+import { aPreset } from "@/testing/presets";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import LaunchPage from "./LaunchPage";
 
-const schema = {
-  title: "PAAC",
-  description: "Parallel advantage actor-critic.",
+const method = (algorithm: string, title: string, envs: string[], more: object = {}) => ({
+  title,
+  description: `${title}: one way to learn (Somebody et al. 2016).`,
   properties: {
-    algorithm: { const: "paac", default: "paac", group: "Run" },
+    algorithm: { const: algorithm, default: algorithm, group: "Run" },
+    env: { enum: envs, default: envs[0], title: "Environment", group: "Run" },
     total_steps: {
       type: "integer",
       title: "Total steps",
@@ -19,16 +22,45 @@ const schema = {
       group: "Run",
     },
     gamma: { type: "number", title: "Discount", default: 0.99, minimum: 0, maximum: 1, group: "Rollout" },
+    ...more,
+  },
+});
+const epsilons = {
+  type: "array",
+  items: { type: "number", minimum: 0, maximum: 1 },
+  minItems: 1,
+  title: "Final ε",
+  default: [0.1, 0.5],
+  group: "Rollout",
+};
+const schema = {
+  oneOf: [{ $ref: "#/$defs/Paac" }, { $ref: "#/$defs/A3c" }, { $ref: "#/$defs/Q" }],
+  $defs: {
+    Paac: method("paac", "PAAC", ["CartPole-v1", "Catch"]),
+    A3c: method("a3c", "A3C", ["CartPole-v1", "Catch", "Pendulum"]),
+    Q: method("q", "One-step Q", ["CartPole-v1", "Catch"], { final_epsilons: epsilons }),
   },
 };
-const preset = (name: string, title: string, total_steps: number) => ({
-  name,
-  title,
-  shows: "",
-  source: "",
-  config: { algorithm: "paac", total_steps, gamma: 0.99 },
+const preset = (name: string, title: string, total_steps: number, more: RunConfig = {}) =>
+  aPreset(
+    name,
+    { algorithm: "paac", env: "CartPole-v1", total_steps, gamma: 0.99, ...more },
+    { title, method: String(more["algorithm"] ?? "paac").toUpperCase() },
+  );
+const environment = (id: string, algorithms: string[]) => ({
+  id,
+  title: id.replace("-v1", ""),
+  group: "Small",
+  kind: "vector",
+  frames_per_step: 1,
+  algorithms,
+  unfit_because: "its actions are continuous",
 });
-const like = aRun({ id: 12, name: "older", config: { algorithm: "paac", total_steps: 5000, gamma: 0.5 } });
+const like = aRun({
+  id: 12,
+  name: "older",
+  config: { algorithm: "paac", env: "CartPole-v1", total_steps: 5000, gamma: 0.5 },
+});
 
 // Many inputs under a simulated browser, on machines that do other things too.
 vi.setConfig({ testTimeout: 30_000 });
@@ -41,8 +73,17 @@ beforeEach(() => {
   answer = () => Response.json(aRun({ id: 77 }), { status: 201 });
   const answers: Record<string, unknown> = {
     "/api/v1/config-schema": schema,
-    "/api/v1/presets": [preset("short", "A short one", 2000), preset("long", "A long one", 9000)],
-    "/api/v1/environments": [],
+    "/api/v1/presets": [
+      preset("short", "A short one", 2000),
+      preset("long", "A long one", 9000),
+      preset("swing", "Swing up", 300, { algorithm: "a3c", env: "Pendulum", gamma: 0.9 }),
+      preset("both", "Both hands", 400, { algorithm: "a3c", gamma: 0.95 }),
+    ],
+    "/api/v1/environments": [
+      environment("CartPole-v1", ["paac", "a3c", "q"]),
+      environment("Catch", ["paac", "a3c", "q"]),
+      environment("Pendulum", ["a3c"]),
+    ],
     "/api/v1/workers": [],
     "/api/v1/runs/12": like,
   };
@@ -79,7 +120,12 @@ it("launches what the preset says with what was changed, and goes to the run", a
   await type(/Total steps total_steps/, "10k");
   await launch();
   await waitFor(() => expect(router.state.location.pathname).toBe("/runs/77"));
-  expect(posted).toEqual([{ config: { algorithm: "paac", total_steps: 10_000, gamma: 0.99 }, priority: 0 }]);
+  expect(posted).toEqual([
+    {
+      config: { algorithm: "paac", env: "CartPole-v1", total_steps: 10_000, gamma: 0.99 },
+      priority: 0,
+    },
+  ]);
 });
 
 it("keeps a value out of range here, and moves to the first such field", async () => {
@@ -103,10 +149,10 @@ it("puts the server's objection beside the field it names", async () => {
   await open("/");
   await launch();
   const gamma = screen.getByLabelText(/Discount gamma/);
-  await screen.findByText("too far-sighted");
+  await screen.findByText("Too far-sighted.");
   await waitFor(() => expect(document.activeElement).toBe(gamma));
   await userEvent.type(gamma, "1");
-  expect(screen.queryByText("too far-sighted")).toBeNull();
+  expect(screen.queryByText("Too far-sighted.")).toBeNull();
 });
 
 it("begins with another run's configuration and names what differs from the nearest preset", async () => {
@@ -122,4 +168,61 @@ it("sets a changed field back to the preset", async () => {
   await type(/Total steps total_steps/, "7");
   await userEvent.click(screen.getByText(/reset to 2000/));
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "2000");
+});
+
+const choose = (name: RegExp) => userEvent.click(screen.getByRole("radio", { name }));
+const address = (search: string, page: Awaited<ReturnType<typeof open>>) =>
+  waitFor(() => expect(page.router.state.location.search).toBe(search));
+
+it("begins another method with its preset for the same game, and keeps what was changed", async () => {
+  const page = await open("/?preset=long");
+  await type(/Total steps total_steps/, "77");
+  await choose(/^A3C/);
+  await address("?preset=both", page);
+  expect(screen.getByRole("radio", { name: /Both hands/ })).toHaveProperty("ariaChecked", "true");
+  expect(screen.queryByRole("radio", { name: /A long one/ })).toBeNull();
+  await launch();
+  await waitFor(() => expect(posted).toHaveLength(1));
+  expect(posted[0]).toMatchObject({
+    config: { algorithm: "a3c", env: "CartPole-v1", total_steps: 77, gamma: 0.95 },
+  });
+});
+
+it("begins a method without presets with its defaults, and sends its list of numbers as one", async () => {
+  const page = await open("/?preset=long");
+  await choose(/^One-step Q/);
+  await address("?method=q", page);
+  await type(/Final ε final_epsilons/, "0.2, 7");
+  await launch();
+  expect(screen.getByText("Each must be from 0 to 1, unlike 7.")).toBeTruthy();
+  await type(/Final ε final_epsilons/, "0.2 .4");
+  await launch();
+  await waitFor(() => expect(posted).toHaveLength(1));
+  expect(posted[0]).toMatchObject({
+    config: {
+      algorithm: "q",
+      env: "CartPole-v1",
+      total_steps: 1000,
+      gamma: 0.99,
+      final_epsilons: [0.2, 0.4],
+    },
+  });
+});
+
+it("does not offer a method that cannot learn the chosen game, and says why", async () => {
+  await open("/?preset=swing");
+  const paac = screen.getByRole("radio", { name: /^PAAC/ });
+  expect(paac).toHaveProperty("disabled", true);
+  expect(within(paac).getByText("Not for Pendulum: its actions are continuous.")).toBeTruthy();
+  expect(screen.getByRole("radio", { name: /^A3C/ })).toHaveProperty("disabled", false);
+});
+
+it("finds presets of every method", async () => {
+  const page = await open("/?preset=long");
+  await userEvent.type(screen.getByLabelText("Search presets of every method"), "pendulum");
+  expect(screen.queryByRole("radio", { name: /A long one/ })).toBeNull();
+  await choose(/Swing up/);
+  await address("?preset=swing", page);
+  expect(screen.getByRole("radio", { name: /^A3C/ })).toHaveProperty("ariaChecked", "true");
+  expect(screen.getByLabelText(/Discount gamma/)).toHaveProperty("value", "0.9");
 });

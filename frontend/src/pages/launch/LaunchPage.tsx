@@ -10,7 +10,7 @@ import { LaunchForm } from "./LaunchForm";
 import { type JsonSchema, variantsOf } from "./schema";
 import { startingPoint } from "./startingPoint";
 
-/** /launch?preset=NAME begins with a preset, /launch?like=12 with the configuration of run 12. */
+/** /launch?preset=NAME begins with a preset, ?method=NAME with its defaults, ?like=12 with the configuration of run 12. */
 export default function LaunchPage() {
   usePageTitle("Launch a run");
   const [search, setSearch] = useSearchParams();
@@ -50,10 +50,15 @@ export default function LaunchPage() {
           start={startingPoint(
             presets.data ?? [],
             variants,
-            search.get("preset"),
+            { preset: search.get("preset"), method: search.get("method") },
             likeId === null ? undefined : like.data,
           )}
           onPreset={(preset) => setSearch({ preset }, { replace: true })}
+          onMethod={({ preset, values }) =>
+            setSearch(preset === null ? { method: String(values["algorithm"]) } : { preset }, {
+              replace: true,
+            })
+          }
         />
       )}
     </Stack>

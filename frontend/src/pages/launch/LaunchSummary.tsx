@@ -11,16 +11,16 @@ import type { ConfigDraft } from "./useConfigDraft";
 interface LaunchSummaryProps {
   config: ConfigDraft;
   environments: readonly Environment[];
-  referenceTitle: string;
   /** Errors of no field, and how many fields have one. */
   problems: readonly string[];
   busy: boolean;
 }
 
 /** What will be run, said before it is. */
-export function LaunchSummary({ config, environments, referenceTitle, problems, busy }: LaunchSummaryProps) {
+export function LaunchSummary({ config, environments, problems, busy }: LaunchSummaryProps) {
   const workers = useQuery(workersQuery);
-  const { values, reference } = config;
+  const { values } = config;
+  const { title: referenceTitle, values: reference } = config.reference;
   const environment = environments.find((candidate) => candidate.id === values["env"]);
   const changes = config.fields.filter((field) =>
     isChanged(field, config.draft[field.name], reference[field.name] ?? field.initial),
@@ -83,12 +83,22 @@ function exactSteps(steps: ConfigValue | undefined): string | undefined {
 }
 
 function lengthOf(values: RunConfig, environment: Environment | undefined): string {
-  const { total_steps: steps, num_envs: envs, t_max: rollout } = values;
+  const {
+    total_steps: steps,
+    num_envs: envs,
+    num_actors: actors,
+    num_agents: agents,
+    t_max: rollout,
+  } = values;
   if (typeof steps !== "number") return "";
   const perStep = environment?.frames_per_step ?? 1;
   const parts = [short(steps, "steps") + (perStep > 1 ? ` (${short(steps * perStep, "frames")})` : "")];
   if (typeof envs === "number" && typeof rollout === "number") {
     parts.push(`${plural(envs, "environment")}, ${plural(envs * rollout, "step")} an update`);
   }
+  if (typeof actors === "number" && typeof rollout === "number") {
+    parts.push(`${plural(actors, "actor-learner")}, ${plural(rollout, "step")} an update`);
+  }
+  if (typeof agents === "number") parts.push(`${plural(agents, "agent")}`);
   return parts.join(" in ");
 }

@@ -1,32 +1,89 @@
-import { Radio, Stack, Text } from "@mantine/core";
-import type { Preset } from "@/api/types";
+import { Group, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { IconSearch } from "@tabler/icons-react";
+import { useState } from "react";
+import type { Environment, Preset } from "@/api/types";
+import { short } from "@/ui/format";
 import classes from "./launch.module.css";
+import { foundPresets } from "./presetSearch";
 
 interface PresetCardsProps {
   presets: readonly Preset[];
+  environments: readonly Environment[];
+  /** The method whose presets are offered while nothing is searched for. */
+  algorithm: string | undefined;
   chosen: string | null;
   onChoose: (name: string) => void;
 }
 
 /** Ready-made configurations: what each shows and where its numbers come from. */
-export function PresetCards({ presets, chosen, onChoose }: PresetCardsProps) {
+export function PresetCards({ presets, environments, algorithm, chosen, onChoose }: PresetCardsProps) {
+  const [text, setText] = useState("");
+  const titleOf = (env: string) => environments.find(({ id }) => id === env)?.title ?? env;
+  const groups = foundPresets(presets, text, algorithm, titleOf);
   return (
-    <Radio.Group value={chosen} onChange={onChoose} label="Start from" aria-label="Preset to start from">
-      <div className={classes.presets} style={{ marginTop: 8 }}>
-        {presets.map((preset) => (
-          <Radio.Card key={preset.name} value={preset.name} className={classes.preset}>
-            <Stack gap={4}>
-              <Text fw={600} size="sm">
-                {preset.title}
-              </Text>
-              <Text size="sm">{preset.shows}</Text>
-              <Text size="xs" c="dimmed">
-                {preset.source}
-              </Text>
-            </Stack>
-          </Radio.Card>
-        ))}
-      </div>
-    </Radio.Group>
+    <Stack gap={8} component="section" aria-label="Presets">
+      <Group justify="space-between" gap="xs">
+        <Text component="h2" size="sm" fw={500}>
+          Start from
+        </Text>
+        <TextInput
+          type="search"
+          size="xs"
+          className={classes.presetSearch}
+          leftSection={<IconSearch size={14} aria-hidden />}
+          placeholder={`Search all ${presets.length} presets`}
+          aria-label="Search presets of every method"
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+      </Group>
+      <Radio.Group value={chosen} onChange={onChoose} aria-label="Preset to start from">
+        <Stack gap="sm">
+          {groups.map(({ method, members }) => (
+            <div key={method}>
+              {text.trim() !== "" && (
+                <Text size="xs" c="dimmed" mb={4}>
+                  {method}
+                </Text>
+              )}
+              <div className={classes.presets}>
+                {members.map((preset) => (
+                  <PresetCard
+                    key={preset.name}
+                    preset={preset}
+                    game={titleOf(String(preset.config["env"]))}
+                  />
+                ))}
+              </div>
+            </div>
+          ))}
+          {groups.length === 0 && (
+            <Text size="sm" c="dimmed">
+              {text.trim() === ""
+                ? "This method has no preset: the form begins with its defaults."
+                : `No preset has “${text.trim()}” in its name, game or method.`}
+            </Text>
+          )}
+        </Stack>
+      </Radio.Group>
+    </Stack>
+  );
+}
+
+function PresetCard({ preset, game }: { preset: Preset; game: string }) {
+  const steps = preset.config["total_steps"];
+  return (
+    <Radio.Card value={preset.name} className={classes.preset}>
+      <Stack gap={4}>
+        <Text fw={600} size="sm">
+          {preset.title}
+        </Text>
+        <Text size="sm">{preset.shows}</Text>
+        <Text size="xs" c="dimmed">
+          {game}
+          {typeof steps === "number" && ` · ${short(steps, "steps")}`} · {preset.source}
+        </Text>
+      </Stack>
+    </Radio.Card>
   );
 }

@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { draftOf, isChanged, overridesOf, placeErrors, rangeText, read, readDraft, shown } from "./draft";
+import {
+  draftOf,
+  hintOf,
+  isChanged,
+  overridesOf,
+  placeErrors,
+  rangeText,
+  read,
+  readDraft,
+  shown,
+  written,
+} from "./draft";
 import type { FormField } from "./schema";
 
 const blank: FormField = {
@@ -12,6 +23,7 @@ const blank: FormField = {
   initial: 1,
   choices: [],
   range: {},
+  count: {},
 };
 const envs: FormField = {
   ...blank,
@@ -47,6 +59,51 @@ describe("read", () => {
     expect(read(envs, "1024")).toEqual({ value: 1024 });
     expect(read({ ...rate, range: { min: 0, below: 1 } }, "1")).toHaveProperty("error");
     expect(read({ ...rate, range: { min: 0, below: 1 } }, "0")).toEqual({ value: 0 });
+  });
+});
+
+const epsilons: FormField = {
+  ...blank,
+  name: "final_epsilons",
+  kind: "numbers",
+  initial: [0.1, 0.01, 0.5],
+  range: { min: 0, max: 1 },
+  count: { min: 1, max: 3 },
+};
+
+describe("a list of numbers", () => {
+  it.each(["0.1, 0.01, 0.5", "0.1,1e-2,.5", "0.1 0.01 0.5", "0.1; 0.01; 0.5;", " 0.1 , 0.01,0.5, "])(
+    "is read from %j",
+    (text) => {
+      expect(read(epsilons, text)).toEqual({ value: [0.1, 0.01, 0.5] });
+    },
+  );
+
+  it("is written so that it reads back the same", () => {
+    expect(written(epsilons, [0.1, 1e-5])).toBe("0.1, 1e-5");
+    expect(read(epsilons, written(epsilons, [0.1, 1e-5]))).toEqual({ value: [0.1, 1e-5] });
+  });
+
+  it("says which of its numbers is wrong", () => {
+    expect(read(epsilons, "0.1, 7")).toEqual({ error: "Each must be from 0 to 1, unlike 7." });
+    expect(read(epsilons, "0.1, often")).toEqual({ error: "“often” is not a number." });
+    expect(read(epsilons, "0.1,, 0.2")).toHaveProperty("error", expect.stringContaining("between commas"));
+    expect(read(epsilons, ",")).toHaveProperty("error", expect.stringContaining("between commas"));
+  });
+
+  it("says how many it may have", () => {
+    expect(read(epsilons, "0, 0, 0, 0")).toEqual({ error: "Give 1 to 3 numbers, not 4." });
+    expect(read({ ...epsilons, count: { min: 2 } }, "0")).toEqual({
+      error: "Give at least 2 numbers, not 1.",
+    });
+    expect(hintOf(epsilons)).toBe("1 to 3 numbers, each from 0 to 1");
+  });
+
+  it("is unchanged by another spelling and changed by another order", () => {
+    expect(isChanged(epsilons, "0.10 1e-2 .5", [0.1, 0.01, 0.5])).toBe(false);
+    expect(isChanged(epsilons, "0.01, 0.1, 0.5", [0.1, 0.01, 0.5])).toBe(true);
+    expect(overridesOf({ a: [1, 2], b: [1] }, { a: [1, 2], b: [1, 2] })).toEqual({ b: [1] });
+    expect(shown([0.1, 20_000])).toBe("0.1, 20\u202f000");
   });
 });
 
@@ -87,13 +144,14 @@ describe("placeErrors", () => {
   it("puts a server's error at its field and the others at the head of the form", () => {
     const errors = [
       { field: "config.num_envs", message: "too many" },
-      { field: "config.paac.env", message: "unknown" },
+      { field: "overrides.env", message: "unknown" },
+      { field: "config.final_epsilons.1", message: "input should be at most 1" },
       { field: "config", message: "network mlp reads vectors" },
       { field: "", message: "no body." },
       { field: "preset", message: "no such preset" },
     ];
-    expect(placeErrors(errors, ["num_envs", "env"])).toEqual({
-      byField: { num_envs: "too many", env: "unknown" },
+    expect(placeErrors(errors, ["num_envs", "env", "final_epsilons"])).toEqual({
+      byField: { num_envs: "Too many.", env: "Unknown.", final_epsilons: "Input should be at most 1." },
       elsewhere: ["Network mlp reads vectors.", "No body.", "preset: no such preset"],
     });
   });

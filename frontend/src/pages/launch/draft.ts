@@ -18,6 +18,7 @@ export function draftOf(values: RunConfig, fields: FormField[]): Draft {
 export function written(field: FormField, value: ConfigValue): string | boolean {
   if (field.kind === "boolean") return value === true;
   if (value === null) return "";
+  if (typeof value === "object") return value.map(writeNumber).join(", ");
   return typeof value === "number" ? writeNumber(value) : String(value);
 }
 
@@ -32,10 +33,32 @@ export function read(field: FormField, typed: string | boolean): { value: Config
   if (field.kind === "choice")
     return field.choices.includes(text) ? { value: text } : { error: "Not one of the choices." };
   if (field.kind === "text") return { value: text };
+  return field.kind === "numbers" ? readNumbers(field, text) : readNumber(field, text);
+}
+
+function readNumber(field: FormField, text: string): { value: number } | { error: string } {
   const value = parseNumber(text);
   if (value === null) return { error: "Not a number. Write it as 0.001, 1e-3, 10M or 115_000_000." };
   if (field.kind === "integer" && !Number.isInteger(value)) return { error: "Must be a whole number." };
   return inRange(value, field.range) ? { value } : { error: `Must be ${rangeText(field.range)}.` };
+}
+
+/** Numbers between commas; a comma left over at the end is no mistake. */
+function readNumbers(field: FormField, text: string): { value: number[] } | { error: string } {
+  const value: number[] = [];
+  for (const part of text.replace(/[,;\s]+$/, "").split(/\s*[,;]\s*|\s+/)) {
+    const one = parseNumber(part);
+    if (one === null)
+      return {
+        error: part ? `“${part}” is not a number.` : "Write numbers between commas, as 0.1, 0.01, 0.5.",
+      };
+    if (!inRange(one, field.range))
+      return { error: `Each must be ${rangeText(field.range)}, unlike ${part}.` };
+    value.push(one);
+  }
+  if (!inRange(value.length, field.count))
+    return { error: `Give ${countText(field.count)}, not ${value.length}.` };
+  return { value };
 }
 
 function inRange(value: number, { min, max, above, below }: Range): boolean {
@@ -64,6 +87,22 @@ export function rangeText({ min, max, above, below }: Range): string {
   return parts.filter(Boolean).join(", ");
 }
 
+/** How many, in words, as "1 to 16 numbers". */
+function countText({ min = 0, max }: Range): string {
+  return max === undefined
+    ? `at least ${min} numbers`
+    : min === max
+      ? `${max} numbers`
+      : `${min} to ${max} numbers`;
+}
+
+/** What may be written, in words; empty where anything goes. */
+export function hintOf({ kind, range, count }: FormField): string {
+  const bounds = rangeText(range);
+  if (kind === "numbers") return [countText(count), bounds].filter(Boolean).join(", each ");
+  return bounds && `${kind === "integer" ? "Whole number" : "Number"} ${bounds}`;
+}
+
 /** Read every field of a draft. */
 export function readDraft(draft: Draft, fields: FormField[]): { values: RunConfig; errors: FieldErrors } {
   const values: RunConfig = {};
@@ -84,18 +123,27 @@ export function isChanged(
 ): boolean {
   if (typed === undefined) return false;
   const result = read(field, typed);
-  return "error" in result || result.value !== reference;
+  return "error" in result || !sameValue(result.value, reference);
 }
 
 /** Values that differ from a reference configuration: what a fork or clone sends as its overrides. */
 export function overridesOf(values: RunConfig, reference: RunConfig): RunConfig {
-  return Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== reference[name]));
+  return Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => !sameValue(value, reference[name])),
+  );
+}
+
+/** Whether two settings are the same; lists are, number by number. */
+export function sameValue(a: ConfigValue | undefined, b: ConfigValue | undefined): boolean {
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
+  return a.length === b.length && a.every((value, place) => value === b[place]);
 }
 
 /** A value in the words of a table: on and off for switches, grouped digits for numbers. */
 export function shown(value: ConfigValue | undefined): string {
   if (value === undefined || value === null) return "none";
   if (typeof value === "boolean") return value ? "on" : "off";
+  if (typeof value === "object") return value.map(legible).join(", ");
   return typeof value === "number" ? legible(value) : value;
 }
 
@@ -114,8 +162,9 @@ export function placeErrors(
   const byField: FieldErrors = {};
   const elsewhere: string[] = [];
   for (const { field, message } of errors) {
-    const name = known.find((candidate) => field.split(".").at(-1) === candidate);
-    if (name) byField[name] = message;
+    const path = field.split(".");
+    const name = known.find((candidate) => path.includes(candidate));
+    if (name) byField[name] = sentence(message);
     else elsewhere.push(WHOLE.includes(field) ? sentence(message) : `${field}: ${message}`);
   }
   return { byField, elsewhere };

@@ -3,6 +3,7 @@ import type { Environment } from "@/api/types";
 interface Choice {
   value: string;
   label: string;
+  disabled?: boolean;
 }
 
 interface ChoiceGroup {
@@ -10,16 +11,25 @@ interface ChoiceGroup {
   items: Choice[];
 }
 
-const KINDS: Record<string, string> = { atari: "Atari games", vector: "Classic control" };
-
-/** Environments under their titles, by kind; the id stays in the label, so that it can be searched too. */
-export function environmentChoices(ids: readonly string[], known: readonly Environment[]): ChoiceGroup[] {
+/**
+ * The environments that a method can learn under their titles, by group; after them, not to be chosen, the others with
+ * the reason. The id stays in the label, so that it can be searched too.
+ */
+export function environmentChoices(
+  fitting: readonly string[],
+  known: readonly Environment[],
+  method: string,
+): ChoiceGroup[] {
   const groups = new Map<string, Choice[]>();
-  for (const id of ids) {
+  const add = (group: string, choice: Choice) => groups.set(group, [...(groups.get(group) ?? []), choice]);
+  const label = ({ id, title }: Environment) => `${title} · ${id}`;
+  for (const id of fitting) {
     const environment = known.find((candidate) => candidate.id === id);
-    const group = KINDS[environment?.kind ?? ""] ?? "Environments";
-    const label = environment ? `${environment.title} · ${id}` : id;
-    groups.set(group, [...(groups.get(group) ?? []), { value: id, label }]);
+    add(environment?.group ?? "Environments", { value: id, label: environment ? label(environment) : id });
+  }
+  for (const environment of known.filter(({ id }) => !fitting.includes(id))) {
+    const group = `Not for ${method}: ${environment.unfit_because}`;
+    add(group, { value: environment.id, label: label(environment), disabled: true });
   }
   return [...groups].map(([group, items]) => ({ group, items }));
 }

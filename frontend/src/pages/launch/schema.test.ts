@@ -41,7 +41,15 @@ const a3c: JsonSchema = {
     num_envs: { type: "integer", default: 4 },
     network: { $ref: "#/$defs/Network", default: "lstm", description: "Beside the reference." },
     limit: { anyOf: [{ type: "number", minimum: 0 }, { type: "null" }], default: null },
+    epsilons: {
+      type: "array",
+      items: { type: "number", minimum: 0, maximum: 1 },
+      minItems: 1,
+      maxItems: 16,
+      default: [0.1, 0.5],
+    },
   },
+  shape_fields: ["algorithm", "network"],
 };
 const union: JsonSchema = {
   oneOf: [{ $ref: "#/$defs/Paac" }, { $ref: "#/$defs/A3c" }],
@@ -85,6 +93,19 @@ describe("variantsOf", () => {
     expect(field(paac, 0, "clip_rewards")).toMatchObject({ kind: "boolean", initial: true });
   });
 
+  it("reads a list of numbers with what each may be and how many there may be", () => {
+    expect(field(union, 1, "epsilons")).toMatchObject({
+      kind: "numbers",
+      initial: [0.1, 0.5],
+      range: { min: 0, max: 1 },
+      count: { min: 1, max: 16 },
+    });
+  });
+
+  it("knows what a fork may not change", () => {
+    expect(variantsOf(union).map(({ shapeFields }) => shapeFields)).toEqual([[], ["algorithm", "network"]]);
+  });
+
   it("says which reference leads nowhere", () => {
     expect(() => variantsOf({ oneOf: [{ $ref: "#/$defs/Lost" }] })).toThrow("#/$defs/Lost");
   });
@@ -110,15 +131,12 @@ describe("the form", () => {
     expect(others.map((member) => member.name)).toEqual(["clip_rewards"]);
   });
 
-  it("keeps shared values when the algorithm changes", () => {
-    const variants = variantsOf(union);
-    const other = variantFor(variants, "a3c");
-    expect(other && carryOver({ algorithm: "paac", num_envs: 7, env: "CartPole-v1" }, other)).toEqual({
-      algorithm: "a3c",
-      num_envs: 7,
-      network: "lstm",
-      limit: null,
-    });
+  it("takes another method's own settings and keeps the values asked for where they fit", () => {
+    const other = variantFor(variantsOf(union), "a3c");
+    const settings = { algorithm: "a3c", num_envs: 4, network: "lstm", limit: 1 };
+    const values = { algorithm: "paac", num_envs: 7, network: "mlp", env: "CartPole-v1", limit: 2 };
+    const kept = ["algorithm", "num_envs", "network", "env"];
+    expect(other && carryOver(values, kept, other, settings)).toEqual({ ...settings, num_envs: 7 });
   });
 
   it("falls back to the first algorithm when a configuration names an unknown one", () => {

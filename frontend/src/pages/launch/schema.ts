@@ -15,6 +15,9 @@ export interface JsonSchema {
   default?: ConfigValue;
   const?: ConfigValue;
   enum?: ConfigValue[];
+  items?: JsonSchema;
+  minItems?: number;
+  maxItems?: number;
   properties?: Record<string, JsonSchema>;
   minimum?: number;
   maximum?: number;
@@ -23,9 +26,10 @@ export interface JsonSchema {
   minLength?: number;
   maxLength?: number;
   group?: string;
+  shape_fields?: string[];
 }
 
-export type FieldKind = "integer" | "number" | "boolean" | "choice" | "text";
+export type FieldKind = "integer" | "number" | "numbers" | "boolean" | "choice" | "text";
 
 export interface Range {
   min?: number;
@@ -43,15 +47,20 @@ export interface FormField {
   optional: boolean;
   initial: ConfigValue;
   choices: string[];
+  /** Of the number, or of each number of a list. */
   range: Range;
+  /** How many numbers a list may have. */
+  count: Range;
 }
 
-/** One algorithm's form; `discriminator` is null while there is only one algorithm. */
+/** One method's form. */
 export interface Variant {
   algorithm: string;
   title: string;
   description: string;
   fields: FormField[];
+  /** Fields that a checkpoint's weights are bound to. */
+  shapeFields: readonly string[];
 }
 
 /** Follow $ref and a lone allOf until the schema itself is found. */
@@ -83,11 +92,15 @@ export function variantsOf(root: JsonSchema): Variant[] {
       title: schema.title ?? String(name),
       description: schema.description ?? "",
       fields: Object.entries(properties).map(([key, property]) => fieldOf(key, property, root)),
+      shapeFields: schema.shape_fields ?? [],
     };
   });
 }
 
-export function variantFor(variants: Variant[], algorithm: ConfigValue | undefined): Variant | undefined {
+export function variantFor(
+  variants: readonly Variant[],
+  algorithm: ConfigValue | undefined,
+): Variant | undefined {
   return variants.find((variant) => variant.algorithm === algorithm) ?? variants[0];
 }
 
@@ -98,23 +111,25 @@ function fieldOf(name: string, property: JsonSchema, root: JsonSchema): FormFiel
   const inner = branches.find((branch) => branch.type !== "null") ?? {};
   const schema = { ...inner, ...outer };
   const choices = schema.enum ?? (schema.const === undefined ? [] : [schema.const]);
+  const kind = kindOf(schema, choices);
   return {
     name,
     title: schema.title ?? name,
     help: schema.description ?? "",
     group: schema.group ?? "Other",
-    kind: kindOf(schema, choices),
+    kind,
     optional,
     initial: schema.default ?? schema.const ?? null,
     choices: choices.map(String),
-    range: rangeOf(schema),
+    range: rangeOf(kind === "numbers" ? resolve(schema.items ?? {}, root) : schema),
+    count: countOf(schema),
   };
 }
 
 function kindOf(schema: JsonSchema, choices: ConfigValue[]): FieldKind {
   if (choices.length > 0) return "choice";
   if (schema.type === "integer" || schema.type === "number" || schema.type === "boolean") return schema.type;
-  return "text";
+  return schema.type === "array" ? "numbers" : "text";
 }
 
 function rangeOf(schema: JsonSchema): Range {
@@ -124,6 +139,13 @@ function rangeOf(schema: JsonSchema): Range {
   if (schema.exclusiveMinimum !== undefined) range.above = schema.exclusiveMinimum;
   if (schema.exclusiveMaximum !== undefined) range.below = schema.exclusiveMaximum;
   return range;
+}
+
+function countOf({ minItems, maxItems }: JsonSchema): Range {
+  return {
+    ...(minItems !== undefined && { min: minItems }),
+    ...(maxItems !== undefined && { max: maxItems }),
+  };
 }
 
 /** The variant's defaults, as a complete configuration. */
@@ -138,7 +160,7 @@ export function sectionsOf(fields: FormField[]): [string, FormField[]][] {
   return [...sections];
 }
 
-const ESSENTIAL = ["env", "total_steps", "seed", "num_envs", "num_actors", "learning_rate"];
+const ESSENTIAL = ["env", "total_steps", "seed", "num_envs", "num_actors", "num_agents", "learning_rate"];
 
 /** The few fields most launches touch, and the others. */
 export function splitEssential(fields: FormField[]): { essential: FormField[]; others: FormField[] } {
@@ -148,11 +170,18 @@ export function splitEssential(fields: FormField[]): { essential: FormField[]; o
   };
 }
 
-/** A changed algorithm keeps every value that its new form also has, and takes that form's defaults for the rest. */
-export function carryOver(values: RunConfig, variant: Variant): RunConfig {
-  const kept = variant.fields.filter((field) => field.name in values && field.name !== "algorithm");
-  return {
-    ...defaultsOf(variant),
-    ...Object.fromEntries(kept.map((field) => [field.name, values[field.name] ?? null])),
-  };
+/** What another method begins with: its own settings, with those of the old one's values that are to be kept and fit. */
+export function carryOver(
+  values: RunConfig,
+  kept: readonly string[],
+  variant: Variant,
+  settings: RunConfig,
+): RunConfig {
+  const fits = ({ name, choices }: FormField) =>
+    name !== "algorithm" &&
+    kept.includes(name) &&
+    name in values &&
+    (choices.length === 0 || choices.includes(String(values[name])));
+  const carried = variant.fields.filter(fits).map(({ name }) => [name, values[name] ?? null] as const);
+  return { ...settings, ...Object.fromEntries(carried) };
 }

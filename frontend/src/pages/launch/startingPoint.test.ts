@@ -1,54 +1,135 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Environment, Run, Worker } from "@/api/types";
 import { aPreset } from "@/testing/presets";
 import { environmentChoices } from "./environmentChoices";
+import { foundPresets } from "./presetSearch";
 import { queueHint } from "./queueHint";
-import { startingPoint } from "./startingPoint";
+import type { Variant } from "./schema";
+import { keyOf, referenceFor, startingPoint } from "./startingPoint";
 
 const presets = [
-  aPreset("cartpole", { env: "CartPole-v1", n: 16, lr: 0.003 }),
-  aPreset("pong", { env: "Pong", n: 32, lr: 0.0224 }, { title: "The pong" }),
+  aPreset(
+    "cartpole",
+    { algorithm: "paac", env: "CartPole-v1", n: 16, lr: 0.003, t: 1 },
+    { title: "The pole" },
+  ),
+  aPreset("pong", { algorithm: "paac", env: "Pong", n: 32, lr: 0.0224, t: 5 }, { title: "The pong" }),
+  aPreset("a3c-pong", { algorithm: "a3c", env: "Pong", n: 16, lr: 0.0007, t: 5 }, { method: "A3C" }),
+  aPreset("a3c-catch", { algorithm: "a3c", env: "Catch", n: 2, lr: 0.001 }, { method: "A3C" }),
 ];
-
-it("begins with the named preset, and with the first when none is named", () => {
-  expect(startingPoint(presets, [], "pong", undefined)).toMatchObject({ preset: "pong", values: { n: 32 } });
-  expect(startingPoint(presets, [], "gone", undefined).preset).toBe("cartpole");
+const environment = (
+  id: string,
+  kind: Environment["kind"],
+  changes: Partial<Environment> = {},
+): Environment => ({
+  id,
+  title: id.replace(/-v\d$/, ""),
+  group: kind === "atari" ? "Atari" : "Small",
+  kind,
+  frames_per_step: kind === "atari" ? 4 : 1,
+  algorithms: ["paac", "a3c", "n_step_q"],
+  unfit_because: "its actions are continuous",
+  ...changes,
 });
+const known = [
+  environment("CartPole-v1", "vector"),
+  environment("Catch", "vector"),
+  environment("Pong", "atari"),
+  environment("Pendulum-v1", "vector", { algorithms: ["a3c"] }),
+];
+const variant = (algorithm: string): Variant => ({
+  algorithm,
+  title: algorithm.toUpperCase(),
+  description: "",
+  shapeFields: [],
+  fields: [{ name: "algorithm", initial: algorithm } as Variant["fields"][number]],
+});
+const variants = ["paac", "a3c", "dqn"].map(variant);
+const start = (preset: string | null, method: string | null = null, like?: Run) =>
+  startingPoint(presets, variants, { preset, method }, like);
 
-it("begins with another run's configuration, marked against the nearest preset", () => {
-  const run = { id: 12, config: { env: "Pong", n: 64, lr: 0.0224 } } as unknown as Run;
-  expect(startingPoint(presets, [], "cartpole", run)).toMatchObject({
-    key: "run 12",
-    preset: null,
-    values: run.config,
-    reference: { title: "The pong", values: presets[1]?.config },
+describe("the form begins", () => {
+  it("with the named preset, and with the first when none is named", () => {
+    expect(start("pong")).toMatchObject({ reference: { preset: "pong" }, values: { n: 32 } });
+    expect(start("gone").reference.preset).toBe("cartpole");
+  });
+
+  it("with a method's defaults where the address names no preset", () => {
+    expect(start(null, "dqn")).toEqual({
+      key: "method dqn",
+      values: { algorithm: "dqn" },
+      reference: { title: "the defaults of DQN", values: { algorithm: "dqn" }, preset: null },
+    });
+  });
+
+  it("with another run's configuration, marked against the nearest preset of its method", () => {
+    const config = { algorithm: "paac", env: "Pong", n: 16, lr: 0.0007, t: 5 };
+    const run = { id: 12, algorithm: "paac", config } as unknown as Run;
+    expect(start("cartpole", null, run)).toMatchObject({
+      key: "run 12",
+      values: config,
+      reference: { preset: "pong", title: "The pong", values: presets[1]?.config },
+    });
   });
 });
 
-it("groups games by kind, under names that hold the id", () => {
-  const known: Environment[] = [
-    {
-      id: "ALE/Pong-v5",
-      title: "Pong",
-      kind: "atari",
-      frames_per_step: 4,
-      algorithms: [],
-      unfit_because: "",
-    },
-    {
-      id: "CartPole-v1",
-      title: "CartPole",
-      kind: "vector",
-      frames_per_step: 1,
-      algorithms: [],
-      unfit_because: "",
-    },
-  ];
-  expect(environmentChoices(["CartPole-v1", "ALE/Pong-v5", "New-v0"], known)).toEqual([
-    { group: "Classic control", items: [{ value: "CartPole-v1", label: "CartPole · CartPole-v1" }] },
-    { group: "Atari games", items: [{ value: "ALE/Pong-v5", label: "Pong · ALE/Pong-v5" }] },
-    { group: "Environments", items: [{ value: "New-v0", label: "New-v0" }] },
-  ]);
+describe("another method begins", () => {
+  const chosen = (algorithm: string, env: string) =>
+    referenceFor(variant(algorithm), presets, known, env).preset;
+
+  it("with its preset for the chosen game", () => {
+    expect(chosen("a3c", "Catch")).toBe("a3c-catch");
+    expect(chosen("a3c", "Pong")).toBe("a3c-pong");
+  });
+
+  it("else with one for a game that is seen in the same way", () => {
+    expect(chosen("a3c", "Pendulum-v1")).toBe("a3c-catch");
+    expect(chosen("a3c", "Elsewhere")).toBe("a3c-pong");
+  });
+
+  it("else with its defaults, under a key that the page's address comes back with", () => {
+    const defaults = referenceFor(variant("dqn"), presets, known, "Pong");
+    expect(defaults.preset).toBeNull();
+    expect(keyOf(defaults)).toBe(start(null, "dqn").key);
+  });
+});
+
+describe("environments", () => {
+  it("stand by group under names that hold the id, and what a method cannot learn says why", () => {
+    expect(environmentChoices(["CartPole-v1", "Pong", "New-v0"], known, "PAAC")).toEqual([
+      { group: "Small", items: [{ value: "CartPole-v1", label: "CartPole · CartPole-v1" }] },
+      { group: "Atari", items: [{ value: "Pong", label: "Pong · Pong" }] },
+      { group: "Environments", items: [{ value: "New-v0", label: "New-v0" }] },
+      {
+        group: "Not for PAAC: its actions are continuous",
+        items: [
+          { value: "Catch", label: "Catch · Catch", disabled: true },
+          { value: "Pendulum-v1", label: "Pendulum · Pendulum-v1", disabled: true },
+        ],
+      },
+    ]);
+  });
+});
+
+describe("presets", () => {
+  const found = (text: string) =>
+    foundPresets(presets, text, "paac", (env) => `The ${env}`).map(({ method, members }) => [
+      method,
+      members.map(({ name }) => name),
+    ]);
+
+  it("are those of the method until something is searched for", () => {
+    expect(found(" ")).toEqual([["PAAC", ["cartpole", "pong"]]]);
+  });
+
+  it("are found in every method by words of their name, title, game and method", () => {
+    expect(found("pong")).toEqual([
+      ["PAAC", ["pong"]],
+      ["A3C", ["a3c-pong"]],
+    ]);
+    expect(found("PONG a3c")).toEqual([["A3C", ["a3c-pong"]]]);
+    expect(found("chess")).toEqual([]);
+  });
 });
 
 it("says where the run will wait", () => {

@@ -1,13 +1,14 @@
 import { useState } from "react";
-import { type Draft, draftOf, type FieldErrors, readDraft, written } from "./draft";
-import { carryOver, type FormField, type Variant, variantFor } from "./schema";
 import type { ConfigValue, RunConfig } from "@/api/types";
+import { type Draft, draftOf, type FieldErrors, isChanged, readDraft, written } from "./draft";
+import { carryOver, type FormField, type Variant, variantFor } from "./schema";
+import { keyOf, type Reference, type StartingPoint } from "./startingPoint";
 
 export interface ConfigDraft {
   fields: FormField[];
   variant: Variant | undefined;
   draft: Draft;
-  reference: RunConfig;
+  reference: Reference;
   /** What stands beside the fields now: of the fields left once, or of all after a try to submit. */
   errors: FieldErrors;
   /** Values that can be read, and every error there is. */
@@ -16,13 +17,16 @@ export interface ConfigDraft {
   set: (name: string, typed: string | boolean) => void;
   leave: (name: string) => void;
   reset: (name: string) => void;
-  chooseAlgorithm: (algorithm: string) => void;
+  chooseMethod: (variant: Variant, reference: Reference) => void;
   showAllErrors: () => void;
   takeServerErrors: (errors: FieldErrors) => void;
 }
 
 interface State {
+  /** What the form last began with from outside, and what it stands for since. */
+  begun: string;
   key: string;
+  reference: Reference;
   algorithm: ConfigValue;
   draft: Draft;
   left: ReadonlySet<string>;
@@ -30,19 +34,21 @@ interface State {
 }
 
 /** The configuration being written: it begins anew when the key of its starting point changes. */
-export function useConfigDraft(
-  variants: Variant[],
-  start: { key: string; values: RunConfig; reference: RunConfig },
-): ConfigDraft {
-  const begin = (values: RunConfig): State => {
+export function useConfigDraft(variants: Variant[], start: StartingPoint): ConfigDraft {
+  const begin = (key: string, reference: Reference, values: RunConfig): State => {
     const fields = variantFor(variants, values["algorithm"])?.fields ?? [];
     const algorithm = values["algorithm"] ?? null;
-    return { key: start.key, algorithm, draft: draftOf(values, fields), left: new Set(), server: {} };
+    const draft = draftOf(values, fields);
+    return { begun: start.key, key, reference, algorithm, draft, left: new Set(), server: {} };
   };
-  const [kept, setState] = useState(() => begin(start.values));
+  const [kept, setState] = useState(() => begin(start.key, start.reference, start.values));
   let state = kept;
-  if (kept.key !== start.key) {
-    state = begin(start.values);
+  if (kept.begun !== start.key) {
+    // A method that was chosen here comes back as the page's new address, and is no reason to begin anew.
+    state =
+      kept.key === start.key
+        ? { ...kept, begun: start.key }
+        : begin(start.key, start.reference, start.values);
     setState(state);
   }
 
@@ -61,7 +67,7 @@ export function useConfigDraft(
     fields,
     variant,
     draft: state.draft,
-    reference: start.reference,
+    reference: state.reference,
     values,
     allErrors,
     errors: { ...state.server, ...Object.fromEntries(shownErrors) },
@@ -75,11 +81,14 @@ export function useConfigDraft(
     },
     reset(name) {
       const field = fields.find((candidate) => candidate.name === name);
-      if (field) set(name, written(field, start.reference[name] ?? field.initial));
+      if (field) set(name, written(field, state.reference.values[name] ?? field.initial));
     },
-    chooseAlgorithm(algorithm) {
-      const next = variantFor(variants, algorithm);
-      if (next) setState(begin(carryOver({ ...values, algorithm }, next)));
+    chooseMethod(next, reference) {
+      const own = fields.filter((field) =>
+        isChanged(field, state.draft[field.name], state.reference.values[field.name] ?? field.initial),
+      );
+      const carried = carryOver(values, ["env", ...own.map(({ name }) => name)], next, reference.values);
+      setState(begin(keyOf(reference), reference, carried));
     },
     showAllErrors() {
       setState((current) => ({ ...current, left: new Set(fields.map((field) => field.name)) }));

@@ -3,19 +3,28 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { presetsQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
-import { shown } from "@/pages/launch/draft";
+import { sameValue, shown } from "@/pages/launch/draft";
 import { nearestPreset } from "@/pages/launch/startingPoint";
 import { useConfigFields } from "./useConfigFields";
 import classes from "./run.module.css";
 
-const ALWAYS = ["env", "total_steps", "num_envs", "t_max", "learning_rate", "seed"];
+const ALWAYS = [
+  "env",
+  "total_steps",
+  "num_envs",
+  "num_actors",
+  "num_agents",
+  "t_max",
+  "learning_rate",
+  "seed",
+];
 
 /** The settings most asked for, and those that no preset has. */
 export function ConfigSummary({ run }: { run: Run }) {
   const fields = useConfigFields(run);
   const presets = useQuery(presetsQuery);
   const preset = nearestPreset(presets.data ?? [], run.config);
-  const differs = (name: string) => preset !== undefined && preset.config[name] !== run.config[name];
+  const differs = (name: string) => preset !== undefined && !sameValue(preset.config[name], run.config[name]);
   const listed = fields.filter(({ name }) => name in run.config && (ALWAYS.includes(name) || differs(name)));
   return (
     <section className={classes.card} aria-label="Configuration in short">

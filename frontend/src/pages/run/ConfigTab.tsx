@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link } from "react-router";
 import { presetsQuery } from "@/api/queries";
 import type { ConfigValue, Run } from "@/api/types";
-import { shown } from "@/pages/launch/draft";
+import { sameValue, shown } from "@/pages/launch/draft";
 import { type FormField, sectionsOf } from "@/pages/launch/schema";
 import { CommandLine } from "@/ui/CommandLine";
 import { curlCommand, shellCommand, trainCommand } from "./commands";
@@ -46,7 +46,7 @@ function Settings({ run }: { run: Run }) {
   const fields = useConfigFields(run).filter((field) => field.name in run.config);
   const known = fields.map((field) => field.name);
   const rest = Object.keys(run.config).filter((name) => !known.includes(name));
-  const changed = fields.filter((field) => run.config[field.name] !== field.initial);
+  const changed = fields.filter((field) => !sameValue(run.config[field.name], field.initial));
   return (
     <section className={classes.card} aria-label="Settings">
       <Group justify="space-between" mb="xs">
@@ -99,7 +99,7 @@ function Settings({ run }: { run: Run }) {
 }
 
 function SettingRow({ field, value }: { field: FormField; value: ConfigValue | undefined }) {
-  const differs = value !== field.initial;
+  const differs = !sameValue(value, field.initial);
   return (
     <Table.Tr title={field.help}>
       <Table.Td>

@@ -12,9 +12,6 @@ import { focusFirst, useConfigDraft } from "@/pages/launch/useConfigDraft";
 import { exact, plural, short } from "@/ui/format";
 import { useVariants } from "./useConfigFields";
 
-// The checkpoint's weights fit no other.
-const FIXED = ["algorithm", "env", "network", "hidden_units"];
-
 interface ForkModalProps {
   run: Run;
   checkpoint: Checkpoint;
@@ -27,7 +24,7 @@ export function ForkModal({ run, checkpoint, onClose }: ForkModalProps) {
   const config = useConfigDraft(useVariants(), {
     key: `fork ${checkpoint.id}`,
     values: run.config,
-    reference: run.config,
+    reference: { title: run.name, values: run.config, preset: null },
   });
   const [name, setName] = useState(`${run.name}, from ${short(checkpoint.step, "steps")}`);
   const [problems, setProblems] = useState<string[]>([]);
@@ -86,7 +83,11 @@ export function ForkModal({ run, checkpoint, onClose }: ForkModalProps) {
             data-autofocus
             onChange={(event) => setName(event.currentTarget.value)}
           />
-          <ConfigFields config={config} environments={environments.data ?? []} without={FIXED} />
+          <ConfigFields
+            config={config}
+            environments={environments.data ?? []}
+            without={config.variant?.shapeFields ?? []}
+          />
           {problems.map((problem) => (
             <Text key={problem} size="sm" c="red" role="alert">
               {problem}

@@ -26,7 +26,7 @@ export function trainCommand(
   if (!preset) return shellCommand(["arcadia", "train", "config.json", ...directory]);
   const settings = Object.entries(overridesOf(run.config, preset.config)).flatMap(([name, value]) => [
     "--set",
-    `${name}=${String(value)}`,
+    `${name}=${typeof value === "object" ? JSON.stringify(value) : String(value)}`,
   ]);
   return shellCommand(["arcadia", "train", "--preset", preset.name, ...settings, ...directory]);
 }

@@ -119,7 +119,8 @@ function configColumn(field: string): RunColumn {
 }
 
 function shown(value: ConfigValue | undefined): string {
-  return value === undefined || value === null ? "–" : String(value);
+  if (value === undefined || value === null) return "–";
+  return typeof value === "object" ? value.join(", ") : String(value);
 }
 
 /** One column for every hyper-parameter that one of these runs has, by name. */
