@@ -1,48 +1,66 @@
 """The papers' optimizers over one flat buffer of parameters, which costs few kernels and can lie in shared memory."""
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Part:
+    """The parameters of one number format: where they lie, what the module computes with, and its gradients."""
+
+    where: slice
+    values: Tensor
+    gradients: Tensor
 
 
 class FlatParameters:
     """Moves a module's parameters and gradients into flat float32 buffers, of which the module uses views.
 
     Parameters in a shorter format come first; the module computes with a rounded copy of those, made after every
-    update, so that small steps add up in float32 and no forward pass has to convert weights.
+    update, so that small steps add up in float32 and no forward pass has to convert weights. Given `shared` values,
+    the θ of all actor-learners, the module computes with a copy of all of them: its own θ'.
     """
 
-    def __init__(self, module: nn.Module) -> None:
+    def __init__(self, module: nn.Module, shared: Tensor | None = None) -> None:
         self.module = module
         parameters = list(module.parameters())
-        self.values = torch.cat([_storage_order(p.detach()).reshape(-1).float() for p in parameters])
-        self.gradients = torch.zeros_like(self.values)
-        rounded = [p for p in parameters if p.dtype is not torch.float32]
-        self._rounded = slice(0, sum(p.numel() for p in rounded))
-        dtype = rounded[0].dtype if rounded else torch.float32
-        self._copies = self.values[self._rounded].to(dtype)
-        self._copy_gradients = torch.zeros_like(self._copies)
+        own = torch.cat([_storage_order(p.detach()).reshape(-1).float() for p in parameters])
+        self.values = own if shared is None else shared
+        self.gradients = torch.zeros_like(own)
+        short = [p for p in parameters if p.dtype is not torch.float32]
+        border = sum(p.numel() for p in short)
+        rounded, exact = slice(0, border), slice(border, len(own))
+        copies = self.values[rounded].to(short[0].dtype if short else torch.float32, copy=True)
+        self._rounded = Part(rounded, copies, torch.zeros_like(copies))
+        self._exact = Part(
+            exact, self.values[exact] if shared is None else self.values[exact].clone(), self.gradients[exact]
+        )
+        self._copied = [self._rounded] if shared is None else [self._rounded, self._exact]
         self._names: dict[str, Tensor] = {}
         start = 0
         for name, parameter in module.named_parameters():
             where = slice(start, start + parameter.numel())
             self._names[name] = _view(self.values[where], parameter)
-            short = parameter.dtype is not torch.float32
-            values, gradients = (self._copies, self._copy_gradients) if short else (self.values, self.gradients)
-            parameter.data = _view(values[where], parameter)
+            part = self._rounded if start < border else self._exact
+            within = slice(where.start - part.where.start, where.stop - part.where.start)
+            parameter.data = _view(part.values[within], parameter)
             # Autograd adds to a gradient that exists; it is zeroed in place and never set to None.
-            parameter.grad = _view(gradients[where], parameter)
+            parameter.grad = _view(part.gradients[within], parameter)
             start = where.stop
 
     def backward(self, loss: Tensor) -> None:
         """Compute the gradients of the loss into the buffer."""
-        self.gradients.zero_()
-        self._copy_gradients.zero_()
+        self._rounded.gradients.zero_()
+        self._exact.gradients.zero_()
         loss.backward()
-        self.gradients[self._rounded] = self._copy_gradients
+        self.gradients[self._rounded.where] = self._rounded.gradients
 
     def changed(self) -> None:
-        """Let the module see values that were written to the buffer."""
-        self._copies.copy_(self.values[self._rounded])
+        """Let the module see values that were written to the buffer: θ' ← θ, where they are shared."""
+        for part in self._copied:
+            part.values.copy_(self.values[part.where])
 
     def take_over(self, others: "FlatParameters") -> None:
         """Set all values to those of a module of the same kind."""
@@ -79,15 +97,27 @@ def _view(flat: Tensor, like: Tensor) -> Tensor:
 
 
 class RMSProp:
-    """g ← αg + (1−α)Δθ²;  θ ← θ − ηΔθ/√(g+ε), ε inside the root where torch has it outside (A3C, equation 1)."""
+    """g ← αg + (1−α)Δθ²;  θ ← θ − ηΔθ/√(g+ε), ε inside the root where torch has it outside (A3C, equation 1).
 
-    def __init__(self, parameters: FlatParameters, decay: float, epsilon: float) -> None:
+    Actor-learners that are given the same g do Shared RMSProp.
+    """
+
+    def __init__(
+        self, parameters: FlatParameters, decay: float, epsilon: float, mean_square: Tensor | None = None
+    ) -> None:
         self.parameters = parameters
         self.decay = decay
         self.epsilon = epsilon
-        # From 1 down, as in the TensorFlow that PAAC's authors used: from 0 up, the first steps are ten times too long
-        # and leave rectifiers dead.
-        self.mean_square = torch.ones_like(parameters.values)
+        self.mean_square = RMSProp.beginning(parameters.values) if mean_square is None else mean_square
+
+    @staticmethod
+    def beginning(values: Tensor) -> Tensor:
+        """g before the first update.
+
+        From 1 down, as in the TensorFlow that PAAC's authors used: from 0 up, the first steps are ten times too long
+        and leave rectifiers dead.
+        """
+        return torch.ones_like(values)
 
     def step(self, learning_rate: float) -> None:
         """Apply the gradients that the buffer holds."""
@@ -95,6 +125,29 @@ class RMSProp:
         self.mean_square.mul_(self.decay).addcmul_(gradients, gradients, value=1 - self.decay)
         self.parameters.values.addcdiv_(gradients, (self.mean_square + self.epsilon).sqrt_(), value=-learning_rate)
         self.parameters.changed()
+
+
+class MomentumSGD:
+    """m ← αm + (1−α)Δθ;  θ ← θ − ηm, each actor-learner with an m of its own (A3C, supplementary section 1)."""
+
+    def __init__(self, parameters: FlatParameters, momentum: float, running: Tensor | None = None) -> None:
+        self.parameters = parameters
+        self.momentum = momentum
+        self.running = MomentumSGD.beginning(parameters.values) if running is None else running
+
+    @staticmethod
+    def beginning(values: Tensor) -> Tensor:
+        """m before the first update."""
+        return torch.zeros_like(values)
+
+    def step(self, learning_rate: float) -> None:
+        """Apply the gradients that the buffer holds."""
+        self.running.lerp_(self.parameters.gradients, 1 - self.momentum)
+        self.parameters.values.sub_(self.running, alpha=learning_rate)
+        self.parameters.changed()
+
+
+Optimizer = RMSProp | MomentumSGD
 
 
 def clip_to_norm(gradients: Tensor, limit: float) -> Tensor:

@@ -122,14 +122,14 @@ class Processes:
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it has just ended by itself
                 child.pipe.send("stop")
 
-    def close(self) -> None:
-        """Ask all to stop, wait a moment, and kill the rest."""
+    def close(self) -> list[tuple[int, Any]]:
+        """Ask all to stop, wait a moment, and kill the rest; return the messages that still came."""
         for number in self.running:
             self.stop(number)
+        messages: list[tuple[int, Any]] = []
         deadline = time.monotonic() + GRACE_SECONDS
         while self._children and (left := deadline - time.monotonic()) > 0:
-            for _ in self._received(left):
-                continue  # a full pipe would keep its process waiting
+            messages += self._received(left)
         self._starter.shutdown(wait=False, cancel_futures=True)
         for child in self._children.values():
             child.pipe.close()  # one that is still to be born finds this and ends
@@ -137,6 +137,7 @@ class Processes:
                 child.process.kill()
                 self._reap(child)
         self._children.clear()
+        return messages
 
     def __enter__(self) -> "Processes":
         return self

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from workers.trainer.algorithms import paac, paac_q
+from workers.trainer.algorithms import a3c, paac, paac_q
 from workers.trainer.run import Run
 
 # Each takes the configuration that names it.
 ALGORITHMS: dict[str, Callable[[Any, Run], None]] = {
+    "a3c": a3c.train,
     "paac": paac.train,
     "paac_q": paac_q.train,
 }

@@ -83,8 +83,22 @@ class A3cConfig(AsynchronousFields):
         "the feed-forward agent.",
         json_schema_extra=NETWORK,
     )
+    value_network: Literal["auto", "shared", "separate"] = Field(
+        default="auto",
+        title="Value network",
+        description="shared: V is a second output of the policy's network; separate: a network of its own; auto: "
+        "separate for continuous actions on readings, as in the paper, else shared.",
+        json_schema_extra=NETWORK,
+    )
 
-    shape_fields: ClassVar[tuple[str, ...]] = (*TrainingConfig.shape_fields, "lstm_units")
+    shape_fields: ClassVar[tuple[str, ...]] = (*TrainingConfig.shape_fields, "lstm_units", "value_network")
+
+    @property
+    def separate_networks(self) -> bool:
+        """Whether V has a network of its own."""
+        if self.value_network != "auto":
+            return self.value_network == "separate"
+        return self.environment.actions == "continuous" and not self.environment.shows_pixels
 
 
 class OneStepFields(AsynchronousFields, ValueBasedFields):
