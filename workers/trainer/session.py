@@ -11,11 +11,13 @@ import torch
 from workers.trainer import checkpoints, devices, durable_files, events, layout, versions
 from workers.trainer.algorithms import ALGORITHMS
 from workers.trainer.checkpoints import CheckpointError
+from workers.trainer.config import AsynchronousFields
 from workers.trainer.devices import DeviceError
 from workers.trainer.directory_run import DirectoryRun
 from workers.trainer.journal import Journal
 from workers.trainer.launching import Launch
 from workers.trainer.precision import body_dtype
+from workers.trainer.processes import ActorFailed
 from workers.trainer.progress_bar import ProgressBar
 from workers.trainer.recorder import Recorder
 from workers.trainer.stopping import StopRequest
@@ -44,7 +46,8 @@ def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
 
 def reason(error: Exception) -> str:
     """Say why the run failed: our own errors are sentences, others need their type."""
-    return str(error) if isinstance(error, CheckpointError | DeviceError) else f"{type(error).__name__}: {error}"
+    own = CheckpointError | DeviceError | ActorFailed
+    return str(error) if isinstance(error, own) else f"{type(error).__name__}: {error}"
 
 
 def tell_failure(error: Exception) -> int:
@@ -59,7 +62,8 @@ def tell_failure(error: Exception) -> int:
 def begin(launch: Launch, journal: Journal, stop: StopRequest) -> DirectoryRun:
     """Find what to go on from, fix all seeds, and announce the attempt."""
     config, directory = launch.config, launch.directory
-    device = devices.resolve(config.device)
+    # Actor-learners are processes of the CPU, even on a host with a GPU.
+    device = devices.resolve("cpu" if isinstance(config, AsynchronousFields) else config.device)
     devices.set_threads(config, device)
     seed_random(config.seed)
     np.random.seed(config.seed)
