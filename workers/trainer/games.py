@@ -112,6 +112,8 @@ MUJOCO = (
     ),
 )
 
+MAZES = (Environment("Arcadia/Labyrinth-v0", "Labyrinth", "Mazes", "pixels", frames_per_step=4),)
+
 
 def _atari(game: str) -> Environment:
     """Space the words of a game's name: `NameThisGame` reads Name This Game."""
@@ -128,6 +130,7 @@ ENVIRONMENTS: dict[str, Environment] = {
         *(_atari(game) for game in (*GAMES_OF_THE_PAPERS, *OTHER_GAMES)),
         *BOX2D,
         *MUJOCO,
+        *MAZES,
     )
 }
 

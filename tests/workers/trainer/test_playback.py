@@ -76,6 +76,7 @@ KINDS = [
     "Arcadia/Target-v0",
     "Arcadia/CarRacing-v0",
     "Arcadia/CarRacingContinuous-v0",
+    "Arcadia/Labyrinth-v0",
     "HalfCheetah-v5",
     "Arcadia/ReacherPixels-v0",
 ]

@@ -10,6 +10,7 @@ gymnasium.register("Arcadia/Identity-v0", entry_point=f"{HERE}.identity:Identity
 gymnasium.register("Arcadia/Catch-v0", entry_point=f"{HERE}.catch:Catch")
 gymnasium.register("Arcadia/Recall-v0", entry_point=f"{HERE}.recall:Recall")
 gymnasium.register("Arcadia/Target-v0", entry_point=f"{HERE}.target:Target")
+gymnasium.register("Arcadia/Labyrinth-v0", entry_point=f"{HERE}.labyrinth:Labyrinth")
 gymnasium.register("Arcadia/CarRacing-v0", entry_point=f"{HERE}.driving:Driving", kwargs={"continuous": False})
 gymnasium.register("Arcadia/CarRacingContinuous-v0", entry_point=f"{HERE}.driving:Driving", kwargs={"continuous": True})
 for task in MUJOCO_TASKS:
