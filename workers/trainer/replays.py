@@ -12,12 +12,11 @@ from pathlib import Path
 
 import torch
 
-from workers.trainer import checkpoints, layout, networks, playback
-from workers.trainer.config import RunConfig, config_adapter
-from workers.trainer.networks import ActorCritic
+from workers.trainer import checkpoints, layout, playback
+from workers.trainer.config import config_adapter
 from workers.trainer.playback import Seen, Stage
+from workers.trainer.players import Player, player_of
 from workers.trainer.recorder import Replay
-from workers.trainer.run import TrainingState
 from workers.trainer.video import VideoWriter, write_png
 
 LONGEST_SECONDS = 300
@@ -31,12 +30,12 @@ def record(directory: Path, checkpoint_file: str) -> Replay:
     step = checkpoint.state.step
     seed = config.seed + step
     stage = playback.open_stage(config, seed)
-    network = restored_network(config, stage, checkpoint.state)
+    player = player_of(config, stage, checkpoint.state, seed)
     file = layout.replay_file(step)
     path = directory / file
     episode_return, length, over = 0.0, -1, False  # the opening is no decision
     with VideoWriter(path, stage.pictures_per_second, stage.scale) as video:
-        for seen in episode(stage, network, seed):
+        for seen in episode(stage, player):
             for picture in seen.pictures:
                 video.add(picture)
             episode_return += seen.reward
@@ -50,27 +49,13 @@ def record(directory: Path, checkpoint_file: str) -> Replay:
     return Replay(file, str(poster.relative_to(directory)), episode_return, length, video.seconds, complete=over)
 
 
-@torch.no_grad()
-def episode(stage: Stage, network: ActorCritic, seed: int) -> Iterator[Seen]:
+def episode(stage: Stage, player: Player) -> Iterator[Seen]:
     """Play until the episode is over."""
-    random = torch.Generator().manual_seed(seed)
     seen = stage.reset()
     yield seen
     while not seen.over:
-        logits, _ = network(torch.from_numpy(seen.observation).unsqueeze(0))
-        action = torch.multinomial(logits.softmax(dim=-1), 1, generator=random)
-        seen = stage.step(int(action))
+        seen = stage.step(player.act(seen.observation))
         yield seen
-
-
-def restored_network(config: RunConfig, stage: Stage, state: TrainingState) -> ActorCritic:
-    """Make the network with the checkpoint's weights."""
-    network = networks.build(config, stage.observation_shape, stage.actions)
-    prefix = "network."
-    network.load_state_dict(
-        {name.removeprefix(prefix): tensor for name, tensor in state.tensors.items() if name.startswith(prefix)}
-    )
-    return network
 
 
 def follow_parent(parent: int) -> None:
