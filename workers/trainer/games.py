@@ -1,5 +1,6 @@
 """Environments a run may name: an allow-list, so that no request can make gymnasium import code (no torch here)."""
 
+import difflib
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -133,6 +134,22 @@ ENVIRONMENTS: dict[str, Environment] = {
         *MAZES,
     )
 }
+
+
+def close_to(env: str) -> list[str]:
+    """Name environments that somebody who wrote `env` may have meant, the likeliest first."""
+    wanted = _bare(env[:80])
+    bare = {_bare(known): known for known in reversed(ENVIRONMENTS)}
+    similar = difflib.get_close_matches(wanted, bare, n=5, cutoff=0.75)
+    # As PongNoFrameskip or Cheetah.
+    related = [
+        name for name in reversed(bare) if min(len(name), len(wanted)) > 3 and (name in wanted or wanted in name)
+    ]
+    return [bare[name] for name in dict.fromkeys([*similar, *related])][:5]
+
+
+def _bare(env: str) -> str:
+    return re.sub(r"-v\d+$", "", env).split("/")[-1].lower()
 
 
 def rom_of(env: str) -> str:

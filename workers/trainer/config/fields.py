@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, field_validator
 
-from workers.trainer.games import ENVIRONMENTS, AlgorithmName, Environment
+from workers.trainer.games import ENVIRONMENTS, AlgorithmName, Environment, close_to
 
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "float32", "bfloat16"]
@@ -192,8 +192,7 @@ class TrainingConfig(BaseModel):
         """Refuse any id that is not on the allow-list, naming close ones, and one that the method cannot act in."""
         environment = ENVIRONMENTS.get(env)
         if environment is None:
-            wanted = env.removeprefix("ALE/").lower()[:4]
-            close = [known for known in ENVIRONMENTS if wanted and wanted in known.lower()][:5]
+            close = close_to(env)
             hint = f"did you mean {', '.join(close)}?" if close else "use one such as ALE/Pong-v5 or CartPole-v1"
             raise ValueError(f"unknown environment {env[:80]!r}: {hint}")
         algorithm = cls.model_fields["algorithm"].default

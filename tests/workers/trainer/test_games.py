@@ -1,0 +1,44 @@
+"""The list of environments: what a wrong name is told, and which methods fit."""
+
+import pytest
+from pydantic import ValidationError
+
+from workers.trainer.config import config_adapter
+from workers.trainer.games import CHOOSING, ENVIRONMENTS, close_to
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("Breakot", "ALE/Breakout-v5"),
+        ("PongNoFrameskip-v4", "ALE/Pong-v5"),
+        ("ALE/SpaceInvader-v5", "ALE/SpaceInvaders-v5"),
+        ("cartpole", "CartPole-v1"),
+        ("LunarLander-v2", "LunarLander-v3"),
+        ("CarRacing-v3", "Arcadia/CarRacing-v0"),
+        ("Cheetah", "HalfCheetah-v5"),
+        ("Labirinth", "Arcadia/Labyrinth-v0"),
+    ],
+)
+def test_a_wrong_name_is_told_what_was_meant(written: str, meant: str) -> None:
+    assert close_to(written)[0] == meant
+    assert len(close_to(written)) <= 5
+
+
+@pytest.mark.parametrize("written", ["", "os:system", "Doom", "-v5", "x" * 1_000_000])
+def test_a_name_like_none_is_told_nothing(written: str) -> None:
+    assert close_to(written) == []
+
+
+@pytest.mark.parametrize("algorithm", CHOOSING)
+def test_every_method_takes_the_environments_that_fit_and_says_why_it_refuses_others(algorithm: str) -> None:
+    refused = []
+    for env, known in ENVIRONMENTS.items():
+        if algorithm in known.algorithms:
+            config_adapter.validate_python({"algorithm": algorithm, "env": env})
+            continue
+        with pytest.raises(ValidationError) as refusal:
+            config_adapter.validate_python({"algorithm": algorithm, "env": env})
+        assert f"{algorithm} cannot learn {env}, because its actions are continuous: choose a3c" in str(refusal.value)
+        refused.append(env)
+    assert refused == ([] if algorithm == "a3c" else [e for e, k in ENVIRONMENTS.items() if k.actions == "continuous"])
