@@ -1,7 +1,5 @@
 """The curves figure: for each run a smoothed line over the faint unsmoothed one, in a band from minimum to maximum."""
 
-import html
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,19 +7,10 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from backend.figures.durations import duration_ticks
+from backend.figures.drawing import Look, as_text, plain, significant, smoothed, x_axis
 from backend.figures.schemas import Figure
 from backend.metrics.buckets import Curve
 from backend.metrics.points import Bools, Floats
-from backend.metrics.schemas import Axis
-
-X_TITLES: dict[Axis, str] = {
-    "step": "agent steps",
-    "frames": "emulator frames",
-    "epoch": "epoch (4 M frames)",
-    "time": "time in training",
-}
-DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -34,70 +23,17 @@ class RunCurve:
     curve: Curve
 
 
-@dataclass(frozen=True)
-class Look:
-    """How the curves are to be shown."""
-
-    metric: str
-    axis: Axis = "step"
-    smoothing: float = 0.0
-    x_log: bool = False
-    y_log: bool = False
-
-
-def curves_figure(runs: Sequence[RunCurve], look: Look) -> Figure:
+def curves_figure(runs: Sequence[RunCurve], metric: str, look: Look) -> Figure:
     """The figure; colours of background, text and grid are left to who draws it."""
     # Traces and layout are made apart: a go.Figure would add its template's colours and pack numbers as base64.
     layout = go.Layout(
-        xaxis=_x_axis(runs, look),
-        yaxis={"title": {"text": as_text(look.metric)}, "type": "log" if look.y_log else "linear"},
+        xaxis=x_axis([run.curve.x for run in runs], look.axis, look.x_log),
+        yaxis={"title": {"text": as_text(metric)}, "type": "log" if look.y_log else "linear"},
         hovermode="x unified",
         showlegend=len(runs) > 1,
     )
-    data = [_plain(trace) for run in runs if len(run.curve.x) for trace in _traces(run, look)]
+    data = [plain(trace) for run in runs if len(run.curve.x) for trace in _traces(run, look)]
     return Figure(data=data, layout=layout.to_plotly_json())
-
-
-def _x_axis(runs: Sequence[RunCurve], look: Look) -> dict[str, Any]:
-    if look.x_log:
-        title = "seconds of training" if look.axis == "time" else X_TITLES[look.axis]
-        return {"title": {"text": title}, "type": "log"}
-    axis: dict[str, Any] = {"title": {"text": X_TITLES[look.axis]}, "type": "linear"}
-    drawn = [run.curve.x for run in runs if len(run.curve.x)]
-    if look.axis == "time" and drawn:
-        axis |= {"ticksuffix": " s", **duration_ticks(min(x[0] for x in drawn), max(x[-1] for x in drawn))}
-    return axis
-
-
-def smoothed(values: Floats, smoothing: float) -> Floats:
-    """Exponential moving average that does not lean towards zero at its start; NaN and infinity stay where they are."""
-    result = np.array(values, np.float64)
-    average, weight = 0.0, 0.0
-    for index, value in enumerate(values):
-        if np.isfinite(value):
-            average = smoothing * average + (1 - smoothing) * value
-            weight = smoothing * weight + (1 - smoothing)
-            result[index] = average / weight
-    return result
-
-
-def as_text(name: str) -> str:
-    """A name that Plotly shows letter by letter: no markup, no link, no formula."""
-    printable = re.sub(r"[\x00-\x1f\x7f]+", " ", name)
-    return html.escape(printable).replace("$", "&#36;").replace("%{", "&#37;{")
-
-
-def significant(values: Floats) -> Floats:
-    """Values to six significant digits, which is more than a screen can show."""
-    finite = np.isfinite(values) & (values != 0)
-    exponent = np.zeros(len(values))
-    exponent[finite] = np.floor(np.log10(np.abs(values[finite])))
-    places = DIGITS - 1 - exponent
-    up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)
-    with np.errstate(invalid="ignore", over="ignore"):
-        rounded = np.round(values / down * up) / up * down
-    # Numbers near the ends of what a double holds would overflow on the way.
-    return np.where(np.isfinite(rounded) & finite, rounded, values)
 
 
 def _traces(run: RunCurve, look: Look) -> list[go.Scatter]:
@@ -193,22 +129,3 @@ def _spelled(value: float) -> str:
 def _faint(color: str) -> str:
     red, green, blue = (int(color[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.15)"
-
-
-def _plain(trace: go.Scatter) -> dict[str, Any]:
-    """The trace with lists in place of arrays, and a gap where JSON has no number."""
-    properties: dict[str, Any] = trace.to_plotly_json()
-    for name in ("x", "y", "customdata"):
-        if name in properties:
-            properties[name] = _listed(properties[name])
-    return properties
-
-
-def _listed(array: Any) -> list[Any]:
-    finite = np.isfinite(array)
-    if not finite.all():
-        array = array.astype(object)
-        array[~finite] = None
-    elif (array == np.trunc(array)).all() and (np.abs(array) < 2**53).all():
-        array = array.astype(np.int64)
-    return list(array.tolist())

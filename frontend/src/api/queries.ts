@@ -26,7 +26,7 @@ type QueryOf<Path extends keyof paths> = paths[Path] extends { get: { parameters
 export type RunListQuery = Omit<QueryOf<"/api/v1/runs">, "limit" | "cursor">;
 export type MetricsQuery = QueryOf<"/api/v1/runs/{run_id}/metrics">;
 export type LogQuery = QueryOf<"/api/v1/runs/{run_id}/log">;
-export type CurvesQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs">;
+export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "metric">;
 
 /** Runs that one call fetches. */
 export const PAGE = 100;
@@ -83,11 +83,25 @@ export const videosQuery = (id: number) =>
 export const fetchLog = (id: number, query: LogQuery, signal?: AbortSignal): Promise<LogPage> =>
   call("get", "/api/v1/runs/{run_id}/log", { path: { run_id: id }, query, signal });
 
-export const curvesQuery = (runs: readonly number[], query: CurvesQuery) =>
+/** One metric of some runs, or some metrics of one run, as lines or as shares of their sum. */
+export const figureQuery = (
+  runs: readonly number[],
+  metrics: readonly string[],
+  shares: boolean,
+  query: FigureLookQuery,
+) =>
   queryOptions({
-    queryKey: ["figure", "curves", { runs, ...query }],
-    queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/figures/curves", { query: { runs: runs.join(","), ...query }, signal }),
+    queryKey: ["figure", metrics, { runs, shares, ...query }],
+    queryFn: ({ signal }): Promise<Figure> => {
+      const named = { runs: runs.join(","), ...query };
+      const [metric] = metrics;
+      return metrics.length === 1
+        ? call("get", "/api/v1/figures/curves", { query: { ...named, metric }, signal })
+        : call("get", "/api/v1/figures/together", {
+            query: { ...named, metrics: metrics.join(","), shares },
+            signal,
+          });
+    },
     placeholderData: keepPreviousData,
     enabled: runs.length > 0,
   });

@@ -164,6 +164,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/figures/together": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw Together
+         * @description Some metrics of one run in one chart.
+         */
+        get: operations["draw_together"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/files/{file_id}": {
         parameters: {
             query?: never;
@@ -2212,6 +2232,52 @@ export interface operations {
                 metric?: string;
                 /** @description Numbers of runs, separated by commas. */
                 runs: string;
+                /** @description Weight of the past in the moving average. */
+                smoothing?: number;
+                /** @description Where the x axis ends; seconds where it is time. */
+                to?: number;
+                x?: "step" | "frames" | "time" | "epoch";
+                x_log?: boolean;
+                y_log?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    draw_together: {
+        parameters: {
+            query: {
+                buckets?: number;
+                /** @description Where the x axis begins; seconds where it is time. */
+                from?: number;
+                /** @description Names separated by commas. */
+                metrics: string;
+                /** @description Numbers of runs, separated by commas. */
+                runs: string;
+                /** @description Stack what each metric is of their sum. */
+                shares?: boolean;
                 /** @description Weight of the past in the moving average. */
                 smoothing?: number;
                 /** @description Where the x axis ends; seconds where it is time. */

@@ -2,13 +2,13 @@ import { Button, useComputedColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { PlotlyHTMLElement } from "plotly.js";
 import { useMemo, useRef, useState } from "react";
-import { curvesQuery } from "@/api/queries";
+import { figureQuery } from "@/api/queries";
 import classes from "./charts.module.css";
-import { curvesRequest, type CurveView, X_TITLES, type Zoom } from "./curveView";
+import { type CurveView, figureRequest, X_TITLES, type Zoom } from "./curveView";
 import { FigureMenu } from "./FigureMenu";
 import { FigureWords } from "./FigureWords";
 import { type PlotlyFigure, themed } from "./figureTheme";
-import { metricTitle } from "./metrics";
+import type { Chart } from "./metrics";
 import { Plot } from "./Plot";
 import { loadPlotly } from "./plotly";
 import { useVisible } from "./useVisible";
@@ -17,18 +17,17 @@ const BUCKETS = 400;
 
 interface FigureProps {
   runs: readonly number[];
-  metric: string;
+  chart: Chart;
   view: CurveView;
-  title?: string;
   height?: number;
   legend?: boolean;
 }
 
 /**
- * One metric's curves. Python builds the figure; here it is fetched while it can be seen, drawn in the theme's colours,
+ * The curves of a metric, or of some that belong together. Python builds the figure; here it is fetched while it can be seen, drawn in the theme's colours,
  * and fetched again at finer resolution when the reader drags a range.
  */
-export function Figure({ runs, metric, view, title, height = 260, legend = false }: FigureProps) {
+export function Figure({ runs, chart, view, height = 260, legend = chart.metrics.length > 1 }: FigureProps) {
   const frame = useRef<HTMLElement>(null);
   const [element, setElement] = useState<PlotlyHTMLElement | null>(null);
   // A zoom belongs to the axis it was made on.
@@ -46,21 +45,22 @@ export function Figure({ runs, metric, view, title, height = 260, legend = false
     gcTime: Infinity,
     structuralSharing: false,
   });
-  const options = curvesQuery(runs, curvesRequest(metric, view, zoom, BUCKETS));
+  const { title: heading, metrics, shares = false, counts = false } = chart;
+  const look = figureRequest(counts ? { ...view, smoothing: 0 } : view, zoom, BUCKETS);
+  const options = figureQuery(runs, metrics, shares, look);
   const curves = useQuery({ ...options, enabled: visible && runs.length > 0 });
 
   const figure = useMemo(
     () => curves.data && themed(curves.data as unknown as PlotlyFigure, { scheme, revision: axis, legend }),
     [curves.data, scheme, axis, legend],
   );
-  const heading = title ?? metricTitle(metric);
   const empty = curves.data?.data.length === 0 && zoom === null;
   const drawable = library.data && figure && !empty;
 
   return (
     <figure ref={frame} className={classes.frame} style={{ margin: 0 }}>
       <figcaption className={classes.head}>
-        <span className={classes.title} title={metric}>
+        <span className={classes.title} title={metrics.join(", ")}>
           {heading}
         </span>
         <span className={classes.state} role="status">
@@ -73,7 +73,7 @@ export function Figure({ runs, metric, view, title, height = 260, legend = false
         )}
         <FigureMenu
           runs={runs}
-          metric={metric}
+          metrics={metrics}
           title={heading}
           x={view.x}
           zoom={zoom}

@@ -9,7 +9,7 @@ import { metricRows, ROW_HEADER } from "./points";
 
 interface FigureMenuProps {
   runs: readonly number[];
-  metric: string;
+  metrics: readonly string[];
   title: string;
   x: XAxis;
   zoom: Zoom | null;
@@ -18,8 +18,8 @@ interface FigureMenuProps {
 }
 
 /** What can be taken away from a chart: its picture, and the points behind it. */
-export function FigureMenu({ runs, metric, title, x, zoom, drawn, library }: FigureMenuProps) {
-  const file = `${metric.replaceAll("/", "-")}-runs-${runs.join("-")}`;
+export function FigureMenu({ runs, metrics, title, x, zoom, drawn, library }: FigureMenuProps) {
+  const file = `${metrics.join("-").replaceAll("/", "-")}-runs-${runs.join("-")}`;
   const picture = useMutation({
     mutationFn: async () => {
       if (!drawn || !library) return;
@@ -28,7 +28,7 @@ export function FigureMenu({ runs, metric, title, x, zoom, drawn, library }: Fig
   });
   const points = useMutation({
     mutationFn: async () => {
-      const perRun: Cell[][][] = await Promise.all(runs.map((run) => metricRows(run, metric, x, zoom)));
+      const perRun: Cell[][][] = await Promise.all(runs.map((run) => metricRows(run, metrics, x, zoom)));
       saveCsv(`${file}.csv`, ROW_HEADER(x), perRun.flat());
     },
   });

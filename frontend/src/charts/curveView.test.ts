@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { curvesRequest, DEFAULT_VIEW, readView, writeView } from "./curveView";
+import { figureRequest, DEFAULT_VIEW, readView, writeView } from "./curveView";
 
 const view = (query: string) => readView(new URLSearchParams(query));
 
@@ -27,10 +27,9 @@ describe("the view in the URL", () => {
   });
 });
 
-describe("curvesRequest", () => {
-  it("names metric and view, and no log axis that is off", () => {
-    expect(curvesRequest("episode/return", DEFAULT_VIEW, null, 400)).toEqual({
-      metric: "episode/return",
+describe("figureRequest", () => {
+  it("names the view, and no log axis that is off", () => {
+    expect(figureRequest(DEFAULT_VIEW, null, 400)).toEqual({
       x: "step",
       smoothing: 0.6,
       buckets: 400,
@@ -39,7 +38,7 @@ describe("curvesRequest", () => {
 
   it("asks for the zoomed part alone", () => {
     const view = { ...DEFAULT_VIEW, yLog: true };
-    expect(curvesRequest("train/entropy", view, [10.5, 20], 400)).toMatchObject({
+    expect(figureRequest(view, [10.5, 20], 400)).toMatchObject({
       from: 10.5,
       to: 20,
       y_log: true,

@@ -1,6 +1,6 @@
 /** How curves are looked at (axis, smoothing, log scales), kept in the page's URL. */
 
-import type { CurvesQuery } from "@/api/queries";
+import type { FigureLookQuery } from "@/api/queries";
 
 export const X_AXES = ["step", "frames", "epoch", "time"] as const;
 export type XAxis = (typeof X_AXES)[number];
@@ -53,15 +53,9 @@ export function writeView(search: URLSearchParams, view: CurveView): URLSearchPa
 
 export type Zoom = readonly [from: number, to: number];
 
-/** What GET /figures/curves is asked for: the zoomed part alone gets all the buckets, hence finer data. */
-export function curvesRequest(
-  metric: string,
-  view: CurveView,
-  zoom: Zoom | null,
-  buckets: number,
-): CurvesQuery {
+/** How a figure is asked for: the zoomed part alone gets all the buckets, hence finer data. */
+export function figureRequest(view: CurveView, zoom: Zoom | null, buckets: number): FigureLookQuery {
   return {
-    metric,
     x: view.x,
     smoothing: view.smoothing,
     buckets,

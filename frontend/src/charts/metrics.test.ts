@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { metricSections, metricTitle } from "./metrics";
+import { chartsOf, metricSections, metricTitle } from "./metrics";
 
 it("puts what readers ask for first and unknown prefixes last", () => {
   const names = [
@@ -21,4 +21,14 @@ it("puts what readers ask for first and unknown prefixes last", () => {
 it("words a name that it does not know", () => {
   expect(metricTitle("gorila/discarded_stale")).toBe("Discarded stale");
   expect(metricTitle("episode/return")).toBe("Return per episode");
+});
+
+it("draws what belongs together in one chart as soon as two of it are there, and the rest apart", () => {
+  const drawn = (...names: string[]) => chartsOf(names).map(({ title, metrics }) => [title, metrics]);
+  expect(drawn("ga3c/agents", "ga3c/policy_lag", "ga3c/trainers")).toEqual([
+    ["Agents, predictors and trainers", ["ga3c/agents", "ga3c/trainers"]],
+    ["Policy lag, updates", ["ga3c/policy_lag"]],
+  ]);
+  expect(drawn("ga3c/agents")).toEqual([["Agents", ["ga3c/agents"]]]);
+  expect(chartsOf(["time/learning", "time/environment"])).toMatchObject([{ shares: true }]);
 });

@@ -5,13 +5,18 @@ const TITLES: Record<string, string> = {
   "episode/length": "Steps per episode",
   "train/policy_loss": "Policy loss",
   "train/value_loss": "Value loss",
+  "train/q_mean": "Mean Q of the actions taken",
   "train/entropy": "Policy entropy",
+  "train/epsilon": "Mean ε, the share of random actions",
   "train/grad_norm": "Gradient norm",
   "train/learning_rate": "Learning rate",
+  "ga3c/policy_lag": "Policy lag, updates",
+  "ga3c/prediction_batch": "Prediction batch, states",
+  "ga3c/training_batch": "Training batch, experiences",
   "throughput/steps_per_second": "Steps per second",
   "throughput/frames_per_second": "Frames per second",
-  "throughput/updates_per_second": "Updates per second",
-  "throughput/predictions_per_second": "Predictions per second",
+  "throughput/updates_per_second": "Updates per second (TPS)",
+  "throughput/predictions_per_second": "Predictions per second (PPS)",
   "eval/return_mean": "Mean return in evaluation",
   "system/cpu_percent": "Processor use, %",
   "system/rss_bytes": "Memory, bytes",
@@ -25,7 +30,33 @@ const SECTIONS: [prefix: string, title: string][] = [
   ["ga3c", "GA3C"],
   ["gorila", "Gorila"],
   ["throughput", "Throughput"],
+  ["time", "Time"],
   ["system", "System"],
+];
+
+/** What one chart of a run shows. */
+export interface Chart {
+  title: string;
+  metrics: readonly string[];
+  /** What each metric is of their sum, stacked. */
+  shares?: boolean;
+  /** Whole numbers that change now and then: smoothing would show what never was. */
+  counts?: boolean;
+}
+
+/** Metrics that say more in one chart than apart. */
+const TOGETHER: readonly Chart[] = [
+  {
+    title: "Agents, predictors and trainers",
+    metrics: ["ga3c/agents", "ga3c/predictors", "ga3c/trainers"],
+    counts: true,
+  },
+  { title: "Waiting in the queues", metrics: ["ga3c/prediction_queue", "ga3c/training_queue"] },
+  {
+    title: "Where the time goes",
+    metrics: ["time/environment", "time/selection", "time/learning"],
+    shares: true,
+  },
 ];
 
 function capitalised(text: string): string {
@@ -60,4 +91,18 @@ export function metricSections(names: readonly string[]): MetricSection[] {
       .filter((name) => prefixOf(name) === prefix)
       .sort((a, b) => order(a) - order(b) || a.localeCompare(b)),
   }));
+}
+
+export function chartOf(metric: string): Chart {
+  return { title: metricTitle(metric), metrics: [metric] };
+}
+
+/** The charts of some metrics: those that belong together first, in one chart as soon as two of them are there. */
+export function chartsOf(names: readonly string[]): Chart[] {
+  const together = TOGETHER.map((chart) => ({
+    ...chart,
+    metrics: chart.metrics.filter((name) => names.includes(name)),
+  })).filter(({ metrics }) => metrics.length > 1);
+  const drawn = new Set(together.flatMap(({ metrics }) => metrics));
+  return [...together, ...names.filter((name) => !drawn.has(name)).map(chartOf)];
 }

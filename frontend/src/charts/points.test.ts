@@ -31,8 +31,8 @@ it("gives a row a point, and keeps what is no number", () => {
 it("asks for what the chart shows, in seconds where that is time", async () => {
   const fetched = vi.fn((_: string) => Promise.resolve(Response.json(answer)));
   vi.stubGlobal("fetch", fetched);
-  await metricRows(3, "a/b", "time", [1800, 7200]);
-  await metricRows(3, "a/b", "step", null);
+  await metricRows(3, ["a/b"], "time", [1800, 7200]);
+  await metricRows(3, ["a/b"], "step", null);
   const asked = fetched.mock.calls.map(([address]) => new URL(address, "http://h").searchParams);
   expect([asked[0]?.get("from"), asked[0]?.get("to")]).toEqual(["1800", "7200"]);
   expect(asked[1]?.has("from")).toBe(false);

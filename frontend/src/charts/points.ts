@@ -36,12 +36,12 @@ export function rowsOf({ run_id, series }: Metrics): Cell[][] {
 
 export async function metricRows(
   run: number,
-  metric: string,
+  metrics: readonly string[],
   x: XAxis,
   zoom: Zoom | null,
 ): Promise<Cell[][]> {
   const query: MetricsQuery = {
-    names: metric,
+    names: metrics.join(","),
     x,
     buckets: BUCKETS,
     ...(zoom && { from: zoom[0], to: zoom[1] }),

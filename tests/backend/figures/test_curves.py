@@ -7,7 +7,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from backend.figures.curves import Look, RunCurve, as_text, curves_figure, significant, smoothed
+from backend.figures.curves import RunCurve, curves_figure
+from backend.figures.drawing import Look, as_text, significant, smoothed
 from backend.metrics.buckets import Curve
 
 
@@ -56,12 +57,12 @@ def test_values_keep_six_digits() -> None:
 )
 def test_a_name_is_text_and_never_markup(name: str, shown: str) -> None:
     assert as_text(name) == shown
-    figure = curves_figure([run(curve([1.0, 2.0]), name)], Look("m"))
+    figure = curves_figure([run(curve([1.0, 2.0]), name)], "m", Look())
     assert figure.data[-1]["name"] == shown
 
 
 def test_a_smoothed_run_is_a_line_over_the_faint_raw_one_in_its_band() -> None:
-    figure = curves_figure([run(curve([1.0, 3.0, 2.0], spread=0.5))], Look("m", smoothing=0.6))
+    figure = curves_figure([run(curve([1.0, 3.0, 2.0], spread=0.5))], "m", Look(smoothing=0.6))
     assert [trace["meta"]["part"] for trace in figure.data] == ["band", "raw", "line"]
     band, raw, line = figure.data
     assert band["x"] == [0, 1, 2, 2, 1, 0]
@@ -76,16 +77,16 @@ def test_a_smoothed_run_is_a_line_over_the_faint_raw_one_in_its_band() -> None:
 
 
 def test_raw_points_unsmoothed_are_one_line() -> None:
-    (line,) = curves_figure([run(curve([1.0, 3.0, 2.0]))], Look("m")).data
+    (line,) = curves_figure([run(curve([1.0, 3.0, 2.0]))], "m", Look()).data
     assert (line["x"], line["y"], line["meta"]) == ([0, 1, 2], [1, 3, 2], {"run_id": 7, "part": "line"})
 
 
 def test_a_single_point_is_seen() -> None:
-    assert curves_figure([run(curve([1.0]))], Look("m")).data[0]["mode"] == "lines+markers"
+    assert curves_figure([run(curve([1.0]))], "m", Look()).data[0]["mode"] == "lines+markers"
 
 
 def test_what_is_no_number_is_a_gap_with_a_mark() -> None:
-    figure = curves_figure([run(curve([1.0, math.nan, -math.inf, 4.0]))], Look("m"))
+    figure = curves_figure([run(curve([1.0, math.nan, -math.inf, 4.0]))], "m", Look())
     line, marks = figure.data
     assert line["y"] == [1, None, None, 4]
     assert (marks["x"], marks["y"], marks["text"]) == ([1, 2], [1, 1], ["not a number", "−infinity"])
@@ -93,7 +94,7 @@ def test_what_is_no_number_is_a_gap_with_a_mark() -> None:
 
 
 def test_a_band_on_a_logarithmic_axis_stays_above_zero() -> None:
-    figure = curves_figure([run(curve([1.0, 10.0], spread=2.0))], Look("m", y_log=True))
+    figure = curves_figure([run(curve([1.0, 10.0], spread=2.0))], "m", Look(y_log=True))
     assert min(figure.data[0]["y"]) > 0
     assert figure.layout["yaxis"]["type"] == "log"
 
@@ -108,15 +109,15 @@ def test_a_band_on_a_logarithmic_axis_stays_above_zero() -> None:
     ],
 )
 def test_the_axis_says_its_unit(axis: str, title: str, last: float) -> None:
-    look = Look("train/entropy", axis)  # type: ignore[arg-type]
-    figure = curves_figure([run(curve([1.0, 2.0], x=[0.0, 7_200.0]))], look)
+    look = Look(axis)  # type: ignore[arg-type]
+    figure = curves_figure([run(curve([1.0, 2.0], x=[0.0, 7_200.0]))], "train/entropy", look)
     assert figure.layout["xaxis"]["title"]["text"] == title
     assert figure.layout["yaxis"]["title"]["text"] == "train/entropy"
     assert figure.data[0]["x"][-1] == last
 
 
 def test_the_figure_brings_no_colours_of_its_own_and_plotly_takes_it() -> None:
-    figure = curves_figure([run(curve([1.0, 2.0], spread=1.0))], Look("m", smoothing=0.5))
+    figure = curves_figure([run(curve([1.0, 2.0], spread=1.0))], "m", Look(smoothing=0.5))
     assert "template" not in figure.layout
     assert not {"paper_bgcolor", "plot_bgcolor", "font"} & figure.layout.keys()
     again = go.Figure(figure.model_dump())

@@ -5,6 +5,7 @@ from typing import Any
 from tests.factories import Api, metrics
 
 CURVES = "/api/v1/figures/curves"
+TOGETHER = "/api/v1/figures/together"
 
 
 def test_two_runs_share_the_figure_each_in_its_colour(api: Api) -> None:
@@ -67,5 +68,50 @@ def test_wrong_questions_are_answered_by_naming_what_is_wrong(api: Api) -> None:
         assert word in answer.text
 
 
+def test_some_metrics_of_a_run_stand_in_one_chart_under_their_names(api: Api) -> None:
+    run_id, attempt = api.running()
+    counts = {"ga3c/agents": 16, "ga3c/trainers": 2}
+    api.send(run_id, attempt, *(metrics(seq, seq, counts) for seq in (2, 3, 4)))
+    asked: dict[str, Any] = {"runs": run_id, "metrics": "ga3c/agents,ga3c/predictors,ga3c/trainers", "from": 3}
+    figure = api.user.get(TOGETHER, params=asked).json()
+    assert [trace["name"] for trace in figure["data"]] == ["Agents", "Trainers"]
+    assert [(trace["x"], trace["y"]) for trace in figure["data"]] == [([3, 4], [16, 16]), ([3, 4], [2, 2])]
+    colors = [trace["line"]["color"] for trace in figure["data"]]
+    api.send(run_id, attempt, metrics(5, 5, {"ga3c/predictors": 3}))
+    later = {trace["name"]: trace["line"]["color"] for trace in api.user.get(TOGETHER, params=asked).json()["data"]}
+    assert [later["Agents"], later["Trainers"]] == colors
+    assert len(set(later.values())) == 3
+
+
+def test_what_metrics_are_of_their_sum_is_stacked(api: Api) -> None:
+    run_id, attempt = api.running()
+    api.send(run_id, attempt, metrics(2, 10, {"time/environment": 3, "time/learning": 1}))
+    asked: dict[str, Any] = {"runs": run_id, "metrics": "time/environment,time/learning", "shares": True}
+    figure = api.user.get(TOGETHER, params=asked).json()
+    assert {trace["stackgroup"] for trace in figure["data"]} == {"whole"}
+    assert {trace["groupnorm"] for trace in figure["data"]} == {"fraction"}
+    assert figure["layout"]["yaxis"]["range"] == [0, 1]
+
+
+def test_metrics_of_one_run_are_asked_for_by_their_names(api: Api) -> None:
+    run_id, attempt = api.running()
+    wrong: tuple[tuple[dict[str, Any], int, str], ...] = (
+        ({"runs": 999, "metrics": "a"}, 404, "no run 999"),
+        ({"runs": run_id}, 422, "metrics"),
+        ({"runs": run_id, "metrics": "<b>"}, 422, "ga3c/agents,ga3c/trainers"),
+        ({"runs": f"{run_id},{api.launch()['id']}", "metrics": "a"}, 422, "one run"),
+    )
+    for params, status, words in wrong:
+        answer = api.user.get(TOGETHER, params=params)
+        assert answer.status_code == status, params
+        assert words in answer.text
+    assert api.user.get(TOGETHER, params={"runs": run_id, "metrics": "a"}).json()["data"] == []
+    api.release(run_id, attempt, "failed", message="no")
+    assert api.user.get(TOGETHER, params={"runs": run_id, "metrics": "a"}).status_code == 404
+
+
 def test_figures_are_listed(api: Api) -> None:
-    assert [figure["name"] for figure in api.user.get("/api/v1/figures").json()] == ["curves"]
+    names = [figure["name"] for figure in api.user.get("/api/v1/figures").json()]
+    assert names == ["curves", "together"]
+    for name in names:
+        assert api.user.get(f"/api/v1/figures/{name}").status_code != 404

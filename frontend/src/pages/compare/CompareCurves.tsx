@@ -4,7 +4,7 @@ import { metricNamesQuery } from "@/api/queries";
 import chartClasses from "@/charts/charts.module.css";
 import { CurveControls } from "@/charts/CurveControls";
 import { Figure } from "@/charts/Figure";
-import { metricSections, metricTitle } from "@/charts/metrics";
+import { chartOf, metricSections, metricTitle } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
 import classes from "./compare.module.css";
 
@@ -43,7 +43,13 @@ export function CompareCurves({ runs, metrics, onMetrics }: CompareCurvesProps) 
       <div className={metrics.length > 1 ? chartClasses.grid : undefined}>
         {metrics.map((metric) => (
           <div key={metric} className={classes.card}>
-            <Figure runs={runs} metric={metric} view={view} legend height={metrics.length > 1 ? 300 : 420} />
+            <Figure
+              runs={runs}
+              chart={chartOf(metric)}
+              view={view}
+              legend
+              height={metrics.length > 1 ? 300 : 420}
+            />
           </div>
         ))}
       </div>

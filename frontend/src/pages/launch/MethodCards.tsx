@@ -1,6 +1,7 @@
 import { Radio, Text } from "@mantine/core";
 import type { Environment } from "@/api/types";
 import classes from "./launch.module.css";
+import { besideTitle } from "./methodWords";
 import type { Variant } from "./schema";
 
 interface MethodCardsProps {
@@ -18,7 +19,7 @@ export function MethodCards({ variants, chosen, environment, onChoose }: MethodC
     if (variant) onChoose(variant);
   };
   return (
-    <Radio.Group value={chosen ?? null} onChange={choose} label="Method">
+    <Radio.Group value={chosen ?? null} onChange={choose} label="Method" labelProps={{ fw: 600 }}>
       <div className={classes.methods}>
         {variants.map((variant) => {
           const unfit = environment && !environment.algorithms.some((name) => name === variant.algorithm);
@@ -39,9 +40,7 @@ export function MethodCards({ variants, chosen, environment, onChoose }: MethodC
                 className={classes.methodHelp}
                 data-unfit={unfit || undefined}
               >
-                {unfit
-                  ? `Not for ${environment.title}: ${environment.unfit_because}.`
-                  : withoutTitle(variant.description)}
+                {unfit ? `Not for ${environment.title}: ${environment.unfit_because}.` : besideTitle(variant)}
               </Text>
             </Radio.Card>
           );
@@ -49,10 +48,4 @@ export function MethodCards({ variants, chosen, environment, onChoose }: MethodC
       </div>
     </Radio.Group>
   );
-}
-
-/** What a method is, without its name in front and its paper behind: those stand in the card's title and in the presets. */
-function withoutTitle(description: string): string {
-  const words = description.replace(/^[^:(]{1,12}: /, "").replace(/ \([^()]*\d{4}[^()]*\)\.$/, ".");
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

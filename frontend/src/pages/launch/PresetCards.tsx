@@ -23,7 +23,7 @@ export function PresetCards({ presets, environments, algorithm, chosen, onChoose
   return (
     <Stack gap={8} component="section" aria-label="Presets">
       <Group justify="space-between" gap="xs">
-        <Text component="h2" size="sm" fw={500}>
+        <Text component="h2" size="sm" fw={600}>
           Start from
         </Text>
         <TextInput
@@ -81,7 +81,8 @@ function PresetCard({ preset, game }: { preset: Preset; game: string }) {
         <Text size="sm">{preset.shows}</Text>
         <Text size="xs" c="dimmed">
           {game}
-          {typeof steps === "number" && ` · ${short(steps, "steps")}`} · {preset.source}
+          {typeof steps === "number" && ` · ${short(steps, "steps")}`}
+          <span className={classes.presetSource}> · {preset.source}</span>
         </Text>
       </Stack>
     </Radio.Card>

@@ -5,7 +5,7 @@ import type { Run } from "@/api/types";
 import chartClasses from "@/charts/charts.module.css";
 import { CurveControls } from "@/charts/CurveControls";
 import { Figure } from "@/charts/Figure";
-import { metricSections } from "@/charts/metrics";
+import { chartsOf, metricSections } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
 import { isActive } from "@/ui/states";
 import { EmptyState } from "@/ui/EmptyState";
@@ -15,10 +15,10 @@ import classes from "./run.module.css";
 
 /** Every metric of what is learnt, live. */
 export function CurvesTab({ run }: { run: Run }) {
-  return <CurveGrid run={run} shows={(name) => !name.startsWith("system/")} />;
+  return <CurveGrid run={run} shows={(name) => !/^(system|time)\//.test(name)} />;
 }
 
-/** What the machine did: throughput, processor, memory. */
+/** What the machine did: throughput, where the time goes, processor, memory. */
 export function SystemTab({ run }: { run: Run }) {
   return <CurveGrid run={run} shows={isSystemMetric} />;
 }
@@ -52,9 +52,9 @@ function CurveGrid({ run, shows }: { run: Run; shows: (name: string) => boolean 
             {section.title}
           </Title>
           <div className={chartClasses.grid}>
-            {section.names.map((name) => (
-              <div key={name} className={classes.card}>
-                <Figure runs={[run.id]} metric={name} view={view} />
+            {chartsOf(section.names).map((chart) => (
+              <div key={chart.metrics.join()} className={classes.card}>
+                <Figure runs={[run.id]} chart={chart} view={view} />
               </div>
             ))}
           </div>

@@ -4,6 +4,7 @@ import { Link } from "react-router";
 import { videosQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
 import { Figure } from "@/charts/Figure";
+import { chartOf } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
 import { isActive } from "@/ui/states";
 import { ConfigSummary } from "./ConfigSummary";
@@ -22,7 +23,7 @@ export function OverviewTab({ run }: { run: Run }) {
       {run.failure && <FailureCard failure={run.failure} />}
       <div className={classes.overview}>
         <div className={classes.card}>
-          <Figure runs={[run.id]} metric="episode/return" view={view} height={320} />
+          <Figure runs={[run.id]} chart={chartOf("episode/return")} view={view} height={320} />
         </div>
         <Stack gap="md" className={classes.side}>
           <NewestReplay run={run} />

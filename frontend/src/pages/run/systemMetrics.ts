@@ -1,4 +1,4 @@
 /** Metrics of the machine rather than of the learning. */
 export function isSystemMetric(name: string): boolean {
-  return name.startsWith("system/") || name.startsWith("throughput/");
+  return ["system/", "throughput/", "time/"].some((prefix) => name.startsWith(prefix));
 }

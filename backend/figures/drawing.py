@@ -1,0 +1,94 @@
+"""What all figures have in common: axes, smoothing, rounding, text, and arrays as JSON has them."""
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from backend.figures.durations import duration_ticks
+from backend.metrics.points import Floats
+from backend.metrics.schemas import Axis
+
+X_TITLES: dict[Axis, str] = {
+    "step": "agent steps",
+    "frames": "emulator frames",
+    "epoch": "epoch (4 M frames)",
+    "time": "time in training",
+}
+DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the curves are to be shown."""
+
+    axis: Axis = "step"
+    smoothing: float = 0.0
+    x_log: bool = False
+    y_log: bool = False
+
+
+def x_axis(drawn: Sequence[Floats], axis: Axis, log: bool) -> dict[str, Any]:
+    """The horizontal axis below traces that stand at these places."""
+    if log:
+        title = "seconds of training" if axis == "time" else X_TITLES[axis]
+        return {"title": {"text": title}, "type": "log"}
+    told: dict[str, Any] = {"title": {"text": X_TITLES[axis]}, "type": "linear"}
+    places = [x for x in drawn if len(x)]
+    if axis == "time" and places:
+        told |= {"ticksuffix": " s", **duration_ticks(min(x[0] for x in places), max(x[-1] for x in places))}
+    return told
+
+
+def smoothed(values: Floats, smoothing: float) -> Floats:
+    """Exponential moving average that does not lean towards zero at its start; NaN and infinity stay where they are."""
+    result = np.array(values, np.float64)
+    average, weight = 0.0, 0.0
+    for index, value in enumerate(values):
+        if np.isfinite(value):
+            average = smoothing * average + (1 - smoothing) * value
+            weight = smoothing * weight + (1 - smoothing)
+            result[index] = average / weight
+    return result
+
+
+def as_text(name: str) -> str:
+    """A name that Plotly shows letter by letter: no markup, no link, no formula."""
+    printable = re.sub(r"[\x00-\x1f\x7f]+", " ", name)
+    return html.escape(printable).replace("$", "&#36;").replace("%{", "&#37;{")
+
+
+def significant(values: Floats) -> Floats:
+    """Values to six significant digits, which is more than a screen can show."""
+    finite = np.isfinite(values) & (values != 0)
+    exponent = np.zeros(len(values))
+    exponent[finite] = np.floor(np.log10(np.abs(values[finite])))
+    places = DIGITS - 1 - exponent
+    up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        rounded = np.round(values / down * up) / up * down
+    # Numbers near the ends of what a double holds would overflow on the way.
+    return np.where(np.isfinite(rounded) & finite, rounded, values)
+
+
+def plain(trace: go.Scatter) -> dict[str, Any]:
+    """The trace with lists in place of arrays, and a gap where JSON has no number."""
+    properties: dict[str, Any] = trace.to_plotly_json()
+    for name in ("x", "y", "customdata"):
+        if name in properties:
+            properties[name] = _listed(properties[name])
+    return properties
+
+
+def _listed(array: Any) -> list[Any]:
+    finite = np.isfinite(array)
+    if not finite.all():
+        array = array.astype(object)
+        array[~finite] = None
+    elif (array == np.trunc(array)).all() and (np.abs(array) < 2**53).all():
+        array = array.astype(np.int64)
+    return list(array.tolist())

@@ -1,0 +1,63 @@
+"""The figure of several metrics of one run: a line each, or their shares of the whole, stacked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from backend.figures.drawing import Look, as_text, plain, significant, smoothed, x_axis
+from backend.figures.schemas import Figure
+from backend.metrics.buckets import Curve
+from backend.runs.view import PALETTE
+
+
+@dataclass(frozen=True)
+class MetricCurve:
+    """One metric's part of the figure."""
+
+    metric: str
+    curve: Curve
+
+
+def together_figure(curves: Sequence[MetricCurve], look: Look, *, shares: bool) -> Figure:
+    """The figure; `shares` stacks what the metrics are of their sum."""
+    layout = go.Layout(
+        xaxis=x_axis([each.curve.x for each in curves], look.axis, look.x_log),
+        yaxis=_y_axis(look, shares),
+        hovermode="x unified",
+        showlegend=True,
+    )
+    # A metric keeps its colour whether or not the others have been reported yet.
+    coloured = [(each, PALETTE[place % len(PALETTE)]) for place, each in enumerate(curves)]
+    data = [plain(_trace(each, color, look, shares)) for each, color in coloured if len(each.curve.x)]
+    return Figure(data=data, layout=layout.to_plotly_json())
+
+
+def words_of(metric: str) -> str:
+    """The last part of a metric's name in words: ga3c/prediction_queue is Prediction queue."""
+    words = metric.rsplit("/", 1)[-1].replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def _y_axis(look: Look, shares: bool) -> dict[str, Any]:
+    if shares:
+        return {"type": "linear", "tickformat": ".0%", "range": [0, 1]}
+    return {"type": "log" if look.y_log else "linear", **({} if look.y_log else {"rangemode": "tozero"})}
+
+
+def _trace(each: MetricCurve, color: str, look: Look, shares: bool) -> go.Scatter:
+    curve = each.curve
+    # What is not reported at one of the others' places goes on from one of its own to the next.
+    stacked = {"stackgroup": "whole", "groupnorm": "fraction", "stackgaps": "interpolate"} if shares else {}
+    return go.Scatter(
+        x=curve.x,
+        y=significant(smoothed(curve.mean, look.smoothing)),
+        name=as_text(words_of(each.metric)),
+        mode="lines+markers" if len(curve.x) == 1 else "lines",
+        line={"color": color, "width": 1 if shares else 2},
+        hovertemplate="%{y:.0%}" if shares else "%{y:.4~g}",
+        uid=each.metric,
+        meta={"metric": each.metric},
+        **stacked,
+    )
