@@ -27,6 +27,7 @@ def together_figure(curves: Sequence[MetricCurve], look: Look, *, shares: bool) 
         yaxis=_y_axis(look, shares),
         hovermode="x unified",
         showlegend=True,
+        legend={"traceorder": "normal"},
     )
     # A metric keeps its colour whether or not the others have been reported yet.
     coloured = [(each, PALETTE[place % len(PALETTE)]) for place, each in enumerate(curves)]

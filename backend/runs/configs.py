@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from backend.errors import FieldError, Invalid
 from backend.models import QueueName
-from workers.trainer.config import RunConfig, config_adapter
+from workers.trainer.config import A3cConfig, RunConfig, config_adapter
 from workers.trainer.config.problems import FieldProblem, problems_of, title_of
 from workers.trainer.presets import PRESETS, refusal_of_other_method
 
@@ -77,6 +77,8 @@ def _shape(config: RunConfig) -> dict[str, Any]:
         document["network"] = "nips" if config.environment.shows_pixels else "mlp"
     if document["network"] != "mlp":
         document["hidden_units"] = None
+    if isinstance(config, A3cConfig):
+        document["value_network"] = "separate" if config.separate_networks else "shared"
     return {field: document[field] for field in config.shape_fields}
 
 

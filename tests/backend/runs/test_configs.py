@@ -97,7 +97,7 @@ def test_a_preset_that_an_override_makes_unfit_says_which_other_field_to_overrid
 def test_a_preset_does_not_change_its_method(api: Api) -> None:
     said = refused(api, preset="paac-pong", overrides={"algorithm": "n_step_q"})["overrides.algorithm"]
     names = [name for name, preset in PRESETS.items() if preset.config.algorithm == "n_step_q"]
-    assert said == (f"PAAC has other fields than Asynchronous n-step Q, for which you start from {' or '.join(names)}")
+    assert said == (f"PAAC has other fields than n-step Q, for which you start from {' or '.join(names)}")
     unknown = refused(api, preset="paac-pong", overrides={"algorithm": "dqn"})
     assert unknown["overrides.algorithm"].startswith('no method is called "dqn"')
     assert api.user.post("/api/v1/runs", json={"preset": "paac-pong", "overrides": {"algorithm": "paac"}}).is_success
@@ -122,6 +122,17 @@ def test_a_fork_keeps_the_fields_that_shape_its_methods_weights(api: Api) -> Non
     }
     fork["overrides"] = {"num_actors": 4}
     assert api.act(run["id"], "fork", **fork)["config"]["num_actors"] == 4
+
+
+def test_naming_what_auto_chose_is_no_change_of_a_fork(api: Api) -> None:
+    run = api.launch(config=A3C)
+    attempt = api.claim()["attempt"]
+    api.send(run["id"], attempt, started())
+    checkpoint_id = api.save(run["id"], attempt, 2, 100)
+    fork = {"checkpoint_id": checkpoint_id, "overrides": {"value_network": "shared", "network": "mlp"}}
+    assert api.act(run["id"], "fork", **fork)["state"] == "queued"
+    fork["overrides"] = {"value_network": "separate"}
+    assert "overrides.value_network" in refused(api, f"runs/{run['id']}/fork", **fork)
 
 
 @pytest.mark.parametrize("algorithm", METHODS)

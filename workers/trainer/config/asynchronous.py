@@ -117,7 +117,7 @@ class OneStepFields(AsynchronousFields, ValueBasedFields):
 class OneStepQConfig(OneStepFields):
     """Asynchronous one-step Q-learning (Mnih et al. 2016, algorithm 1)."""
 
-    model_config = ConfigDict(title="Asynchronous one-step Q")
+    model_config = ConfigDict(title="One-step Q")
 
     algorithm: Literal["one_step_q"] = Field(
         default="one_step_q", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
@@ -128,7 +128,7 @@ class OneStepQConfig(OneStepFields):
 class OneStepSarsaConfig(OneStepFields):
     """Asynchronous one-step Sarsa (Mnih et al. 2016, section 4)."""
 
-    model_config = ConfigDict(title="Asynchronous one-step Sarsa")
+    model_config = ConfigDict(title="One-step Sarsa")
 
     algorithm: Literal["one_step_sarsa"] = Field(
         default="one_step_sarsa", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
@@ -139,7 +139,7 @@ class OneStepSarsaConfig(OneStepFields):
 class NStepQConfig(AsynchronousFields, ValueBasedFields):
     """Asynchronous n-step Q-learning (Mnih et al. 2016, algorithm S1)."""
 
-    model_config = ConfigDict(title="Asynchronous n-step Q")
+    model_config = ConfigDict(title="n-step Q")
 
     algorithm: Literal["n_step_q"] = Field(
         default="n_step_q", title="Algorithm", description="The method that learns.", json_schema_extra=RUN

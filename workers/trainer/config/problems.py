@@ -28,7 +28,7 @@ class FieldProblem:
 
 
 def title_of(algorithm: str) -> str:
-    """A method's name as people write it: one_step_q is Asynchronous one-step Q."""
+    """A method's name as people write it: one_step_q is One-step Q."""
     method = METHODS.get(algorithm)
     return str(method.model_config.get("title")) if method else algorithm
 

@@ -30,7 +30,7 @@ export const COLUMNS: readonly RunColumn[] = [
     id: "algorithm",
     title: "Method",
     sort: "algorithm",
-    width: 100,
+    width: 112,
     cell: (run) => (
       <span className={classes.clip} title={run.method}>
         {run.method}
