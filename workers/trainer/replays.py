@@ -44,7 +44,7 @@ def record(directory: Path, checkpoint_file: str) -> Replay:
             if video.seconds >= LONGEST_SECONDS:
                 break
         poster = path.with_suffix(".png")
-        write_png(poster, seen.pictures[-1], stage.scale)
+        write_png(poster, picture, stage.scale)  # the last: not every step has one
     stage.close()
     return Replay(file, str(poster.relative_to(directory)), episode_return, length, video.seconds, complete=over)
 

@@ -11,6 +11,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from workers.trainer.worlds.camera import Camera, View
+from workers.trainer.worlds.painting import enlarged
 from workers.trainer.worlds.stack import SIDE, Grey, GreyStack
 
 # Tasks whose model has no camera of its own.
@@ -20,7 +21,8 @@ VIEWS = {
     "Pusher": View((0.3, -0.25, -0.2), distance=2.2, elevation=75),
     "Reacher": View((0.0, 0.0, 0.0), distance=0.8, elevation=90),
 }
-FILM_SIDE = 336
+# Replays: pixels cast, how many times each is enlarged, and about how many pictures a second.
+FILM_SIDE, FILM_SCALE, FILM_RATE = 200, 2, 30
 
 Numbers = NDArray[np.float32]
 
@@ -44,26 +46,35 @@ def camera_of(env: gymnasium.Env[Any, Any], side: int) -> Camera:
 
 
 class Filmed(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A task with a picture of every step, as gymnasium's `rgb_array_list`."""
+    """A task that is filmed, as gymnasium's `rgb_array_list`."""
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)
         self._camera = camera_of(env, FILM_SIDE)
         self._pictures: list[RenderFrame] = []
+        steps_per_second = env.metadata["render_fps"]
+        self._steps, self._every = 0, max(1, round(steps_per_second / FILM_RATE))
+        self.metadata = {**env.metadata, "render_fps": round(steps_per_second / self._every)}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         result = self.env.reset(seed=seed, options=options)
-        self._pictures = [self._camera.picture()]
+        self._steps, self._pictures = 0, []
+        self._film()
         return result
 
     def step(self, action: Any) -> Any:
         result = self.env.step(action)
-        self._pictures.append(self._camera.picture())
+        self._steps += 1
+        self._film()
         return result
 
     def render(self) -> list[RenderFrame]:
         pictures, self._pictures = self._pictures, []
         return pictures
+
+    def _film(self) -> None:
+        if self._steps % self._every == 0:
+            self._pictures.append(enlarged(self._camera.picture(), FILM_SCALE))
 
 
 class Pixels(gymnasium.Env[Grey, Numbers]):
@@ -75,8 +86,8 @@ class Pixels(gymnasium.Env[Grey, Numbers]):
         hear_warnings()
         self.render_mode = render_mode
         readings = gymnasium.make(task)
-        self.metadata = {**self.metadata, "render_fps": readings.metadata["render_fps"]}
         self._task = readings if render_mode is None else Filmed(readings)
+        self.metadata = {**self.metadata, "render_fps": self._task.metadata["render_fps"]}
         self._camera = camera_of(readings, SIDE)
         self._stack = GreyStack()
         self.observation_space = Box(0, 255, GreyStack.shape, np.uint8)
