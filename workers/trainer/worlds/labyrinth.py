@@ -19,12 +19,12 @@ FRAMES_PER_STEP = 4
 SECONDS = 60
 STEPS = SECONDS * FRAMES_PER_SECOND // FRAMES_PER_STEP
 
-APPLES = 8
+APPLES = 10
 APPLE_REWARD, PORTAL_REWARD = 1.0, 10.0
 REACH = 0.45  # of the player's hand, in cells
 
-STRIDE = 3.0 / FRAMES_PER_SECOND  # cells a frame
-TURN = math.radians(180) / FRAMES_PER_SECOND
+STRIDE = 5.0 / FRAMES_PER_SECOND  # cells a frame
+TURN = math.radians(240) / FRAMES_PER_SECOND
 GIRTH = 0.25  # half of the player's width
 
 # What an action does in a frame: steps ahead and to the right, and turns clockwise.

@@ -102,12 +102,12 @@ def test_walking_turning_and_strafing_go_where_they_say() -> None:
     world.portal, world.apples_left = Placed(PORTAL, 1.5, 1.5), []
     world.player = Player(6.5, 6.5, 0.0)
     act(world, FORWARD)
-    assert (world.player.x, world.player.y) == pytest.approx((6.7, 6.5))  # 3 cells a second
+    assert (world.player.x, world.player.y) == pytest.approx((6.5 + 1 / 3, 6.5))  # 5 cells a second
     act(world, STRAFE_RIGHT)
-    assert (world.player.x, world.player.y) == pytest.approx((6.7, 6.7))
+    assert (world.player.x, world.player.y) == pytest.approx((6.5 + 1 / 3, 6.5 + 1 / 3))
     for _ in range(15):  # a second
         act(world, TURN_RIGHT)
-    assert world.player.heading == pytest.approx(math.pi)
+    assert world.player.heading == pytest.approx(math.radians(240))
 
 
 def test_an_apple_pays_once_and_is_gone() -> None:
