@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from workers.trainer.config import Network, TrainingConfig
+from workers.trainer.pixel_convolution import PixelConvolution
 
 # (output channels, kernel, stride) of each convolution, and the width of the hidden layer after them.
 Convolutions = tuple[tuple[int, int, int], ...]
@@ -27,21 +28,24 @@ class PixelBody(nn.Module):
     def __init__(self, observation_shape: tuple[int, ...], convolutions: Convolutions, hidden: int) -> None:
         super().__init__()
         channels, side = observation_shape[0], observation_shape[1]
-        layers = []
+        layers: list[nn.Conv2d] = []
         for outputs, kernel, stride in convolutions:
-            layers.append(nn.Conv2d(channels, outputs, kernel, stride))
+            layers.append((nn.Conv2d if layers else PixelConvolution)(channels, outputs, kernel, stride))
             channels, side = outputs, (side - kernel) // stride + 1
         self.convolutions = nn.ModuleList(layers)
         self.hidden = nn.Linear(channels * side * side, hidden)
         self.features = hidden
 
     def forward(self, pixels: Tensor) -> Tensor:
-        first, *rest = (cast(nn.Conv2d, layer) for layer in self.convolutions)
-        # Folding 1/255 into the weights spares a pass over the pixels, which bfloat16 holds exactly as 0–255.
-        x = F.relu_(F.conv2d(pixels, first.weight / 255, first.bias, first.stride))
-        for layer in rest:
+        x = pixels
+        for layer in self.layers:
             x = F.relu_(layer(x))
         return F.relu_(self.hidden(x.flatten(1)))
+
+    @property
+    def layers(self) -> list[nn.Conv2d]:
+        """The convolutions in order."""
+        return [cast(nn.Conv2d, layer) for layer in self.convolutions]
 
 
 class VectorBody(nn.Module):
@@ -80,5 +84,7 @@ def prepared(observations: Tensor, dtype: torch.dtype) -> Tensor:
     """Convert observations once to the format that a body reads."""
     if observations.dim() != 4:
         return observations.to(torch.float32)
-    layout = torch.channels_last if dtype is torch.bfloat16 else torch.contiguous_format
+    # On a CPU, frames stay as they come: the first layer reads them so.
+    on_gpu = observations.device.type == "cuda" and dtype is torch.bfloat16
+    layout = torch.channels_last if on_gpu else torch.contiguous_format
     return observations.to(dtype).contiguous(memory_format=layout)

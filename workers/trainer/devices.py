@@ -1,5 +1,7 @@
 """Where the network runs."""
 
+import os
+
 import torch
 
 from workers.trainer.config import Device, RunConfig
@@ -19,6 +21,16 @@ def resolve(device: Device) -> torch.device:
 def describe(device: torch.device) -> str:
     """Name the device: cpu, or cuda with the name of the GPU."""
     return f"cuda ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else device.type
+
+
+def cores() -> int:
+    """Count the cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def learning_threads(device: torch.device) -> int:
+    """Count the threads that may learn side by side while the emulators rest, each with torch's own threads."""
+    return 1 if device.type == "cuda" else max(1, cores() // torch.get_num_threads())
 
 
 def set_threads(config: RunConfig, device: torch.device) -> None:

@@ -30,7 +30,11 @@ class ActorCritic(nn.Module):
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """The policy's numbers (n, …) and values (n,) of prepared or raw observations."""
-        features = self.body(self.prepare(observations)).float()
+        return self.heads(self.body(self.prepare(observations)))
+
+    def heads(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """The same from the body's features."""
+        features = features.float()
         return self.policy(features), self.value(features).squeeze(-1)
 
 
@@ -49,7 +53,11 @@ class ActionValues(nn.Module):
 
     def forward(self, observations: Tensor) -> Tensor:
         """Action values (n, actions) of prepared or raw observations."""
-        return cast(Tensor, self.values(self.body(self.prepare(observations)).float()))
+        return self.head(self.body(self.prepare(observations)))
+
+    def head(self, features: Tensor) -> Tensor:
+        """The same from the body's features."""
+        return cast(Tensor, self.values(features.float()))
 
 
 def build(

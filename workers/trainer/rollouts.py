@@ -11,6 +11,7 @@ from workers.trainer import environments
 from workers.trainer.config import SynchronousFields
 from workers.trainer.environments import Environments, Observations
 from workers.trainer.episodes import EpisodeBook
+from workers.trainer.time_shares import TimeShares
 
 Policy = Callable[[Tensor], Tensor]
 """From prepared states to one action each."""
@@ -52,6 +53,7 @@ class Actors:
         first = self._parts[0].environments
         self.observation_shape, self.actions = first.observation_shape, first.actions
         self.frames_per_step = first.frames_per_step
+        self.time = TimeShares()
         self._rewards = np.zeros(self._shape, dtype=np.float32)
         self._terminated = np.zeros(self._shape, dtype=np.bool_)
         self._fresh = np.zeros(self._shape, dtype=np.bool_)
@@ -59,8 +61,7 @@ class Actors:
 
     def reset(self, prepare: Policy) -> None:
         """Begin an episode everywhere; `prepare` turns observations into the states that the policy reads."""
-        self._prepare = prepare
-        opening = torch.cat([self._on_device(part.environments.reset()) for part in self._parts])
+        opening = prepare(torch.cat([self._on_device(part.environments.reset()) for part in self._parts]))
         # Written anew in every rollout: the learner is done with them by then. `cat` keeps channels last.
         steps, number = self._shape
         self._states = torch.cat([opening] * (steps + 1)).unflatten(0, (steps + 1, number))
@@ -92,20 +93,22 @@ class Actors:
             part.environments.close()
 
     def _act(self, part: Part, t: int, policy: Policy) -> None:
+        self.time.turn_to("selection")
         actions = policy(self._states[t, part.columns])
         part.environments.send(actions.cpu().numpy())
         self._actions[t, part.columns] = actions
 
     def _receive(self, part: Part, t: int, book: EpisodeBook) -> None:
+        self.time.turn_to("environment")
         step, columns = part.environments.receive(), part.columns
-        self._states[t + 1, columns] = self._on_device(step.observations)
+        self._states[t + 1, columns] = self._on_device(step.observations)  # converts and sorts them once
         self._rewards[t, columns] = step.rewards
         self._terminated[t, columns] = step.terminated | step.life_lost if self._life_loss_ends else step.terminated
         self._fresh[t, columns] = step.fresh
         book.record(step, columns)
 
     def _on_device(self, observations: Observations) -> Tensor:
-        return self._prepare(torch.from_numpy(observations).to(self._device, non_blocking=True))
+        return torch.from_numpy(observations).to(self._device, non_blocking=True)
 
 
 def _open(config: SynchronousFields, seed: int) -> list[Part]:

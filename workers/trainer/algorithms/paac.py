@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from workers.trainer import networks
+from workers.trainer import devices, networks
 from workers.trainer.config import PaacConfig
 from workers.trainer.episodes import EpisodeBook
 from workers.trainer.networks import ActorCritic
@@ -14,6 +14,7 @@ from workers.trainer.precision import body_dtype
 from workers.trainer.returns import n_step_returns
 from workers.trainer.rollouts import Actors, Rollout
 from workers.trainer.run import Run, TrainingState
+from workers.trainer.tape import Tape, tape_of
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,9 @@ class Sampler:
         return (logits - race.log()).argmax(dim=-1)
 
 
-def actor_critic_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -> Losses:
+def actor_critic_losses(network: ActorCritic, tape: Tape, rollout: Rollout, config: PaacConfig) -> Losses:
     """Equations 10 and 11 as one loss to minimise; fresh rows are no decisions of the agent and count nothing."""
-    logits, values = network(rollout.states.flatten(0, 1))
+    logits, values = network.heads(tape.features(rollout.states.flatten(0, 1)))
     values = values.view_as(rollout.rewards)
     with torch.no_grad():
         _, bootstrap = network(rollout.last_states)
@@ -74,19 +75,22 @@ def train(config: PaacConfig, run: Run) -> None:
     step = restore(start, optimizer, sample) if start else 0  # N of the paper, line 1
     book = EpisodeBook(run, config.num_envs, actors.frames_per_step, step)
     actors.reset(network.prepare)
+    tape = tape_of(network.body, config.t_max * config.num_envs, devices.learning_threads(run.device))
 
     def policy(states: Tensor) -> Tensor:
-        logits, _ = network(states)
+        logits, _ = network.heads(tape.act(states))
         return sample(logits)
 
     try:
         while book.step < config.total_steps and not run.should_stop():
+            tape.rewind()
             rollout = actors.rollout(policy, book)
 
+            actors.time.turn_to("learning")
             learning_rate = learning_rate_at(
                 config.initial_learning_rate, config.learning_rate_decay, book.step, config.total_steps
             )
-            losses = actor_critic_losses(network, rollout, config)
+            losses = actor_critic_losses(network, tape, rollout, config)
             parameters.backward(losses.total)
             gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
             optimizer.step(learning_rate)  # line 18
@@ -100,6 +104,7 @@ def train(config: PaacConfig, run: Run) -> None:
                         "train/entropy": losses.entropy.item(),
                         "train/grad_norm": gradient_norm.item(),
                         "train/learning_rate": learning_rate,
+                        **actors.time.report(),
                     }
                 )
             if run.checkpoint_due():

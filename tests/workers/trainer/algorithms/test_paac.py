@@ -9,12 +9,14 @@ from torch import Tensor
 
 from workers.trainer import networks
 from workers.trainer.algorithms import paac
+from workers.trainer.algorithms.paac import Losses
 from workers.trainer.config import PaacConfig
 from workers.trainer.networks import ActorCritic
 from workers.trainer.presets import PRESETS
 from workers.trainer.rollouts import Rollout
 from workers.trainer.run import NullRun
 from workers.trainer.spaces import Discrete
+from workers.trainer.tape import tape_of
 
 T_MAX, N_E = 4, 3
 
@@ -58,13 +60,22 @@ def literal_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -
     return policy / samples, value / samples, entropy / samples
 
 
-def test_losses_and_gradients_equal_a_literal_transcription_of_algorithm_1() -> None:
-    config = PaacConfig(env="CartPole-v1", num_envs=N_E, t_max=T_MAX, entropy_cost=0.03, value_cost=0.7)
-    torch.manual_seed(1)
-    network = networks.build(config, (4,), Discrete(5))
-    rollout = made_rollout((4,), 5)
+def batched_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -> Losses:
+    """What training computes, after acting as it does."""
+    tape = tape_of(network.body, rows=N_E * T_MAX, threads=2)
+    for states in rollout.states:
+        tape.act(network.prepare(states))
+    return paac.actor_critic_losses(network, tape, rollout, config)
 
-    losses = paac.actor_critic_losses(network, rollout, config)
+
+@pytest.mark.parametrize(("env", "shape"), [("CartPole-v1", (4,)), ("ALE/Pong-v5", (4, 84, 84))])
+def test_losses_and_gradients_equal_a_literal_transcription_of_algorithm_1(env: str, shape: tuple[int, ...]) -> None:
+    config = PaacConfig(env=env, num_envs=N_E, t_max=T_MAX, entropy_cost=0.03, value_cost=0.7)
+    torch.manual_seed(1)
+    network = networks.build(config, shape, Discrete(5))
+    rollout = made_rollout(shape, 5)
+
+    losses = batched_losses(network, rollout, config)
     gradients = torch.autograd.grad(losses.total, list(network.parameters()))
     policy, value, entropy = literal_losses(network, rollout, config)
     expected = torch.autograd.grad(policy - 0.03 * entropy + 0.7 * value, list(network.parameters()))
@@ -78,11 +89,11 @@ def test_what_happens_on_a_fresh_row_changes_no_gradient() -> None:
     config = PaacConfig(env="CartPole-v1", num_envs=N_E, t_max=T_MAX)
     network = networks.build(config, (4,), Discrete(5))
     rollout = made_rollout((4,), 5)
-    before = torch.autograd.grad(paac.actor_critic_losses(network, rollout, config).total, list(network.parameters()))
+    before = torch.autograd.grad(batched_losses(network, rollout, config).total, list(network.parameters()))
 
     rollout.actions[2, 0] = (rollout.actions[2, 0] + 1) % 5
     rollout.states[2, 0] += 1  # the row after a terminal state
-    after = torch.autograd.grad(paac.actor_critic_losses(network, rollout, config).total, list(network.parameters()))
+    after = torch.autograd.grad(batched_losses(network, rollout, config).total, list(network.parameters()))
 
     for ours, theirs in zip(before, after, strict=True):
         torch.testing.assert_close(ours, theirs)
@@ -135,6 +146,14 @@ def test_steps_count_decisions_and_frames_count_emulator_frames() -> None:
     run = NullRun()
     paac.train(PaacConfig(env="ALE/Pong-v5", num_envs=2, num_workers=1, t_max=5, total_steps=20), run)
     assert (run.step, run.frames) == (20, 80)
+
+
+def test_time_is_shared_among_environment_selection_and_learning() -> None:
+    run = NullRun()
+    paac.train(PaacConfig(env="ALE/Pong-v5", num_envs=2, num_workers=1, total_steps=40), run)
+    shares = [run.reported[-1][f"time/{activity}"] for activity in ("environment", "selection", "learning")]
+    assert all(0 < share < 1 for share in shares)
+    assert sum(shares) == pytest.approx(1)
 
 
 def test_the_cartpole_preset_learns_within_a_third_of_its_steps() -> None:

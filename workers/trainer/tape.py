@@ -1,0 +1,151 @@
+"""Keeps what a body computes while it acts, so that learning needs no second forward pass.
+
+One set of weights acts for a whole rollout: what its layers answer meanwhile is what a forward pass over the rollout
+would answer again. The rows are kept as they come, and one backward pass goes over all of them.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, cast
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from workers.trainer.bodies import Body, PixelBody, VectorBody
+from workers.trainer.pixel_convolution import PixelConvolution, convolution_gradients
+
+
+class PixelTape:
+    """The outputs of a pixel body's layers, row by row in the order of the states that it was shown.
+
+    Going back, `threads` threads take equal shares of the rows and add up what they found. Each computes by itself:
+    kernels that share one convolution's rows among threads spin while they wait for each other, which costs nine
+    tenths of the rate as soon as anything else needs a core.
+    """
+
+    def __init__(self, body: PixelBody, rows: int, threads: int = 1) -> None:
+        self._body = body
+        self._rows = rows
+        self._filled = 0
+        self._maps: list[Tensor] = []
+        self._features = torch.empty(0)
+        borders = [rows * share // threads for share in range(threads + 1)]
+        self._shares = [slice(*pair) for pair in pairwise(borders)]
+        self._others = ThreadPoolExecutor(
+            threads, "tape", initializer=torch.set_num_threads, initargs=(torch.get_num_threads(),)
+        )
+
+    def rewind(self) -> None:
+        """Forget what was kept: new weights act from now on."""
+        self._filled = 0
+
+    @torch.no_grad()
+    def act(self, pixels: Tensor) -> Tensor:
+        """The features of some states; everything on the way to them is kept."""
+        outputs = [pixels]
+        for layer in self._body.layers:
+            outputs.append(F.relu_(layer(outputs[-1])))
+        if not self._maps:
+            self._allocate(outputs[1:])
+        rows = slice(self._filled, self._filled + len(pixels))
+        self._filled = rows.stop
+        for kept, output in zip(self._maps, outputs[1:], strict=True):
+            kept[rows] = output
+        features = F.relu_(self._body.hidden(self._maps[-1][rows].flatten(1)))
+        self._features[rows] = features
+        return features
+
+    def features(self, pixels: Tensor) -> Tensor:
+        """The features of all states since the tape was rewound, once more, and with gradients for the body."""
+        if not self._filled == len(pixels) == self._rows:
+            raise ValueError(f"the tape keeps {self._filled} of {self._rows} states, but {len(pixels)} were given")
+        return cast(Tensor, _Recalled.apply(self, pixels, *self._body.parameters()))  # type: ignore[no-untyped-call]
+
+    def kept_features(self) -> Tensor:
+        """The features of all states, without gradients."""
+        return self._features.detach()
+
+    @torch.no_grad()
+    def gradients(self, pixels: Tensor, gradient: Tensor) -> list[Tensor]:
+        """Of the body's parameters, in their order, from the gradient of the features."""
+        first, *rest = self._shares
+        begun = [self._others.submit(self._gradients_of, rows, pixels, gradient) for rows in rest]
+        found = self._gradients_of(first, pixels, gradient)
+        for share in begun:
+            found = [a + b for a, b in zip(found, share.result(), strict=True)]
+        return found
+
+    @torch.no_grad()
+    def _gradients_of(self, rows: slice, pixels: Tensor, gradient: Tensor) -> list[Tensor]:
+        layers = self._body.layers
+        pixels, *maps = (x[rows] for x in (pixels, *self._maps))
+        gradient = _through_rectifier(gradient[rows], self._features[rows])
+        found = [gradient.sum(0), gradient.t() @ maps[-1].flatten(1)]  # from the last parameter to the first
+        gradient = (gradient @ self._body.hidden.weight).view_as(maps[-1])
+        for layer, x, output in zip(reversed(layers), reversed([pixels, *maps[:-1]]), reversed(maps), strict=True):
+            gradient = _through_rectifier(gradient, output)
+            if isinstance(layer, PixelConvolution):
+                weight, bias = layer.gradients(gradient, x)
+            else:
+                gradient, weight, bias = convolution_gradients(layer, gradient, x, layer.weight, layer.stride, True)
+            found += [bias, weight]
+        return found[::-1]
+
+    def _allocate(self, outputs: list[Tensor]) -> None:
+        # The hidden layer reads the last map channel by channel, whatever order the convolutions leave.
+        layouts = [_layout(output) for output in outputs[:-1]] + [torch.contiguous_format]
+        self._maps = [
+            torch.empty((self._rows, *output.shape[1:]), dtype=output.dtype, device=output.device, memory_format=layout)
+            for output, layout in zip(outputs, layouts, strict=True)
+        ]
+        self._features = outputs[-1].new_empty(self._rows, self._body.features)
+
+
+class _Recalled(torch.autograd.Function):
+    """Hands out kept features; going back, it asks the tape for the gradients of the body's parameters."""
+
+    @staticmethod
+    def forward(ctx: Any, tape: PixelTape, pixels: Tensor, *_: Tensor) -> Tensor:
+        ctx.tape, ctx.pixels = tape, pixels
+        return tape.kept_features()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        return None, None, *ctx.tape.gradients(ctx.pixels, gradient)
+
+
+class VectorTape:
+    """The twin for vectors, where a second forward pass costs less than keeping the first."""
+
+    def __init__(self, body: VectorBody) -> None:
+        self._body = body
+
+    def rewind(self) -> None:
+        """Nothing is kept."""
+
+    @torch.no_grad()
+    def act(self, readings: Tensor) -> Tensor:
+        """The features of some states."""
+        return cast(Tensor, self._body(readings))
+
+    def features(self, readings: Tensor) -> Tensor:
+        """The features of states, with gradients for the body."""
+        return cast(Tensor, self._body(readings))
+
+
+Tape = PixelTape | VectorTape
+
+
+def tape_of(body: Body, rows: int, threads: int = 1) -> Tape:
+    """Make a tape for so many states."""
+    return PixelTape(body, rows, threads) if isinstance(body, PixelBody) else VectorTape(body)
+
+
+def _layout(output: Tensor) -> torch.memory_format:
+    last = output.is_contiguous(memory_format=torch.channels_last)
+    return torch.channels_last if last else torch.contiguous_format
+
+
+def _through_rectifier(gradient: Tensor, output: Tensor) -> Tensor:
+    return cast(Tensor, torch.ops.aten.threshold_backward(gradient, output, 0))

@@ -1,0 +1,33 @@
+"""Where the time goes, as in figure 2 of Clemente et al. 2017."""
+
+import time
+from typing import Literal
+
+Activity = Literal["environment", "selection", "learning"]
+
+
+class TimeShares:
+    """Adds up what the training thread does: it always does exactly one of three things.
+
+    Emulators step in threads of their own. What counts as `environment` is the time that the training thread waits
+    for them and takes in what they saw, not the time in which they step while it selects actions for others.
+    """
+
+    def __init__(self) -> None:
+        self._seconds: dict[Activity, float] = {"environment": 0.0, "selection": 0.0, "learning": 0.0}
+        self._activity: Activity = "environment"
+        self._since = time.perf_counter()
+
+    def turn_to(self, activity: Activity) -> None:
+        """Begin another activity, which ends the one before."""
+        now = time.perf_counter()
+        self._seconds[self._activity] += now - self._since
+        self._activity, self._since = activity, now
+
+    def report(self) -> dict[str, float]:
+        """Each activity's share of the wall time since the last report, as metrics."""
+        self.turn_to(self._activity)
+        total = sum(self._seconds.values())
+        shares = {f"time/{activity}": seconds / total for activity, seconds in self._seconds.items()}
+        self._seconds = dict.fromkeys(self._seconds, 0.0)
+        return shares
