@@ -109,6 +109,8 @@ class Processes:
 
     def receive(self, timeout: float) -> list[tuple[int, Any]]:
         """Wait for messages of any process and return all there are; raise when a process has failed."""
+        if self._failure:  # noticed last time, with the last messages; the others may never fall silent
+            raise self._failure
         messages = list(self._received(timeout))
         if self._failure and not messages:
             raise self._failure

@@ -55,6 +55,12 @@ def talkative(link: Link) -> None:
         link.send(b"x" * 100_000)
 
 
+def chatty(link: Link) -> None:
+    while not link.stopping:
+        link.send("still here")
+        time.sleep(0.0005)
+
+
 def crash(link: Link) -> None:
     link.send("last words")
     raise ValueError("the emulator burnt")
@@ -65,6 +71,12 @@ def receive_all(processes: Processes) -> list[tuple[int, Any]]:
     while processes.running:
         messages += processes.receive(60)
     return messages
+
+
+def receive_often(processes: Processes, rounds: int) -> None:
+    """Receive as a method does that never waits for silence."""
+    for _ in range(rounds):
+        processes.receive(timeout=1)
 
 
 def first_message(processes: Processes) -> Any:
@@ -113,6 +125,17 @@ def test_a_killed_process_is_named_with_its_signal(processes: Processes) -> None
     os.kill(pid, signal.SIGKILL)
     with pytest.raises(ActorFailed, match=r"until_asked 0 was killed by signal 9 \(SIGKILL\)"):
         receive_all(processes)
+
+
+def test_a_failure_is_heard_among_those_who_go_on_talking(processes: Processes) -> None:
+    processes.start(until_asked)
+    pid, _ = first_message(processes)
+    processes.start(chatty)
+    assert first_message(processes) == "still here"
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    with pytest.raises(ActorFailed, match="until_asked 0 was killed"):
+        receive_often(processes, rounds=20)
 
 
 def test_what_cannot_be_sent_to_a_process_is_an_error(processes: Processes) -> None:
