@@ -23,10 +23,19 @@ TOKEN = "token-of-the-workers"
 
 # Small enough to leave the machine some air, endless unless a test says otherwise.
 CARTPOLE: dict[str, Any] = {
+    "algorithm": "paac",
     "env": "CartPole-v1",
     "total_steps": 10**9,
     "num_envs": 4,
     "t_max": 8,
+    "checkpoint_seconds": 2,
+    "hidden_units": 16,
+}
+CATCH_BY_A3C: dict[str, Any] = {
+    "algorithm": "a3c",
+    "env": "Arcadia/Catch-v0",
+    "total_steps": 10**9,
+    "num_actors": 2,
     "checkpoint_seconds": 2,
     "hidden_units": 16,
 }
@@ -152,9 +161,9 @@ class Installation:
         """Return a run."""
         return dict(self.read(f"runs/{run}"))
 
-    def launch(self, **changes: Any) -> int:
-        """Launch a run on CartPole and return its number."""
-        return int(self.post("runs", {"config": {"algorithm": "paac", **CARTPOLE, **changes}})["id"])
+    def launch(self, config: dict[str, Any] = CARTPOLE, **changes: Any) -> int:
+        """Launch a run, on CartPole unless told otherwise, and return its number."""
+        return int(self.post("runs", {"config": {**config, **changes}})["id"])
 
     def wait_for_state(self, run: int, state: str) -> dict[str, Any]:
         """Wait until a run is in a state."""
@@ -210,6 +219,11 @@ class Installation:
 
         self.wait_until(look)
         return found[0]
+
+    def actor_learners(self, name: str) -> list[psutil.Process]:
+        """Return the processes that act and learn for a worker's trainer."""
+        servers = [p for p in self.trainer(name).children() if "multiprocessing.forkserver" in " ".join(p.cmdline())]
+        return [actor for server in servers for actor in server.children()]
 
     def assert_points_kept(self, run: int, whole: set[int]) -> None:
         """Check that the backend has every point it acknowledged once, and every point of the `whole` attempts."""

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.installation import CARTPOLE, Installation
+from tests.installation import CARTPOLE, CATCH_BY_A3C, Installation
 from tests.workers.waiting import wait_until
 
 # Settings that the launch form asks for in a closed section, and the section.
@@ -25,9 +25,14 @@ def wait_for_curve_beyond(chart: Locator, step: float) -> float:
 
 
 def launch_from_the_form(page: Page, **settings: object) -> int:
-    """Fill in the launch form as a user does and return the number of the new run."""
+    """Launch CartPole's preset with changed settings as a user does."""
     page.goto("/launch")
     page.get_by_role("radio", name=re.compile("CartPole")).first.check(force=True)
+    return fill_in_and_launch(page, **settings)
+
+
+def fill_in_and_launch(page: Page, **settings: object) -> int:
+    """Fill in fields of the open form, launch, and return the number of the new run."""
     for name, value in settings.items():
         if name in SECTIONS:
             section = page.get_by_role("button", name=re.compile(f"^{SECTIONS[name]}"))
@@ -64,6 +69,39 @@ def test_a_run_launched_from_the_form_draws_its_curve_without_a_reload(page: Pag
     page.get_by_role("button", name="Stop run").click()
     expect(page.get_by_text("Stopped", exact=True).first).to_be_visible()
     assert installation.wait_for_state(run, "stopped")["step"] > 0
+
+
+def test_another_method_and_game_are_chosen_and_its_run_learns_until_it_is_stopped(
+    page: Page, installation: Installation
+) -> None:
+    page.goto("/launch")
+    page.get_by_role("radio", name=re.compile(r"^A3C\b")).check(force=True)
+    game = page.get_by_role("combobox", name="Environment env")
+    game.fill("Catch")
+    page.get_by_role("option", name=re.compile("Catch")).click()
+    expect(page.get_by_role("region", name="What will be run")).to_contain_text("A3C on Catch")
+    run = fill_in_and_launch(page, total_steps="1G", num_actors=2, learning_rate="1e-3")
+
+    config = installation.run(run)["config"]
+    assert (config["algorithm"], config["env"], config["num_actors"]) == ("a3c", "Arcadia/Catch-v0", 2)
+    chart = page.get_by_role("img", name=re.compile("Return per episode"))
+    wait_for_curve_beyond(chart, wait_for_curve_beyond(chart, 0))
+    page.get_by_role("button", name="Stop run").click()
+    expect(page.get_by_text("Stopped", exact=True).first).to_be_visible()
+    assert installation.wait_for_state(run, "stopped")["step"] > 0
+
+
+def test_a_run_whose_actor_learner_is_killed_shows_why_it_failed(page: Page, installation: Installation) -> None:
+    run = installation.launch(CATCH_BY_A3C)
+    page.goto(f"/runs/{run}")
+    wait_for_curve_beyond(page.get_by_role("img", name=re.compile("Return per episode")), 0)
+    worker = installation.run(run)["worker"]
+    installation.actor_learners(worker)[0].kill()
+
+    expect(page.get_by_text("Failed", exact=True).first).to_be_visible()
+    why = page.get_by_role("alert")
+    expect(why.get_by_role("heading")).to_contain_text("was killed by signal 9")
+    expect(why).to_contain_text("Traceback")
 
 
 def test_a_wrong_value_is_named_beside_its_field_and_nothing_is_launched(

@@ -1,8 +1,13 @@
 """A run's whole life with the real Redis, backend, worker and trainer."""
 
 import time
+from typing import Any
 
-from tests.installation import Installation
+import pytest
+
+from tests.installation import CARTPOLE, CATCH_BY_A3C, Installation
+
+EACH_KIND_OF_METHOD = pytest.mark.parametrize("config", [CARTPOLE, CATCH_BY_A3C], ids=["synchronous", "asynchronous"])
 
 
 def test_a_run_goes_from_the_queue_through_growing_curves_to_its_end(installation: Installation) -> None:
@@ -25,8 +30,11 @@ def test_a_run_goes_from_the_queue_through_growing_curves_to_its_end(installatio
     assert installation.run(run)["poster_file_id"] == videos[-1]["poster_file_id"]
 
 
-def test_pause_keeps_the_checkpoint_and_resume_goes_on_from_it(installation: Installation) -> None:
-    run = installation.launch()
+@EACH_KIND_OF_METHOD
+def test_pause_keeps_the_checkpoint_and_resume_goes_on_from_it(
+    installation: Installation, config: dict[str, Any]
+) -> None:
+    run = installation.launch(config)
     installation.wait_for_points(run, 1)
     installation.post(f"runs/{run}/pause")
     installation.wait_for_state(run, "paused")
@@ -41,8 +49,9 @@ def test_pause_keeps_the_checkpoint_and_resume_goes_on_from_it(installation: Ins
     installation.assert_points_kept(run, whole={1, 2})
 
 
-def test_stop_reaches_the_trainer_within_two_seconds(installation: Installation) -> None:
-    run = installation.launch()
+@EACH_KIND_OF_METHOD
+def test_stop_reaches_the_trainer_within_two_seconds(installation: Installation, config: dict[str, Any]) -> None:
+    run = installation.launch(config)
     installation.wait_for_points(run, 1)
     asked = time.time()
     installation.post(f"runs/{run}/stop")
@@ -84,6 +93,19 @@ def test_a_trainer_that_fails_leaves_its_reason_and_traceback_on_the_run(install
     failed = installation.wait_for_state(run, "failed")
     assert "checkpoint" in failed["failure"]["message"]
     assert "Traceback" in failed["failure"]["traceback"]
+    installation.assert_points_kept(run, whole={1})
+
+
+def test_a_killed_actor_learner_fails_the_run_and_says_how_it_died(installation: Installation) -> None:
+    run = installation.launch(CATCH_BY_A3C)
+    installation.wait_for_points(run, 1)
+    trainer, (victim, survivor) = installation.trainer("one"), installation.actor_learners("one")
+    victim.kill()
+    failed = installation.wait_for_state(run, "failed")
+    assert "signal 9" in failed["failure"]["message"]
+    assert "Traceback" in failed["failure"]["traceback"]
+    assert not trainer.is_running()
+    assert not survivor.is_running()
     installation.assert_points_kept(run, whole={1})
 
 
