@@ -84,7 +84,7 @@ class PaacConfig(SynchronousFields):
 
 
 class PaacQConfig(SynchronousFields, ValueBasedFields):
-    """n-step Q-learning in PAAC's framework, which is not bound to actor-critic (Clemente et al. 2017, section 3)."""
+    """n-step Q-learning in PAAC's framework (Clemente et al. 2017, section 3)."""
 
     model_config = ConfigDict(title="PAAC n-step Q")
 

@@ -15,10 +15,11 @@ interface PresetCardsProps {
   onChoose: (name: string) => void;
 }
 
-/** Ready-made configurations: what each shows and where its numbers come from. */
+/** Ready-made configurations: what each shows, and where the numbers of the chosen one come from. */
 export function PresetCards({ presets, environments, algorithm, chosen, onChoose }: PresetCardsProps) {
   const [text, setText] = useState("");
   const titleOf = (env: string) => environments.find(({ id }) => id === env)?.title ?? env;
+  const source = presets.find(({ name }) => name === chosen)?.source;
   const groups = foundPresets(presets, text, algorithm, titleOf);
   return (
     <Stack gap={8} component="section" aria-label="Presets">
@@ -66,6 +67,11 @@ export function PresetCards({ presets, environments, algorithm, chosen, onChoose
           )}
         </Stack>
       </Radio.Group>
+      {source && (
+        <Text size="xs" c="dimmed">
+          Where its numbers come from: {source}
+        </Text>
+      )}
     </Stack>
   );
 }
@@ -82,7 +88,6 @@ function PresetCard({ preset, game }: { preset: Preset; game: string }) {
         <Text size="xs" c="dimmed">
           {game}
           {typeof steps === "number" && ` · ${short(steps, "steps")}`}
-          <span className={classes.presetSource}> · {preset.source}</span>
         </Text>
       </Stack>
     </Radio.Card>

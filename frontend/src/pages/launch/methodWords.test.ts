@@ -11,7 +11,7 @@ it.each([
   [
     "PAAC n-step Q",
     "n-step Q in PAAC's framework (Clemente 2017).",
-    "N-step Q in PAAC's framework. Clemente 2017",
+    "n-step Q in PAAC's framework. Clemente 2017",
   ],
   ["DQN", "Learns from (some) replays.", "Learns from (some) replays"],
   ["DQN", "", ""],

@@ -5,6 +5,7 @@ export function besideTitle({ title, description }: Pick<Variant, "title" | "des
   const [, words = description, paper = ""] = /^(.*?)(?: \(([^()]*)\))?\.?$/s.exec(description) ?? [];
   const rest = words.startsWith(title) ? words.slice(title.length).replace(/^[:,]\s*/, "") : words;
   // What is left of "Q-learning" after "Q" says nothing.
-  const said = rest.startsWith("-") ? "" : rest.charAt(0).toUpperCase() + rest.slice(1);
+  // The n of n-step is a letter of mathematics, and stays small.
+  const said = rest.startsWith("-") ? "" : rest.replace(/^[a-z](?!-)/, (letter) => letter.toUpperCase());
   return [said, paper].filter(Boolean).join(". ");
 }
