@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from workers.trainer.bodies import Body, build_body, prepared
 from workers.trainer.config import A3cConfig
+from workers.trainer.initialisation import initialised
 from workers.trainer.spaces import ActionSpace, Continuous
 
 Memory = tuple[tuple[Tensor, Tensor], ...]
@@ -55,4 +56,5 @@ def build(
 ) -> Agent:
     """Make the run's agent with fresh weights."""
     trunks = 2 if config.separate_networks else 1
-    return Agent([build_body(config, observation_shape) for _ in range(trunks)], config.lstm_units, actions, dtype)
+    bodies = [build_body(config, observation_shape) for _ in range(trunks)]
+    return initialised(Agent(bodies, config.lstm_units, actions, dtype), config)

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from workers.trainer.bodies import Body, build_body, prepared
 from workers.trainer.config import TrainingConfig
+from workers.trainer.initialisation import initialised
 from workers.trainer.spaces import ActionSpace, Continuous, number_of_actions
 
 
@@ -67,7 +68,7 @@ def build(
     dtype: torch.dtype = torch.float32,
 ) -> ActorCritic:
     """Make the run's actor-critic with fresh weights."""
-    return ActorCritic(build_body(config, observation_shape), actions, dtype)
+    return initialised(ActorCritic(build_body(config, observation_shape), actions, dtype), config)
 
 
 def build_action_values(
@@ -77,4 +78,5 @@ def build_action_values(
     dtype: torch.dtype = torch.float32,
 ) -> ActionValues:
     """Make the run's Q with fresh weights."""
-    return ActionValues(build_body(config, observation_shape), number_of_actions(actions), dtype)
+    body = build_body(config, observation_shape)
+    return initialised(ActionValues(body, number_of_actions(actions), dtype), config)

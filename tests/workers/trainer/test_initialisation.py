@@ -5,15 +5,13 @@ import torch
 
 from workers.trainer import networks
 from workers.trainer.config import PaacConfig
-from workers.trainer.initialisation import make_orthogonal
 from workers.trainer.spaces import Discrete
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_rows_are_orthogonal_with_the_gain_of_their_place(dtype: torch.dtype) -> None:
     torch.manual_seed(0)
-    network = networks.build(PaacConfig(), (4, 84, 84), Discrete(6), dtype)
-    make_orthogonal(network)
+    network = networks.build(PaacConfig(initialisation="orthogonal"), (4, 84, 84), Discrete(6), dtype)
     precision = 1e-4 if dtype is torch.float32 else 0.02
     weights = network.state_dict()
     for name, gain in (("body.convolutions.0.weight", 2**0.5), ("policy.weight", 0.01)):
