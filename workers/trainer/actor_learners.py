@@ -66,6 +66,11 @@ class Share:
         return int(self._steps.sum())
 
     @property
+    def frames(self) -> int:
+        """T in emulator frames."""
+        return self.T * self._config.environment.frames_per_step
+
+    @property
     def stopping(self) -> bool:
         """Whether somebody wants the run to end."""
         return self._link.stopping

@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
-from workers.trainer.algorithms import a3c, paac, paac_q
+from workers.trainer.algorithms import a3c, async_q, paac, paac_q
 from workers.trainer.run import Run
 
 # Each takes the configuration that names it.
 ALGORITHMS: dict[str, Callable[[Any, Run], None]] = {
     "a3c": a3c.train,
+    "one_step_q": async_q.train,
+    "one_step_sarsa": async_q.train,
+    "n_step_q": async_q.train,
     "paac": paac.train,
     "paac_q": paac_q.train,
 }

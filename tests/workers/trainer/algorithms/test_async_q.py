@@ -1,0 +1,261 @@
+"""One-step Q, one-step Sarsa and n-step Q against slow literal transcriptions of their pseudocode; that they learn."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from workers.trainer import actor_learners, networks
+from workers.trainer.actor_learners import Shared
+from workers.trainer.algorithms import async_q
+from workers.trainer.config import NStepQConfig, OneStepQConfig, OneStepSarsaConfig
+from workers.trainer.environments import Actions
+from workers.trainer.networks import ActionValues
+from workers.trainer.optimizers import FlatParameters
+from workers.trainer.own_environment import Episode, Outcome
+from workers.trainer.processes import Link
+from workers.trainer.run import NullRun
+from workers.trainer.spaces import Discrete
+
+Config = OneStepQConfig | OneStepSarsaConfig | NStepQConfig
+
+ACTIONS, READINGS, STEPS = 3, 30, 60
+ENDS = {7: "terminal", 13: "truncated", 17: "life", 20: "terminal", 29: "truncated", 41: "terminal", 42: "terminal"}
+SETTINGS: dict[str, Any] = {
+    "env": "Arcadia/Catch-v0",
+    "num_actors": 1,
+    "total_steps": STEPS,
+    "t_max": 5,
+    "gamma": 0.9,
+    "learning_rate": 0.05,
+    "rmsprop_epsilon": 0.01,
+    "max_grad_norm": 2.0,
+    "target_update_frames": 20,
+    "hidden_units": 8,
+    "epsilon_anneal_frames": 0,
+    "final_epsilon_probabilities": (1.0,),
+}
+CATCH: dict[str, Any] = {
+    "env": "Arcadia/Catch-v0",
+    "num_actors": 2,
+    "total_steps": 30_000,
+    "learning_rate": 0.01,
+    "rmsprop_epsilon": 0.001,
+    "target_update_frames": 100,
+    "epsilon_anneal_frames": 20_000,
+    "final_epsilons": (0.02,),
+    "final_epsilon_probabilities": (1.0,),
+}
+GREEDY, RANDOM = (0.0,), (1.0,)
+
+
+class Alone(Link):
+    """The line of an actor-learner that runs in this process, with nobody at the other end."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.stopping = False
+
+    def send(self, message: object) -> None:
+        pass
+
+
+class MadeSequence:
+    """An environment whose states are given beforehand, with a terminal state, a time limit or a lost life at times."""
+
+    actions = Discrete(ACTIONS)
+    observation_shape = (READINGS,)
+
+    def __init__(self, ends: dict[int, str]) -> None:
+        self._states = np.random.default_rng(1).standard_normal((2 * STEPS, 1, READINGS)).astype(np.float32)
+        self._ends = ends
+        self._row = 0
+        self.taken: list[int] = []
+        self.observation = self._states[0]
+
+    def step(self, action: Actions) -> Outcome:
+        self.taken.append(int(action[0]))
+        end = self._ends.get(len(self.taken), "")
+        self._go_on()
+        reward = float(np.sin(len(self.taken)) + 0.3 * int(action[0]))
+        return Outcome(reward, terminal=end in ("terminal", "life"), over=end in ("terminal", "truncated"))
+
+    def begin_again(self) -> Episode:
+        self._go_on()
+        return Episode(0.0, 0)
+
+    def close(self) -> None:
+        pass
+
+    def _go_on(self) -> None:
+        self._row += 1
+        self.observation = self._states[self._row]
+
+
+class LiteralLearner:
+    """θ, θ⁻, dθ and equation 1 with nothing but torch's own parts."""
+
+    def __init__(self, config: Config, network: ActionValues) -> None:
+        self.config, self.network, self.target = config, network, copy.deepcopy(network)
+        self.g = [torch.ones_like(p) for p in network.parameters()]
+        self.d_theta = [torch.zeros_like(p) for p in network.parameters()]
+
+    def q(self, network: nn.Module, state: np.ndarray) -> Tensor:
+        values: Tensor = network(torch.from_numpy(state))[0]
+        return values.detach() if network is self.target else values
+
+    def greedy(self, state: np.ndarray) -> int:
+        return int(self.q(self.network, state).argmax())
+
+    def accumulate(self, state: np.ndarray, action: int, y: float) -> None:
+        loss = (y - self.q(self.network, state)[action]) ** 2
+        for d, gradient in zip(self.d_theta, torch.autograd.grad(loss, list(self.network.parameters())), strict=True):
+            d += gradient
+
+    @torch.no_grad()
+    def update(self, T: int) -> None:  # noqa: N803, the paper's letter
+        config = self.config
+        norm = sum(float((d**2).sum()) for d in self.d_theta) ** 0.5
+        eta = config.learning_rate * (1 - min(T, config.total_steps) / config.total_steps)
+        for p, g, d in zip(self.network.parameters(), self.g, self.d_theta, strict=True):
+            clipped = d * min(1.0, config.max_grad_norm / norm)
+            g.copy_(config.rmsprop_decay * g + (1 - config.rmsprop_decay) * clipped**2)
+            p.sub_(eta * clipped / torch.sqrt(g + config.rmsprop_epsilon))
+            d.zero_()
+
+    def update_target(self) -> None:
+        self.target = copy.deepcopy(self.network)
+
+
+def literal_algorithm_1(learner: LiteralLearner, world: MadeSequence, actions: list[int] | None, sarsa: bool) -> None:
+    """One line for each of the paper's; the actions are greedy where none are given, and Sarsa's are decided ahead."""
+    config, T, t = learner.config, 0, 0  # noqa: N806
+    s = world.observation
+    decided: int | None = None
+    while T < config.total_steps:  # noqa: SIM300
+        a = decided if decided is not None else actions[t] if actions else learner.greedy(s)
+        outcome = world.step(np.array([a]))
+        s2, r = world.observation, outcome.reward
+        y = r
+        if sarsa:
+            decided = actions[t + 1] if actions else learner.greedy(s2)
+        if not outcome.terminal:
+            following = learner.q(learner.target, s2)
+            y = r + config.gamma * float(following.max() if decided is None else following[decided])
+        learner.accumulate(s, a, y)
+        s = s2
+        T, t = T + 1, t + 1  # noqa: N806
+        if T % config.target_update_frames == 0:
+            learner.update_target()
+        if t % config.t_max == 0 or outcome.terminal or outcome.over:
+            learner.update(T)
+        if outcome.over:
+            world.begin_again()
+            s, decided = world.observation, None
+
+
+def literal_algorithm_s1(learner: LiteralLearner, world: MadeSequence) -> None:
+    """One line for each of the paper's, with greedy actions."""
+    config, T, t, targets = learner.config, 0, 1, 0  # noqa: N806
+    while T < config.total_steps:  # noqa: SIM300
+        t_start, steps, outcome = t, [], None
+        while not (outcome and (outcome.terminal or outcome.over)) and t - t_start != config.t_max:
+            s = world.observation
+            a = learner.greedy(s)
+            outcome = world.step(np.array([a]))
+            steps.append((s, a, outcome.reward))
+            T, t = T + 1, t + 1  # noqa: N806
+        assert outcome
+        R = 0.0 if outcome.terminal else learner.q(learner.target, world.observation).max().item()  # noqa: N806
+        for s, a, r in reversed(steps):
+            R = r + config.gamma * R  # noqa: N806
+            learner.accumulate(s, a, R)
+        learner.update(T)
+        if T // config.target_update_frames > targets:
+            learner.update_target()
+            targets = T // config.target_update_frames
+        if outcome.over:
+            world.begin_again()
+
+
+def made_shared(config: Config) -> tuple[Shared, ActionValues]:
+    """Shared memory with fresh weights, and a network of the same weights."""
+    torch.manual_seed(3)
+    network = networks.build_action_values(config, (READINGS,), Discrete(ACTIONS))
+    twin = copy.deepcopy(network)
+    parameters = FlatParameters(network)
+    others = {"target.values": parameters.values, "target.since": torch.zeros(1, dtype=torch.int64)}
+    return actor_learners.share(config, None, parameters, async_q.MEASURES, others), twin
+
+
+def learnt(config: Config, world: MadeSequence, monkeypatch: pytest.MonkeyPatch) -> tuple[Tensor, Tensor, Tensor]:
+    """θ before, θ after, and θ⁻ after one actor-learner met the made sequence."""
+    monkeypatch.setattr(async_q, "OwnEnvironment", lambda *_: world)
+    shared, _ = made_shared(config)
+    before = shared.values.clone()
+    actor_learner: Any = async_q.n_step if config.algorithm == "n_step_q" else async_q.one_step
+    actor_learner(Alone(), config, shared)
+    return before, shared.values, shared.others["target.values"]
+
+
+def flat(network: nn.Module) -> Tensor:
+    return torch.cat([p.detach().reshape(-1) for p in network.parameters()])
+
+
+def without_limits(ends: dict[int, str]) -> dict[int, str]:
+    """In an episode that a limit cuts off, Sarsa decides on an action that nobody sees."""
+    return {step: end for step, end in ends.items() if end != "truncated"}
+
+
+@pytest.mark.parametrize(
+    ("config", "ends"),
+    [
+        (OneStepQConfig(**SETTINGS, final_epsilons=GREEDY), ENDS),
+        (OneStepQConfig(**SETTINGS, final_epsilons=RANDOM), ENDS),
+        (OneStepSarsaConfig(**SETTINGS, final_epsilons=GREEDY), ENDS),
+        (OneStepSarsaConfig(**SETTINGS, final_epsilons=RANDOM), without_limits(ENDS)),
+    ],
+    ids=["Q greedy", "Q random", "Sarsa greedy", "Sarsa random"],
+)
+def test_one_step_methods_learn_what_a_literal_transcription_of_algorithm_1_learns(
+    config: OneStepQConfig | OneStepSarsaConfig, ends: dict[int, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = MadeSequence(ends)
+    before, theta, theta_minus = learnt(config, world, monkeypatch)
+
+    literal = LiteralLearner(config, made_shared(config)[1])
+    given = None if config.final_epsilons == GREEDY else [*world.taken, 0]
+    again = MadeSequence(ends)
+    literal_algorithm_1(literal, again, given, sarsa=config.algorithm == "one_step_sarsa")
+
+    assert world.taken == again.taken
+    assert (theta - before).norm() > 0.1
+    torch.testing.assert_close(theta, flat(literal.network), rtol=1e-3, atol=1e-4)
+    torch.testing.assert_close(theta_minus, flat(literal.target), rtol=1e-3, atol=1e-4)
+
+
+def test_n_step_q_learns_what_a_literal_transcription_of_algorithm_s1_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = NStepQConfig(**SETTINGS, final_epsilons=GREEDY)
+    world, again = MadeSequence(ENDS), MadeSequence(ENDS)
+    before, theta, theta_minus = learnt(config, world, monkeypatch)
+
+    literal = LiteralLearner(config, made_shared(config)[1])
+    literal_algorithm_s1(literal, again)
+
+    assert world.taken == again.taken
+    assert (theta - before).norm() > 0.1
+    torch.testing.assert_close(theta, flat(literal.network), rtol=1e-3, atol=1e-4)
+    torch.testing.assert_close(theta_minus, flat(literal.target), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", [OneStepQConfig, OneStepSarsaConfig, NStepQConfig])
+def test_each_method_learns_to_catch(
+    method: type[OneStepQConfig] | type[OneStepSarsaConfig] | type[NStepQConfig],
+) -> None:
+    run = NullRun()
+    async_q.train(method(**CATCH), run)
+    last = [episode_return for _, _, episode_return, _ in run.episodes[-300:]]
+    assert np.mean(last) >= 0.7

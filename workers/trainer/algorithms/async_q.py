@@ -1,0 +1,224 @@
+"""Asynchronous one-step Q, one-step Sarsa and n-step Q (Mnih et al. 2016, algorithms 1 and S1, quoted in comments)."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from workers.trainer import actor_learners, networks, own_environment
+from workers.trainer.actor_learners import Share, Shared
+from workers.trainer.config import NStepQConfig, OneStepQConfig, OneStepSarsaConfig
+from workers.trainer.exploration import annealed, draw_final_epsilons
+from workers.trainer.networks import ActionValues
+from workers.trainer.optimizers import FlatParameters, clip_to_norm
+from workers.trainer.own_environment import OwnEnvironment
+from workers.trainer.precision import body_dtype
+from workers.trainer.processes import Link
+from workers.trainer.returns import one_step_targets, returns_of_one
+from workers.trainer.run import Run
+from workers.trainer.spaces import ActionSpace, number_of_actions
+
+Config = OneStepQConfig | OneStepSarsaConfig | NStepQConfig
+
+MEASURES = ("train/value_loss", "train/q_mean", "train/grad_norm", "train/learning_rate", "train/epsilon")
+
+
+@dataclass
+class Experience:
+    """What an actor-learner met since its last update, all of one episode."""
+
+    # One more than the rest: the last is what the others led to.
+    states: list[Tensor] = field(default_factory=list)
+    # In Sarsa one more than the rewards: the last is taken next.
+    actions: list[int] = field(default_factory=list)
+    rewards: list[float] = field(default_factory=list)
+    terminal: bool = False
+
+
+@torch.no_grad()
+def q_targets(target: ActionValues, seen: Experience, gamma: float) -> list[float]:
+    """y = r for terminal s', else r + γ max_a' Q(s', a'; θ⁻)."""
+    highest = target(torch.cat(seen.states[1:])).max(dim=-1).values.tolist()
+    if seen.terminal:
+        highest[-1] = 0.0
+    return one_step_targets(seen.rewards, highest, gamma)
+
+
+@torch.no_grad()
+def sarsa_targets(target: ActionValues, seen: Experience, gamma: float) -> list[float]:
+    """y = r for terminal s', else r + γ Q(s', a'; θ⁻), where a' is the action taken in s'."""
+    following = target(torch.cat(seen.states[1:])).gather(-1, torch.tensor(seen.actions[1:]).unsqueeze(-1))
+    values = following.squeeze(-1).tolist()
+    if seen.terminal:
+        values[-1] = 0.0
+    return one_step_targets(seen.rewards, values, gamma)
+
+
+@torch.no_grad()
+def n_step_targets(target: ActionValues, seen: Experience, gamma: float) -> list[float]:
+    """R = 0 for terminal s_t, else max_a Q(s_t, a; θ⁻); R ← r_i + γR for i from t−1 down to t_start."""
+    bootstrap = 0.0 if seen.terminal else target(seen.states[-1]).max().item()
+    return returns_of_one(seen.rewards, bootstrap, gamma)
+
+
+def q_loss(network: ActionValues, seen: Experience, targets: list[float]) -> tuple[Tensor, Tensor]:
+    """Σ (y − Q(s, a; θ))², whose gradient is the accumulated one, and the mean of Q(s, a; θ)."""
+    steps = len(seen.rewards)
+    action_values = network(torch.cat(seen.states[:steps]))
+    chosen = action_values.gather(-1, torch.tensor(seen.actions[:steps]).unsqueeze(-1)).squeeze(-1)
+    return (torch.tensor(targets) - chosen).square().sum(), chosen.detach().mean()
+
+
+class Actor:
+    """Acts in its own environment, ε-greedily with an ε of its own."""
+
+    def __init__(
+        self, link: Link, config: Config, share: Share, environment: OwnEnvironment, network: ActionValues
+    ) -> None:
+        self._config, self._share, self._environment, self._network = config, share, environment, network
+        self._actions = number_of_actions(environment.actions)
+        self._random = random.Random(share.seed)  # noqa: S311, it need not be secret
+        self._final_epsilon = draw_final_epsilons(config, config.num_actors)[link.number : link.number + 1]
+        self._intended: int | None = None
+        self.epsilon = 1.0
+
+    @torch.no_grad()
+    def act(self, steps: int, intends: bool = False) -> Experience:
+        """Take so many steps, or fewer if s becomes terminal; one that `intends` also chooses the action after them."""
+        environment, share, seen, over = self._environment, self._share, Experience(), False
+        self.epsilon = float(annealed(self._final_epsilon, share.frames, self._config.epsilon_anneal_frames)[0])
+        seen.states.append(self._state())
+        while len(seen.rewards) < steps and not (over or seen.terminal or share.stopping):
+            action = self._choose(seen.states[-1]) if self._intended is None else self._intended
+            self._intended = None
+            outcome = environment.step(np.array([action]))
+            seen.actions.append(action)
+            seen.rewards.append(outcome.reward)
+            seen.states.append(self._state())
+            share.count_step()  # T ← T + 1
+            over, seen.terminal = outcome.over, outcome.terminal
+        if intends:
+            seen.actions.append(self._choose(seen.states[-1]))
+            self._intended = None if over else seen.actions[-1]
+        if over:
+            share.tell_episode(environment.begin_again())
+        return seen
+
+    def close(self) -> None:
+        """End the environment."""
+        self._environment.close()
+
+    def _state(self) -> Tensor:
+        return self._network.prepare(torch.from_numpy(self._environment.observation))
+
+    def _choose(self, state: Tensor) -> int:
+        """A random action with probability ε, else the one that Q(s, a; θ') holds for the best."""
+        if self._random.random() < self.epsilon:
+            return self._random.randrange(self._actions)
+        return int(self._network(state).argmax())
+
+
+class Target:
+    """Q(s, a; θ⁻), shared by all actor-learners, each of which computes with a copy."""
+
+    def __init__(self, network: ActionValues, shared: Shared, update_frames: int, takes_over: bool) -> None:
+        self.network = network
+        self._theta = shared.values
+        self._parameters = FlatParameters(network, shared.others["target.values"])
+        # The frame at which θ⁻ became what it is.
+        self._since = shared.others["target.since"].numpy()
+        self._copied_since = int(self._since[0])
+        self._update_frames = update_frames
+        self._takes_over = takes_over
+
+    def update_if_due(self, frames: int) -> None:
+        """If T has passed a multiple of I_target: θ⁻ ← θ. One actor-learner does it for all."""
+        if self._takes_over and frames // self._update_frames > self._since[0] // self._update_frames:
+            self._parameters.values.copy_(self._theta)
+            self._since[0] = frames
+        if self._since[0] != self._copied_since:
+            self._copied_since = int(self._since[0])
+            self._parameters.changed()
+
+
+class Learner:
+    """Accumulates the gradients of Q(s, a; θ) and applies them to the shared θ."""
+
+    def __init__(self, network: ActionValues, config: Config, share: Share, shared: Shared) -> None:
+        self.network = network
+        self._config, self._share = config, share
+        self._parameters = FlatParameters(network, shared.values)  # θ' ← θ, here and after every update
+        self._optimizer = share.optimizer(self._parameters)
+
+    def accumulate(self, seen: Experience, targets: list[float]) -> None:
+        """dθ ← Σ ∂(y − Q(s, a; θ))² / ∂θ."""
+        loss, q_mean = q_loss(self.network, seen, targets)
+        self._parameters.backward(loss)
+        self._measures = (loss.item() / len(targets), q_mean.item())
+
+    def update(self, epsilon: float) -> None:
+        """Perform asynchronous update of θ using dθ."""
+        gradient_norm = clip_to_norm(self._parameters.gradients, self._config.max_grad_norm)
+        learning_rate = self._share.learning_rate
+        self._optimizer.step(learning_rate)
+        self._share.tell_update(*self._measures, gradient_norm.item(), learning_rate, epsilon)
+
+
+def begin(link: Link, config: Config, shared: Shared) -> tuple[Share, Actor, Learner, Target]:
+    """Set up one actor-learner."""
+    share = Share(link, config, shared)
+    environment = OwnEnvironment(config, share.seed)
+    shape, actions = environment.observation_shape, environment.actions
+    learner = Learner(build(config, shape, actions), config, share, shared)
+    target = Target(build(config, shape, actions), shared, config.target_update_frames, takes_over=link.number == 0)
+    return share, Actor(link, config, share, environment, learner.network), learner, target
+
+
+def one_step(link: Link, config: OneStepQConfig | OneStepSarsaConfig, shared: Shared) -> None:
+    """Algorithm 1, for each actor-learner; Sarsa differs in its targets."""
+    share, actor, learner, target = begin(link, config, shared)
+    sarsa = config.algorithm == "one_step_sarsa"
+    targets = sarsa_targets if sarsa else q_targets
+    t = 0
+    while share.goes_on:
+        # Until t mod I_AsyncUpdate = 0 or s is terminal.
+        seen = actor.act(config.t_max - t % config.t_max, intends=sarsa)
+        if share.stopping:
+            break  # it may be cut short
+        t += len(seen.rewards)
+        learner.accumulate(seen, targets(target.network, seen, config.gamma))
+        target.update_if_due(share.frames)
+        learner.update(actor.epsilon)
+    actor.close()
+
+
+def n_step(link: Link, config: NStepQConfig, shared: Shared) -> None:
+    """Algorithm S1, for each actor-learner."""
+    share, actor, learner, target = begin(link, config, shared)
+    while share.goes_on:
+        seen = actor.act(config.t_max)  # until terminal s_t or t − t_start = t_max
+        if share.stopping:
+            break  # it may be cut short
+        learner.accumulate(seen, n_step_targets(target.network, seen, config.gamma))
+        learner.update(actor.epsilon)
+        target.update_if_due(share.frames)
+    actor.close()
+
+
+def build(config: Config, observation_shape: tuple[int, ...], actions: ActionSpace) -> ActionValues:
+    """Make Q with fresh weights, in the number format of the run."""
+    dtype = body_dtype(config, torch.device("cpu"))
+    return networks.build_action_values(config, observation_shape, actions, dtype)
+
+
+def train(config: Config, run: Run) -> None:
+    """Start the actor-learners and see them through."""
+    torch.manual_seed(config.seed)
+    network = build(config, *own_environment.interface(config))
+    target = {"target.values": FlatParameters(network).values, "target.since": torch.zeros(1, dtype=torch.int64)}
+    actor_learner: Callable[[Link, Any, Shared], None] = n_step if config.algorithm == "n_step_q" else one_step
+    actor_learners.train(config, run, network, actor_learner, MEASURES, target)
