@@ -9,7 +9,7 @@ from workers.trainer import actor_learners, agents, own_environment
 from workers.trainer.actor_learners import Share, Shared
 from workers.trainer.agents import Agent, Memory
 from workers.trainer.config import A3cConfig
-from workers.trainer.optimizers import FlatParameters, clip_to_norm
+from workers.trainer.optimizers import FlatParameters, Optimizer, clip_to_norm
 from workers.trainer.own_environment import OwnEnvironment
 from workers.trainer.policies import Policy, policy_over
 from workers.trainer.precision import body_dtype
@@ -88,31 +88,30 @@ class Actor:
         return rollout
 
 
+def learn(
+    agent: Agent, policy: Policy, rollout: Rollout, config: A3cConfig, optimizer: Optimizer, learning_rate: float
+) -> tuple[float, ...]:
+    """Perform asynchronous update of θ using dθ; return the measures, those of the losses as means of the steps."""
+    loss = losses(agent, policy, rollout, config)
+    optimizer.parameters.backward(loss.total)
+    gradient_norm = clip_to_norm(optimizer.parameters.gradients, config.max_grad_norm)
+    optimizer.step(learning_rate)
+    parts = torch.stack((loss.policy, loss.value, loss.entropy)) / len(rollout.rewards)
+    return *parts.tolist(), gradient_norm.item(), learning_rate
+
+
 def actor_learner(link: Link, config: A3cConfig, shared: Shared) -> None:
     """Algorithm S2, for each actor-learner."""
     share = Share(link, config, shared)
     environment = OwnEnvironment(config, share.seed)
     agent = agents.build(config, environment.observation_shape, environment.actions, dtype(config))
-    parameters = FlatParameters(agent, shared.values)  # θ' ← θ, here and after every update
-    optimizer = share.optimizer(parameters)
+    optimizer = share.optimizer(FlatParameters(agent, shared.values))  # θ' ← θ, here and after every update
     actor = Actor(config, share, environment, agent)
     while share.goes_on:
         rollout = actor.rollout()
         if share.stopping:
             break  # the rollout may be cut short
-        loss = losses(agent, actor.policy, rollout, config)
-        parameters.backward(loss.total)
-        gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
-        learning_rate = share.learning_rate
-        optimizer.step(learning_rate)  # perform asynchronous update of θ using dθ
-        steps = len(rollout.rewards)
-        share.tell_update(
-            loss.policy.item() / steps,
-            loss.value.item() / steps,
-            loss.entropy.item() / steps,
-            gradient_norm.item(),
-            learning_rate,
-        )
+        share.tell_update(*learn(agent, actor.policy, rollout, config, optimizer, share.learning_rate))
     environment.close()
 
 
