@@ -1,0 +1,170 @@
+"""GA3C's model: equation 5 against a literal transcription, what a batch holds, and the policy lag."""
+
+import torch
+from torch import Tensor
+
+from workers.trainer import networks
+from workers.trainer.config import Ga3cConfig
+from workers.trainer.experiences import Experiences, Submission
+from workers.trainer.ga3c_model import Model, TrainingBatch, guarded_losses
+from workers.trainer.networks import ActorCritic
+from workers.trainer.own_environment import Episode
+from workers.trainer.spaces import Discrete
+
+ACTIONS, BATCH = 5, 6
+
+
+def made_config(**fields: object) -> Ga3cConfig:
+    return Ga3cConfig.model_validate(
+        {"env": "CartPole-v1", "entropy_cost": 0.03, "value_cost": 0.7, "t_max": 3, "learning_rate": 0.1, **fields}
+    )
+
+
+def made_network(config: Ga3cConfig) -> ActorCritic:
+    torch.manual_seed(1)
+    return networks.build(config, (4,), Discrete(ACTIONS))
+
+
+def made_experiences(config: Ga3cConfig) -> Experiences:
+    """Two agents' experiences, all of the first version."""
+    random = torch.Generator().manual_seed(0)
+    experiences = Experiences.allocate(config, 2, (4,), ACTIONS)
+    rows = len(experiences.states)
+    experiences.states[:] = torch.randn(rows, 4, generator=random)
+    experiences.actions[:] = torch.randint(ACTIONS, (rows,), generator=random)
+    experiences.returns[:] = torch.randn(rows, generator=random)
+    experiences.versions[:] = 0
+    return experiences
+
+
+def literal_loss(network: ActorCritic, states: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig) -> Tensor:
+    """The ascent direction of equation 5 and the descent of equation 2, one experience at a time, summed."""
+    epsilon, total = config.log_epsilon, torch.zeros(())
+    for s, a, R in zip(states, actions, returns, strict=True):  # noqa: N806, the paper's letter
+        logits, value = network(s.unsqueeze(0))
+        pi = torch.exp(logits[0]) / torch.exp(logits[0]).sum()
+        entropy = torch.zeros(())
+        for p in pi:
+            entropy = entropy - (p + epsilon) * torch.log(p + epsilon)
+        ascent = torch.log(pi[a] + epsilon) * (R - value.detach()[0]) + config.entropy_cost * entropy
+        total = total - ascent + config.value_cost * (R - value[0]) ** 2
+    return total
+
+
+def test_the_loss_and_its_gradients_equal_a_literal_transcription_of_equation_5() -> None:
+    for epsilon in (1e-6, 0.2):
+        config = made_config(log_epsilon=epsilon)
+        network, table = made_network(config), made_experiences(config)
+        states, actions, returns = table.states[:BATCH], table.actions[:BATCH], table.returns[:BATCH]
+
+        loss = guarded_losses(network, states, actions, returns, config).total
+        expected = literal_loss(network, states, actions, returns, config)
+
+        torch.testing.assert_close(loss, expected)
+        parameters = list(network.parameters())
+        for ours, theirs in zip(
+            torch.autograd.grad(loss, parameters), torch.autograd.grad(expected, parameters), strict=True
+        ):
+            torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
+
+
+def test_an_action_that_has_become_impossible_leaves_the_gradients_finite() -> None:
+    config = made_config()
+    network = made_network(config)
+    with torch.no_grad():
+        network.policy.bias.copy_(torch.tensor([0.0, -500, -500, -500, -500]))
+    states, actions, returns = torch.randn(3, 4), torch.tensor([1, 2, 3]), torch.ones(3)
+
+    losses = guarded_losses(network, states, actions, returns, config)
+    gradients = torch.autograd.grad(losses.total, list(network.parameters()))
+
+    assert torch.isfinite(losses.total)
+    assert all(torch.isfinite(gradient).all() for gradient in gradients)
+
+
+def test_a_prediction_is_written_where_the_state_lies_with_the_version_that_made_it() -> None:
+    config = made_config()
+    network, table = made_network(config), made_experiences(config)
+    model = Model(config, network, torch.device("cpu"))
+    model.updates = 7
+    table.predictions[:] = -1
+
+    model.predict(table, [5, 2])
+
+    logits, values = network(table.states[[5, 2]])
+    torch.testing.assert_close(table.predictions[[5, 2], :-1], torch.softmax(logits, -1).detach())
+    torch.testing.assert_close(table.predictions[[5, 2], -1], values.detach())
+    assert table.versions[[5, 2]].tolist() == [7, 7]
+    assert (table.predictions[[0, 1, 3, 4]] == -1).all()
+    tally = model.take_tally()
+    assert (tally.predictions, tally.prediction_batches) == (2, 1)
+
+
+def test_a_batch_is_full_when_it_has_the_least_number_and_keeps_its_copies() -> None:
+    config = made_config()
+    table = made_experiences(config)
+    before = table.states.clone()
+    batch = TrainingBatch(table, least=4)
+    batch.add(Submission(0, 3, 0, 0.0))
+    assert not batch.is_full
+    batch.add(Submission(6, 0, 0, 0.0))  # an agent that left before it had done anything
+    assert not batch.is_full
+    batch.add(Submission(9, 2, 12, 3.5))
+    assert batch.is_full
+    table.states.zero_()  # the agents go on
+
+    assert torch.equal(batch.states, before[[0, 1, 2, 9, 10]])
+    assert torch.equal(batch.actions, table.actions[[0, 1, 2, 9, 10]])
+    assert torch.equal(batch.returns, table.returns[[0, 1, 2, 9, 10]])
+    assert batch.episodes == [Episode(3.5, 12)]
+    batch.clear()
+    assert (batch.size, batch.episodes) == (0, [])
+
+
+def test_the_policy_lag_is_the_number_of_updates_since_an_experience_was_acted() -> None:
+    config = made_config()
+    table = made_experiences(config)
+    model = Model(config, made_network(config), torch.device("cpu"))
+    batch = TrainingBatch(table, least=1)
+    lags = []
+    for _ in range(3):
+        model.predict(table, [0, 1, 2])
+        for rows in (Submission(0, 3, 0, 0.0), Submission(3, 3, 0, 0.0)):  # the second was predicted at the beginning
+            batch.add(rows)
+            model.train(batch)
+            batch.clear()
+            tally = model.take_tally()
+            lags.append(tally.lag / tally.experiences)
+    assert lags == [0, 1, 0, 3, 0, 5]
+
+
+def test_an_update_counts_its_steps_and_its_episodes_and_stops_at_the_last_step() -> None:
+    config = made_config(total_steps=5)
+    table = made_experiences(config)
+    model = Model(config, made_network(config), torch.device("cpu"))
+    batch = TrainingBatch(table, least=1)
+    batch.add(Submission(0, 3, 10, -1.0))
+    for _ in range(4):
+        model.train(batch)
+    assert (model.step, model.updates) == (6, 2)
+    assert model.take_episodes() == [(3, Episode(-1.0, 10)), (6, Episode(-1.0, 10))]
+    assert model.take_episodes() == []
+    last = model.take_tally().last
+    assert last is not None
+    assert last.learning_rate == 0.1 * (1 - 3 / 5)
+
+
+def test_an_update_lowers_the_loss() -> None:
+    config = made_config(learning_rate=0.001, max_grad_norm=1e6)
+    table = made_experiences(config)
+    network = made_network(config)
+    model = Model(config, network, torch.device("cpu"))
+    batch = TrainingBatch(table, least=3)
+    batch.add(Submission(0, 3, 0, 0.0))
+
+    def loss() -> float:
+        return guarded_losses(network, batch.states, batch.actions, batch.returns, config).total.item()
+
+    before = loss()
+    model.train(batch)
+    assert loss() < before

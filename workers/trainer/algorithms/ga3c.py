@@ -1,0 +1,229 @@
+"""GA3C: one model, and queues between it and the agents (Babaeizadeh et al. 2017, section 4)."""
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+from functools import partial
+
+import numpy as np
+import torch
+from pydantic import JsonValue, TypeAdapter
+
+from workers.trainer import networks
+from workers.trainer.adjustment import Adjustment, Counts
+from workers.trainer.config import Ga3cConfig
+from workers.trainer.crew import Crew
+from workers.trainer.experiences import Desk, Exchange, Experiences
+from workers.trainer.ga3c_model import Model, TrainingBatch
+from workers.trainer.own_environment import OwnEnvironment, interface
+from workers.trainer.precision import body_dtype
+from workers.trainer.processes import Link, Processes
+from workers.trainer.record_queues import QueueClosed
+from workers.trainer.run import Run, TrainingState
+from workers.trainer.spaces import number_of_actions
+
+TICK_SECONDS = 0.1
+# The paper's fastest setting had 8 agents a core.
+AGENTS_PER_CORE = 8
+MOST_AGENTS, MOST_THREADS = 1024, 16
+
+counts_adapter = TypeAdapter(Counts)
+
+
+def agent(link: Link, config: Ga3cConfig, seed: int, desk: Desk) -> None:
+    """Agent: a process that plays an environment by the policies it asks for, and submits its experiences."""
+    environment = OwnEnvironment(config, seed)
+    try:
+        with suppress(QueueClosed):  # training is over
+            play(config, environment, np.random.default_rng(seed), desk, stopping=lambda: link.stopping)
+    finally:
+        environment.close()
+
+
+def play(
+    config: Ga3cConfig,
+    environment: OwnEnvironment,
+    random: np.random.Generator,
+    desk: Desk,
+    stopping: Callable[[], bool],
+) -> None:
+    """Submit every experience exactly once: t_max at a time, fewer at the end of an episode or when asked to stop."""
+    full, rollout = None, desk.new_rollout()
+    while not stopping():
+        policy, value = desk.ask(rollout, environment.observation)
+        if full:  # R = V(s_{t+k}), from the same prediction that the next action is drawn from
+            desk.submit(full, value, config.gamma)
+            full = None
+        action = draw(policy, random.random())
+        outcome = environment.step(np.array([action]))
+        desk.keep(rollout, action, outcome.reward)
+
+        done, last_state = rollout, environment.observation
+        episode = environment.begin_again() if outcome.over else None
+        if outcome.terminal:
+            desk.submit(done, 0.0, config.gamma, episode)
+            rollout = desk.new_rollout()
+        elif outcome.over:  # by a time limit: the last state has a value
+            rollout = desk.new_rollout()
+            _, value = desk.ask(rollout, last_state)
+            desk.submit(done, value, config.gamma, episode)
+        elif done.length == config.t_max:
+            full, rollout = done, desk.new_rollout()
+
+    _, value = desk.ask(rollout, environment.observation)
+    for unfinished in (full, rollout):
+        if unfinished:
+            desk.submit(unfinished, value, config.gamma)
+
+
+def draw(policy: list[float], uniform: float) -> int:
+    """Draw an action from π with a number that is uniform in [0, 1)."""
+    for action, probability in enumerate(policy):
+        uniform -= probability
+        if uniform < 0:
+            return action
+    return policy.index(max(policy))  # the probabilities add up to a little less than 1
+
+
+def predictor(model: Model, exchange: Exchange) -> None:
+    """Predictor: a thread that answers all states that wait with a single query of the network."""
+    dismissed = False
+    while not dismissed:
+        rows, dismissed = exchange.take_requests()
+        if rows:
+            model.predict(exchange.experiences, rows)
+            exchange.answer(rows)
+
+
+def trainer(model: Model, exchange: Exchange, config: Ga3cConfig) -> None:
+    """Trainer: a thread that gathers rollouts until they make a batch, and updates the network with it."""
+    batch = TrainingBatch(exchange.experiences, max(1, config.min_training_batch))
+    while submission := exchange.take_submission():
+        batch.add(submission)
+        exchange.free(submission.first_row)
+        if batch.is_full:
+            model.train(batch)
+            batch.clear()
+
+
+def train(config: Ga3cConfig, run: Run) -> None:
+    """Section 4: the queues, who stands at them, and the dynamic adjustment of how many do."""
+    start = run.restored
+    random = np.random.default_rng((config.seed, start.step if start else 0))
+    observation_shape, actions = interface(config)
+    torch.manual_seed(config.seed)
+    network = networks.build(config, observation_shape, actions, body_dtype(config, run.device)).to(run.device)
+    model = Model(config, network, run.device)
+    counts = restore(start, model, config) if start else configured(config)
+    most = largest(config, counts)
+    exchange = Exchange(Experiences.allocate(config, most.agents, observation_shape, number_of_actions(actions)))
+    adjustment = Adjustment(counts, most, config.adjustment_seconds, random)
+    report = Report(run, model, exchange, config.environment.frames_per_step)
+
+    def start_agent(processes: Processes, desk: Desk) -> int:
+        return processes.start(agent, config, int(random.integers(2**31)), desk)
+
+    def save() -> None:
+        with model.updating:
+            report.progress()
+            run.save(state(model, config.environment.frames_per_step, adjustment.counts, config))
+
+    crew = Crew(
+        exchange, most, start_agent, partial(predictor, model, exchange), partial(trainer, model, exchange, config)
+    )
+    with crew:
+        while model.step < config.total_steps and not run.should_stop():
+            crew.bring_to(adjustment.counts)
+            crew.watch(TICK_SECONDS)
+            if config.dynamic_adjustment and model.updates:
+                adjustment.observe(time.monotonic(), model.updates)
+            report.progress()
+            if run.metrics_due():
+                run.metrics(report.metrics(adjustment.counts))
+            if run.checkpoint_due():
+                save()
+        exchange.closing = True  # so that nothing is learnt after this
+        save()
+
+
+class Report:
+    """What the main thread tells of the others' work."""
+
+    def __init__(self, run: Run, model: Model, exchange: Exchange, frames_per_step: int) -> None:
+        self._run, self._model, self._exchange, self._frames_per_step = run, model, exchange, frames_per_step
+        self._updates = 0
+        self._since = time.monotonic()
+        self._sizes: list[tuple[int, int]] = []
+
+    def progress(self) -> None:
+        """Tell how far training is, and of the episodes that ended."""
+        self._sizes.append(self._exchange.sizes())
+        for step, episode in self._model.take_episodes():
+            self._run.episode(step, step * self._frames_per_step, episode.episode_return, episode.length)
+        step, updates = self._model.step, self._model.updates
+        self._run.advance(step, step * self._frames_per_step, updates - self._updates)
+        self._updates = updates
+
+    def metrics(self, counts: Counts) -> dict[str, float]:
+        """Return what happened since the last metrics."""
+        tally, now = self._model.take_tally(), time.monotonic()
+        prediction_queue, training_queue = (sum(sizes) / len(sizes) for sizes in zip(*self._sizes, strict=True))
+        values = {
+            "throughput/predictions_per_second": tally.predictions / (now - self._since),
+            "ga3c/agents": counts.agents,
+            "ga3c/predictors": counts.predictors,
+            "ga3c/trainers": counts.trainers,
+            "ga3c/prediction_queue": prediction_queue,
+            "ga3c/training_queue": training_queue,
+        }
+        self._since, self._sizes = now, []
+        if tally.prediction_batches:
+            values["ga3c/prediction_batch"] = tally.predictions / tally.prediction_batches
+        if last := tally.last:
+            values |= {
+                "ga3c/training_batch": tally.experiences / tally.updates,
+                "ga3c/policy_lag": tally.lag / tally.experiences,
+                "train/policy_loss": last.losses.policy.item() / last.experiences,
+                "train/value_loss": last.losses.value.item() / last.experiences,
+                "train/entropy": last.losses.entropy.item() / last.experiences,
+                "train/grad_norm": last.gradient_norm.item(),
+                "train/learning_rate": last.learning_rate,
+            }
+        return values
+
+
+def configured(config: Ga3cConfig) -> Counts:
+    """The numbers that training begins with."""
+    return Counts(config.num_agents, config.num_predictors, config.num_trainers)
+
+
+def largest(config: Ga3cConfig, counts: Counts) -> Counts:
+    """How far the adjustment may go; each agent needs a slot, and slots are made before training begins."""
+    if not config.dynamic_adjustment:
+        return counts
+    agents = max(2 * counts.agents, AGENTS_PER_CORE * (os.cpu_count() or 1))
+    return Counts(min(agents, MOST_AGENTS), MOST_THREADS, MOST_THREADS)
+
+
+def state(model: Model, frames_per_step: int, counts: Counts, config: Ga3cConfig) -> TrainingState:
+    """All that the next update depends on but the agents, which begin new episodes on resume."""
+    tensors = {f"network.{name}": values for name, values in model.parameters.named().items()}
+    tensors["optimizer.mean_square"] = model.optimizer.mean_square
+    facts: dict[str, JsonValue] = {"counts": asdict(counts), "configured": asdict(configured(config))}
+    return TrainingState(model.step, model.step * frames_per_step, tensors, facts)
+
+
+def restore(start: TrainingState, model: Model, config: Ga3cConfig) -> Counts:
+    """Put a saved state back in place; return the adjusted numbers, unless the configuration asks for others now."""
+    prefix = "network."
+    model.parameters.load(
+        {name.removeprefix(prefix): tensor for name, tensor in start.tensors.items() if name.startswith(prefix)}
+    )
+    model.optimizer.mean_square.copy_(start.tensors["optimizer.mean_square"])
+    model.step = start.step
+    wanted = configured(config)
+    if config.dynamic_adjustment and start.facts["configured"] == asdict(wanted):
+        return counts_adapter.validate_python(start.facts["counts"])
+    return wanted

@@ -1,0 +1,189 @@
+"""GA3C's one copy of the network: predictors ask it, trainers change it."""
+
+import threading
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from workers.trainer.config import Ga3cConfig
+from workers.trainer.experiences import Experiences, Submission
+from workers.trainer.networks import ActorCritic
+from workers.trainer.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
+from workers.trainer.own_environment import Episode
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What one update minimised, summed over its experiences, and the parts it consists of."""
+
+    total: Tensor
+    policy: Tensor
+    value: Tensor
+    entropy: Tensor
+
+
+def guarded_losses(
+    network: ActorCritic, states: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig
+) -> Losses:
+    """Equations 5 and 2 as one loss to minimise; ε keeps log π finite when the policy has moved on meanwhile."""
+    logits, values = network(states)
+    policy = torch.softmax(logits, dim=-1) + config.log_epsilon
+    log_policy = policy.log()
+    log_chosen = log_policy.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
+
+    policy_loss = -((returns - values.detach()) * log_chosen).sum()
+    entropy = -(policy * log_policy).sum()
+    value_loss = (returns - values).square().sum()
+    total = policy_loss - config.entropy_cost * entropy + config.value_cost * value_loss
+    return Losses(total, policy_loss, value_loss, entropy)
+
+
+class TrainingBatch:
+    """Rollouts of several agents, copied out of shared memory, so that the agents can go on at once."""
+
+    def __init__(self, experiences: Experiences, least: int) -> None:
+        self._experiences, self._least = experiences, least
+        rows = least - 1 + experiences.t_max
+        self._states = torch.empty(rows, *experiences.states.shape[1:], dtype=experiences.states.dtype)
+        self._actions = torch.empty(rows, dtype=torch.int64)
+        self._returns = torch.empty(rows)
+        self._versions = torch.empty(rows, dtype=torch.int64)
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin a new batch."""
+        self.size = 0
+        self.episodes: list[Episode] = []
+
+    def add(self, submission: Submission) -> None:
+        """Append a rollout."""
+        source = slice(submission.first_row, submission.first_row + submission.length)
+        target = slice(self.size, self.size + submission.length)
+        self._states.numpy()[target] = self._experiences.states.numpy()[source]
+        self._actions.numpy()[target] = self._experiences.actions.numpy()[source]
+        self._returns.numpy()[target] = self._experiences.returns.numpy()[source]
+        self._versions.numpy()[target] = self._experiences.versions.numpy()[source]
+        self.size = target.stop
+        if submission.episode_length:
+            self.episodes.append(Episode(submission.episode_return, submission.episode_length))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are enough experiences for an update."""
+        return self.size >= self._least
+
+    @property
+    def states(self) -> Tensor:
+        """s of all experiences."""
+        return self._states[: self.size]
+
+    @property
+    def actions(self) -> Tensor:
+        """a of all experiences."""
+        return self._actions[: self.size]
+
+    @property
+    def returns(self) -> Tensor:
+        """R of all experiences."""
+        return self._returns[: self.size]
+
+    def lag(self, version: int) -> float:
+        """k of equation 4: how many updates came between acting and now, on average."""
+        return version - float(self._versions.numpy()[: self.size].mean())
+
+
+@dataclass(frozen=True)
+class Update:
+    """What one update came to; the lag is in updates, a mean over its experiences."""
+
+    experiences: int
+    losses: Losses
+    gradient_norm: Tensor
+    learning_rate: float
+    lag: float
+
+
+@dataclass
+class Tally:
+    """What happened since the last report."""
+
+    predictions: int = 0
+    prediction_batches: int = 0
+    experiences: int = 0
+    updates: int = 0
+    lag: float = 0.0  # summed over the experiences
+    last: Update | None = None
+
+
+class Model:
+    """θ, and how several threads ask it and update it.
+
+    Trainers take turns: they share the gradients' buffer, and on one device they would only slow each other down.
+    Predictors never wait. They may meet an update half done, as in the paper.
+    """
+
+    def __init__(self, config: Ga3cConfig, network: ActorCritic, device: torch.device) -> None:
+        self._config, self._network, self._device = config, network, device
+        self.parameters = FlatParameters(network)
+        self.optimizer = RMSProp(self.parameters, config.rmsprop_decay, config.rmsprop_epsilon)
+        self.updating = threading.Lock()
+        self.step = 0
+        self.updates = 0
+        self._tally = Tally()
+        self._episodes: list[tuple[int, Episode]] = []
+        self._counting = threading.Lock()
+
+    @torch.inference_mode()
+    def predict(self, experiences: Experiences, rows: list[int]) -> None:
+        """Write π(·|s; θ) and V(s; θ) of these rows, and which θ it was."""
+        version = self.updates
+        states = experiences.states.index_select(0, torch.tensor(rows)).to(self._device)
+        logits, values = self._network(states)
+        predicted = torch.cat((torch.softmax(logits, dim=-1), values.unsqueeze(-1)), dim=-1)
+        experiences.predictions.numpy()[rows] = predicted.cpu().numpy()
+        experiences.versions.numpy()[rows] = version
+        with self._counting:
+            self._tally.predictions += len(rows)
+            self._tally.prediction_batches += 1
+
+    def train(self, batch: TrainingBatch) -> None:
+        """Update θ; a step counts from the moment that it has been learnt from."""
+        states = self._network.prepare(batch.states.to(self._device))
+        actions, returns = batch.actions.to(self._device), batch.returns.to(self._device)
+        config = self._config
+        with self.updating:
+            if self.step >= config.total_steps:
+                return  # the run is complete
+            learning_rate = learning_rate_at(
+                config.learning_rate, config.learning_rate_decay, self.step, config.total_steps
+            )
+            losses = guarded_losses(self._network, states, actions, returns, config)
+            self.parameters.backward(losses.total)
+            gradient_norm = clip_to_norm(self.parameters.gradients, config.max_grad_norm)
+            self.optimizer.step(learning_rate)
+            lag = batch.lag(self.updates)
+            self.updates += 1
+            self.step += batch.size
+            self._count(Update(batch.size, losses, gradient_norm, learning_rate, lag), batch.episodes)
+
+    def take_tally(self) -> Tally:
+        """Return what happened since this was last asked."""
+        with self._counting:
+            tally, self._tally = self._tally, Tally()
+        return tally
+
+    def take_episodes(self) -> list[tuple[int, Episode]]:
+        """Return the episodes whose ends were learnt from since this was last asked, each with the step of that."""
+        with self._counting:
+            episodes, self._episodes = self._episodes, []
+        return episodes
+
+    def _count(self, update: Update, episodes: list[Episode]) -> None:
+        with self._counting:
+            tally = self._tally
+            tally.experiences += update.experiences
+            tally.updates += 1
+            tally.lag += update.lag * update.experiences
+            tally.last = update
+            self._episodes += [(self.step, episode) for episode in episodes]
