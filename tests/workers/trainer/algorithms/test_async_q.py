@@ -4,20 +4,22 @@ import copy
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 import torch
 from torch import Tensor, nn
 
 from workers.trainer import actor_learners, networks
-from workers.trainer.actor_learners import Shared
+from workers.trainer.actor_learners import Share, Shared
 from workers.trainer.algorithms import async_q
 from workers.trainer.config import NStepQConfig, OneStepQConfig, OneStepSarsaConfig
 from workers.trainer.environments import Actions
+from workers.trainer.exploration import draw_final_epsilons
 from workers.trainer.networks import ActionValues
 from workers.trainer.optimizers import FlatParameters
-from workers.trainer.own_environment import Episode, Outcome
-from workers.trainer.processes import Link
-from workers.trainer.run import NullRun
+from workers.trainer.own_environment import Episode, Outcome, OwnEnvironment
+from workers.trainer.processes import ActorFailed, Link
+from workers.trainer.run import NullRun, TrainingState
 from workers.trainer.spaces import Discrete
 
 Config = OneStepQConfig | OneStepSarsaConfig | NStepQConfig
@@ -63,13 +65,11 @@ class Alone(Link):
         pass
 
 
-class MadeSequence:
+class MadeSequence(OwnEnvironment):
     """An environment whose states are given beforehand, with a terminal state, a time limit or a lost life at times."""
 
-    actions = Discrete(ACTIONS)
-    observation_shape = (READINGS,)
-
     def __init__(self, ends: dict[int, str]) -> None:
+        self.actions, self.observation_shape = Discrete(ACTIONS), (READINGS,)
         self._states = np.random.default_rng(1).standard_normal((2 * STEPS, 1, READINGS)).astype(np.float32)
         self._ends = ends
         self._row = 0
@@ -249,6 +249,80 @@ def test_n_step_q_learns_what_a_literal_transcription_of_algorithm_s1_learns(mon
     assert (theta - before).norm() > 0.1
     torch.testing.assert_close(theta, flat(literal.network), rtol=1e-3, atol=1e-4)
     torch.testing.assert_close(theta_minus, flat(literal.target), rtol=1e-3, atol=1e-4)
+
+
+def test_from_a_checkpoint_the_next_updates_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {**SETTINGS, "learning_rate_decay": "none", "final_epsilons": GREEDY}
+    config = NStepQConfig.model_validate(settings)
+    _, uninterrupted, uninterrupted_target = learnt(config, MadeSequence({}), monkeypatch)
+
+    world = MadeSequence({})
+    monkeypatch.setattr(async_q, "OwnEnvironment", lambda *_: world)
+    first, network = made_shared(config)
+    parameters = FlatParameters(network, first.values)
+    async_q.n_step(Alone(), config.model_copy(update={"total_steps": 25}), first)
+    tensors = {f"network.{name}": values.clone() for name, values in parameters.named().items()}
+    tensors |= {"optimizer.statistics": first.statistics.clone()}
+    tensors |= {name: tensor.clone() for name, tensor in first.others.items()}
+    fresh = networks.build_action_values(config, (READINGS,), Discrete(ACTIONS))
+    others = {name: torch.zeros_like(tensor) for name, tensor in first.others.items()}
+    saved = TrainingState(first.T, first.T, tensors)
+    second = actor_learners.share(config, saved, FlatParameters(fresh), async_q.MEASURES, others)
+    async_q.n_step(Alone(), config, second)
+
+    assert second.T == STEPS
+    assert torch.equal(second.values, uninterrupted)
+    assert torch.equal(second.others["target.values"], uninterrupted_target)
+
+
+def test_a_run_that_stops_has_saved_what_it_restored_and_all_that_it_shares() -> None:
+    config = OneStepQConfig(**{**CATCH, "target_update_frames": 90, "total_steps": 1_000_000})
+    first = NullRun(stop_at_step=300)
+    async_q.train(config, first)
+    saved = first.saved[-1]
+    second = NullRun(restored=saved, stop_at_step=saved.step, step=saved.step)
+
+    async_q.train(config, second)  # asked to stop at once
+
+    names = set(networks.build_action_values(config, (READINGS,), Discrete(ACTIONS)).state_dict())
+    assert saved.tensors.keys() == {f"network.{name}" for name in names} | {
+        "optimizer.statistics",
+        "target.values",
+        "target.since",
+    }
+    assert 90 <= saved.tensors["target.since"].item() <= saved.step
+    for name, tensor in saved.tensors.items():
+        assert torch.equal(second.saved[-1].tensors[name], tensor), name
+
+
+def test_every_actor_learner_anneals_towards_an_epsilon_of_its_own() -> None:
+    settings = {**SETTINGS, "env": "ALE/Pong-v5", "network": "auto", "num_actors": 3, "epsilon_anneal_frames": 1000}
+    settings |= {"final_epsilons": (0.1, 0.5), "final_epsilon_probabilities": (0.5, 0.5)}
+    config = OneStepQConfig.model_validate(settings)
+    final = draw_final_epsilons(config, 3)
+    assert len(set(final)) == 2
+    network = made_shared(OneStepQConfig(**SETTINGS, final_epsilons=GREEDY))[1]
+    shared = Shared(torch.zeros(1), torch.zeros(1, 1), torch.zeros(3, dtype=torch.int64), torch.zeros(3, 6))
+    shared.steps[1] = 125  # half of the frames, four each
+
+    for number in range(3):
+        link = Alone()
+        link.number = number
+        actor = async_q.Actor(link, config, Share(link, config, shared), MadeSequence({}), network)
+        actor.act(steps=0)
+        assert actor.epsilon == pytest.approx((1 + final[number]) / 2)
+
+
+def test_a_killed_actor_learner_ends_the_run() -> None:
+    class Killer(NullRun):
+        def advance(self, step: int, frames: int, updates: int = 1) -> None:
+            super().advance(step, frames, updates)
+            if step > 0:
+                own = [child for child in psutil.Process().children(recursive=True) if child.children() == []]
+                max(own, key=lambda child: child.cpu_times().user).kill()
+
+    with pytest.raises(ActorFailed, match=r"n_step \d was killed by signal 9"):
+        async_q.train(NStepQConfig(**{**CATCH, "total_steps": 1_000_000}), Killer())
 
 
 @pytest.mark.parametrize("method", [OneStepQConfig, OneStepSarsaConfig, NStepQConfig])
