@@ -32,6 +32,11 @@ def metric_names(session: Session, run_id: int) -> list[str]:
     return list(session.scalars(names))
 
 
+def all_metric_names(session: Session) -> list[str]:
+    """Names of the metrics of all runs, in order."""
+    return list(session.scalars(select(MetricSeries.name).distinct().order_by(MetricSeries.name)))
+
+
 def run_metrics(session: Session, run: Run, names: Sequence[str], window: Window, after: str | None) -> RunMetrics:
     """The named series, or all; with a cursor only what was stored since, unless that changed what came before."""
     found = select(MetricSeries).where(MetricSeries.run_id == run.id).order_by(MetricSeries.name)

@@ -41,3 +41,10 @@ def read_metric_names(db: Db, run_id: RunId) -> list[str]:
     with db.read() as session:
         find_run(session, run_id)
         return queries.metric_names(session, run_id)
+
+
+@router.get("/metric-names")
+def read_all_metric_names(db: Db) -> list[str]:
+    """Names of the metrics that any run has reported."""
+    with db.read() as session:
+        return queries.all_metric_names(session)

@@ -71,12 +71,10 @@ def _order(sort: str) -> _Order:
         return _Order(getattr(Run, name), descending)
     if name.startswith("metric:") and name.count(":") == 2:
         _, metric, statistic = name.split(":")
-        if statistic in ("last", "max"):
+        if statistic in ("last", "min", "max"):
             return _Order(getattr(MetricSeries, statistic), descending, metric)
     raise Invalid(
-        FieldError(
-            field="sort", message=f"sort by one of {', '.join(SORTABLE)}, or by metric:NAME:last or metric:NAME:max"
-        )
+        FieldError(field="sort", message=f"sort by one of {', '.join(SORTABLE)}, or by metric:NAME:last, :min or :max")
     )
 
 

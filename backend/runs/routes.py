@@ -3,9 +3,12 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
+from pydantic import StringConstraints
 
 from backend.db import Database, Db
 from backend.ids import RunId
+from backend.metrics.queries import MAX_NAMES
+from backend.metrics.schemas import NAME_PATTERN
 from backend.models import State
 from backend.runs import listing, schemas, service, view
 from backend.workers.doorbell import Bell, Doorbell
@@ -13,6 +16,7 @@ from backend.workers.doorbell import Bell, Doorbell
 router = APIRouter(tags=["runs"])
 
 Words = Annotated[list[str], Query(max_length=50)]
+MetricName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 
 
 @router.post("/runs", status_code=201)
@@ -34,8 +38,11 @@ def list_runs(
     text: Annotated[str, Query(max_length=200, description="In name, notes, tags, environment, or the number.")] = "",
     archived: Annotated[bool, Query(description="The archived runs instead of the others.")] = False,
     sort: Annotated[
-        str, Query(max_length=200, description="A column or metric:NAME:last|max; with - the greatest first.")
+        str, Query(max_length=200, description="A column or metric:NAME:last|min|max; with - the greatest first.")
     ] = "-created_at",
+    metric: Annotated[
+        list[MetricName], Query(max_length=MAX_NAMES, description="Names of metrics to tell of each run.")
+    ] = [],  # noqa: B006
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
     cursor: Annotated[str | None, Query(max_length=2_000)] = None,
 ) -> schemas.RunPage:
@@ -43,7 +50,7 @@ def list_runs(
     filters = listing.Filters([*state], tag, algorithm, env, text.strip(), archived)
     with db.read() as session:
         page = listing.list_runs(session, filters, sort, limit, cursor)
-        items = view.shown(session, page.runs)
+        items = view.shown(session, page.runs, metric)
     return schemas.RunPage(items=items, next_cursor=page.next_cursor, total=page.total)
 
 

@@ -31,6 +31,16 @@ class Failure(BaseModel):
     traceback: str | None
 
 
+class MetricExtent(BaseModel):
+    """The last, least and greatest value of a metric; NaN and the infinities are strings."""
+
+    model_config = ConfigDict(from_attributes=True, ser_json_inf_nan="strings")
+
+    last: float | None
+    min: float | None
+    max: float | None
+
+
 class Run(BaseModel):
     """A run as the browser shows it."""
 
@@ -67,6 +77,7 @@ class Run(BaseModel):
     versions: dict[str, str] | None
     command: list[str] | None
     color: str = Field(pattern="^#[0-9a-f]{6}$")
+    metrics: dict[str, MetricExtent] = Field(description="Of the metrics that a list was asked for with.")
 
 
 class RunPage(BaseModel):

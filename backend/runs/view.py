@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend import models
 from backend.columns import utc_now
+from backend.metrics.models import MetricSeries
 from backend.runs import schemas
 from backend.runs.states import ACTIVE
 from workers.trainer.config.problems import title_of
@@ -20,10 +21,11 @@ PALETTE = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#a
 GONE_AFTER = timedelta(seconds=10)
 
 
-def shown(session: Session, runs: Sequence[models.Run]) -> list[schemas.Run]:
-    """Runs as the API shows them."""
+def shown(session: Session, runs: Sequence[models.Run], metrics: Sequence[str] = ()) -> list[schemas.Run]:
+    """Runs as the API shows them, with some of their metrics if any are asked for."""
     free = _free_workers(session, {run.queue for run in runs if run.state == "queued"})
-    return [_shown(run, free) for run in runs]
+    extents = _extents(session, [run.id for run in runs], metrics) if metrics else {}
+    return [_shown(run, free, extents.get(run.id, {})) for run in runs]
 
 
 def shown_one(session: Session, run: models.Run) -> schemas.Run:
@@ -54,6 +56,18 @@ def _free_workers(session: Session, queues: Iterable[str]) -> dict[str, int | No
     return found
 
 
+def _extents(
+    session: Session, run_ids: Sequence[int], metrics: Sequence[str]
+) -> dict[int, dict[str, schemas.MetricExtent]]:
+    """By run and metric, how far each of the metrics reaches."""
+    columns = (MetricSeries.run_id, MetricSeries.name, MetricSeries.last, MetricSeries.min, MetricSeries.max)
+    wanted = select(*columns).where(MetricSeries.run_id.in_(run_ids), MetricSeries.name.in_(metrics))
+    found: dict[int, dict[str, schemas.MetricExtent]] = {}
+    for row in session.execute(wanted):
+        found.setdefault(row.run_id, {})[row.name] = schemas.MetricExtent.model_validate(row)
+    return found
+
+
 def _reason(run: models.Run, free: dict[str, int | None]) -> str | None:
     if run.state in ACTIVE and run.desired != "run":
         return "Stopping: the trainer saves a checkpoint first." if run.desired == "stop" else "Pausing."
@@ -73,7 +87,7 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _shown(run: models.Run, free: dict[str, int | None]) -> schemas.Run:
+def _shown(run: models.Run, free: dict[str, int | None], metrics: dict[str, schemas.MetricExtent]) -> schemas.Run:
     parent = None
     if run.parent_run_id is not None:
         parent = schemas.Parent(run_id=run.parent_run_id, checkpoint_id=run.parent_checkpoint_id, step=run.parent_step)
@@ -115,4 +129,5 @@ def _shown(run: models.Run, free: dict[str, int | None]) -> schemas.Run:
         versions=run.versions,
         command=run.command,
         color=color_of(run.id),
+        metrics=metrics,
     )

@@ -65,6 +65,11 @@ export const metricNamesQuery = (id: number) =>
       call("get", "/api/v1/runs/{run_id}/metric-names", { path: { run_id: id }, signal }),
   });
 
+export const allMetricNamesQuery = queryOptions({
+  queryKey: ["metric-names"],
+  queryFn: ({ signal }): Promise<string[]> => call("get", "/api/v1/metric-names", { signal }),
+});
+
 export const checkpointsQuery = (id: number) =>
   queryOptions({
     queryKey: ["run", id, "checkpoints"],

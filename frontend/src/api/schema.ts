@@ -224,6 +224,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/metric-names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read All Metric Names
+         * @description Names of the metrics that any run has reported.
+         */
+        get: operations["read_all_metric_names"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/presets": {
         parameters: {
             query?: never;
@@ -1366,6 +1386,18 @@ export interface components {
             /** Next After */
             next_after: number | null;
         };
+        /**
+         * MetricExtent
+         * @description The last, least and greatest value of a metric; NaN and the infinities are strings.
+         */
+        MetricExtent: {
+            /** Last */
+            last: number | null;
+            /** Max */
+            max: number | null;
+            /** Min */
+            min: number | null;
+        };
         /** Metrics */
         Metrics: {
             /**
@@ -1610,6 +1642,13 @@ export interface components {
              * @description The algorithm as people write it.
              */
             method: string;
+            /**
+             * Metrics
+             * @description Of the metrics that a list was asked for with.
+             */
+            metrics: {
+                [key: string]: components["schemas"]["MetricExtent"];
+            };
             /** Name */
             name: string;
             /** Notes */
@@ -2370,6 +2409,35 @@ export interface operations {
             };
         };
     };
+    read_all_metric_names: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string[];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_presets: {
         parameters: {
             query?: never;
@@ -2410,7 +2478,9 @@ export interface operations {
                 /** @description Any of these. */
                 env?: string[];
                 limit?: number;
-                /** @description A column or metric:NAME:last|max; with - the greatest first. */
+                /** @description Names of metrics to tell of each run. */
+                metric?: string[];
+                /** @description A column or metric:NAME:last|min|max; with - the greatest first. */
                 sort?: string;
                 /** @description Any of these. */
                 state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];

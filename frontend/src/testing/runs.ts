@@ -36,6 +36,7 @@ export function aRun(changes: Partial<Run> = {}): Run {
     versions: null,
     command: null,
     color: "#3451b2",
+    metrics: {},
     ...changes,
   };
 }

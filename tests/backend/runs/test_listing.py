@@ -8,7 +8,7 @@ import pytest
 from backend.db import Database
 from backend.metrics.models import MetricSeries
 from backend.runs.listing import SORTABLE
-from tests.factories import CARTPOLE, Api
+from tests.factories import CARTPOLE, Api, metrics
 
 PONG = {"algorithm": "paac", "env": "ALE/Pong-v5"}
 
@@ -78,7 +78,7 @@ def test_pages_hold_every_run_once_under_any_sort(api: Api, database: Database, 
     api.act(made[0], "stop")
     _give_metric(database, dict(zip(made, (1.5, -2.0, math.nan, math.inf), strict=False)))
     sign = "-" if descending else ""
-    for sort in (*SORTABLE, "metric:episode/return:last", "metric:episode/return:max", "metric:unknown:last"):
+    for sort in (*SORTABLE, "metric:episode/return:last", "metric:episode/return:min", "metric:unknown:max"):
         whole = ids(api, sort=sign + sort)
         assert sorted(whole) == sorted(made), sort
         assert walk(api, sign + sort, 2) == whole, sort
@@ -91,6 +91,18 @@ def test_sorting_by_a_metric_puts_runs_without_it_last(api: Api, database: Datab
     _give_metric(database, {low: -21.0, high: 18.5})
     assert ids(api, sort="metric:episode/return:last") == [low, high, without]
     assert ids(api, sort="-metric:episode/return:max") == [high, low, without]
+
+
+def test_the_list_tells_the_metrics_that_it_is_asked_for(api: Api) -> None:
+    run_id, attempt = api.running()
+    values: list[Any] = [2.0, 0.5, "Infinity", 1.0]
+    api.send(run_id, attempt, *(metrics(seq, seq, {"a/b": value, "c": 0}) for seq, value in enumerate(values, 2)))
+    without = api.launch()["id"]
+    asked = {"metric": ["a/b", "episode/return"]}
+    told = {run["id"]: run["metrics"] for run in api.user.get("/api/v1/runs", params=asked).json()["items"]}
+    assert told == {run_id: {"a/b": {"last": 1.0, "min": 0.5, "max": "Infinity"}}, without: {}}
+    assert api.run(run_id)["metrics"] == {}
+    assert api.user.get("/api/v1/metric-names").json() == ["a/b", "c"]
 
 
 def test_a_run_launched_between_two_pages_shifts_nothing(api: Api) -> None:
@@ -111,6 +123,8 @@ def test_a_run_launched_between_two_pages_shifts_nothing(api: Api) -> None:
         ({"cursor": "W10="}, "cursor"),
         ({"cursor": "WyJuYW1lIiwgImEiLCAxXQ=="}, "cursor"),
         ({"limit": 1_001}, "limit"),
+        ({"metric": "<b>"}, "metric.0"),
+        ({"metric": ["m"] * 51}, "metric"),
     ],
 )
 def test_a_wrong_query_is_named(api: Api, query: dict[str, Any], field: str) -> None:
@@ -128,4 +142,4 @@ def test_colours_of_neighbours_differ_and_stay(api: Api) -> None:
 def _give_metric(database: Database, values: dict[int, float]) -> None:
     with database.write() as session:
         for run_id, value in values.items():
-            session.add(MetricSeries(run_id=run_id, name="episode/return", last=value, max=value))
+            session.add(MetricSeries(run_id=run_id, name="episode/return", last=value, min=value, max=value))

@@ -17,7 +17,10 @@ export function patchRun(client: QueryClient, run: Run): { listed: boolean } {
 
 function withRun(page: RunPage, run: Run): RunPage {
   if (!page.items.some((item) => item.id === run.id)) return page;
-  return { ...page, items: page.items.map((item) => (item.id === run.id ? run : item)) };
+  return {
+    ...page,
+    items: page.items.map((item) => (item.id === run.id ? { ...run, metrics: item.metrics } : item)),
+  };
 }
 
 /** The state of a run as the lists show it now; undefined when no list shows it. */

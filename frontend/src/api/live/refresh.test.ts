@@ -84,6 +84,28 @@ describe("what events of the live stream fetch again", () => {
     expect(still.fetched).not.toHaveBeenCalled();
   });
 
+  it("fetches a list that tells metrics when they move, and no other", async () => {
+    const plain = shown(client, ["runs", { metric: [] }], list([aRun()]));
+    refresher.take({ kind: "run.metrics", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(LIST_REFRESH_MS);
+    expect(plain.fetched).not.toHaveBeenCalled();
+    plain.unsubscribe();
+    const telling = shown(client, ["runs", { metric: ["train/entropy"] }], list([aRun()]));
+    refresher.take({ kind: "run.metrics", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(LIST_REFRESH_MS);
+    expect(telling.fetched).toHaveBeenCalledTimes(1);
+  });
+
+  it("keeps what a row tells of metrics when it is patched by itself", async () => {
+    const metrics = { "train/entropy": { last: 1, min: 0, max: 2 } };
+    shown(client, ["runs", {}], list([aRun({ step: 1, metrics })]));
+    serve(aRun({ step: 2 }));
+    refresher.take({ kind: "run.changed", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    const [row] = client.getQueryData<ReturnType<typeof list>>(["runs", {}])?.pages[0]?.items ?? [];
+    expect(row).toMatchObject({ step: 2, metrics });
+  });
+
   it("lets a slow answer arrive before it asks once more", async () => {
     const answers: (() => void)[] = [];
     const fetched = vi.fn(() => new Promise((resolve) => answers.push(() => resolve(null))));

@@ -1,5 +1,5 @@
 import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
-import { runQuery } from "../queries";
+import { type RunListQuery, runQuery } from "../queries";
 import type { LiveEvent } from "./events";
 import { dropRun, patchRun, shownState } from "./patch";
 
@@ -50,6 +50,8 @@ export class Refresher {
         this.later(["run", event.run_id, "metrics"]);
         this.later(["run", event.run_id, "metric-names"]);
         this.pending.figuresOf.add(event.run_id);
+        // A row patched by itself brings no metrics: a list that tells them is fetched again.
+        if (this.listTellsMetrics()) this.later(["runs"]);
         break;
       case "run.log":
         this.later(["run", event.run_id, "log"]);
@@ -64,6 +66,11 @@ export class Refresher {
 
   stop(): void {
     clearTimeout(this.timer);
+  }
+
+  private listTellsMetrics(): boolean {
+    const lists = this.client.getQueryCache().findAll({ queryKey: ["runs"], type: "active" });
+    return lists.some(({ queryKey: [, query] }) => ((query as RunListQuery).metric ?? []).length > 0);
   }
 
   private later(key: QueryKey): void {

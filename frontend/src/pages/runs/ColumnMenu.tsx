@@ -1,8 +1,13 @@
 import { ActionIcon, Button, Checkbox, Popover, ScrollArea, Stack, Text, Tooltip } from "@mantine/core";
 import { IconColumns3 } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Fragment, type ReactNode } from "react";
+import { allMetricNamesQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
-import { COLUMNS, configColumns, DEFAULT_COLUMNS, type RunColumn } from "./columns";
-import { toggled } from "./view";
+import { metricSections, metricTitle } from "@/charts/metrics";
+import { COLUMNS, configColumns, DEFAULT_COLUMNS, metricColumnId, OWN, STATISTICS } from "./columns";
+import { hasColumn, toggledColumn } from "./columnSpecs";
+import classes from "./runs.module.css";
 
 interface ColumnMenuProps {
   runs: readonly Run[];
@@ -10,21 +15,22 @@ interface ColumnMenuProps {
   onChange: (chosen: string[]) => void;
 }
 
-/** Which columns the table has: a run's own, and any hyper-parameter. */
+type Box = (id: string, named: { label: string } | { "aria-label": string }) => ReactNode;
+
+/** Which columns the table has: a run's own, any metric's last, greatest or least value, and any hyper-parameter. */
 export function ColumnMenu({ runs, chosen, onChange }: ColumnMenuProps) {
-  const list = (columns: readonly RunColumn[]) =>
-    columns.map(({ id, title }) => (
-      <Checkbox
-        key={id}
-        size="xs"
-        label={title}
-        checked={id === "name" || chosen.includes(id)}
-        disabled={id === "name"}
-        onChange={() => onChange(toggled(chosen, id))}
-      />
-    ));
+  const box: Box = (id, named) => (
+    <Checkbox
+      key={id}
+      size="xs"
+      {...named}
+      checked={id === OWN || hasColumn(chosen, id)}
+      disabled={id === OWN}
+      onChange={() => onChange(toggledColumn(chosen, id))}
+    />
+  );
   return (
-    <Popover position="bottom-end" shadow="md" width={240} trapFocus>
+    <Popover position="bottom-end" shadow="md" width={360} trapFocus>
       <Popover.Target>
         <Tooltip label="Choose columns">
           <ActionIcon size={32} aria-label="Choose columns" visibleFrom="sm">
@@ -33,13 +39,16 @@ export function ColumnMenu({ runs, chosen, onChange }: ColumnMenuProps) {
         </Tooltip>
       </Popover.Target>
       <Popover.Dropdown p={0}>
-        <ScrollArea.Autosize mah={400} type="auto">
+        <ScrollArea.Autosize mah={480} type="auto">
           <Stack gap="xs" p="sm">
-            {list(COLUMNS)}
+            <div className={classes.columnChoices}>
+              {COLUMNS.map(({ id, title }) => box(id, { label: title }))}
+            </div>
+            <MetricChoices box={box} />
             <Text size="xs" c="dimmed" mt="xs">
               Hyper-parameters
             </Text>
-            {list(configColumns(runs))}
+            {configColumns(runs).map(({ id, title }) => box(id, { label: title }))}
             <Button variant="subtle" size="xs" onClick={() => onChange(DEFAULT_COLUMNS)}>
               Show the usual columns
             </Button>
@@ -47,5 +56,34 @@ export function ColumnMenu({ runs, chosen, onChange }: ColumnMenuProps) {
         </ScrollArea.Autosize>
       </Popover.Dropdown>
     </Popover>
+  );
+}
+
+function MetricChoices({ box }: { box: Box }) {
+  const { data: names = [] } = useQuery(allMetricNamesQuery);
+  if (names.length === 0) return null;
+  return (
+    <div className={classes.metricChoices}>
+      <Text size="xs" c="dimmed">
+        Metrics
+      </Text>
+      {STATISTICS.map((statistic) => (
+        <Text key={statistic} size="xs" c="dimmed" aria-hidden>
+          {statistic}
+        </Text>
+      ))}
+      {metricSections(names)
+        .flatMap((section) => section.names)
+        .map((name) => (
+          <Fragment key={name}>
+            <Text size="xs" truncate title={name} aria-hidden>
+              {metricTitle(name)}
+            </Text>
+            {STATISTICS.map((statistic) =>
+              box(metricColumnId(name, statistic), { "aria-label": `${metricTitle(name)}, ${statistic}` }),
+            )}
+          </Fragment>
+        ))}
+    </div>
   );
 }

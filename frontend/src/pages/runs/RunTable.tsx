@@ -1,13 +1,12 @@
-import { Checkbox, UnstyledButton } from "@mantine/core";
+import { Checkbox } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef, useState } from "react";
+import { type CSSProperties, useEffect, useRef, useState } from "react";
+import { ColumnHeader } from "./ColumnHeader";
 import type { RunColumn } from "./columns";
 import { RunMenu } from "./RunMenu";
 import classes from "./runs.module.css";
 import type { RunTableModel } from "./useRunTable";
-import { nextSort } from "./view";
 
 const ROW_HEIGHT = 56;
 const SELECT_WIDTH = 44;
@@ -15,13 +14,21 @@ const MENU_WIDTH = 40;
 
 interface RunTableProps {
   model: RunTableModel;
+  /** The columns as the user has them, and how they are changed. */
+  columns: readonly string[];
+  onColumns: (columns: string[]) => void;
   sort: string;
   onSort: (sort: string) => void;
 }
 
 /** The table of runs; only the rows in view are drawn, so a thousand are as quick as ten. */
-export function RunTable({ model, sort, onSort }: RunTableProps) {
-  const { table, shown } = model;
+export function RunTable({ model, columns, onColumns, sort, onSort }: RunTableProps) {
+  const { table } = model;
+  const [dragged, setDragged] = useState<{ id: string; width: number } | null>(null);
+  const shown = model.shown.map((column) =>
+    column.id === dragged?.id ? { ...column, width: dragged.width } : column,
+  );
+  const pinned = pinnedStyles(shown);
   const rows = table.getRowModel().rows;
   const body = useRef<HTMLTableSectionElement>(null);
   const { items, before, after } = useRowsInView(rows.length, body);
@@ -40,7 +47,7 @@ export function RunTable({ model, sort, onSort }: RunTableProps) {
         </colgroup>
         <thead>
           <tr aria-rowindex={1}>
-            <th scope="col">
+            <th scope="col" data-pinned style={{ left: 0 }}>
               <Checkbox
                 size="xs"
                 aria-label="Select all shown runs"
@@ -49,8 +56,19 @@ export function RunTable({ model, sort, onSort }: RunTableProps) {
                 onChange={table.getToggleAllRowsSelectedHandler()}
               />
             </th>
-            {shown.map((column) => (
-              <ColumnHeader key={column.id} column={column} sort={sort} onSort={onSort} />
+            {shown.map((column, at) => (
+              <ColumnHeader
+                key={column.id}
+                column={column}
+                before={at > 1 ? shown[at - 1] : undefined}
+                after={shown[at + 1]}
+                columns={columns}
+                onColumns={onColumns}
+                sort={sort}
+                onSort={onSort}
+                style={pinned[at]}
+                onDragWidth={(width) => setDragged(width === null ? null : { id: column.id, width })}
+              />
             ))}
             <th scope="col" aria-label="Actions" />
           </tr>
@@ -67,7 +85,7 @@ export function RunTable({ model, sort, onSort }: RunTableProps) {
                 data-selected={row.getIsSelected() || undefined}
                 style={{ height: ROW_HEIGHT }}
               >
-                <td>
+                <td data-pinned style={{ left: 0 }}>
                   <Checkbox
                     size="xs"
                     aria-label={`Select ${row.original.name}`}
@@ -76,7 +94,12 @@ export function RunTable({ model, sort, onSort }: RunTableProps) {
                   />
                 </td>
                 {row.getAllCells().map((cell, at) => (
-                  <td key={cell.id} data-number={shown[at]?.number || undefined}>
+                  <td
+                    key={cell.id}
+                    data-number={shown[at]?.number || undefined}
+                    data-pinned={shown[at]?.pinned || undefined}
+                    style={pinned[at]}
+                  >
                     <table.FlexRender cell={cell} />
                   </td>
                 ))}
@@ -119,33 +142,12 @@ function useRowsInView(count: number, body: React.RefObject<HTMLElement | null>)
   };
 }
 
-function ColumnHeader({
-  column,
-  sort,
-  onSort,
-}: {
-  column: RunColumn;
-  sort: string;
-  onSort: RunTableProps["onSort"];
-}) {
-  const { sort: key, title, number } = column;
-  if (!key) {
-    return (
-      <th scope="col" data-number={number || undefined}>
-        <span className={classes.clip} title={title}>
-          {title}
-        </span>
-      </th>
-    );
-  }
-  const direction = sort === key ? "ascending" : sort === `-${key}` ? "descending" : "none";
-  return (
-    <th scope="col" aria-sort={direction} data-number={number || undefined}>
-      <UnstyledButton className={classes.sort} onClick={() => onSort(nextSort(sort, key))}>
-        {title}
-        {direction === "ascending" && <IconArrowUp size={14} aria-hidden />}
-        {direction === "descending" && <IconArrowDown size={14} aria-hidden />}
-      </UnstyledButton>
-    </th>
-  );
+/** Where columns stay while the others scroll below them: each right of the pinned ones before it. */
+function pinnedStyles(shown: readonly RunColumn[]): (CSSProperties | undefined)[] {
+  let left = SELECT_WIDTH;
+  return shown.map(({ pinned, width }) => {
+    if (!pinned) return undefined;
+    left += width;
+    return { left: left - width };
+  });
 }

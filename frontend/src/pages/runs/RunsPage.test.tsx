@@ -1,4 +1,4 @@
-import { screen, waitFor } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import type { Run } from "@/api/types";
@@ -87,5 +87,36 @@ describe("the runs page", () => {
     serve();
     show("/?archived=true");
     await screen.findByText("Nothing is archived");
+  });
+
+  it("asks for the metrics that its columns tell of", async () => {
+    const asked = serve({ runs: [aRun()] });
+    show("/?columns=metric.train%2Fentropy.max,state");
+    await screen.findByRole("columnheader", { name: /Policy entropy, greatest/ });
+    const lists = asked.filter(({ url }) => url.pathname === "/api/v1/runs");
+    expect(lists.map(({ url }) => url.searchParams.getAll("metric"))).toEqual([["train/entropy"]]);
+  });
+
+  it("moves, widens, pins and hides columns from the keyboard, and keeps them in the address", async () => {
+    serve({ runs: [aRun()] });
+    const { router } = show("/?columns=name,state,env,tags");
+    const columns = () => new URLSearchParams(router.state.location.search).get("columns");
+    const choose = async (column: string, item: string) => {
+      await userEvent.click(await screen.findByLabelText(`Column ${column}`));
+      const menu = await screen.findByRole("menu", { name: `Column ${column}`, hidden: true });
+      await userEvent.click(within(menu).getByRole("menuitem", { name: item, hidden: true }));
+    };
+    await choose("Environment", "Move left");
+    await waitFor(() => expect(columns()).toBe("name,env,state,tags"));
+    await choose("Tags", "Pin to the left");
+    await waitFor(() => expect(columns()).toBe("name,env,state,tags!"));
+    await choose("State", "Hide");
+    await waitFor(() => expect(columns()).toBe("name,env,tags!"));
+    screen.getByLabelText("Width of Environment").focus();
+    await userEvent.keyboard("{ArrowRight}");
+    await waitFor(() => expect(columns()).toBe("name,env~140,tags!"));
+    expect(screen.getAllByRole("columnheader").map(({ textContent }) => textContent)).toEqual(
+      expect.arrayContaining(["Run", "Tags", "Environment"]),
+    );
   });
 });

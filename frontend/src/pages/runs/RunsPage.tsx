@@ -9,6 +9,7 @@ import { plural } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { BulkBar } from "./BulkBar";
 import { ColumnMenu } from "./ColumnMenu";
+import { metricsOf } from "./columns";
 import { FirstRun } from "./FirstRun";
 import { Notices } from "./Notices";
 import { RunCards } from "./RunCards";
@@ -23,7 +24,7 @@ import { isFiltered, queryOf, withoutFilters, type RunsView } from "./view";
 export default function RunsPage() {
   usePageTitle("Runs");
   const { view, change, columns, chooseColumns } = useRunsView();
-  const list = useRunList(view);
+  const list = useRunList(view, columns);
   const model = useRunTable(list.runs, columns);
   const narrow = useMediaQuery("(max-width: 48em)", window.matchMedia("(max-width: 48em)").matches);
   const nothingAtAll = list.query.data && list.total === 0 && !isFiltered(view) && !view.archived;
@@ -59,7 +60,13 @@ export default function RunsPage() {
         (narrow ? (
           <RunCards model={model} />
         ) : (
-          <RunTable model={model} sort={view.sort} onSort={(sort) => change({ sort })} />
+          <RunTable
+            model={model}
+            columns={columns}
+            onColumns={chooseColumns}
+            sort={view.sort}
+            onSort={(sort) => change({ sort })}
+          />
         ))}
       {list.query.hasNextPage && (
         <Button
@@ -84,8 +91,8 @@ export default function RunsPage() {
   );
 }
 
-function useRunList(view: RunsView) {
-  const options = runListQuery(queryOf(view));
+function useRunList(view: RunsView, columns: readonly string[]) {
+  const options = runListQuery(queryOf(view, metricsOf(columns)));
   const query = useInfiniteQuery(options);
   const client = useQueryClient();
   const pages = query.data?.pages;

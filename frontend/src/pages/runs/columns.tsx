@@ -1,8 +1,10 @@
 import { Badge, Group } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { ConfigValue, Run } from "@/api/types";
+import type { ConfigValue, MetricValue, Run } from "@/api/types";
+import { metricTitle } from "@/charts/metrics";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
+import { hasColumn, readSpec } from "./columnSpecs";
 import { RunName } from "./RunName";
 import { StateCell } from "./StateCell";
 import classes from "./runs.module.css";
@@ -15,6 +17,8 @@ export interface RunColumn {
   number?: boolean;
   /** In pixels; the run's own column is at least this wide and takes what is left. */
   width: number;
+  /** Stays in sight while the others scroll. */
+  pinned?: boolean;
   cell: (run: Run) => ReactNode;
 }
 
@@ -30,7 +34,7 @@ export const COLUMNS: readonly RunColumn[] = [
     id: "algorithm",
     title: "Method",
     sort: "algorithm",
-    width: 112,
+    width: 124,
     cell: (run) => (
       <span className={classes.clip} title={run.method}>
         {run.method}
@@ -97,6 +101,9 @@ export const COLUMNS: readonly RunColumn[] = [
   },
 ];
 
+/** The column that names the run: always there, always first. */
+export const OWN = "name";
+
 export const DEFAULT_COLUMNS: string[] = COLUMNS.slice(0, 10).map(({ id }) => id);
 
 const CONFIG = "config.";
@@ -132,11 +139,54 @@ export function configColumns(runs: readonly Run[]): RunColumn[] {
     .map(configColumn);
 }
 
-/** The columns that are to be shown, in their fixed order; a hyper-parameter's even if no run has it now. */
-export function chosenColumns(ids: readonly string[]): RunColumn[] {
-  const own = COLUMNS.filter(({ id }) => id === "name" || ids.includes(id));
-  const config = ids.filter((id) => id.startsWith(CONFIG)).map((id) => configColumn(id.slice(CONFIG.length)));
-  return [...own, ...config];
+/** What can be told of a metric. */
+export const STATISTICS = ["last", "max", "min"] as const;
+export type Statistic = (typeof STATISTICS)[number];
+const STATISTIC_WORDS: Record<Statistic, string> = { last: "last", max: "greatest", min: "least" };
+
+const METRIC = /^metric\.(.+)\.(last|max|min)$/;
+
+export const metricColumnId = (metric: string, statistic: Statistic) => `metric.${metric}.${statistic}`;
+
+function metricColumn(id: string, metric: string, statistic: Statistic): RunColumn {
+  const title = `${metricTitle(metric)}, ${STATISTIC_WORDS[statistic]}`;
+  return {
+    id,
+    title,
+    sort: `metric:${metric}:${statistic}`,
+    number: true,
+    width: 128,
+    cell: (run) => <Score value={told(run.metrics[metric]?.[statistic])} meaning={title} />,
+  };
+}
+
+/** NaN and the infinities come as words, which the API's description cannot say. */
+function told(value: number | null | undefined): MetricValue | null {
+  return value ?? null;
+}
+
+/** The metrics that columns tell of. */
+export function metricsOf(columns: readonly string[]): string[] {
+  const named = columns.flatMap((text) => METRIC.exec(readSpec(text).id)?.[1] ?? []);
+  return [...new Set(named)];
+}
+
+function columnOf(id: string): RunColumn | undefined {
+  const [, metric, statistic] = METRIC.exec(id) ?? [];
+  if (metric) return metricColumn(id, metric, statistic as Statistic);
+  if (id.startsWith(CONFIG)) return configColumn(id.slice(CONFIG.length));
+  return COLUMNS.find((column) => column.id === id);
+}
+
+/** The columns that are to be shown: the run's own, the pinned ones, the others, each as wide as the user has it. */
+export function chosenColumns(columns: readonly string[]): RunColumn[] {
+  const specs = hasColumn(columns, OWN) ? columns : [OWN, ...columns];
+  const found = specs.map(readSpec).flatMap(({ id, width, pinned }) => {
+    const column = columnOf(id);
+    return column ? [{ ...column, width: width ?? column.width, pinned: pinned || id === OWN }] : [];
+  });
+  const rank = ({ id, pinned }: RunColumn) => (id === OWN ? 0 : pinned ? 1 : 2);
+  return found.toSorted((a, b) => rank(a) - rank(b));
 }
 
 function Tags({ tags }: { tags: readonly string[] }) {

@@ -1,5 +1,5 @@
 import { useLocalStorage } from "@mantine/hooks";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { useSearchParams } from "react-router";
 import { DEFAULT_COLUMNS } from "./columns";
 import { paramsOf, viewOf, type RunsView } from "./view";
@@ -13,6 +13,9 @@ export function useRunsView() {
     getInitialValueInEffect: false,
   });
   const view = useMemo(() => viewOf(params), [params]);
+  const address = params.toString();
+  // The router changes the address a moment later; until then what was chosen is shown, and the next choice builds on it.
+  const [chosen, setChosen] = useState<{ columns: string[]; leaving: string } | null>(null);
 
   function change(changes: Partial<RunsView>, { replace = false } = {}) {
     // Read from the address itself: two changes in one moment must not undo each other.
@@ -21,8 +24,10 @@ export function useRunsView() {
 
   function chooseColumns(columns: string[]) {
     setOwnColumns(columns);
+    setChosen({ columns, leaving: address });
     change({ columns }, { replace: true });
   }
 
-  return { view, change, columns: view.columns ?? ownColumns, chooseColumns };
+  const columns = chosen?.leaving === address ? chosen.columns : (view.columns ?? ownColumns);
+  return { view, change, columns, chooseColumns };
 }

@@ -27,7 +27,7 @@ describe("the view in the address", () => {
   });
 
   it("becomes the server's query without what only the page needs", () => {
-    const query = queryOf(viewOf(new URLSearchParams(`${FILTERED}&columns=state`)));
+    const query = queryOf(viewOf(new URLSearchParams(`${FILTERED}&columns=state`)), ["train/entropy"]);
     expect(query).toEqual({
       state: ["running", "queued"],
       algorithm: [],
@@ -36,6 +36,7 @@ describe("the view in the address", () => {
       text: "lr",
       archived: true,
       sort: "-last_return",
+      metric: ["train/entropy"],
     });
   });
 });

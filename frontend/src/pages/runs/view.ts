@@ -56,9 +56,10 @@ export function paramsOf(view: RunsView): URLSearchParams {
   return params;
 }
 
-export function queryOf(view: RunsView): RunListQuery {
+/** What the server is asked for: the runs, and what the columns tell of their metrics. */
+export function queryOf(view: RunsView, metric: string[]): RunListQuery {
   const { state, algorithm, env, tag, text, archived, sort } = view;
-  return { state, algorithm, env, tag, text: text.trim(), archived, sort };
+  return { state, algorithm, env, tag, text: text.trim(), archived, sort, metric };
 }
 
 /** Filters are what "Clear all" clears; sorting, columns and the archive stay. */
