@@ -8,10 +8,12 @@ from torch import Tensor, nn
 from workers.trainer.bodies import Body, build_body, prepared
 from workers.trainer.config import A3cConfig
 from workers.trainer.initialisation import initialised
+from workers.trainer.lstm import Cells, Lstm, LstmTape
 from workers.trainer.spaces import ActionSpace, Continuous
+from workers.trainer.tape import tape_of
 
-Memory = tuple[tuple[Tensor, Tensor], ...]
-"""(h, c) of each LSTM, each (1, 1, cells); nothing in a feed-forward agent."""
+Memory = tuple[Cells, ...]
+"""What each LSTM remembers; nothing in a feed-forward agent."""
 
 
 class Agent(nn.Module):
@@ -27,12 +29,11 @@ class Agent(nn.Module):
         super().__init__()
         features = lstm_units or bodies[0].features
         self.bodies = nn.ModuleList(bodies).to(dtype)
-        self.lstms = nn.ModuleList(nn.LSTM(body.features, lstm_units) for body in bodies if lstm_units)
+        self.lstms = nn.ModuleList(Lstm(body.features, lstm_units) for body in bodies if lstm_units)
         self.policy = nn.Linear(features, actions.size + 1 if isinstance(actions, Continuous) else actions.count)
         self.value = nn.Linear(features, 1)
         self.dtype = dtype
-        blank = torch.zeros(1, 1, lstm_units)
-        self.blank: Memory = tuple((blank, blank) for _ in self.lstms)
+        self.blank: Memory = tuple((torch.zeros(1, lstm_units), torch.zeros(1, lstm_units)) for _ in self.lstms)
 
     def prepare(self, observations: Tensor) -> Tensor:
         """Convert observations once to the format that the bodies read."""
@@ -44,11 +45,53 @@ class Agent(nn.Module):
         features = [body(states).float() for body in self.bodies]
         memories = []
         for i, (lstm, before) in enumerate(zip(self.lstms, memory, strict=True)):
-            recurrent, after = lstm(features[i].unsqueeze(1), before)
-            features[i] = recurrent.squeeze(1)
-            memories.append(cast(tuple[Tensor, Tensor], after))
-        # The first trunk is the policy's, the last is the value's: where there is one, they share it.
-        return self.policy(features[0]), self.value(features[-1]).squeeze(-1), tuple(memories)
+            features[i], after = lstm(features[i], before)
+            memories.append(after)
+        return *self.heads(features), tuple(memories)
+
+    def heads(self, features: list[Tensor]) -> tuple[Tensor, Tensor]:
+        """Numbers and values from the features of the trunks: the policy's first, the value's last; one may be both."""
+        return self.policy(features[0]), self.value(features[-1]).squeeze(-1)
+
+
+class AgentTape:
+    """Keeps what an agent computes in a rollout, so that learning needs no second forward pass."""
+
+    def __init__(self, agent: Agent, t_max: int) -> None:
+        self._agent = agent
+        self._bodies = [tape_of(cast(Body, body), t_max) for body in agent.bodies]
+        self._lstms = [LstmTape(cast(Lstm, lstm)) for lstm in agent.lstms]
+        self.rewind(agent.blank)
+
+    @property
+    def memory(self) -> Memory:
+        """What the agent remembers now."""
+        return tuple(lstm.memory for lstm in self._lstms)
+
+    def rewind(self, memory: Memory) -> None:
+        """Forget what was kept, for the weights have changed; go on with this memory."""
+        self.states: list[Tensor] = []
+        for body in self._bodies:
+            body.rewind()
+        for lstm, before in zip(self._lstms, memory, strict=True):
+            lstm.rewind(before)
+
+    @torch.no_grad()
+    def act(self, state: Tensor) -> Tensor:
+        """The policy's numbers in a state."""
+        self.states.append(state)
+        features = [body.act(state).float() for body in self._bodies]
+        if self._lstms:
+            features = [lstm.act(x) for lstm, x in zip(self._lstms, features, strict=True)]
+        return cast(Tensor, self._agent.policy(features[0]))
+
+    def recall(self) -> tuple[Tensor, Tensor]:
+        """The policy's numbers and the values of all states since it was rewound, with gradients for the weights."""
+        states = torch.cat(self.states)
+        features = [body.features(states).float() for body in self._bodies]
+        if self._lstms:
+            features = [lstm.features(x) for lstm, x in zip(self._lstms, features, strict=True)]
+        return self._agent.heads(features)
 
 
 def build(

@@ -7,12 +7,11 @@ from torch import Tensor
 
 from workers.trainer import actor_learners, agents, own_environment
 from workers.trainer.actor_learners import Share, Shared
-from workers.trainer.agents import Agent, Memory
+from workers.trainer.agents import Agent, AgentTape
 from workers.trainer.config import A3cConfig
 from workers.trainer.optimizers import FlatParameters, Optimizer, clip_to_norm
 from workers.trainer.own_environment import OwnEnvironment
 from workers.trainer.policies import Policy, policy_over
-from workers.trainer.precision import body_dtype
 from workers.trainer.processes import Link
 from workers.trainer.returns import returns_of_one
 from workers.trainer.run import Run
@@ -22,10 +21,8 @@ MEASURES = ("train/policy_loss", "train/value_loss", "train/entropy", "train/gra
 
 @dataclass
 class Rollout:
-    """Up to t_max steps of one episode, and the memory with which the agent entered them."""
+    """What up to t_max steps of one episode led to."""
 
-    memory: Memory
-    states: list[Tensor] = field(default_factory=list)
     actions: list[Tensor] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
     # R after the last step: 0 if that was terminal, else V(s_t).
@@ -42,9 +39,9 @@ class Losses:
     entropy: Tensor
 
 
-def losses(agent: Agent, policy: Policy, rollout: Rollout, config: A3cConfig) -> Losses:
+def losses(tape: AgentTape, policy: Policy, rollout: Rollout, config: A3cConfig) -> Losses:
     """The objective whose gradients algorithm S2 accumulates, all steps of the rollout at once."""
-    numbers, values, _ = agent(torch.cat(rollout.states), rollout.memory)
+    numbers, values = tape.recall()
     log_chosen, entropies = policy.judge(numbers, torch.cat(rollout.actions))
     returns = torch.tensor(returns_of_one(rollout.rewards, rollout.bootstrap, config.gamma))  # R ← r_i + γR
     advantages = returns - values.detach()
@@ -61,38 +58,41 @@ class Actor:
 
     def __init__(self, config: A3cConfig, share: Share, environment: OwnEnvironment, agent: Agent) -> None:
         self._share, self._environment, self._agent = share, environment, agent
-        self.policy = policy_over(environment.actions, torch.Generator().manual_seed(share.seed))
         self._t_max = config.t_max
         self._memory = agent.blank
+        self.policy = policy_over(environment.actions, torch.Generator().manual_seed(share.seed))
+        self.tape = AgentTape(agent, config.t_max)
 
     @torch.no_grad()
     def rollout(self) -> Rollout:
         """Repeat until terminal s_t or t − t_start = t_max."""
-        environment, rollout, over, terminal = self._environment, Rollout(self._memory), False, False
-        while len(rollout.rewards) < self._t_max and not (over or terminal or self._share.stopping):
-            state = self._agent.prepare(torch.from_numpy(environment.observation))
-            numbers, _, self._memory = self._agent(state, self._memory)
-            action = self.policy.sample(numbers)  # perform a_t according to π(a_t|s_t; θ')
+        environment, share, tape = self._environment, self._share, self.tape
+        rollout, over, terminal = Rollout(), False, False
+        tape.rewind(self._memory)
+        while len(rollout.rewards) < self._t_max and not (over or terminal or share.stopping):
+            action = self.policy.sample(tape.act(self._state()))  # perform a_t according to π(a_t|s_t; θ')
             outcome = environment.step(action.numpy())
-            rollout.states.append(state)
             rollout.actions.append(action)
             rollout.rewards.append(outcome.reward)
-            self._share.count_step()
+            share.count_step()  # T ← T + 1
             over, terminal = outcome.over, outcome.terminal
+        self._memory = tape.memory
         if not terminal:
-            state = self._agent.prepare(torch.from_numpy(environment.observation))
-            rollout.bootstrap = self._agent(state, self._memory)[1].item()
+            rollout.bootstrap = self._agent(self._state(), self._memory)[1].item()
         if over:
-            self._share.tell_episode(environment.begin_again())
+            share.tell_episode(environment.begin_again())
             self._memory = self._agent.blank
         return rollout
 
+    def _state(self) -> Tensor:
+        return self._agent.prepare(torch.from_numpy(self._environment.observation))
+
 
 def learn(
-    agent: Agent, policy: Policy, rollout: Rollout, config: A3cConfig, optimizer: Optimizer, learning_rate: float
+    actor: Actor, rollout: Rollout, config: A3cConfig, optimizer: Optimizer, learning_rate: float
 ) -> tuple[float, ...]:
     """Perform asynchronous update of θ using dθ; return the measures, those of the losses as means of the steps."""
-    loss = losses(agent, policy, rollout, config)
+    loss = losses(actor.tape, actor.policy, rollout, config)
     optimizer.parameters.backward(loss.total)
     gradient_norm = clip_to_norm(optimizer.parameters.gradients, config.max_grad_norm)
     optimizer.step(learning_rate)
@@ -111,13 +111,13 @@ def actor_learner(link: Link, config: A3cConfig, shared: Shared) -> None:
         rollout = actor.rollout()
         if share.stopping:
             break  # the rollout may be cut short
-        share.tell_update(*learn(agent, actor.policy, rollout, config, optimizer, share.learning_rate))
+        share.tell_update(*learn(actor, rollout, config, optimizer, share.learning_rate))
     environment.close()
 
 
 def dtype(config: A3cConfig) -> torch.dtype:
-    """The number format of the agents' bodies."""
-    return body_dtype(config, torch.device("cpu"))
+    """The number format of the agents' bodies; for one state at a time, bfloat16 is no faster."""
+    return torch.bfloat16 if config.precision == "bfloat16" else torch.float32
 
 
 def train(config: A3cConfig, run: Run) -> None:

@@ -2,127 +2,29 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from workers.trainer import agents
 from workers.trainer.actor_learners import Share, Shared, share
-from workers.trainer.agents import Agent
+from workers.trainer.agents import Agent, Memory
 from workers.trainer.algorithms import a3c
 from workers.trainer.algorithms.a3c import MEASURES, Actor, Rollout
 from workers.trainer.config import A3cConfig
 from workers.trainer.environments import Actions
-from workers.trainer.optimizers import FlatParameters
+from workers.trainer.optimizers import FlatParameters, Optimizer
 from workers.trainer.own_environment import Episode, Outcome, OwnEnvironment
-from workers.trainer.policies import policy_over
 from workers.trainer.processes import Link
 from workers.trainer.run import NullRun, TrainingState
 from workers.trainer.spaces import ActionSpace, Continuous, Discrete
 
 CHOOSE, SET = Discrete(3), Continuous((-1.0, -1.0), (1.0, 1.0))
-STEPS = 4
-
-
-def made_config(lstm_units: int = 0, **others: object) -> A3cConfig:
-    return A3cConfig.model_validate(
-        {"env": "CartPole-v1", "lstm_units": lstm_units, "entropy_cost": 0.03, "value_cost": 0.7, **others}
-    )
-
-
-def made_rollout(agent: Agent, actions: ActionSpace, bootstrap: float) -> Rollout:
-    """Four steps that the agent enters with something on its mind."""
-    random = torch.Generator().manual_seed(0)
-    if isinstance(actions, Continuous):
-        chosen = [torch.randn(1, actions.size, generator=random) for _ in range(STEPS)]
-    else:
-        chosen = [torch.randint(actions.count, (1,), generator=random) for _ in range(STEPS)]
-    return Rollout(
-        memory=tuple(
-            (torch.randn(h.shape, generator=random), torch.randn(c.shape, generator=random)) for h, c in agent.blank
-        ),
-        states=[torch.randn(1, 4, generator=random) for _ in range(STEPS)],
-        actions=chosen,
-        rewards=torch.randn(STEPS, generator=random).tolist(),
-        bootstrap=bootstrap,
-    )
-
-
-def log_probability_and_entropy(numbers: Tensor, action: Tensor, actions: ActionSpace) -> tuple[Tensor, Tensor]:
-    """Straight from the definitions, for one state."""
-    if isinstance(actions, Discrete):
-        pi = torch.exp(numbers) / torch.exp(numbers).sum()
-        return torch.log(pi[action]), -sum((p * torch.log(p) for p in pi), torch.zeros(()))
-    variance = torch.log(1 + torch.exp(numbers[-1]))
-    log_density, entropy = torch.zeros(()), torch.zeros(())
-    for i in range(actions.size):
-        density = torch.exp(-((action[i] - numbers[i]) ** 2) / (2 * variance)) / torch.sqrt(2 * math.pi * variance)
-        log_density = log_density + torch.log(density)
-        entropy = entropy + 0.5 * (torch.log(2 * math.pi * variance) + 1)
-    return log_density, entropy
-
-
-def literal_gradients(agent: Agent, rollout: Rollout, config: A3cConfig, actions: ActionSpace) -> Sequence[Tensor]:
-    """Algorithm S2 from "R ←" on: one step at a time, accumulating dθ and dθ_v."""
-    memory, numbers, values = rollout.memory, [], []
-    for state in rollout.states:
-        each, value, memory = agent(state, memory)
-        numbers.append(each[0])
-        values.append(value[0])
-    parameters = list(agent.parameters())
-    accumulated = [torch.zeros_like(parameter) for parameter in parameters]
-    R = rollout.bootstrap  # noqa: N806, the paper's letter
-    for i in reversed(range(STEPS)):
-        R = rollout.rewards[i] + config.gamma * R  # noqa: N806
-        log_pi, entropy = log_probability_and_entropy(numbers[i], rollout.actions[i][0], actions)
-        ascent = log_pi * (R - values[i].detach()) + config.entropy_cost * entropy
-        descent = -ascent + config.value_cost * (R - values[i]) ** 2
-        found = torch.autograd.grad(descent, parameters, retain_graph=True, allow_unused=True)
-        accumulated = [a if g is None else a + g for a, g in zip(accumulated, found, strict=True)]
-    return accumulated
-
-
-@pytest.mark.parametrize("bootstrap", [0.0, 1.7], ids=["terminal", "non-terminal"])
-@pytest.mark.parametrize("lstm_units", [0, 6], ids=["feed-forward", "lstm"])
-@pytest.mark.parametrize("actions", [CHOOSE, SET], ids=["discrete", "gaussian"])
-@pytest.mark.parametrize("value_network", ["shared", "separate"])
-def test_gradients_equal_a_literal_transcription_of_algorithm_s2(
-    actions: ActionSpace, lstm_units: int, bootstrap: float, value_network: str
-) -> None:
-    config = made_config(lstm_units, value_network=value_network)
-    torch.manual_seed(1)
-    agent = agents.build(config, (4,), actions)
-    rollout = made_rollout(agent, actions, bootstrap)
-    expected = literal_gradients(agent, rollout, config, actions)
-
-    losses = a3c.losses(agent, policy_over(actions, torch.Generator()), rollout, config)
-    gradients = torch.autograd.grad(losses.total, list(agent.parameters()))
-
-    for ours, theirs in zip(gradients, expected, strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
-
-
-def test_an_update_descends_the_clipped_gradient_by_rmsprop() -> None:
-    config = made_config(max_grad_norm=0.5, rmsprop_epsilon=0.2, rmsprop_decay=0.9)
-    torch.manual_seed(1)
-    agent = agents.build(config, (4,), CHOOSE)
-    shared = share(config, None, FlatParameters(agent), MEASURES, {})
-    before = [parameter.detach().clone() for parameter in agent.parameters()]
-    rollout = made_rollout(agent, CHOOSE, 0.3)
-    gradients = literal_gradients(agent, rollout, config, CHOOSE)
-    norm = math.sqrt(sum(float(g.square().sum()) for g in gradients))
-    assert norm > 0.5
-
-    optimizer = Share(FakeLink(), config, shared).optimizer(FlatParameters(agent, shared.values))
-    measures = a3c.learn(agent, policy_over(CHOOSE, torch.Generator()), rollout, config, optimizer, 0.01)
-
-    assert dict(zip(MEASURES, measures, strict=True))["train/grad_norm"] == pytest.approx(norm, rel=1e-4)
-    for parameter, old, gradient in zip(agent.parameters(), before, gradients, strict=True):
-        clipped = gradient * 0.5 / norm
-        expected = old - 0.01 * clipped / (0.9 + 0.1 * clipped.square() + 0.2).sqrt()
-        torch.testing.assert_close(parameter.detach(), expected, rtol=1e-4, atol=1e-6)
 
 
 class FakeLink(Link):
@@ -140,20 +42,20 @@ class FakeLink(Link):
 class Scripted(OwnEnvironment):
     """Shows numbered observations; a step ends as its script says: "." not, "x" dead, "l" a life lost, "t" cut off."""
 
-    def __init__(self, script: str) -> None:
+    def __init__(self, script: str, actions: ActionSpace) -> None:
         self._script = script
         self._number = 0
-        self.actions, self.observation_shape = CHOOSE, (4,)
+        self.actions, self.observation_shape = actions, (4,)
         self.observation = self._seen()
 
-    def _seen(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-        return np.full((1, 4), self._number, dtype=np.float32)
+    def _seen(self) -> NDArray[np.float32]:
+        return np.array([[self._number, self._number % 3 - 1, 1, 0.5]], dtype=np.float32)
 
     def step(self, _: Actions) -> Outcome:
         end = self._script[self._number % 100]
         self._number += 1
         self.observation = self._seen()
-        return Outcome(float(self._number), terminal=end in "xl", over=end in "xt")
+        return Outcome(0.1 * self._number, terminal=end in "xl", over=end in "xt")
 
     def begin_again(self) -> Episode:
         self._number = 100 * (self._number // 100 + 1)
@@ -161,95 +63,201 @@ class Scripted(OwnEnvironment):
         return Episode(5.0, 2)
 
 
-def scripted_actor(script: str, t_max: int, lstm_units: int = 3) -> tuple[Actor, Agent, Shared, FakeLink]:
-    config = made_config(lstm_units, t_max=t_max, num_actors=1)
+@dataclass
+class Setting:
+    """One actor-learner in a scripted environment."""
+
+    config: A3cConfig
+    agent: Agent
+    actor: Actor
+    optimizer: Optimizer
+    shared: Shared
+    link: FakeLink
+
+
+def setting(
+    script: str, actions: ActionSpace = CHOOSE, restored: TrainingState | None = None, **fields: object
+) -> Setting:
+    config = A3cConfig.model_validate({"env": "CartPole-v1", "num_actors": 1, "t_max": 5, **fields})
     torch.manual_seed(1)
-    agent = agents.build(config, (4,), CHOOSE)
-    shared, link = share(config, None, FlatParameters(agent), MEASURES, {}), FakeLink()
-    return Actor(config, Share(link, config, shared), Scripted(script), agent), agent, shared, link
+    agent = agents.build(config, (4,), actions)
+    shared, link = share(config, restored, FlatParameters(agent), MEASURES, {}), FakeLink()
+    own = Share(link, config, shared)
+    optimizer = own.optimizer(FlatParameters(agent, shared.values))
+    return Setting(config, agent, Actor(config, own, Scripted(script, actions), agent), optimizer, shared, link)
 
 
-def observed(rollout: Rollout) -> list[int]:
-    return [int(state[0, 0]) for state in rollout.states]
+def observed(actor: Actor) -> list[int]:
+    """The numbers of the observations that the last rollout began its steps with."""
+    return [int(state[0, 0]) for state in actor.tape.states]
 
 
-def value_after(agent: Agent, rollout: Rollout, last_observation: float) -> float:
+def log_probability_and_entropy(numbers: Tensor, action: Tensor, actions: ActionSpace) -> tuple[Tensor, Tensor]:
+    """Straight from the definitions, for one state."""
+    if isinstance(actions, Discrete):
+        pi = torch.exp(numbers) / torch.exp(numbers).sum()
+        return torch.log(pi[action]), -sum((p * torch.log(p) for p in pi), torch.zeros(()))
+    variance = torch.log(1 + torch.exp(numbers[-1]))
+    log_density, entropy = torch.zeros(()), torch.zeros(())
+    for i in range(actions.size):
+        density = torch.exp(-((action[i] - numbers[i]) ** 2) / (2 * variance)) / torch.sqrt(2 * math.pi * variance)
+        log_density = log_density + torch.log(density)
+        entropy = entropy + 0.5 * (torch.log(2 * math.pi * variance) + 1)
+    return log_density, entropy
+
+
+def literal_gradients(
+    agent: Agent, states: Sequence[Tensor], memory: Memory, rollout: Rollout, config: A3cConfig, actions: ActionSpace
+) -> list[Tensor]:
+    """Algorithm S2 from "R ←" on: one step at a time, accumulating dθ and dθ_v."""
+    numbers, values = [], []
+    for state in states:
+        each, value, memory = agent(state, memory)
+        numbers.append(each[0])
+        values.append(value[0])
+    parameters = list(agent.parameters())
+    accumulated = [torch.zeros_like(parameter) for parameter in parameters]
+    R = rollout.bootstrap  # noqa: N806, the paper's letter
+    for i in reversed(range(len(states))):
+        R = rollout.rewards[i] + config.gamma * R  # noqa: N806
+        log_pi, entropy = log_probability_and_entropy(numbers[i], rollout.actions[i][0], actions)
+        ascent = log_pi * (R - values[i].detach()) + config.entropy_cost * entropy
+        descent = -ascent + config.value_cost * (R - values[i]) ** 2
+        found = torch.autograd.grad(descent, parameters, retain_graph=True, allow_unused=True)
+        accumulated = [a if g is None else a + g for a, g in zip(accumulated, found, strict=True)]
+    return accumulated
+
+
+@pytest.mark.parametrize("script", ["....", "...x", "..l.", ".t.."], ids=["on", "terminal", "life lost", "cut off"])
+@pytest.mark.parametrize("lstm_units", [0, 6], ids=["feed-forward", "lstm"])
+@pytest.mark.parametrize("actions", [CHOOSE, SET], ids=["discrete", "gaussian"])
+@pytest.mark.parametrize("value_network", ["shared", "separate"])
+def test_an_update_follows_the_gradients_of_a_literal_transcription_of_algorithm_s2(
+    actions: ActionSpace, lstm_units: int, script: str, value_network: str
+) -> None:
+    fields: dict[str, Any] = {
+        "lstm_units": lstm_units,
+        "value_network": value_network,
+        "entropy_cost": 0.03,
+        "value_cost": 0.7,
+    }
+    made = setting("...." + script + "." * 9, actions, t_max=4, max_grad_norm=1e6, **fields)
+    actor, agent, config = made.actor, made.agent, made.config
+    actor.rollout()  # the agent has something on its mind when it enters the one that is learnt from
+    memory = actor.tape.memory
+    rollout = actor.rollout()
+    states = list(actor.tape.states)
+    expected = literal_gradients(agent, states, memory, rollout, config, actions)
+
+    a3c.learn(actor, rollout, config, made.optimizer, learning_rate=0.0)
+
+    for parameter, theirs in zip(agent.parameters(), expected, strict=True):
+        assert parameter.grad is not None
+        torch.testing.assert_close(parameter.grad, theirs, rtol=1e-4, atol=1e-4)
+
+
+def test_an_update_descends_the_clipped_gradient_by_rmsprop() -> None:
+    made = setting(".....", max_grad_norm=0.5, rmsprop_epsilon=0.2, rmsprop_decay=0.9)
+    before = [parameter.detach().clone() for parameter in made.agent.parameters()]
+    rollout = made.actor.rollout()
+    gradients = literal_gradients(made.agent, made.actor.tape.states, (), rollout, made.config, CHOOSE)
+    norm = math.sqrt(sum(float(g.square().sum()) for g in gradients))
+    assert norm > 0.5
+
+    measures = a3c.learn(made.actor, rollout, made.config, made.optimizer, 0.01)
+
+    assert dict(zip(MEASURES, measures, strict=True))["train/grad_norm"] == pytest.approx(norm, rel=1e-4)
+    for parameter, old, gradient in zip(made.agent.parameters(), before, gradients, strict=True):
+        clipped = gradient * 0.5 / norm
+        expected = old - 0.01 * clipped / (0.9 + 0.1 * clipped.square() + 0.2).sqrt()
+        torch.testing.assert_close(parameter.detach(), expected, rtol=1e-4, atol=1e-6)
+
+
+def value_after(agent: Agent, actor: Actor, memory: Memory, last: int) -> float:
     """V of what the rollout led to, the agent remembering the rollout."""
-    states = torch.cat([*rollout.states, torch.full((1, 4), last_observation)])
+    end = torch.tensor([[last, last % 3 - 1, 1, 0.5]])
     with torch.no_grad():
-        return agent(states, rollout.memory)[1][-1].item()  # type: ignore[no-any-return]
+        return agent(torch.cat([*actor.tape.states, end]), memory)[1][-1].item()  # type: ignore[no-any-return]
 
 
 def test_a_rollout_has_t_max_steps_and_goes_on_from_the_value_of_what_it_led_to() -> None:
-    actor, agent, shared, _ = scripted_actor("......", t_max=3)
-    first, second = actor.rollout(), actor.rollout()
-    assert (observed(first), first.rewards) == ([0, 1, 2], [1.0, 2.0, 3.0])
-    assert observed(second) == [3, 4, 5]
-    assert first.bootstrap == pytest.approx(value_after(agent, first, 3), rel=1e-5)
-    assert shared.T == 6
+    made = setting("......", t_max=3, lstm_units=3)
+    first = made.actor.rollout()
+    assert observed(made.actor) == [0, 1, 2]
+    assert first.rewards == pytest.approx([0.1, 0.2, 0.3])
+    assert first.bootstrap == pytest.approx(value_after(made.agent, made.actor, made.agent.blank, 3), rel=1e-5)
+    made.actor.rollout()
+    assert observed(made.actor) == [3, 4, 5]
+    assert made.shared.T == 6
 
 
 def test_the_memory_is_carried_over_rollouts_and_cleared_with_the_episode() -> None:
-    actor, agent, _, _ = scripted_actor("...x", t_max=3)
-    first, second, third = actor.rollout(), actor.rollout(), actor.rollout()
+    made = setting("...x......", t_max=3, lstm_units=3)
+    actor, agent = made.actor, made.agent
+    actor.rollout()
     with torch.no_grad():
-        _, _, carried = agent(torch.cat(first.states), agent.blank)
-    torch.testing.assert_close(second.memory, carried)
-    assert third.memory is agent.blank
-    assert observed(third) == [100, 101, 102]
+        _, _, carried = agent(torch.cat(actor.tape.states), agent.blank)
+        torch.testing.assert_close(actor.tape.memory, carried)
+        second = actor.rollout()
+        assert len(second.rewards) == 1
+        torch.testing.assert_close(actor.tape.memory, agent(torch.cat(actor.tape.states), carried)[2])
+        actor.rollout()
+        assert observed(actor) == [100, 101, 102]
+        torch.testing.assert_close(actor.tape.memory, agent(torch.cat(actor.tape.states), agent.blank)[2])
 
 
 def test_a_terminal_step_ends_the_rollout_with_nothing_to_come() -> None:
-    actor, _, shared, link = scripted_actor(".x", t_max=5)
-    rollout = actor.rollout()
-    assert (observed(rollout), rollout.bootstrap) == ([0, 1], 0.0)
-    assert shared.T == 2, "the step that opens the next episode is none of the agent's"
-    assert link.sent == [(2, Episode(5.0, 2))]
+    made = setting(".x")
+    rollout = made.actor.rollout()
+    assert (observed(made.actor), rollout.bootstrap) == ([0, 1], 0.0)
+    assert made.shared.T == 2, "the step that opens the next episode is none of the agent's"
+    assert made.link.sent == [(2, Episode(5.0, 2))]
 
 
 def test_an_episode_that_is_cut_off_has_the_value_of_its_last_observation_to_come() -> None:
-    actor, agent, _, link = scripted_actor(".t", t_max=5)
-    rollout = actor.rollout()
-    assert observed(rollout) == [0, 1]
-    assert rollout.bootstrap == pytest.approx(value_after(agent, rollout, 2), rel=1e-5)
-    assert len(link.sent) == 1
+    made = setting(".t", lstm_units=3)
+    rollout = made.actor.rollout()
+    assert observed(made.actor) == [0, 1]
+    assert rollout.bootstrap == pytest.approx(value_after(made.agent, made.actor, made.agent.blank, 2), rel=1e-5)
+    assert len(made.link.sent) == 1
 
 
 def test_after_a_lost_life_that_ends_returns_the_game_and_the_memory_go_on() -> None:
-    actor, agent, _, link = scripted_actor(".l.......", t_max=5)
-    first, second = actor.rollout(), actor.rollout()
-    assert (observed(first), first.bootstrap) == ([0, 1], 0.0)
-    assert observed(second)[0] == 2
-    assert second.memory is not agent.blank
-    assert link.sent == []
+    made = setting(".l.......", lstm_units=3)
+    actor, agent = made.actor, made.agent
+    first = actor.rollout()
+    assert (observed(actor), first.bootstrap) == ([0, 1], 0.0)
+    carried = actor.tape.memory
+    actor.rollout()
+    assert observed(actor)[0] == 2
+    with torch.no_grad():
+        torch.testing.assert_close(actor.tape.memory, agent(torch.cat(actor.tape.states), carried)[2])
+    assert made.link.sent == []
 
 
 def test_a_rollout_stops_at_once_when_the_run_shall_end() -> None:
-    actor, _, shared, link = scripted_actor("." * 50, t_max=50)
-    link.stopping = True
-    actor.rollout()
-    assert shared.T == 0
+    made = setting("." * 50, t_max=50)
+    made.link.stopping = True
+    made.actor.rollout()
+    assert made.shared.T == 0
 
 
 @pytest.mark.parametrize("optimizer", ["shared_rmsprop", "rmsprop", "momentum_sgd"])
 def test_from_a_checkpoint_the_next_update_is_the_same(optimizer: str) -> None:
-    config = made_config(lstm_units=3, optimizer=optimizer, num_actors=1, total_steps=300)
+    fields: dict[str, Any] = {"lstm_units": 3, "optimizer": optimizer}
+    config = setting("", Discrete(2), **fields).config.model_copy(update={"total_steps": 300})
     first = NullRun(stop_at_step=100)
     a3c.train(config, first)
     saved = first.saved[-1]
-
-    def after_one_more_update(state: TrainingState) -> Tensor:
-        torch.manual_seed(7)
-        agent = agents.build(config, (4,), Discrete(2))
-        shared = share(config, state, FlatParameters(agent), MEASURES, {})
-        assert shared.T - saved.step == 0
-        optimizer = Share(FakeLink(), config, shared).optimizer(FlatParameters(agent, shared.values))
-        rollout = made_rollout(agent, Discrete(2), 0.5)
-        a3c.learn(agent, policy_over(Discrete(2), torch.Generator()), rollout, config, optimizer, 0.01)
-        return shared.values
-
     second = NullRun(restored=saved, stop_at_step=saved.step, step=saved.step)
     a3c.train(config, second)  # asked to stop at once: saves what it restored
+
+    def after_one_more_update(state: TrainingState) -> Tensor:
+        made = setting("." * 20, Discrete(2), restored=state, **fields)
+        assert made.shared.T - saved.step == 0
+        a3c.learn(made.actor, made.actor.rollout(), made.config, made.optimizer, 0.01)
+        return made.shared.values
+
     assert torch.equal(after_one_more_update(saved), after_one_more_update(second.saved[-1]))
     assert saved.tensors["optimizer.statistics"].unique().numel() > 1
 
