@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from workers.trainer.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
+from workers.trainer.optimizers import FlatParameters, MomentumSGD, RMSProp, clip_to_norm, learning_rate_at
 
 
 def test_rmsprop_follows_equation_1() -> None:
@@ -28,6 +28,75 @@ def test_rmsprop_follows_equation_1() -> None:
             theta[i] -= 0.01 * g / math.sqrt(mean_square[i] + 0.1)
 
     torch.testing.assert_close(parameters.values.tolist(), theta, rtol=1e-5, atol=1e-7)
+
+
+def test_shared_rmsprop_follows_equation_1_with_one_g_and_one_theta_for_all() -> None:
+    shared = FlatParameters(nn.Linear(2, 1)).values
+    mean_square = RMSProp.beginning(shared)
+    actors = [RMSProp(FlatParameters(nn.Linear(2, 1), shared), 0.9, 0.1, mean_square) for _ in range(2)]
+    theta, g = shared.tolist(), [1.0] * 3
+
+    for step in range(6):
+        optimizer = actors[step % 2]
+        gradient = torch.linspace(-1, 3, 3) * (step + 1)
+        optimizer.parameters.gradients.copy_(gradient)
+        optimizer.step(learning_rate=0.05)
+        for i, each in enumerate(gradient.tolist()):
+            g[i] = 0.9 * g[i] + 0.1 * each * each
+            theta[i] -= 0.05 * each / math.sqrt(g[i] + 0.1)
+
+    torch.testing.assert_close(shared.tolist(), theta, rtol=1e-5, atol=1e-7)
+    torch.testing.assert_close(mean_square.tolist(), g)
+
+
+def test_momentum_sgd_follows_its_equation() -> None:
+    parameters = FlatParameters(nn.Linear(2, 1))
+    optimizer = MomentumSGD(parameters, momentum=0.8)
+    theta, m = parameters.values.tolist(), [0.0] * 3
+
+    for step in range(5):
+        gradient = torch.linspace(-2, 2, 3) * (step + 1)
+        parameters.gradients.copy_(gradient)
+        optimizer.step(learning_rate=0.01)
+        for i, each in enumerate(gradient.tolist()):
+            m[i] = 0.8 * m[i] + (1 - 0.8) * each
+            theta[i] -= 0.01 * m[i]
+
+    torch.testing.assert_close(parameters.values.tolist(), theta, rtol=1e-5, atol=1e-7)
+
+
+def test_an_actor_learner_sees_what_others_did_to_theta_only_when_it_takes_it_over() -> None:
+    shared = FlatParameters(nn.Linear(2, 1)).values
+    theta = FlatParameters(nn.Linear(2, 1), shared)
+    assert torch.equal(torch.cat([p.detach().flatten() for p in theta.module.parameters()]), shared)
+
+    before = shared.clone()
+    shared.add_(1)
+    assert torch.equal(torch.cat([p.detach().flatten() for p in theta.module.parameters()]), before)
+
+    theta.changed()
+    assert torch.equal(torch.cat([p.detach().flatten() for p in theta.module.parameters()]), shared)
+
+
+def test_a_copy_of_theta_may_be_rounded_in_part() -> None:
+    def made() -> nn.Module:
+        return nn.Sequential(nn.Linear(2, 3).to(torch.bfloat16), nn.Linear(3, 1))
+
+    shared = FlatParameters(made()).values
+    theta = FlatParameters(made(), shared)
+    shared.copy_(torch.arange(len(shared)) / 7)
+    theta.changed()
+
+    copied = torch.cat([p.detach().flatten().float() for p in theta.module.parameters()])
+    border = 2 * 3 + 3
+    assert torch.equal(copied[:border], shared[:border].bfloat16().float())
+    assert torch.equal(copied[border:], shared[border:])
+    x = torch.ones(1, 2, dtype=torch.bfloat16)
+    layers = list(theta.module.children())
+    theta.backward(layers[1](layers[0](x).float()).sum())
+    torch.testing.assert_close(
+        theta.gradients, torch.cat([p.grad.flatten().float() for p in theta.module.parameters() if p.grad is not None])
+    )
 
 
 def test_flat_buffers_hold_what_the_module_uses() -> None:
