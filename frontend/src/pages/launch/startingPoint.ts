@@ -23,9 +23,11 @@ function differences(a: RunConfig, b: RunConfig): number {
   return Object.keys({ ...a, ...b }).filter((name) => !sameValue(a[name], b[name])).length;
 }
 
-/** The preset that differs least from a configuration. */
+/** The preset of its method that differs least from a configuration. */
 export function nearestPreset(presets: readonly Preset[], config: RunConfig): Preset | undefined {
-  const [nearest] = presets.toSorted((a, b) => differences(a.config, config) - differences(b.config, config));
+  const [nearest] = presets
+    .filter((preset) => preset.config["algorithm"] === config["algorithm"])
+    .toSorted((a, b) => differences(a.config, config) - differences(b.config, config));
   return nearest;
 }
 
@@ -73,8 +75,7 @@ export function startingPoint(
   like: Run | undefined,
 ): StartingPoint {
   if (like) {
-    const sameMethod = presets.filter((preset) => preset.config["algorithm"] === like.algorithm);
-    const nearest = nearestPreset(sameMethod, like.config);
+    const nearest = nearestPreset(presets, like.config);
     const reference = nearest
       ? ofPreset(nearest)
       : { title: `run ${like.id}`, values: like.config, preset: null };

@@ -9,13 +9,13 @@ const presets = [
 
 it("names the nearest preset of the same algorithm and only what differs", () => {
   const config = { algorithm: "paac", env: "ALE/Pong-v5", seed: 7, clip: false };
-  expect(trainCommand({ id: 3, algorithm: "paac", config }, presets)).toBe(
+  expect(trainCommand({ id: 3, config }, presets)).toBe(
     "arcadia train --preset paac-pong --set seed=7 --set clip=false --dir runs/like-3",
   );
 });
 
 it("falls back to a configuration file where no preset has the algorithm", () => {
-  expect(trainCommand({ id: 3, algorithm: "dqn", config: { algorithm: "dqn" } }, presets)).toBe(
+  expect(trainCommand({ id: 3, config: { algorithm: "dqn" } }, presets)).toBe(
     "arcadia train config.json --dir runs/like-3",
   );
 });

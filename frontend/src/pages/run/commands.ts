@@ -14,14 +14,8 @@ export function shellCommand(words: readonly string[]): string {
 }
 
 /** `arcadia train` with the nearest preset and what differs from it. */
-export function trainCommand(
-  run: Pick<Run, "id" | "config" | "algorithm">,
-  presets: readonly Preset[],
-): string {
-  const preset = nearestPreset(
-    presets.filter((candidate) => candidate.config["algorithm"] === run.algorithm),
-    run.config,
-  );
+export function trainCommand(run: Pick<Run, "id" | "config">, presets: readonly Preset[]): string {
+  const preset = nearestPreset(presets, run.config);
   const directory = ["--dir", `runs/like-${run.id}`];
   if (!preset) return shellCommand(["arcadia", "train", "config.json", ...directory]);
   const settings = Object.entries(overridesOf(run.config, preset.config)).flatMap(([name, value]) => [
