@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from workers.trainer import environments
+from workers.trainer import devices, environments
 from workers.trainer.config import SynchronousFields
 from workers.trainer.environments import Environments, Observations
 from workers.trainer.episodes import EpisodeBook
@@ -16,10 +16,13 @@ from workers.trainer.time_shares import TimeShares
 Policy = Callable[[Tensor], Tensor]
 """From prepared states to one action each."""
 
+Value = Callable[[Tensor], Tensor]
+"""From prepared states to what each is worth."""
+
 
 @dataclass(frozen=True)
 class Rollout:
-    """t_max steps of n_e environments, every tensor (t_max, n_e, …); `last_states` (n_e, …) is what they led to."""
+    """t_max steps of n_e environments, every tensor (t_max, n_e, …), and the states (n_e, …) that they led to."""
 
     states: Tensor
     actions: Tensor
@@ -27,6 +30,7 @@ class Rollout:
     terminated: Tensor
     fresh: Tensor
     last_states: Tensor
+    last_values: Tensor
 
 
 @dataclass
@@ -58,6 +62,7 @@ class Actors:
         self._terminated = np.zeros(self._shape, dtype=np.bool_)
         self._fresh = np.zeros(self._shape, dtype=np.bool_)
         self._actions = torch.zeros(self._shape, dtype=torch.int64, device=device)
+        self._last_values = torch.zeros(config.num_envs, device=device)
 
     def reset(self, prepare: Policy) -> None:
         """Begin an episode everywhere; `prepare` turns observations into the states that the policy reads."""
@@ -67,10 +72,9 @@ class Actors:
         self._states = torch.cat([opening] * (steps + 1)).unflatten(0, (steps + 1, number))
 
     @torch.no_grad()
-    def rollout(self, policy: Policy, book: EpisodeBook) -> Rollout:
-        """Act t_max times in every environment."""
+    def rollout(self, policy: Policy, value: Value, book: EpisodeBook) -> Rollout:
+        """Act t_max times in every environment, and ask what the states that this led to are worth."""
         steps = self._shape[0]
-        self._states[0] = self._states[-1]
         for t in range(steps):
             for part in self._parts:
                 if t > 0:
@@ -78,6 +82,8 @@ class Actors:
                 self._act(part, t, policy)
         for part in self._parts:
             self._receive(part, steps - 1, book)
+            self.time.turn_to("learning")  # while the next part is still stepping
+            self._last_values[part.columns] = value(self._states[-1, part.columns])
         return Rollout(
             states=self._states[:-1],
             actions=self._actions,
@@ -85,6 +91,7 @@ class Actors:
             terminated=torch.from_numpy(self._terminated).to(self._device),
             fresh=torch.from_numpy(self._fresh).to(self._device),
             last_states=self._states[-1],
+            last_values=self._last_values,
         )
 
     def close(self) -> None:
@@ -94,9 +101,13 @@ class Actors:
 
     def _act(self, part: Part, t: int, policy: Policy) -> None:
         self.time.turn_to("selection")
-        actions = policy(self._states[t, part.columns])
+        columns = part.columns
+        states = self._states[t, columns] if t > 0 else self._states[-1, columns]
+        actions = policy(states)
         part.environments.send(actions.cpu().numpy())
-        self._actions[t, part.columns] = actions
+        self._actions[t, columns] = actions
+        if t == 0:  # a rollout begins with what the one before ended with; by now the emulators are busy
+            self._states[0, columns] = states
 
     def _receive(self, part: Part, t: int, book: EpisodeBook) -> None:
         self.time.turn_to("environment")
@@ -115,10 +126,12 @@ def _open(config: SynchronousFields, seed: int) -> list[Part]:
     number = config.num_envs
     if config.environment.kind != "atari" or number == 1:
         return [Part(environments.make(config, number, seed, config.num_workers), slice(0, number))]
+    # Two parts that share cores would end their steps at the same time, and both then wait for the policy.
+    threads = max(1, min(config.num_workers, devices.cores()) // 2)
     middle = number // 2
     halves = (slice(0, middle), slice(middle, number))
     # The seeds of the first half are 2·seed·middle … and so never those of the second.
     return [
-        Part(environments.make(config, half.stop - half.start, 2 * seed + i, config.num_workers), half)
+        Part(environments.make(config, half.stop - half.start, 2 * seed + i, threads), half)
         for i, half in enumerate(halves)
     ]

@@ -4,8 +4,6 @@ One set of weights acts for a whole rollout: what its layers answer meanwhile is
 would answer again. The rows are kept as they come, and one backward pass goes over all of them.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any, cast
 
 import torch
@@ -14,27 +12,19 @@ from torch import Tensor
 
 from workers.trainer.bodies import Body, PixelBody, VectorBody
 from workers.trainer.pixel_convolution import PixelConvolution, convolution_gradients
+from workers.trainer.side_by_side import ALONE, SideBySide
 
 
 class PixelTape:
-    """The outputs of a pixel body's layers, row by row in the order of the states that it was shown.
+    """The outputs of a pixel body's layers, row by row in the order of the states that it was shown."""
 
-    Going back, `threads` threads take equal shares of the rows and add up what they found. Each computes by itself:
-    kernels that share one convolution's rows among threads spin while they wait for each other, which costs nine
-    tenths of the rate as soon as anything else needs a core.
-    """
-
-    def __init__(self, body: PixelBody, rows: int, threads: int = 1) -> None:
+    def __init__(self, body: PixelBody, rows: int, side_by_side: SideBySide = ALONE) -> None:
         self._body = body
         self._rows = rows
+        self._side_by_side = side_by_side
         self._filled = 0
         self._maps: list[Tensor] = []
         self._features = torch.empty(0)
-        borders = [rows * share // threads for share in range(threads + 1)]
-        self._shares = [slice(*pair) for pair in pairwise(borders)]
-        self._others = ThreadPoolExecutor(
-            threads, "tape", initializer=torch.set_num_threads, initargs=(torch.get_num_threads(),)
-        )
 
     def rewind(self) -> None:
         """Forget what was kept: new weights act from now on."""
@@ -58,22 +48,19 @@ class PixelTape:
 
     def features(self, pixels: Tensor) -> Tensor:
         """The features of all states since the tape was rewound, once more, and with gradients for the body."""
-        if not self._filled == len(pixels) == self._rows:
-            raise ValueError(f"the tape keeps {self._filled} of {self._rows} states, but {len(pixels)} were given")
+        if self._filled != len(pixels):
+            raise ValueError(f"the tape keeps {self._filled} states, but {len(pixels)} were given")
         return cast(Tensor, _Recalled.apply(self, pixels, *self._body.parameters()))  # type: ignore[no-untyped-call]
 
     def kept_features(self) -> Tensor:
         """The features of all states, without gradients."""
-        return self._features.detach()
+        return self._features[: self._filled].detach()
 
-    @torch.no_grad()
     def gradients(self, pixels: Tensor, gradient: Tensor) -> list[Tensor]:
         """Of the body's parameters, in their order, from the gradient of the features."""
-        first, *rest = self._shares
-        begun = [self._others.submit(self._gradients_of, rows, pixels, gradient) for rows in rest]
-        found = self._gradients_of(first, pixels, gradient)
-        for share in begun:
-            found = [a + b for a, b in zip(found, share.result(), strict=True)]
+        found, *others = self._side_by_side(lambda rows: self._gradients_of(rows, pixels, gradient), self._filled)
+        for share in others:
+            found = [a + b for a, b in zip(found, share, strict=True)]
         return found
 
     @torch.no_grad()
@@ -137,9 +124,9 @@ class VectorTape:
 Tape = PixelTape | VectorTape
 
 
-def tape_of(body: Body, rows: int, threads: int = 1) -> Tape:
+def tape_of(body: Body, rows: int, side_by_side: SideBySide = ALONE) -> Tape:
     """Make a tape for so many states."""
-    return PixelTape(body, rows, threads) if isinstance(body, PixelBody) else VectorTape(body)
+    return PixelTape(body, rows, side_by_side) if isinstance(body, PixelBody) else VectorTape(body)
 
 
 def _layout(output: Tensor) -> torch.memory_format:

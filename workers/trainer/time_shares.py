@@ -1,6 +1,7 @@
 """Where the time goes, as in figure 2 of Clemente et al. 2017."""
 
 import time
+from collections.abc import Callable
 from typing import Literal
 
 Activity = Literal["environment", "selection", "learning"]
@@ -13,14 +14,15 @@ class TimeShares:
     for them and takes in what they saw, not the time in which they step while it selects actions for others.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
         self._seconds: dict[Activity, float] = {"environment": 0.0, "selection": 0.0, "learning": 0.0}
         self._activity: Activity = "environment"
-        self._since = time.perf_counter()
+        self._since = clock()
 
     def turn_to(self, activity: Activity) -> None:
         """Begin another activity, which ends the one before."""
-        now = time.perf_counter()
+        now = self._clock()
         self._seconds[self._activity] += now - self._since
         self._activity, self._since = activity, now
 

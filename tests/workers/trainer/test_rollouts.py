@@ -21,13 +21,19 @@ def by_pixels(states: Tensor) -> Tensor:
     return states.flatten(1).long().sum(1) % 4
 
 
+def worth(states: Tensor) -> Tensor:
+    """A value that depends on nothing but what it sees."""
+    return states.flatten(1).sum(1, dtype=torch.float32)
+
+
 def test_two_parts_together_see_what_each_would_see_alone() -> None:
     config = PaacConfig(env="ALE/Breakout-v5", num_envs=4, num_workers=2, t_max=6, clip_rewards=False)
     actors = Actors(config, seed=3, device=CPU)
     actors.reset(lambda observations: observations)
     rollouts = []
     for _ in range(5):
-        seen = actors.rollout(by_pixels, book())
+        seen = actors.rollout(by_pixels, worth, book())
+        assert torch.equal(seen.last_values, worth(seen.last_states))
         rollouts.append((seen.states.clone(), seen.actions.clone(), seen.rewards.clone(), seen.last_states.clone()))
     actors.close()
 
@@ -52,7 +58,7 @@ def test_an_odd_number_of_environments_is_split_too() -> None:
     actors = Actors(config, seed=1, device=CPU)
     actors.reset(lambda observations: observations)
     told = book(3)
-    rollout = actors.rollout(lambda states: torch.zeros(len(states), dtype=torch.int64), told)
+    rollout = actors.rollout(lambda states: torch.zeros(len(states), dtype=torch.int64), worth, told)
     actors.close()
     assert rollout.states.shape == (2, 3, 4, 84, 84)
     assert (told.step, told.frames) == (6, 24)
@@ -70,7 +76,7 @@ def test_lost_lives_end_returns_only_when_the_configuration_says_so() -> None:
         )
         actors = Actors(config, seed=1, device=torch.device("cpu"))
         actors.reset(lambda observations: observations)
-        rollout = actors.rollout(lambda states: torch.zeros(len(states), dtype=torch.int64), book())
+        rollout = actors.rollout(lambda states: torch.zeros(len(states), dtype=torch.int64), worth, book())
         actors.close()
         return int(rollout.terminated.sum())
 

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from workers.trainer.bodies import ARCHITECTURES, PixelBody, VectorBody, prepared
 from workers.trainer.config import Network
+from workers.trainer.side_by_side import SideBySide
 from workers.trainer.tape import Tape, tape_of
 
 ROWS = 12
@@ -48,7 +49,7 @@ def test_threads_share_the_rows_and_find_the_same_every_time() -> None:
     body, states, gradient = made("nips", torch.float32)
     found: list[list[Tensor]] = []
     for threads in (1, 3, 3):
-        tape = tape_of(body, ROWS, threads)
+        tape = tape_of(body, ROWS, SideBySide(threads))
         shown(tape, states)
         found.append(list(torch.autograd.grad(tape.features(states), list(body.parameters()), gradient)))
 
@@ -76,7 +77,7 @@ def test_a_tape_that_was_not_shown_all_states_refuses_to_recall_them() -> None:
     body, states, _ = made("nips", torch.float32)
     tape = tape_of(body, ROWS)
     tape.act(states[:5])
-    with pytest.raises(ValueError, match="keeps 5 of 12 states"):
+    with pytest.raises(ValueError, match="keeps 5 states, but 12 were given"):
         tape.features(states)
 
 

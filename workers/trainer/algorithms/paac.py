@@ -8,13 +8,13 @@ from torch import Tensor
 from workers.trainer import devices, networks
 from workers.trainer.config import PaacConfig
 from workers.trainer.episodes import EpisodeBook
-from workers.trainer.networks import ActorCritic
 from workers.trainer.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
 from workers.trainer.precision import body_dtype
 from workers.trainer.returns import n_step_returns
 from workers.trainer.rollouts import Actors, Rollout
 from workers.trainer.run import Run, TrainingState
-from workers.trainer.tape import Tape, tape_of
+from workers.trainer.side_by_side import SideBySide
+from workers.trainer.tape import tape_of
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,11 @@ class Sampler:
         return (logits - race.log()).argmax(dim=-1)
 
 
-def actor_critic_losses(network: ActorCritic, tape: Tape, rollout: Rollout, config: PaacConfig) -> Losses:
+def actor_critic_losses(logits: Tensor, values: Tensor, rollout: Rollout, config: PaacConfig) -> Losses:
     """Equations 10 and 11 as one loss to minimise; fresh rows are no decisions of the agent and count nothing."""
-    logits, values = network.heads(tape.features(rollout.states.flatten(0, 1)))
     values = values.view_as(rollout.rewards)
-    with torch.no_grad():
-        _, bootstrap = network(rollout.last_states)
     returns = n_step_returns(
-        rollout.rewards, values.detach(), rollout.terminated, rollout.fresh, bootstrap, config.gamma
+        rollout.rewards, values.detach(), rollout.terminated, rollout.fresh, rollout.last_values, config.gamma
     )
     decided = (~rollout.fresh).to(values.dtype)
     samples = rollout.rewards.numel()  # n_e · t_max
@@ -70,27 +67,33 @@ def train(config: PaacConfig, run: Run) -> None:
         run.device
     )
     parameters = FlatParameters(network)
-    optimizer = RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon)
+    side_by_side = SideBySide(devices.learning_threads(run.device))
+    optimizer = RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, side_by_side=side_by_side)
     sample = Sampler(config.seed, run.device)
     step = restore(start, optimizer, sample) if start else 0  # N of the paper, line 1
     book = EpisodeBook(run, config.num_envs, actors.frames_per_step, step)
     actors.reset(network.prepare)
-    tape = tape_of(network.body, config.t_max * config.num_envs, devices.learning_threads(run.device))
+    tape = tape_of(network.body, config.t_max * config.num_envs, side_by_side)
 
     def policy(states: Tensor) -> Tensor:
         logits, _ = network.heads(tape.act(states))
         return sample(logits)
 
+    def value(states: Tensor) -> Tensor:
+        values: Tensor = network(states)[1]
+        return values
+
     try:
         while book.step < config.total_steps and not run.should_stop():
             tape.rewind()
-            rollout = actors.rollout(policy, book)
+            rollout = actors.rollout(policy, value, book)
 
             actors.time.turn_to("learning")
             learning_rate = learning_rate_at(
                 config.initial_learning_rate, config.learning_rate_decay, book.step, config.total_steps
             )
-            losses = actor_critic_losses(network, tape, rollout, config)
+            logits, values = network.heads(tape.features(rollout.states.flatten(0, 1)))
+            losses = actor_critic_losses(logits, values, rollout, config)
             parameters.backward(losses.total)
             gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
             optimizer.step(learning_rate)  # line 18

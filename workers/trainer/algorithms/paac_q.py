@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from workers.trainer import networks
+from workers.trainer import devices, networks
 from workers.trainer.config import PaacQConfig
 from workers.trainer.episodes import EpisodeBook
 from workers.trainer.exploration import EpsilonGreedy, draw_final_epsilons
@@ -16,6 +16,8 @@ from workers.trainer.precision import body_dtype
 from workers.trainer.returns import n_step_returns
 from workers.trainer.rollouts import Actors, Rollout
 from workers.trainer.run import Run, TrainingState
+from workers.trainer.side_by_side import SideBySide
+from workers.trainer.tape import tape_of
 
 
 @dataclass(frozen=True)
@@ -29,19 +31,22 @@ class Loss:
 @torch.no_grad()
 def q_returns(target: ActionValues, rollout: Rollout, gamma: float) -> Tensor:
     """R of every step, from max_a Q(s, a; θ⁻) where the rollout or an episode was cut off."""
-    # A fresh row's state is the last of the episode before it.
     values = torch.zeros_like(rollout.rewards)
-    cut_off = torch.cat([rollout.states[rollout.fresh], rollout.last_states])
-    highest = target(cut_off).max(dim=-1).values
-    bootstrap = highest[-len(rollout.last_states) :]
-    values[rollout.fresh] = highest[: -len(rollout.last_states)]
-    return n_step_returns(rollout.rewards, values, rollout.terminated, rollout.fresh, bootstrap, gamma)
+    if rollout.fresh.any():  # a fresh row's state is the last of the episode before it
+        values[rollout.fresh] = highest_value(target, rollout.states[rollout.fresh])
+    return n_step_returns(rollout.rewards, values, rollout.terminated, rollout.fresh, rollout.last_values, gamma)
 
 
-def q_loss(network: ActionValues, target: ActionValues, rollout: Rollout, gamma: float) -> Loss:
+@torch.no_grad()
+def highest_value(network: ActionValues, states: Tensor) -> Tensor:
+    """max_a Q(s, a)."""
+    return network(states).amax(dim=-1)  # type: ignore[no-any-return]
+
+
+def q_loss(action_values: Tensor, target: ActionValues, rollout: Rollout, gamma: float) -> Loss:
     """The mean of (R − Q(s, a; θ))²; fresh rows are no decisions of the agent and count nothing."""
     returns = q_returns(target, rollout, gamma)
-    action_values = network(rollout.states.flatten(0, 1)).view(*rollout.rewards.shape, -1)
+    action_values = action_values.view(*rollout.rewards.shape, -1)
     chosen = action_values.gather(-1, rollout.actions.unsqueeze(-1)).squeeze(-1)
     decided = (~rollout.fresh).to(chosen.dtype)
     samples = rollout.rewards.numel()  # n_e · t_max
@@ -59,27 +64,35 @@ def train(config: PaacQConfig, run: Run) -> None:
     ).to(run.device)
     target = copy.deepcopy(network)  # θ⁻ ← θ
     parameters, target_parameters = FlatParameters(network), FlatParameters(target)
-    optimizer = RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon)
+    side_by_side = SideBySide(devices.learning_threads(run.device))
+    optimizer = RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, side_by_side=side_by_side)
     explore = EpsilonGreedy(
         draw_final_epsilons(config, config.num_envs), config.epsilon_anneal_frames, config.seed, run.device
     )
     step = restore(start, optimizer, target_parameters, explore) if start else 0  # T
     book = EpisodeBook(run, config.num_envs, actors.frames_per_step, step)
     actors.reset(network.prepare)
+    tape = tape_of(network.body, config.t_max * config.num_envs, side_by_side)
 
     def policy(states: Tensor) -> Tensor:
-        return explore(network(states))
+        return explore(network.head(tape.act(states)))
+
+    def value(states: Tensor) -> Tensor:
+        return highest_value(target, states)
 
     try:
         while book.step < config.total_steps and not run.should_stop():
             frames = book.frames
             explore.anneal(frames)
-            rollout = actors.rollout(policy, book)
+            tape.rewind()
+            rollout = actors.rollout(policy, value, book)
 
+            actors.time.turn_to("learning")
             learning_rate = learning_rate_at(
                 config.initial_learning_rate, config.learning_rate_decay, book.step, config.total_steps
             )
-            loss = q_loss(network, target, rollout, config.gamma)
+            action_values = network.head(tape.features(rollout.states.flatten(0, 1)))
+            loss = q_loss(action_values, target, rollout, config.gamma)
             parameters.backward(loss.value)
             gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
             optimizer.step(learning_rate)
@@ -96,6 +109,7 @@ def train(config: PaacQConfig, run: Run) -> None:
                         "train/epsilon": explore.epsilons.mean().item(),
                         "train/grad_norm": gradient_norm.item(),
                         "train/learning_rate": learning_rate,
+                        **actors.time.report(),
                     }
                 )
             if run.checkpoint_due():

@@ -15,6 +15,7 @@ from workers.trainer.networks import ActorCritic
 from workers.trainer.presets import PRESETS
 from workers.trainer.rollouts import Rollout
 from workers.trainer.run import NullRun
+from workers.trainer.side_by_side import SideBySide
 from workers.trainer.spaces import Discrete
 from workers.trainer.tape import tape_of
 
@@ -38,6 +39,7 @@ def made_rollout(shape: tuple[int, ...], num_actions: int) -> Rollout:
         terminated=terminated,
         fresh=fresh,
         last_states=torch.randn(N_E, *shape, generator=random),
+        last_values=torch.randn(N_E, generator=random),
     )
 
 
@@ -45,7 +47,7 @@ def literal_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -
     """Algorithm 1, lines 12–18: one sample at a time, plain sums; −dθ's objective, dθ_v's objective, the entropy."""
     policy, value, entropy = torch.zeros(()), torch.zeros(()), torch.zeros(())
     for i in range(N_E):
-        R = network(rollout.last_states)[1].detach()[i]  # noqa: N806, the paper's letter
+        R = rollout.last_values[i]  # noqa: N806, the paper's letter
         for t in reversed(range(T_MAX)):
             logits, v = network(rollout.states[t, i].unsqueeze(0))
             if rollout.fresh[t, i]:
@@ -62,10 +64,11 @@ def literal_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -
 
 def batched_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -> Losses:
     """What training computes, after acting as it does."""
-    tape = tape_of(network.body, rows=N_E * T_MAX, threads=2)
+    tape = tape_of(network.body, N_E * T_MAX, SideBySide(2))
     for states in rollout.states:
         tape.act(network.prepare(states))
-    return paac.actor_critic_losses(network, tape, rollout, config)
+    logits, values = network.heads(tape.features(rollout.states.flatten(0, 1)))
+    return paac.actor_critic_losses(logits, values, rollout, config)
 
 
 @pytest.mark.parametrize(("env", "shape"), [("CartPole-v1", (4,)), ("ALE/Pong-v5", (4, 84, 84))])

@@ -17,7 +17,7 @@ T_MAX, N_E, ACTIONS = 4, 4, 3
 CONFIG = PaacQConfig(env="CartPole-v1", num_envs=N_E, t_max=T_MAX, gamma=0.9)
 
 
-def made_rollout() -> Rollout:
+def made_rollout(target: ActionValues) -> Rollout:
     """One episode terminates, one is cut off by a time limit, one loses a life and goes on, one just goes on."""
     random = torch.Generator().manual_seed(0)
     terminated = torch.zeros(T_MAX, N_E, dtype=torch.bool)
@@ -28,13 +28,15 @@ def made_rollout() -> Rollout:
     terminated[2, 2] = True  # a lost life
     rewards = torch.randn(T_MAX, N_E, generator=random)
     rewards[fresh] = 0
+    last_states = torch.randn(N_E, 4, generator=random)
     return Rollout(
         states=torch.randn(T_MAX, N_E, 4, generator=random),
         actions=torch.randint(ACTIONS, (T_MAX, N_E), generator=random),
         rewards=rewards,
         terminated=terminated,
         fresh=fresh,
-        last_states=torch.randn(N_E, 4, generator=random),
+        last_states=last_states,
+        last_values=paac_q.highest_value(target, last_states),
     )
 
 
@@ -44,6 +46,11 @@ def made_networks() -> tuple[ActionValues, ActionValues]:
     network = networks.build_action_values(CONFIG, (4,), Discrete(ACTIONS))
     target = networks.build_action_values(CONFIG, (4,), Discrete(ACTIONS))
     return network, target
+
+
+def q_loss(network: ActionValues, target: ActionValues, rollout: Rollout) -> paac_q.Loss:
+    """What training computes."""
+    return paac_q.q_loss(network(rollout.states.flatten(0, 1)), target, rollout, CONFIG.gamma)
 
 
 def literal_loss(network: ActionValues, target: ActionValues, rollout: Rollout, gamma: float) -> Tensor:
@@ -63,9 +70,9 @@ def literal_loss(network: ActionValues, target: ActionValues, rollout: Rollout, 
 
 def test_loss_and_gradients_equal_a_literal_transcription_of_algorithm_s1() -> None:
     network, target = made_networks()
-    rollout = made_rollout()
+    rollout = made_rollout(target)
 
-    loss = paac_q.q_loss(network, target, rollout, CONFIG.gamma)
+    loss = q_loss(network, target, rollout)
     gradients = torch.autograd.grad(loss.value, list(network.parameters()))
     literal = literal_loss(network, target, rollout, CONFIG.gamma)
     expected = torch.autograd.grad(literal, list(network.parameters()))
@@ -79,15 +86,14 @@ def test_the_state_after_a_terminal_one_changes_no_gradient_but_that_after_a_tim
     network, target = made_networks()
 
     def gradients(t: int, column: int) -> list[Tensor]:
-        rollout = made_rollout()
+        rollout = made_rollout(target)
         rollout.states[t, column] += 1
         rollout.actions[t, column] = 0
-        loss = paac_q.q_loss(network, target, rollout, CONFIG.gamma)
+        loss = q_loss(network, target, rollout)
         return [gradient.clone() for gradient in torch.autograd.grad(loss.value, list(network.parameters()))]
 
-    untouched = torch.autograd.grad(
-        paac_q.q_loss(network, target, made_rollout(), CONFIG.gamma).value, list(network.parameters())
-    )
+    loss = q_loss(network, target, made_rollout(target))
+    untouched = torch.autograd.grad(loss.value, list(network.parameters()))
     for ours, theirs in zip(gradients(2, 0), untouched, strict=True):
         torch.testing.assert_close(ours, theirs)
     assert not torch.equal(gradients(3, 1)[0], untouched[0])
