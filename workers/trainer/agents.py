@@ -1,5 +1,6 @@
 """A3C's agents: feed-forward or with LSTM cells, policy and value on one trunk or on two (Mnih et al. 2016)."""
 
+from collections.abc import Sequence
 from typing import cast
 
 import torch
@@ -10,7 +11,7 @@ from workers.trainer.config import A3cConfig
 from workers.trainer.initialisation import initialised
 from workers.trainer.lstm import Cells, Lstm, LstmTape
 from workers.trainer.spaces import ActionSpace, Continuous
-from workers.trainer.tape import tape_of
+from workers.trainer.step_tapes import StepTape, step_tape_of, write_linear
 
 Memory = tuple[Cells, ...]
 """What each LSTM remembers; nothing in a feed-forward agent."""
@@ -57,10 +58,12 @@ class Agent(nn.Module):
 class AgentTape:
     """Keeps what an agent computes in a rollout, so that learning needs no second forward pass."""
 
-    def __init__(self, agent: Agent, t_max: int) -> None:
+    def __init__(self, agent: Agent) -> None:
         self._agent = agent
-        self._bodies = [tape_of(cast(Body, body), t_max) for body in agent.bodies]
+        self._bodies = [step_tape_of(cast(Body, body)) for body in agent.bodies]
         self._lstms = [LstmTape(cast(Lstm, lstm)) for lstm in agent.lstms]
+        # What the heads read: the last tape of each trunk.
+        self._last: Sequence[StepTape | LstmTape] = self._lstms or self._bodies
         self.rewind(agent.blank)
 
     @property
@@ -68,9 +71,13 @@ class AgentTape:
         """What the agent remembers now."""
         return tuple(lstm.memory for lstm in self._lstms)
 
+    @property
+    def states(self) -> list[Tensor]:
+        """The states that it acted in since it was rewound."""
+        return self._bodies[0].states
+
     def rewind(self, memory: Memory) -> None:
         """Forget what was kept, for the weights have changed; go on with this memory."""
-        self.states: list[Tensor] = []
         for body in self._bodies:
             body.rewind()
         for lstm, before in zip(self._lstms, memory, strict=True):
@@ -79,19 +86,30 @@ class AgentTape:
     @torch.no_grad()
     def act(self, state: Tensor) -> Tensor:
         """The policy's numbers in a state."""
-        self.states.append(state)
         features = [body.act(state).float() for body in self._bodies]
         if self._lstms:
             features = [lstm.act(x) for lstm, x in zip(self._lstms, features, strict=True)]
-        return cast(Tensor, self._agent.policy(features[0]))
+        return self._agent.policy.forward(features[0])
 
+    @torch.no_grad()
     def recall(self) -> tuple[Tensor, Tensor]:
-        """The policy's numbers and the values of all states since it was rewound, with gradients for the weights."""
-        states = torch.cat(self.states)
-        features = [body.features(states).float() for body in self._bodies]
+        """The policy's numbers and the values in all states since it was rewound."""
+        return self._agent.heads([tape.features().float() for tape in self._last])
+
+    @torch.no_grad()
+    def backward(self, of_numbers: Tensor, of_values: Tensor) -> None:
+        """Write the gradients of all parameters, from those of the numbers and the values."""
+        of_values = of_values.unsqueeze(-1)
+        first, last = self._last[0].features().float(), self._last[-1].features().float()
+        write_linear(self._agent.policy, of_numbers, first)
+        write_linear(self._agent.value, of_values, last)
+        gradients = [of_numbers @ self._agent.policy.weight, of_values @ self._agent.value.weight]
+        if len(self._bodies) == 1:
+            gradients = [gradients[0] + gradients[1]]
         if self._lstms:
-            features = [lstm.features(x) for lstm, x in zip(self._lstms, features, strict=True)]
-        return self._agent.heads(features)
+            gradients = [lstm.backward(gradient) for lstm, gradient in zip(self._lstms, gradients, strict=True)]
+        for body, gradient in zip(self._bodies, gradients, strict=True):
+            body.backward(gradient)
 
 
 def build(

@@ -1,9 +1,9 @@
 """LSTM cells for one environment, one step at a time, and what they need to go back through those steps."""
 
-from typing import Any, cast
-
 import torch
 from torch import Tensor, nn
+
+from workers.trainer.step_tapes import gradient_of
 
 Cells = tuple[Tensor, Tensor]
 """h and c, each (1, cells)."""
@@ -72,17 +72,16 @@ class LstmTape:
         self._c.append(c)
         return h
 
-    def features(self, x: Tensor) -> Tensor:
-        """h of all steps once more, with gradients for the weights and for the x that were given."""
-        return cast(Tensor, _Recalled.apply(self, x, *self._lstm.parameters()))  # type: ignore[no-untyped-call]
-
-    def kept(self) -> Tensor:
-        """h of all steps, without gradients."""
+    def features(self) -> Tensor:
+        """h of all steps."""
         return torch.cat(self._h)
 
     @torch.no_grad()
-    def gradients(self, of_h: Tensor) -> tuple[Tensor, ...]:
-        """Of x, of both weights and of the bias: backpropagation through the rollout, and no further."""
+    def backward(self, of_h: Tensor) -> Tensor:
+        """Write the gradients of the weights, from those of h, and return those of x.
+
+        Backpropagation goes through the rollout and no further.
+        """
         steps, cells = of_h.shape
         o, i, f = torch.cat(self._gates).chunk(3, dim=1)
         g, c = torch.cat(self._g), torch.cat([self._begun[1], *self._c])
@@ -101,19 +100,8 @@ class LstmTape:
             torch.mul(dc, from_c[t], out=of_others[t])
             of_next_h = torch.mv(self._lstm.weight_hh.t(), all_rows[t])
             of_next_c = dc * kept_of_c[t]
-        sums = of_sums.view(steps, -1)
-        h = torch.cat([self._begun[0], *self._h[:-1]])
-        return sums @ self._lstm.weight_ih, sums.t() @ torch.cat(self._x), sums.t() @ h, sums.sum(0)
-
-
-class _Recalled(torch.autograd.Function):
-    """Hands out what was kept; going back, it asks the tape for the gradients."""
-
-    @staticmethod
-    def forward(ctx: Any, tape: LstmTape, _x: Tensor, *_: Tensor) -> Tensor:
-        ctx.tape = tape
-        return tape.kept()
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        return None, *ctx.tape.gradients(gradient)
+        sums, h = of_sums.view(steps, -1), torch.cat([self._begun[0], *self._h[:-1]])
+        torch.mm(sums.t(), torch.cat(self._x), out=gradient_of(self._lstm.weight_ih))
+        torch.mm(sums.t(), h, out=gradient_of(self._lstm.weight_hh))
+        torch.sum(sums, 0, out=gradient_of(self._lstm.bias))
+        return sums @ self._lstm.weight_ih

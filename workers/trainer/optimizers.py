@@ -57,6 +57,10 @@ class FlatParameters:
         self._rounded.gradients.zero_()
         self._exact.gradients.zero_()
         loss.backward()
+        self.written()
+
+    def written(self) -> None:
+        """Take over gradients that were written to the parameters: those in a shorter format."""
         self.gradients[self._rounded.where] = self._rounded.gradients
 
     def changed(self) -> None:
@@ -166,7 +170,8 @@ Optimizer = RMSProp | MomentumSGD
 def clip_to_norm(gradients: Tensor, limit: float) -> Tensor:
     """Scale gradients in place so that their norm is at most `limit`; return the norm they had."""
     norm: Tensor = gradients.norm()
-    gradients.mul_((limit / (norm + 1e-12)).clamp(max=1.0))
+    if gradients.is_cuda or norm > limit:  # to ask a GPU would be to wait for it
+        gradients.mul_((limit / (norm + 1e-12)).clamp(max=1.0))
     return norm
 
 

@@ -8,6 +8,7 @@ import torch
 from workers.trainer import agents
 from workers.trainer.agents import AgentTape
 from workers.trainer.config import A3cConfig
+from workers.trainer.optimizers import FlatParameters
 from workers.trainer.spaces import ActionSpace, Continuous, Discrete
 
 PIXELS, READINGS = (4, 84, 84), (3,)
@@ -38,23 +39,39 @@ def test_a_separate_value_network_shares_nothing_with_the_policys() -> None:
     assert all((a is None) != (b is None) for a, b in zip(of_policy, of_value, strict=True))
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("value_network", ["shared", "separate"])
 @pytest.mark.parametrize("lstm_units", [0, 8])
-def test_the_tape_recalls_what_the_agent_computed_and_its_gradients(lstm_units: int, dtype: torch.dtype) -> None:
+@pytest.mark.parametrize(
+    ("env", "dtype"),
+    [("ALE/Pong-v5", torch.float32), ("ALE/Pong-v5", torch.bfloat16), ("CartPole-v1", torch.float32)],
+)
+def test_the_tape_recalls_what_the_agent_computed_and_finds_its_gradients(
+    env: str, dtype: torch.dtype, lstm_units: int, value_network: str
+) -> None:
     torch.manual_seed(0)
-    agent = agents.build(A3cConfig(lstm_units=lstm_units), PIXELS, Discrete(6), dtype)
-    frames = [torch.randint(256, (1, *PIXELS), dtype=torch.uint8) for _ in range(3)]
-    numbers, values, memory = agent(torch.cat(frames), agent.blank)
-    wanted = torch.autograd.grad(numbers.sum() + values.square().sum(), list(agent.parameters()))
+    config = A3cConfig.model_validate({"env": env, "lstm_units": lstm_units, "value_network": value_network})
+    shape, exactness = (PIXELS, 1e-3 if dtype is torch.float32 else 0.1) if env.startswith("ALE") else (READINGS, 1e-5)
+    agent = agents.build(config, shape, Discrete(6), dtype)
+    seen = [torch.randint(256, (1, *shape)).to(torch.uint8 if shape == PIXELS else torch.float32) for _ in range(3)]
+    parameters = FlatParameters(agent)
+    numbers, values, memory = agent(torch.cat(seen), agent.blank)
+    of_numbers, of_values = torch.randn_like(numbers), torch.randn_like(values)
+    parameters.backward((numbers * of_numbers).sum() + (values * of_values).sum())
+    wanted = parameters.gradients.clone()
 
-    tape = AgentTape(agent, t_max=5)
-    acted = torch.cat([tape.act(agent.prepare(frame)) for frame in frames])
+    tape = AgentTape(agent)
+    parameters.gradients.fill_(float("nan"))
+    for _ in range(2):  # what was kept before it was rewound counts no more
+        tape.rewind(agent.blank)
+        acted = torch.cat([tape.act(agent.prepare(each)) for each in seen])
     recalled = tape.recall()
-    found = torch.autograd.grad(recalled[0].sum() + recalled[1].square().sum(), list(agent.parameters()))
+    tape.backward(of_numbers, of_values)
+    parameters.written()
 
-    exactness: dict[str, Any] = {"rtol": 1e-3, "atol": 1e-4} if dtype is torch.float32 else {"rtol": 0.1, "atol": 0.1}
-    torch.testing.assert_close(acted, numbers.detach(), **exactness)
-    torch.testing.assert_close((recalled[0], recalled[1]), (numbers, values), **exactness)
-    torch.testing.assert_close(tape.memory, memory, **exactness)
-    for ours, theirs in zip(found, wanted, strict=True):
-        torch.testing.assert_close(ours, theirs, **exactness)
+    def close(ours: object, theirs: object) -> None:
+        torch.testing.assert_close(ours, theirs, rtol=exactness, atol=exactness)
+
+    close(acted, numbers.detach())
+    close(recalled, (numbers.detach(), values.detach()))
+    close(tape.memory, memory)
+    close(parameters.gradients / wanted.norm(), wanted / wanted.norm())

@@ -39,9 +39,8 @@ class Losses:
     entropy: Tensor
 
 
-def losses(tape: AgentTape, policy: Policy, rollout: Rollout, config: A3cConfig) -> Losses:
+def losses(numbers: Tensor, values: Tensor, policy: Policy, rollout: Rollout, config: A3cConfig) -> Losses:
     """The objective whose gradients algorithm S2 accumulates, all steps of the rollout at once."""
-    numbers, values = tape.recall()
     log_chosen, entropies = policy.judge(numbers, torch.cat(rollout.actions))
     returns = torch.tensor(returns_of_one(rollout.rewards, rollout.bootstrap, config.gamma))  # R ← r_i + γR
     advantages = returns - values.detach()
@@ -61,7 +60,7 @@ class Actor:
         self._t_max = config.t_max
         self._memory = agent.blank
         self.policy = policy_over(environment.actions, torch.Generator().manual_seed(share.seed))
-        self.tape = AgentTape(agent, config.t_max)
+        self.tape = AgentTape(agent)
 
     @torch.no_grad()
     def rollout(self) -> Rollout:
@@ -92,8 +91,10 @@ def learn(
     actor: Actor, rollout: Rollout, config: A3cConfig, optimizer: Optimizer, learning_rate: float
 ) -> tuple[float, ...]:
     """Perform asynchronous update of θ using dθ; return the measures, those of the losses as means of the steps."""
-    loss = losses(actor.tape, actor.policy, rollout, config)
-    optimizer.parameters.backward(loss.total)
+    numbers, values = (output.requires_grad_() for output in actor.tape.recall())
+    loss = losses(numbers, values, actor.policy, rollout, config)
+    actor.tape.backward(*torch.autograd.grad(loss.total, (numbers, values)))
+    optimizer.parameters.written()
     gradient_norm = clip_to_norm(optimizer.parameters.gradients, config.max_grad_norm)
     optimizer.step(learning_rate)
     parts = torch.stack((loss.policy, loss.value, loss.entropy)) / len(rollout.rewards)
