@@ -5,6 +5,7 @@ import resource
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.installation import Installation
 
 MEGABYTE = 2**20
 # Its checkpoints are of about two megabytes.
-LARGE = {"hidden_units": 512, "checkpoint_seconds": 1}
+LARGE: dict[str, Any] = {"hidden_units": 512, "checkpoint_seconds": 1}
 
 
 @pytest.fixture
