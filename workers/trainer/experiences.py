@@ -173,7 +173,12 @@ class Exchange:
         return Desk(slot, self.experiences, self._asking, self._submitting, line.answers[0], line.free[0])
 
     def take_requests(self) -> tuple[list[int], bool]:
-        """Wait for a state whose policy is wanted; return the rows of all that wait, and whether to end then."""
+        """Wait for a state whose policy is wanted; return the rows of all that wait, and whether to end then.
+
+        On few cores the first request would wake a predictor while other agents are about to ask: a pass of the network
+        over one state costs nearly as much as over four.
+        """
+        self._requests.wait_until_settled()
         rows = [row for (row,) in self._requests.take_all()]
         dismissals = rows.count(NO_ROW)
         for _ in range(dismissals - 1):

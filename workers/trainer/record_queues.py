@@ -6,6 +6,7 @@ lock: one that is killed blocks nobody, and a reader gets all that waits in a si
 
 import fcntl
 import os
+import select
 import struct
 import termios
 from dataclasses import dataclass
@@ -49,6 +50,17 @@ class Reader:
     def take_all(self) -> list[Record]:
         """Wait for a record, and return all that are there by then."""
         return list(struct.iter_unpack(self.layout, self._read(MOST)))
+
+    def wait_until_settled(self) -> None:
+        """Wait for a record, and then for as long as others that are ready to run add more."""
+        poll = select.poll()
+        poll.register(self.pipe.fileno(), select.POLLIN)
+        settled = 0
+        while (waiting := self.waiting()) == 0 or waiting > settled:
+            if waiting == 0:
+                poll.poll()
+            settled = waiting
+            os.sched_yield()
 
     def waiting(self) -> int:
         """Count the records that nobody has taken yet."""

@@ -32,6 +32,16 @@ def test_all_that_waits_comes_at_once() -> None:
     assert reader.waiting() == 0
 
 
+def test_a_reader_can_wait_for_a_record_and_for_those_that_follow_at_once() -> None:
+    reader, writer = open_queue("i")
+    waiting = threading.Thread(target=reader.wait_until_settled)
+    waiting.start()
+    writer.put(1)
+    writer.put(2)
+    waiting.join()
+    assert set(reader.take_all()) <= {(1,), (2,)}
+
+
 def test_every_record_of_many_writers_comes_whole_to_one_of_many_readers() -> None:
     reader, writer = open_queue("ii")
     taken: list[tuple[int, int]] = []
