@@ -1,5 +1,6 @@
 """GA3C's agents, predictors and trainers at work: as many of each as wanted, and none that fails unnoticed."""
 
+import resource
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
@@ -7,9 +8,16 @@ from workers.trainer.adjustment import Counts
 from workers.trainer.experiences import Desk, Exchange
 from workers.trainer.processes import Processes
 
+# An agent's four pipes as the main process holds them, and some room; what it has open otherwise.
+FILES_OF_AN_AGENT, OTHER_FILES = 10, 200
+
 Work = Callable[[], None]
 # Starts an agent at a desk and returns the number of its process.
 StartAgent = Callable[[Processes, Desk], int]
+
+
+class TooManyAgentsError(Exception):
+    """The system lets one process have too few files open for so many agents."""
 
 
 class Crew:
@@ -20,6 +28,7 @@ class Crew:
     ) -> None:
         self._exchange, self._slots = exchange, range(most.agents)
         self._start_agent, self._predictor, self._trainer = start_agent, predictor, trainer
+        allow_open_files(most.agents)
         self._processes = Processes()
         self._threads = ThreadPoolExecutor(most.predictors + most.trainers, "ga3c")
         self._working: set[Future[None]] = set()
@@ -84,3 +93,16 @@ class Crew:
         vacant = [slot for slot in self._slots if slot not in self._agents]
         for slot in vacant[: max(0, number - len(staying))]:
             self._agents[slot] = self._start_agent(self._processes, self._exchange.desk(slot))
+
+
+def allow_open_files(agents: int) -> None:
+    """Raise this process's own limit of open files to what so many agents take."""
+    needed = agents * FILES_OF_AN_AGENT + OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise TooManyAgentsError(
+            f"{agents} agents need {needed} open files, and the system allows {hard}: choose at most "
+            f"{(hard - OTHER_FILES) // FILES_OF_AN_AGENT} agents, or raise the limit (ulimit -Hn)"
+        )
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))

@@ -1,5 +1,6 @@
 """The crew: as many of each as wanted, slots that are used again, and no failure that goes unnoticed."""
 
+import resource
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ import pytest
 from tests.workers.waiting import wait_until
 from workers.trainer.adjustment import Counts
 from workers.trainer.config import Ga3cConfig
-from workers.trainer.crew import Crew
+from workers.trainer.crew import Crew, TooManyAgentsError, allow_open_files
 from workers.trainer.experiences import Desk, Exchange, Experiences
 from workers.trainer.processes import ActorFailed, Link, Processes
 
@@ -136,3 +137,15 @@ def test_closing_wakes_whoever_waits(exchange: Exchange, open_crew: Callable[...
     assert time.monotonic() - begun < 2
     assert (threads.predictors, threads.trainers) == (0, 0)
     assert crew.agents == 0
+
+
+def test_the_limit_of_open_files_is_raised_as_far_as_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    granted: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 4096))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: granted.append(limits))
+    allow_open_files(50)
+    assert granted == []
+    allow_open_files(300)
+    assert granted == [(3200, 4096)]
+    with pytest.raises(TooManyAgentsError, match="choose at most 389 agents"):
+        allow_open_files(400)

@@ -1,6 +1,5 @@
 """GA3C: one model, and queues between it and the agents (Babaeizadeh et al. 2017, section 4)."""
 
-import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,6 +14,7 @@ from workers.trainer import networks
 from workers.trainer.adjustment import Adjustment, Counts
 from workers.trainer.config import Ga3cConfig
 from workers.trainer.crew import Crew
+from workers.trainer.devices import cores
 from workers.trainer.experiences import Desk, Exchange, Experiences
 from workers.trainer.ga3c_model import Model, TrainingBatch
 from workers.trainer.own_environment import OwnEnvironment, interface
@@ -200,10 +200,10 @@ def configured(config: Ga3cConfig) -> Counts:
 
 
 def largest(config: Ga3cConfig, counts: Counts) -> Counts:
-    """How far the adjustment may go; each agent needs a slot, and slots are made before training begins."""
+    """How far the adjustment may go. Agents need slots, which are made before training begins and cannot grow."""
     if not config.dynamic_adjustment:
         return counts
-    agents = max(2 * counts.agents, AGENTS_PER_CORE * (os.cpu_count() or 1))
+    agents = max(2 * counts.agents, AGENTS_PER_CORE * cores())
     return Counts(min(agents, MOST_AGENTS), MOST_THREADS, MOST_THREADS)
 
 

@@ -45,14 +45,15 @@ class Ga3cConfig(TrainingConfig):
         ge=0,
         le=4096,
         title="Minimum training batch",
-        description="Experiences that a trainer gathers before an update; 20 to 40 learnt best in the paper's figure "
-        "7, 0 takes one agent's.",
+        description="Experiences that a trainer gathers before an update, whose gradients are summed; 20 to 40 learnt "
+        "best in the paper's figure 7, 0 takes one agent's.",
         json_schema_extra=ROLLOUT,
     )
     dynamic_adjustment: bool = Field(
         default=True,
         title="Dynamic adjustment",
-        description="Change N_A, N_P or N_T by one now and then, and keep the change if updates got faster.",
+        description="Change N_A, N_P or N_T by one now and then, and keep the change if updates got faster; N_A goes "
+        "up to twice its first value, or to 8 a core.",
         json_schema_extra=ROLLOUT,
     )
     adjustment_seconds: float = Field(
@@ -62,6 +63,14 @@ class Ga3cConfig(TrainingConfig):
         title="Seconds between adjustments",
         description="How long a changed setting is measured; the paper takes a minute.",
         json_schema_extra=ROLLOUT,
+    )
+    learning_rate: float = Field(
+        default=0.0003,
+        gt=0,
+        le=10,
+        title="Learning rate",
+        description="α at the first step; the paper takes 0.0003 or 0.0001 for all games.",
+        json_schema_extra=OPTIMISATION,
     )
     log_epsilon: float = Field(
         default=1e-6,
