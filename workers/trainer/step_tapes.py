@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from workers.trainer.bodies import Body, PixelBody, VectorBody
-from workers.trainer.pixel_convolution import PixelConvolution, convolution_gradients
+from workers.trainer.pixel_convolution import PixelConvolution, input_gradient, parameter_gradients
 
 
 class PixelStepTape:
@@ -63,8 +63,8 @@ class PixelStepTape:
             if isinstance(layer, PixelConvolution):
                 weight, bias = layer.gradients(gradient, x)
             else:
-                of_x, weight, bias = convolution_gradients(layer, gradient, x, layer.weight, layer.stride, True)
-                gradient = _through_rectifier(of_x, x)
+                weight, bias = parameter_gradients(layer, gradient, x)
+                gradient = _through_rectifier(input_gradient(layer, gradient, x), x)
             gradient_of(layer.weight).copy_(weight)
             gradient_of(layer.bias).copy_(bias)
 

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from workers.trainer.bodies import Body, PixelBody, VectorBody
-from workers.trainer.pixel_convolution import PixelConvolution, convolution_gradients
+from workers.trainer.pixel_convolution import PixelConvolution, input_gradient, layout, parameter_gradients
 from workers.trainer.side_by_side import ALONE, SideBySide
 
 
@@ -23,8 +23,9 @@ class PixelTape:
         self._rows = rows
         self._side_by_side = side_by_side
         self._filled = 0
+        # What the convolutions after the first read, what the hidden layer reads, and what that gives.
         self._maps: list[Tensor] = []
-        self._features = torch.empty(0)
+        self._flat = self._features = torch.empty(0)
 
     def rewind(self) -> None:
         """Forget what was kept: new weights act from now on."""
@@ -33,18 +34,18 @@ class PixelTape:
     @torch.no_grad()
     def act(self, pixels: Tensor) -> Tensor:
         """The features of some states; everything on the way to them is kept."""
-        outputs = [pixels]
-        for layer in self._body.layers:
-            outputs.append(F.relu_(layer(outputs[-1])))
         if not self._maps:
-            self._allocate(outputs[1:])
+            self._allocate(pixels[:1])
         rows = slice(self._filled, self._filled + len(pixels))
         self._filled = rows.stop
-        for kept, output in zip(self._maps, outputs[1:], strict=True):
-            kept[rows] = output
-        features = F.relu_(self._body.hidden(self._maps[-1][rows].flatten(1)))
-        self._features[rows] = features
-        return features
+        *inner, last = self._body.layers
+        x = pixels
+        for layer, kept in zip(inner, self._maps, strict=True):
+            x = torch.clamp_min(layer(x), 0, out=kept[rows])
+        x = F.relu_(last(x))
+        flat = self._flat[rows]
+        flat.view_as(x).copy_(x)
+        return torch.clamp_min(self._body.hidden(flat), 0, out=self._features[rows])
 
     def features(self, pixels: Tensor) -> Tensor:
         """The features of all states since the tape was rewound, once more, and with gradients for the body."""
@@ -65,28 +66,32 @@ class PixelTape:
 
     @torch.no_grad()
     def _gradients_of(self, rows: slice, pixels: Tensor, gradient: Tensor) -> list[Tensor]:
-        layers = self._body.layers
-        pixels, *maps = (x[rows] for x in (pixels, *self._maps))
+        layers, hidden = self._body.layers, self._body.hidden
+        read, flat = [x[rows] for x in (pixels, *self._maps)], self._flat[rows]
         gradient = _through_rectifier(gradient[rows], self._features[rows])
-        found = [gradient.sum(0), gradient.t() @ maps[-1].flatten(1)]  # from the last parameter to the first
-        gradient = (gradient @ self._body.hidden.weight).view_as(maps[-1])
-        for layer, x, output in zip(reversed(layers), reversed([pixels, *maps[:-1]]), reversed(maps), strict=True):
-            gradient = _through_rectifier(gradient, output)
+        found = [gradient.sum(0), gradient.t() @ flat]  # from the last parameter to the first
+        gradient = _through_rectifier(gradient @ hidden.weight, flat)
+        gradient = gradient.view(len(flat), layers[-1].out_channels, *self._last_size)
+        gradient = gradient.contiguous(memory_format=layout(read[-1]))
+        for layer, x in zip(reversed(layers), reversed(read), strict=True):
             if isinstance(layer, PixelConvolution):
                 weight, bias = layer.gradients(gradient, x)
             else:
-                gradient, weight, bias = convolution_gradients(layer, gradient, x, layer.weight, layer.stride, True)
+                weight, bias = parameter_gradients(layer, gradient, x)
+                gradient = _through_rectifier(input_gradient(layer, gradient, x), x)
             found += [bias, weight]
         return found[::-1]
 
-    def _allocate(self, outputs: list[Tensor]) -> None:
-        # The hidden layer reads the last map channel by channel, whatever order the convolutions leave.
-        layouts = [_layout(output) for output in outputs[:-1]] + [torch.contiguous_format]
-        self._maps = [
-            torch.empty((self._rows, *output.shape[1:]), dtype=output.dtype, device=output.device, memory_format=layout)
-            for output, layout in zip(outputs, layouts, strict=True)
-        ]
-        self._features = outputs[-1].new_empty(self._rows, self._body.features)
+    def _allocate(self, pixels: Tensor) -> None:
+        outputs = [pixels]
+        for layer in self._body.layers:
+            outputs.append(layer(outputs[-1]))
+        for x in outputs[1:-1]:
+            shape, order = (self._rows, *x.shape[1:]), layout(x)
+            self._maps.append(torch.empty(shape, dtype=x.dtype, device=x.device, memory_format=order))
+        self._last_size = outputs[-1].shape[2:]
+        self._flat = pixels.new_empty(self._rows, self._body.hidden.in_features)
+        self._features = pixels.new_empty(self._rows, self._body.features)
 
 
 class _Recalled(torch.autograd.Function):
@@ -127,11 +132,6 @@ Tape = PixelTape | VectorTape
 def tape_of(body: Body, rows: int, side_by_side: SideBySide = ALONE) -> Tape:
     """Make a tape for so many states."""
     return PixelTape(body, rows, side_by_side) if isinstance(body, PixelBody) else VectorTape(body)
-
-
-def _layout(output: Tensor) -> torch.memory_format:
-    last = output.is_contiguous(memory_format=torch.channels_last)
-    return torch.channels_last if last else torch.contiguous_format
 
 
 def _through_rectifier(gradient: Tensor, output: Tensor) -> Tensor:
