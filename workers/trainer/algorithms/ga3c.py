@@ -142,7 +142,7 @@ def train(config: Ga3cConfig, run: Run) -> None:
             report.progress()
             if run.metrics_due():
                 run.metrics(report.metrics(adjustment.counts))
-            if run.checkpoint_due():
+            if run.checkpoint_due() and model.updates:
                 save()
         exchange.closing = True  # so that nothing is learnt after this
         save()
