@@ -270,12 +270,22 @@ def test_steps_count_decisions_and_frames_count_emulator_frames() -> None:
     assert run.updates * 5 == run.step
 
 
-def mean_return(run: NullRun, last: int) -> float:
-    return float(np.mean([episode_return for _, _, episode_return, _ in run.episodes[-last:]]))
+@dataclass
+class UntilLearnt(NullRun):
+    """A run that ends as soon as the mean return of so many episodes reaches the goal."""
+
+    goal: float = 0.0
+    last: int = 100
+
+    def should_stop(self) -> bool:
+        return len(self.episodes) >= self.last and mean_return(self) >= self.goal
 
 
-def learnt(**fields: object) -> NullRun:
-    run = NullRun()
+def mean_return(run: UntilLearnt) -> float:
+    return float(np.mean([episode_return for _, _, episode_return, _ in run.episodes[-run.last :]]))
+
+
+def trained(run: UntilLearnt, **fields: object) -> UntilLearnt:
     a3c.train(A3cConfig.model_validate({"num_actors": 2, **fields}), run)
     return run
 
@@ -290,31 +300,29 @@ def learnt(**fields: object) -> NullRun:
     ids=lambda fields: str(fields["optimizer"]),
 )
 def test_it_learns_to_catch_with_every_optimizer(optimizer: dict[str, object]) -> None:
-    run = learnt(env="Arcadia/Catch-v0", total_steps=14_000, **optimizer)
-    assert mean_return(run, last=100) >= 0.8
+    run = trained(UntilLearnt(goal=0.85), env="Arcadia/Catch-v0", total_steps=20_000, **optimizer)
+    assert mean_return(run) >= 0.85
 
 
-RECALL: dict[str, object] = {
-    "env": "Arcadia/Recall-v0",
-    "total_steps": 16_000,
-    "learning_rate": 0.02,
-    "hidden_units": 16,
-}
+RECALL: dict[str, object] = {"env": "Arcadia/Recall-v0", "learning_rate": 0.02, "hidden_units": 16}
 
 
 def test_with_memory_it_learns_to_recall() -> None:
-    assert mean_return(learnt(**RECALL, lstm_units=16), last=200) >= 0.8
+    run = trained(UntilLearnt(goal=0.85), **RECALL, lstm_units=16, total_steps=30_000)
+    assert mean_return(run) >= 0.85
 
 
 def test_without_memory_recall_stays_a_matter_of_chance() -> None:
-    assert abs(mean_return(learnt(**RECALL), last=500)) <= 0.3
+    run = trained(UntilLearnt(goal=0.85, last=500), **RECALL, total_steps=6_000)
+    assert abs(mean_return(run)) <= 0.25
 
 
 @pytest.mark.parametrize("lstm_units", [0, 16], ids=["feed-forward", "lstm"])
 def test_it_learns_to_hit_a_target_with_continuous_actions(lstm_units: int) -> None:
-    run = learnt(
+    run = trained(
+        UntilLearnt(goal=-0.6),  # at first −3 to −6
         env="Arcadia/Target-v0",
-        total_steps=6_000,
+        total_steps=12_000,
         learning_rate=0.003,
         rmsprop_epsilon=1e-3,
         max_grad_norm=5,
@@ -323,4 +331,4 @@ def test_it_learns_to_hit_a_target_with_continuous_actions(lstm_units: int) -> N
         lstm_units=lstm_units,
         clip_rewards=False,
     )
-    assert mean_return(run, last=100) >= -0.6  # at first −3 to −6
+    assert mean_return(run) >= -0.6
