@@ -1,8 +1,8 @@
 """What GA3C's agents, predictors and trainers share: experiences in shared memory, and queues that name their rows.
 
-An experience is a row of a few tables. An agent owns two rollouts of t_max rows: one that it fills, and one that waits
-for a trainer. An agent whose other rollout still waits has to wait too, so that at most one rollout an agent is queued
-and the policy lag cannot grow without limit.
+An experience is a row of a few tables. An agent owns two rollouts of t_max rows, and goes on in one while the other
+waits for a trainer. While both wait, so does the agent: the training queue holds at most two rollouts an agent, and the
+policy lag cannot grow without limit.
 """
 
 import math

@@ -11,6 +11,7 @@ from workers.trainer.experiences import Experiences, Submission
 from workers.trainer.networks import ActorCritic
 from workers.trainer.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
 from workers.trainer.own_environment import Episode
+from workers.trainer.tape import tape_of
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,8 @@ class Losses:
     entropy: Tensor
 
 
-def guarded_losses(
-    network: ActorCritic, states: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig
-) -> Losses:
+def guarded_losses(logits: Tensor, values: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig) -> Losses:
     """Equations 5 and 2 as one loss to minimise; ε keeps log π finite when the policy has moved on meanwhile."""
-    logits, values = network(states)
     policy = torch.softmax(logits, dim=-1) + config.log_epsilon
     log_policy = policy.log()
     log_chosen = log_policy.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
@@ -42,9 +40,9 @@ def guarded_losses(
 class TrainingBatch:
     """Rollouts of several agents, copied out of shared memory, so that the agents can go on at once."""
 
-    def __init__(self, experiences: Experiences, least: int) -> None:
-        self._experiences, self._least = experiences, least
-        rows = least - 1 + experiences.t_max
+    def __init__(self, experiences: Experiences, config: Ga3cConfig) -> None:
+        self._experiences, self._least = experiences, max(1, config.min_training_batch)
+        rows = most_rows(config)
         self._states = torch.empty(rows, *experiences.states.shape[1:], dtype=experiences.states.dtype)
         self._actions = torch.empty(rows, dtype=torch.int64)
         self._returns = torch.empty(rows)
@@ -93,6 +91,11 @@ class TrainingBatch:
         return version - float(self._versions.numpy()[: self.size].mean())
 
 
+def most_rows(config: Ga3cConfig) -> int:
+    """The size of a training batch whose last rollout came when only one experience was missing."""
+    return max(1, config.min_training_batch) - 1 + config.t_max
+
+
 @dataclass(frozen=True)
 class Update:
     """What one update came to; the lag is in updates, a mean over its experiences."""
@@ -127,6 +130,7 @@ class Model:
         self._config, self._network, self._device = config, network, device
         self.parameters = FlatParameters(network)
         self.optimizer = RMSProp(self.parameters, config.rmsprop_decay, config.rmsprop_epsilon)
+        self._tape = tape_of(network.body, most_rows(config))
         self.updating = threading.Lock()
         self.step = 0
         self.updates = 0
@@ -158,7 +162,7 @@ class Model:
             learning_rate = learning_rate_at(
                 config.learning_rate, config.learning_rate_decay, self.step, config.total_steps
             )
-            losses = guarded_losses(self._network, states, actions, returns, config)
+            losses = guarded_losses(*self._forward(states), actions, returns, config)
             self.parameters.backward(losses.total)
             gradient_norm = clip_to_norm(self.parameters.gradients, config.max_grad_norm)
             self.optimizer.step(learning_rate)
@@ -178,6 +182,12 @@ class Model:
         with self._counting:
             episodes, self._episodes = self._episodes, []
         return episodes
+
+    def _forward(self, states: Tensor) -> tuple[Tensor, Tensor]:
+        """π's logits and V with gradients: a tape's are written down by hand, and faster than autograd's."""
+        self._tape.rewind()
+        self._tape.act(states)
+        return self._network.heads(self._tape.features(states))
 
     def _count(self, update: Update, episodes: list[Episode]) -> None:
         with self._counting:

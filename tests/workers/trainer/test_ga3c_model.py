@@ -1,12 +1,13 @@
 """GA3C's model: equation 5 against a literal transcription, what a batch holds, and the policy lag."""
 
+import pytest
 import torch
 from torch import Tensor
 
 from workers.trainer import networks
 from workers.trainer.config import Ga3cConfig
 from workers.trainer.experiences import Experiences, Submission
-from workers.trainer.ga3c_model import Model, TrainingBatch, guarded_losses
+from workers.trainer.ga3c_model import Losses, Model, TrainingBatch, guarded_losses
 from workers.trainer.networks import ActorCritic
 from workers.trainer.own_environment import Episode
 from workers.trainer.spaces import Discrete
@@ -37,6 +38,11 @@ def made_experiences(config: Ga3cConfig) -> Experiences:
     return experiences
 
 
+def losses_of(network: ActorCritic, states: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig) -> Losses:
+    logits, values = network(states)
+    return guarded_losses(logits, values, actions, returns, config)
+
+
 def literal_loss(network: ActorCritic, states: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig) -> Tensor:
     """The ascent direction of equation 5 and the descent of equation 2, one experience at a time, summed."""
     epsilon, total = config.log_epsilon, torch.zeros(())
@@ -57,7 +63,7 @@ def test_the_loss_and_its_gradients_equal_a_literal_transcription_of_equation_5(
         network, table = made_network(config), made_experiences(config)
         states, actions, returns = table.states[:BATCH], table.actions[:BATCH], table.returns[:BATCH]
 
-        loss = guarded_losses(network, states, actions, returns, config).total
+        loss = losses_of(network, states, actions, returns, config).total
         expected = literal_loss(network, states, actions, returns, config)
 
         torch.testing.assert_close(loss, expected)
@@ -75,7 +81,7 @@ def test_an_action_that_has_become_impossible_leaves_the_gradients_finite() -> N
         network.policy.bias.copy_(torch.tensor([0.0, -500, -500, -500, -500]))
     states, actions, returns = torch.randn(3, 4), torch.tensor([1, 2, 3]), torch.ones(3)
 
-    losses = guarded_losses(network, states, actions, returns, config)
+    losses = losses_of(network, states, actions, returns, config)
     gradients = torch.autograd.grad(losses.total, list(network.parameters()))
 
     assert torch.isfinite(losses.total)
@@ -101,10 +107,10 @@ def test_a_prediction_is_written_where_the_state_lies_with_the_version_that_made
 
 
 def test_a_batch_is_full_when_it_has_the_least_number_and_keeps_its_copies() -> None:
-    config = made_config()
+    config = made_config(min_training_batch=4)
     table = made_experiences(config)
     before = table.states.clone()
-    batch = TrainingBatch(table, least=4)
+    batch = TrainingBatch(table, config)
     batch.add(Submission(0, 3, 0, 0.0))
     assert not batch.is_full
     batch.add(Submission(6, 0, 0, 0.0))  # an agent that left before it had done anything
@@ -125,7 +131,7 @@ def test_the_policy_lag_is_the_number_of_updates_since_an_experience_was_acted()
     config = made_config()
     table = made_experiences(config)
     model = Model(config, made_network(config), torch.device("cpu"))
-    batch = TrainingBatch(table, least=1)
+    batch = TrainingBatch(table, config)
     lags = []
     for _ in range(3):
         model.predict(table, [0, 1, 2])
@@ -142,7 +148,7 @@ def test_an_update_counts_its_steps_and_its_episodes_and_stops_at_the_last_step(
     config = made_config(total_steps=5)
     table = made_experiences(config)
     model = Model(config, made_network(config), torch.device("cpu"))
-    batch = TrainingBatch(table, least=1)
+    batch = TrainingBatch(table, config)
     batch.add(Submission(0, 3, 10, -1.0))
     for _ in range(4):
         model.train(batch)
@@ -154,16 +160,42 @@ def test_an_update_counts_its_steps_and_its_episodes_and_stops_at_the_last_step(
     assert last.learning_rate == 0.1 * (1 - 3 / 5)
 
 
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
+def test_an_update_of_a_network_of_pixels_follows_the_gradients_of_equation_5(precision: torch.dtype) -> None:
+    config = made_config(env="ALE/Pong-v5", min_training_batch=6, learning_rate_decay="none", max_grad_norm=1e6)
+    torch.manual_seed(1)
+    network = networks.build(config, (4, 84, 84), Discrete(ACTIONS), precision)
+    table = Experiences.allocate(config, 2, (4, 84, 84), ACTIONS)
+    table.states[:] = torch.randint(256, table.states.shape, dtype=torch.uint8)
+    table.actions[:] = torch.randint(ACTIONS, table.actions.shape)
+    table.returns[:] = torch.randn(table.returns.shape)
+    table.versions[:] = 0
+    model = Model(config, network, torch.device("cpu"))
+    batch = TrainingBatch(table, config)
+    for first_row in (3, 9):
+        batch.add(Submission(first_row, 3, 0, 0.0))
+    parameters = model.parameters
+    parameters.backward(losses_of(network, batch.states, batch.actions, batch.returns, config).total)
+    expected, before = parameters.gradients.clone(), parameters.values.clone()
+
+    model.train(batch)
+
+    mean_square = config.rmsprop_decay + (1 - config.rmsprop_decay) * expected**2
+    step = -config.learning_rate * expected / (mean_square + config.rmsprop_epsilon).sqrt()
+    difference = (parameters.values - before - step).norm() / step.norm()
+    assert difference < (1e-4 if precision is torch.float32 else 0.05)
+
+
 def test_an_update_lowers_the_loss() -> None:
     config = made_config(learning_rate=0.001, max_grad_norm=1e6)
     table = made_experiences(config)
     network = made_network(config)
     model = Model(config, network, torch.device("cpu"))
-    batch = TrainingBatch(table, least=3)
+    batch = TrainingBatch(table, config)
     batch.add(Submission(0, 3, 0, 0.0))
 
     def loss() -> float:
-        return guarded_losses(network, batch.states, batch.actions, batch.returns, config).total.item()
+        return losses_of(network, batch.states, batch.actions, batch.returns, config).total.item()
 
     before = loss()
     model.train(batch)

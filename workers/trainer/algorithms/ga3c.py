@@ -99,7 +99,7 @@ def predictor(model: Model, exchange: Exchange) -> None:
 
 def trainer(model: Model, exchange: Exchange, config: Ga3cConfig) -> None:
     """Trainer: a thread that gathers rollouts until they make a batch, and updates the network with it."""
-    batch = TrainingBatch(exchange.experiences, max(1, config.min_training_batch))
+    batch = TrainingBatch(exchange.experiences, config)
     while submission := exchange.take_submission():
         batch.add(submission)
         exchange.free(submission.first_row)

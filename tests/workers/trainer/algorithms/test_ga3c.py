@@ -208,8 +208,8 @@ def test_episodes_are_told_by_their_raw_return_when_rewards_are_clipped(monkeypa
     assert [submission.episode_return for submission in result.submissions if submission.episode_length] == [90]
 
 
-def test_an_agent_waits_while_its_other_rollout_does() -> None:
-    """The training queue holds at most one rollout an agent, which bounds the policy lag."""
+def test_an_agent_waits_while_both_its_rollouts_do() -> None:
+    """The training queue holds at most two rollouts an agent, which bounds the policy lag."""
     exchange = exchange_for(made_config())
     desk = exchange.desk(0)
     first, second = desk.new_rollout(), desk.new_rollout()
@@ -277,7 +277,7 @@ def test_metrics_tell_of_the_queues_and_of_who_stands_at_them() -> None:
     assert 1 <= told["ga3c/prediction_batch"] <= 4
     assert 16 <= told["ga3c/training_batch"] < 20
     assert 0 <= told["ga3c/policy_lag"] < 10
-    assert 0 <= told["ga3c/training_queue"] <= 4
+    assert 0 <= told["ga3c/training_queue"] <= 2 * 4
     assert max(report["throughput/predictions_per_second"] for report in run.reported) > 0
     assert 0 < told["train/entropy"] <= np.log(3) + 1e-3
     assert {"train/policy_loss", "train/value_loss", "train/grad_norm", "train/learning_rate"} <= told.keys()
