@@ -76,7 +76,7 @@ def _shape(config: RunConfig) -> dict[str, Any]:
     if document["network"] == "auto":
         document["network"] = "nips" if config.environment.shows_pixels else "mlp"
     if document["network"] != "mlp":
-        document["hidden_units"] = None
+        document |= {"hidden_units": None, "hidden_layers": None, "activation": None}
     if isinstance(config, A3cConfig):
         document["value_network"] = "separate" if config.separate_networks else "shared"
     return {field: document[field] for field in config.shape_fields}

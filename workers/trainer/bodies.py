@@ -1,12 +1,13 @@
 """The papers' network bodies: from observations to features."""
 
+from itertools import pairwise
 from typing import cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from workers.trainer.config import Network, TrainingConfig
+from workers.trainer.config import Activation, Network, TrainingConfig
 from workers.trainer.pixel_convolution import PixelConvolution
 
 # (output channels, kernel, stride) of each convolution, and the width of the hidden layer after them.
@@ -49,13 +50,17 @@ class PixelBody(nn.Module):
 
 
 class VectorBody(nn.Module):
-    """Two hidden layers over a vector of readings."""
+    """Hidden layers over a vector of readings."""
 
-    def __init__(self, observation_shape: tuple[int, ...], hidden: int) -> None:
+    def __init__(
+        self, observation_shape: tuple[int, ...], hidden: int, layers: int = 2, activation: Activation = "tanh"
+    ) -> None:
         super().__init__()
-        self.layers = nn.Sequential(
-            nn.Linear(observation_shape[0], hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh()
-        )
+        widths = [observation_shape[0]] + [hidden] * layers
+        self.activation = activation
+        self.layers = nn.Sequential()
+        for inputs, outputs in pairwise(widths):
+            self.layers.extend([nn.Linear(inputs, outputs), nn.Tanh() if activation == "tanh" else nn.ReLU()])
         self.features = hidden
 
     def forward(self, readings: Tensor) -> Tensor:
@@ -76,7 +81,7 @@ def build_body(config: TrainingConfig, observation_shape: tuple[int, ...]) -> Bo
     """Make the run's body with fresh weights."""
     kind = resolved(config.network, pixels=len(observation_shape) == 3)
     if kind == "mlp":
-        return VectorBody(observation_shape, config.hidden_units)
+        return VectorBody(observation_shape, config.hidden_units, config.hidden_layers, config.activation)
     return PixelBody(observation_shape, *ARCHITECTURES[kind])
 
 

@@ -70,39 +70,47 @@ class PixelStepTape:
 
 
 class VectorStepTape:
-    """The same of the two hidden layers over readings."""
+    """The same of hidden layers over readings."""
 
     def __init__(self, body: VectorBody) -> None:
-        self._first, self._second = (cast(nn.Linear, layer) for layer in list(body.layers)[::2])
+        self._layers = [layer for layer in body.layers if isinstance(layer, nn.Linear)]
+        saturates = body.activation == "tanh"
+        self._activate, self._through = (torch.tanh_, _through_tanh) if saturates else (F.relu_, _through_rectifier)
         self.rewind()
 
     def rewind(self) -> None:
         """Forget what was kept: new weights act from now on."""
-        self.states: list[Tensor] = []
-        self._inner: list[Tensor] = []
-        self._features: list[Tensor] = []
+        # The states, and then what each layer made of them.
+        self._kept: list[list[Tensor]] = [[] for _ in range(len(self._layers) + 1)]
 
     @torch.no_grad()
     def act(self, readings: Tensor) -> Tensor:
         """The features of a state."""
-        inner = self._first.forward(readings).tanh_()
-        features = self._second.forward(inner).tanh_()
-        self.states.append(readings)
-        self._inner.append(inner)
-        self._features.append(features)
-        return features
+        x = readings
+        self._kept[0].append(x)
+        for layer, kept in zip(self._layers, self._kept[1:], strict=True):
+            x = self._activate(layer.forward(x))
+            kept.append(x)
+        return x
+
+    @property
+    def states(self) -> list[Tensor]:
+        """What it was shown."""
+        return self._kept[0]
 
     def features(self) -> Tensor:
         """The features of all states."""
-        return torch.cat(self._features)
+        return torch.cat(self._kept[-1])
 
     @torch.no_grad()
     def backward(self, gradient: Tensor) -> None:
         """Write the gradients of the body's parameters, from those of the features."""
-        inner = torch.cat(self._inner)
-        gradient = _through_tanh(gradient, self.features())
-        write_linear(self._second, gradient, inner)
-        write_linear(self._first, _through_tanh(gradient @ self._second.weight, inner), torch.cat(self.states))
+        kept = [torch.cat(rows) for rows in self._kept]
+        for i, layer in reversed(list(enumerate(self._layers))):
+            gradient = self._through(gradient, kept[i + 1])
+            write_linear(layer, gradient, kept[i])
+            if i > 0:
+                gradient = gradient @ layer.weight
 
 
 StepTape = PixelStepTape | VectorStepTape

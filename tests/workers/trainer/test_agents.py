@@ -42,15 +42,26 @@ def test_a_separate_value_network_shares_nothing_with_the_policys() -> None:
 @pytest.mark.parametrize("value_network", ["shared", "separate"])
 @pytest.mark.parametrize("lstm_units", [0, 8])
 @pytest.mark.parametrize(
-    ("env", "dtype"),
-    [("ALE/Pong-v5", torch.float32), ("ALE/Pong-v5", torch.bfloat16), ("CartPole-v1", torch.float32)],
+    ("fields", "shape", "dtype", "exactness"),
+    [
+        ({"env": "ALE/Pong-v5"}, PIXELS, torch.float32, 1e-3),
+        ({"env": "ALE/Pong-v5"}, PIXELS, torch.bfloat16, 0.1),
+        ({"env": "ALE/Pong-v5", "network": "nature"}, PIXELS, torch.float32, 1e-3),
+        ({"env": "CartPole-v1"}, READINGS, torch.float32, 1e-5),
+        ({"env": "CartPole-v1", "hidden_layers": 1, "activation": "relu"}, READINGS, torch.float32, 1e-5),
+        ({"env": "CartPole-v1", "hidden_layers": 3}, READINGS, torch.float32, 1e-5),
+    ],
 )
 def test_the_tape_recalls_what_the_agent_computed_and_finds_its_gradients(
-    env: str, dtype: torch.dtype, lstm_units: int, value_network: str
+    fields: dict[str, Any],
+    shape: tuple[int, ...],
+    dtype: torch.dtype,
+    exactness: float,
+    lstm_units: int,
+    value_network: str,
 ) -> None:
     torch.manual_seed(0)
-    config = A3cConfig.model_validate({"env": env, "lstm_units": lstm_units, "value_network": value_network})
-    shape, exactness = (PIXELS, 1e-3 if dtype is torch.float32 else 0.1) if env.startswith("ALE") else (READINGS, 1e-5)
+    config = A3cConfig.model_validate({**fields, "lstm_units": lstm_units, "value_network": value_network})
     agent = agents.build(config, shape, Discrete(6), dtype)
     seen = [torch.randint(256, (1, *shape)).to(torch.uint8 if shape == PIXELS else torch.float32) for _ in range(3)]
     parameters = FlatParameters(agent)

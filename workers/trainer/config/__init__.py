@@ -11,7 +11,7 @@ from workers.trainer.config.asynchronous import (
     OneStepQConfig,
     OneStepSarsaConfig,
 )
-from workers.trainer.config.fields import Device, Network, Optimizer, Precision, TrainingConfig
+from workers.trainer.config.fields import Activation, Device, Network, Optimizer, Precision, TrainingConfig
 from workers.trainer.config.ga3c import Ga3cConfig
 from workers.trainer.config.synchronous import PaacConfig, PaacQConfig, SynchronousFields
 from workers.trainer.config.value_based import ValueBasedFields
@@ -25,6 +25,7 @@ config_adapter: TypeAdapter[RunConfig] = TypeAdapter(RunConfig)
 
 __all__ = [
     "A3cConfig",
+    "Activation",
     "AsynchronousFields",
     "Device",
     "Ga3cConfig",

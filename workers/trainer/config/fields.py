@@ -11,6 +11,7 @@ Precision = Literal["auto", "float32", "bfloat16"]
 Network = Literal[
     "auto", "nips", "nature", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1", "mlp"
 ]
+Activation = Literal["tanh", "relu"]
 Optimizer = Literal["shared_rmsprop", "rmsprop", "momentum_sgd"]
 
 
@@ -153,7 +154,21 @@ class TrainingConfig(BaseModel):
         ge=1,
         le=4096,
         title="Hidden units",
-        description="Width of the two hidden layers of mlp; the convolutional networks have their papers' widths.",
+        description="Width of the hidden layers of mlp; the convolutional networks have their papers' widths.",
+        json_schema_extra=NETWORK,
+    )
+    hidden_layers: int = Field(
+        default=2,
+        ge=1,
+        le=8,
+        title="Hidden layers",
+        description="Hidden layers of mlp; A3C's paper has one of 200 units for continuous actions.",
+        json_schema_extra=NETWORK,
+    )
+    activation: Activation = Field(
+        default="tanh",
+        title="Activation",
+        description="What the hidden layers of mlp end in; A3C's paper has rectifiers. Convolutions always have them.",
         json_schema_extra=NETWORK,
     )
     initialisation: Literal["uniform", "orthogonal"] = Field(
@@ -184,7 +199,14 @@ class TrainingConfig(BaseModel):
     )
 
     # Fields that change the shape of the weights: a checkpoint only fits a run that agrees in them.
-    shape_fields: ClassVar[tuple[str, ...]] = ("algorithm", "env", "network", "hidden_units")
+    shape_fields: ClassVar[tuple[str, ...]] = (
+        "algorithm",
+        "env",
+        "network",
+        "hidden_units",
+        "hidden_layers",
+        "activation",
+    )
 
     @field_validator("env")
     @classmethod
