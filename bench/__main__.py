@@ -1,4 +1,4 @@
-"""`make bench`: PAAC beside the environment-only ceiling and Stable-Baselines3's A2C, on one game in one run."""
+"""`make bench`: the methods beside the environment-only ceiling and Stable-Baselines3's A2C, all in one run."""
 
 import argparse
 import json
@@ -11,6 +11,16 @@ from pathlib import Path
 
 from bench.rates import CONTENDERS
 
+WORDS = {
+    "ceiling": "environments alone: 32, two threads, random actions",
+    "paac": "PAAC, 32 environments",
+    "ga3c": "GA3C, 16 agents, 1 predictor, 1 trainer",
+    "a3c-1": "A3C, 1 process",
+    "a3c-2": "A3C, 2 processes",
+    "n-step-q-2": "n-step Q, 2 processes",
+    "sb3-a2c-dummy": "Stable-Baselines3 A2C, 16 environments, DummyVecEnv",
+    "sb3-a2c-subproc": "Stable-Baselines3 A2C, 16 environments, SubprocVecEnv",
+}
 PACKAGES = ("torch", "ale-py", "gymnasium", "stable-baselines3")
 
 
@@ -31,36 +41,55 @@ def machine() -> str:
     return f"{len(os.sched_getaffinity(0))} cores, {model}; Python {platform.python_version()}, {versions}"
 
 
+def ratios(medians: dict[str, float]) -> dict[str, float]:
+    """Lay the contenders beside each other, as the numbers to hold are stated."""
+    ceiling, rival = medians["ceiling"], max(medians["sb3-a2c-dummy"], medians["sb3-a2c-subproc"])
+    return {
+        "PAAC over the ceiling": medians["paac"] / ceiling,
+        "PAAC over the better A2C of Stable-Baselines3": medians["paac"] / rival,
+        "GA3C over the ceiling": medians["ga3c"] / ceiling,
+        "A3C, 2 processes over the ceiling": medians["a3c-2"] / ceiling,
+        "A3C, 2 processes over 1": medians["a3c-2"] / medians["a3c-1"],
+        "n-step Q, 2 processes over the ceiling": medians["n-step-q-2"] / ceiling,
+    }
+
+
 def report(env: str, rates: dict[str, list[float]]) -> str:
-    """Lay the medians out as a table, with the two ratios that matter."""
+    """Lay one game's rates and ratios out as Markdown."""
     medians = {contender: statistics.median(values) for contender, values in rates.items()}
-    rival = max(medians["sb3-a2c-dummy"], medians["sb3-a2c-subproc"])
-    lines = [f"{env}, {machine()}", "", f"{'contender':<18}{'steps/s':>10}   each round"]
+    lines = [f"### {env}", "", "| contender | steps/s, median | each round |", "|---|---|---|"]
     for contender, values in rates.items():
         each = ", ".join(f"{value:,.0f}" for value in values)
-        lines.append(f"{contender:<18}{medians[contender]:>10,.0f}   {each}")
-    lines += [
-        "",
-        f"PAAC over the environment-only ceiling: {medians['paac'] / medians['ceiling']:.2f}",
-        f"PAAC over the better A2C of Stable-Baselines3: {medians['paac'] / rival:.2f}×",
-    ]
+        lines.append(f"| {WORDS[contender]} | {medians[contender]:,.0f} | {each} |")
+    lines += ["", "| ratio | |", "|---|---|"]
+    lines += [f"| {words} | {value:.2f} |" for words, value in ratios(medians).items()]
     return "\n".join(lines)
 
 
-def main() -> None:
+def measure_all(env: str, rounds: int, seconds: float) -> dict[str, list[float]]:
     """Measure every contender in turn, some rounds over, so that drift of the machine meets them all."""
-    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--env", default="ALE/Pong-v5")
-    parser.add_argument("--seconds", type=float, default=10.0, help="length of one measurement")
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
     rates: dict[str, list[float]] = {contender: [] for contender in CONTENDERS}
-    for measured in range(options.rounds):
+    for measured in range(rounds):
         for contender, values in rates.items():
-            values.append(measure(contender, options.env, options.seconds))
-            print(f"round {measured + 1}  {contender:<18}{values[-1]:>10,.0f} steps/s", flush=True)
-    print()
-    print(report(options.env, rates))
+            values.append(measure(contender, env, seconds))
+            print(f"{env}  round {measured + 1}  {contender:<16}{values[-1]:>8,.0f} steps/s", flush=True)
+    return rates
+
+
+def main() -> None:
+    """Measure, print the tables, and write them down."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--env", action="append", metavar="ID", help="a game; repeatable (default: Pong and Breakout)")
+    parser.add_argument("--seconds", type=float, default=8.0, help="length of one measurement")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--write", type=Path, default=Path("docs/results/speed.md"), help="where the tables go")
+    options = parser.parse_args()
+    games = options.env or ["ALE/Pong-v5", "ALE/Breakout-v5"]
+    tables = [report(env, measure_all(env, options.rounds, options.seconds)) for env in games]
+    how = f"`python -m bench --rounds {options.rounds} --seconds {options.seconds:g}` on {machine()}."
+    document = "\n\n".join(["# Speed of training", how, *tables]) + "\n"
+    options.write.write_text(document)
+    print(f"\n{document}\nWritten to {options.write}.")
 
 
 if __name__ == "__main__":

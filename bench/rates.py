@@ -1,4 +1,4 @@
-"""Steps a second of one contender, measured in a process of its own: `python -m bench.rates paac ALE/Pong-v5 10`."""
+"""Steps a second of one contender, measured in a process of its own: `python -m bench.rates a3c-2 ALE/Pong-v5 10`."""
 
 import json
 import os
@@ -12,8 +12,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import numpy as np
 
 from workers.trainer import devices, environments
-from workers.trainer.algorithms import paac
-from workers.trainer.config import PaacConfig
+from workers.trainer.algorithms import ALGORITHMS
+from workers.trainer.config import A3cConfig, Ga3cConfig, NStepQConfig, PaacConfig, RunConfig
 from workers.trainer.run import NullRun
 from workers.trainer.spaces import number_of_actions
 
@@ -24,25 +24,27 @@ Rate = Callable[[str, float], float]
 
 
 class Stopwatch:
-    """Counts steps from the end of the warm-up to the end of the measurement."""
+    """Counts steps over some seconds, which begin when a warm-up after the first step is over."""
 
     def __init__(self, seconds: float) -> None:
-        self._begin = time.perf_counter() + WARM_UP_SECONDS
-        self._end = self._begin + seconds
+        self._seconds = seconds
+        self._begin: float | None = None
         self._first: tuple[float, int] | None = None
         self.rate = 0.0
 
     def running(self, step: int) -> bool:
         """Note where the run is; say whether to go on."""
         now = time.perf_counter()
-        if self._first is None:
+        if self._begin is None:
+            if step:
+                self._begin = now + WARM_UP_SECONDS
+        elif self._first is None:
             if now >= self._begin:
                 self._first = (now, step)
-            return True
-        if now < self._end:
-            return True
-        self.rate = (step - self._first[1]) / (now - self._first[0])
-        return False
+        elif now >= self._first[0] + self._seconds:
+            self.rate = (step - self._first[1]) / (now - self._first[0])
+            return False
+        return True
 
 
 class TimedRun(NullRun):
@@ -74,12 +76,16 @@ def ceiling(env: str, seconds: float) -> float:
     return stopwatch.rate
 
 
-def paac_rate(env: str, seconds: float) -> float:
-    """PAAC with the paper's settings and arch_nips."""
-    config, run = PaacConfig(env=env, network="nips"), TimedRun(seconds)
-    devices.set_threads(config, run.device)
-    paac.train(config, run)
-    return run.stopwatch.rate
+def method(config: RunConfig) -> Rate:
+    """Make the measurement of one of our methods."""
+
+    def rate(env: str, seconds: float) -> float:
+        run, ours = TimedRun(seconds), config.model_copy(update={"env": env})
+        devices.set_threads(ours, run.device)
+        ALGORITHMS[ours.algorithm](ours, run)
+        return run.stopwatch.rate
+
+    return rate
 
 
 def stable_baselines3_a2c(env: str, seconds: float, processes: bool) -> float:
@@ -107,9 +113,23 @@ def stable_baselines3_a2c(env: str, seconds: float, processes: bool) -> float:
     return stopwatch.rate
 
 
+# As many agents and threads as two cores keep busy; the adjustment would take minutes to find them.
+GA3C = Ga3cConfig(
+    network="nips",
+    num_agents=16,
+    num_predictors=1,
+    num_trainers=1,
+    dynamic_adjustment=False,
+    min_training_batch=40,
+)
+
 CONTENDERS: dict[str, Rate] = {
     "ceiling": ceiling,
-    "paac": paac_rate,
+    "paac": method(PaacConfig(network="nips")),
+    "ga3c": method(GA3C),
+    "a3c-1": method(A3cConfig(network="nips", num_actors=1)),
+    "a3c-2": method(A3cConfig(network="nips", num_actors=2)),
+    "n-step-q-2": method(NStepQConfig(network="nips", num_actors=2)),
     "sb3-a2c-dummy": lambda env, seconds: stable_baselines3_a2c(env, seconds, processes=False),
     "sb3-a2c-subproc": lambda env, seconds: stable_baselines3_a2c(env, seconds, processes=True),
 }
