@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from workers.trainer.config import RunConfig
+from workers.trainer.config import A3cConfig, RunConfig
 
 
 def native_bfloat16(device: torch.device) -> bool:
@@ -16,9 +16,13 @@ def native_bfloat16(device: torch.device) -> bool:
 
 
 def body_dtype(config: RunConfig, device: torch.device) -> torch.dtype:
-    """Resolve `precision`; vectors are so small that bfloat16 would only cost accuracy."""
+    """Resolve `precision`.
+
+    Vectors are so small that bfloat16 would only cost accuracy, and so is the one state at a time that A3C looks at.
+    """
     if config.precision == "bfloat16":
         return torch.bfloat16
-    if config.precision == "auto" and config.environment.shows_pixels and native_bfloat16(device):
+    large = config.environment.shows_pixels and not isinstance(config, A3cConfig)
+    if config.precision == "auto" and large and native_bfloat16(device):
         return torch.bfloat16
     return torch.float32

@@ -12,9 +12,11 @@ from workers.trainer.config import A3cConfig
 from workers.trainer.optimizers import FlatParameters, Optimizer, clip_to_norm
 from workers.trainer.own_environment import OwnEnvironment
 from workers.trainer.policies import Policy, policy_over
+from workers.trainer.precision import body_dtype
 from workers.trainer.processes import Link
 from workers.trainer.returns import returns_of_one
 from workers.trainer.run import Run
+from workers.trainer.spaces import ActionSpace
 
 MEASURES = ("train/policy_loss", "train/value_loss", "train/entropy", "train/grad_norm", "train/learning_rate")
 
@@ -105,7 +107,7 @@ def actor_learner(link: Link, config: A3cConfig, shared: Shared) -> None:
     """Algorithm S2, for each actor-learner."""
     share = Share(link, config, shared)
     environment = OwnEnvironment(config, share.seed)
-    agent = agents.build(config, environment.observation_shape, environment.actions, dtype(config))
+    agent = build(config, environment.observation_shape, environment.actions)
     optimizer = share.optimizer(FlatParameters(agent, shared.values))  # θ' ← θ, here and after every update
     actor = Actor(config, share, environment, agent)
     while share.goes_on:
@@ -116,13 +118,13 @@ def actor_learner(link: Link, config: A3cConfig, shared: Shared) -> None:
     environment.close()
 
 
-def dtype(config: A3cConfig) -> torch.dtype:
-    """The number format of the agents' bodies; for one state at a time, bfloat16 is no faster."""
-    return torch.bfloat16 if config.precision == "bfloat16" else torch.float32
+def build(config: A3cConfig, observation_shape: tuple[int, ...], actions: ActionSpace) -> Agent:
+    """Make the agent with fresh weights, in the number format of the run."""
+    return agents.build(config, observation_shape, actions, body_dtype(config, torch.device("cpu")))
 
 
 def train(config: A3cConfig, run: Run) -> None:
     """Start the actor-learners and see them through."""
     torch.manual_seed(config.seed)
-    agent = agents.build(config, *own_environment.interface(config), dtype(config))
+    agent = build(config, *own_environment.interface(config))
     actor_learners.train(config, run, agent, actor_learner, MEASURES)

@@ -1,0 +1,27 @@
+"""In which number format the bodies compute."""
+
+import pytest
+import torch
+
+from workers.trainer import precision
+from workers.trainer.config import A3cConfig, PaacConfig, RunConfig
+from workers.trainer.precision import body_dtype
+
+
+@pytest.mark.parametrize(
+    ("config", "native", "dtype"),
+    [
+        (PaacConfig(), True, torch.bfloat16),
+        (PaacConfig(), False, torch.float32),
+        (PaacConfig(precision="float32"), True, torch.float32),
+        (PaacConfig(precision="bfloat16"), False, torch.bfloat16),
+        (PaacConfig(env="CartPole-v1"), True, torch.float32),
+        (A3cConfig(), True, torch.float32),
+        (A3cConfig(precision="bfloat16"), False, torch.bfloat16),
+    ],
+)
+def test_auto_takes_bfloat16_where_it_pays(
+    monkeypatch: pytest.MonkeyPatch, config: RunConfig, native: bool, dtype: torch.dtype
+) -> None:
+    monkeypatch.setattr(precision, "native_bfloat16", lambda _device: native)
+    assert body_dtype(config, torch.device("cpu")) is dtype
