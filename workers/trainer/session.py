@@ -8,7 +8,7 @@ from random import seed as seed_random
 import numpy as np
 import torch
 
-from workers.trainer import checkpoints, devices, durable_files, events, layout, versions
+from workers.trainer import checkpoints, devices, durable_files, events, layout, memory, versions
 from workers.trainer.algorithms import ALGORITHMS
 from workers.trainer.checkpoints import CheckpointError
 from workers.trainer.config import AsynchronousFields
@@ -16,6 +16,7 @@ from workers.trainer.devices import DeviceError
 from workers.trainer.directory_run import DirectoryRun
 from workers.trainer.journal import Journal
 from workers.trainer.launching import Launch
+from workers.trainer.memory import MemoryShortageError
 from workers.trainer.precision import body_dtype
 from workers.trainer.processes import ActorFailed
 from workers.trainer.progress_bar import ProgressBar
@@ -46,13 +47,13 @@ def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
 
 def reason(error: Exception) -> str:
     """Say why the run failed: our own errors are sentences, others need their type."""
-    own = CheckpointError | DeviceError | ActorFailed
+    own = CheckpointError | DeviceError | MemoryShortageError | ActorFailed
     return str(error) if isinstance(error, own) else f"{type(error).__name__}: {error}"
 
 
 def tell_failure(error: Exception) -> int:
     """Show the error on standard error, with its origin where the sentence does not say it all."""
-    if isinstance(error, CheckpointError | DeviceError):
+    if isinstance(error, CheckpointError | DeviceError | MemoryShortageError):
         print(error, file=sys.stderr)
     else:
         traceback.print_exception(error)
@@ -65,6 +66,7 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest) -> DirectoryRun:
     # Actor-learners are processes of the CPU, even on a host with a GPU.
     device = devices.resolve("cpu" if isinstance(config, AsynchronousFields) else config.device)
     devices.set_threads(config, device)
+    memory.check(config, device)
     seed_random(config.seed)
     np.random.seed(config.seed)
     torch.manual_seed(config.seed)

@@ -48,6 +48,19 @@ def assert_gone(processes: list[psutil.Process]) -> None:
     assert all(process.status() == psutil.STATUS_ZOMBIE for process in alive)
 
 
+def test_a_run_that_no_memory_would_hold_fails_before_it_begins(tmp_path: Path, start_trainer: StartTrainer) -> None:
+    config = tmp_path / "config.json"
+    config.write_text(
+        '{"algorithm": "paac", "env": "ALE/Pong-v5", "num_envs": 1024, "t_max": 2048, "network": "large-stride-1", '
+        '"precision": "float32", "device": "cpu"}'
+    )
+    status, _, errors = ended(start_trainer(str(config)))
+    assert status == 1
+    assert errors.startswith("this configuration needs about 4,")
+    assert errors.endswith("are free here: lower num_envs or t_max\n")
+    assert [event.kind for event in read_events(tmp_path / "run")] == ["failed"]
+
+
 def test_a_run_from_its_first_event_to_its_last(tmp_path: Path, start_trainer: StartTrainer) -> None:
     status, output, errors = ended(start_trainer(*SHORT))
     assert (status, errors) == (0, "")
