@@ -151,6 +151,21 @@ def test_steps_count_decisions_and_frames_count_emulator_frames() -> None:
     assert (run.step, run.frames) == (20, 80)
 
 
+@pytest.mark.parametrize("num_envs", [16, 64, 256])
+def test_the_learning_rate_grows_with_the_number_of_environments(num_envs: int) -> None:
+    run = NullRun(stop_at_step=1)
+    config = PaacConfig(
+        env="CartPole-v1",
+        num_envs=num_envs,
+        learning_rate=0.0007,
+        learning_rate_scale="num_envs",
+        learning_rate_decay="none",
+    )
+    paac.train(config, run)
+    assert run.reported[0]["train/learning_rate"] == pytest.approx(0.0007 * num_envs)
+    assert run.step == 5 * num_envs
+
+
 def test_time_is_shared_among_environment_selection_and_learning() -> None:
     run = NullRun()
     paac.train(PaacConfig(env="ALE/Pong-v5", num_envs=2, num_workers=1, total_steps=40), run)
