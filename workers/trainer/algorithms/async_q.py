@@ -125,7 +125,7 @@ class Actor:
 class Target:
     """Q(s, a; θ⁻), shared by all actor-learners, each of which computes with a copy."""
 
-    def __init__(self, network: ActionValues, shared: Shared, update_frames: int, takes_over: bool) -> None:
+    def __init__(self, network: ActionValues, shared: Shared, update_frames: int) -> None:
         self.network = network
         self._theta = shared.values
         self._parameters = FlatParameters(network, shared.others["target.values"])
@@ -133,11 +133,14 @@ class Target:
         self._since = shared.others["target.since"].numpy()
         self._copied_since = int(self._since[0])
         self._update_frames = update_frames
-        self._takes_over = takes_over
 
     def update_if_due(self, frames: int) -> None:
-        """If T has passed a multiple of I_target: θ⁻ ← θ. One actor-learner does it for all."""
-        if self._takes_over and frames // self._update_frames > self._since[0] // self._update_frames:
+        """If T has passed a multiple of I_target: θ⁻ ← θ, by whoever notices first.
+
+        Nobody waits for a certain actor-learner, which may be slow. Two that notice together both write nearly the
+        same; each tells by `since` only when it has written, so all come to copy what was written last.
+        """
+        if frames // self._update_frames > self._since[0] // self._update_frames:
             self._parameters.values.copy_(self._theta)
             self._since[0] = frames
         if self._since[0] != self._copied_since:
@@ -174,7 +177,7 @@ def begin(link: Link, config: Config, shared: Shared) -> tuple[Share, Actor, Lea
     environment = OwnEnvironment(config, share.seed)
     shape, actions = environment.observation_shape, environment.actions
     learner = Learner(build(config, shape, actions), config, share, shared)
-    target = Target(build(config, shape, actions), shared, config.target_update_frames, takes_over=link.number == 0)
+    target = Target(build(config, shape, actions), shared, config.target_update_frames)
     return share, Actor(link, config, share, environment, learner.network), learner, target
 
 

@@ -251,6 +251,25 @@ def test_n_step_q_learns_what_a_literal_transcription_of_algorithm_s1_learns(mon
     torch.testing.assert_close(theta_minus, flat(literal.target), rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_whichever_actor_learner_passes_the_interval_updates_the_target_network_of_all(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = NStepQConfig(**{**SETTINGS, "num_actors": 2, "final_epsilons": GREEDY})
+    shared, network = made_shared(config)
+    idle = async_q.Target(copy.deepcopy(network), shared, config.target_update_frames)
+    monkeypatch.setattr(async_q, "OwnEnvironment", lambda *_: MadeSequence({}))
+    link = Alone()
+    link.number = number
+
+    async_q.n_step(link, config, shared)  # the other one has not even started
+    idle.update_if_due(shared.T)
+
+    assert shared.others["target.since"].item() == STEPS
+    assert not torch.equal(flat(idle.network), flat(network))
+    assert torch.equal(flat(idle.network), shared.others["target.values"])
+
+
 def test_from_a_checkpoint_the_next_updates_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {**SETTINGS, "learning_rate_decay": "none", "final_epsilons": GREEDY}
     config = NStepQConfig.model_validate(settings)
@@ -315,11 +334,14 @@ def test_every_actor_learner_anneals_towards_an_epsilon_of_its_own() -> None:
 
 def test_a_killed_actor_learner_ends_the_run() -> None:
     class Killer(NullRun):
+        killed = False
+
         def advance(self, step: int, frames: int, updates: int = 1) -> None:
             super().advance(step, frames, updates)
-            if step > 0:
-                own = [child for child in psutil.Process().children(recursive=True) if child.children() == []]
-                max(own, key=lambda child: child.cpu_times().user).kill()
+            if step > 0 and not self.killed:  # later the others are ending, too
+                self.killed = True
+                leaves = [child for child in psutil.Process().children(recursive=True) if not child.children()]
+                max(leaves, key=lambda child: child.cpu_times().user).kill()
 
     with pytest.raises(ActorFailed, match=r"n_step \d was killed by signal 9"):
         async_q.train(NStepQConfig(**{**CATCH, "total_steps": 1_000_000}), Killer())
