@@ -60,9 +60,15 @@ class Experiences:
         cls, config: TrainingConfig, agents: int, observation_shape: tuple[int, ...], num_actions: int
     ) -> "Experiences":
         """Make room for so many agents."""
+        needed, free = agents * bytes_of_agent(config, observation_shape), free_shared_memory()
+        if needed > free:
+            raise SharedMemoryError(
+                f"{agents} agents need {needed / 1e9:.1f} GB of shared memory, and {SHARED_MEMORY} has "
+                f"{free / 1e9:.1f} GB left: choose fewer agents or a smaller t_max, or give the container more "
+                "(docker run --shm-size)"
+            )
         rows = agents * ROLLOUTS * config.t_max
-        dtype = torch.uint8 if config.environment.shows_pixels else torch.float32
-        _check_size(agents, rows * math.prod(observation_shape) * dtype.itemsize)
+        dtype = state_dtype(config)
         return cls(
             states=torch.empty(rows, *observation_shape, dtype=dtype).share_memory_(),
             actions=torch.empty(rows, dtype=torch.int64).share_memory_(),
@@ -81,12 +87,19 @@ class Experiences:
         return divmod(row // self.t_max, ROLLOUTS)
 
 
-def _check_size(agents: int, size: int) -> None:
-    if SHARED_MEMORY.exists() and size > (free := shutil.disk_usage(SHARED_MEMORY).free):
-        raise SharedMemoryError(
-            f"{agents} agents need {size / 1e9:.1f} GB of shared memory, and {SHARED_MEMORY} has {free / 1e9:.1f} GB "
-            "left: choose fewer agents or a smaller t_max, or give the container more (docker run --shm-size)"
-        )
+def state_dtype(config: TrainingConfig) -> torch.dtype:
+    """Pixels stay bytes."""
+    return torch.uint8 if config.environment.shows_pixels else torch.float32
+
+
+def bytes_of_agent(config: TrainingConfig, observation_shape: tuple[int, ...]) -> int:
+    """What the states of one agent's rollouts take."""
+    return ROLLOUTS * config.t_max * math.prod(observation_shape) * state_dtype(config).itemsize
+
+
+def free_shared_memory() -> float:
+    """Bytes that are left; a container has little by default."""
+    return shutil.disk_usage(SHARED_MEMORY).free if SHARED_MEMORY.exists() else math.inf
 
 
 @dataclass

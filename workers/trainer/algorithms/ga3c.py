@@ -15,7 +15,7 @@ from workers.trainer.adjustment import Adjustment, Counts
 from workers.trainer.config import Ga3cConfig
 from workers.trainer.crew import Crew
 from workers.trainer.devices import cores
-from workers.trainer.experiences import Desk, Exchange, Experiences
+from workers.trainer.experiences import Desk, Exchange, Experiences, bytes_of_agent, free_shared_memory
 from workers.trainer.ga3c_model import Model, TrainingBatch
 from workers.trainer.own_environment import OwnEnvironment, interface
 from workers.trainer.precision import body_dtype
@@ -117,7 +117,7 @@ def train(config: Ga3cConfig, run: Run) -> None:
     network = networks.build(config, observation_shape, actions, body_dtype(config, run.device)).to(run.device)
     model = Model(config, network, run.device)
     counts = restore(start, model, config) if start else configured(config)
-    most = largest(config, counts)
+    most = largest(config, counts, observation_shape)
     exchange = Exchange(Experiences.allocate(config, most.agents, observation_shape, number_of_actions(actions)))
     adjustment = Adjustment(counts, most, config.adjustment_seconds, random)
     report = Report(run, model, exchange, config.environment.frames_per_step)
@@ -199,12 +199,13 @@ def configured(config: Ga3cConfig) -> Counts:
     return Counts(config.num_agents, config.num_predictors, config.num_trainers)
 
 
-def largest(config: Ga3cConfig, counts: Counts) -> Counts:
+def largest(config: Ga3cConfig, counts: Counts, observation_shape: tuple[int, ...]) -> Counts:
     """How far the adjustment may go. Agents need slots, which are made before training begins and cannot grow."""
     if not config.dynamic_adjustment:
         return counts
-    agents = max(2 * counts.agents, AGENTS_PER_CORE * cores())
-    return Counts(min(agents, MOST_AGENTS), MOST_THREADS, MOST_THREADS)
+    affordable = free_shared_memory() / 4 / bytes_of_agent(config, observation_shape)
+    wanted = min(max(2 * counts.agents, AGENTS_PER_CORE * cores()), MOST_AGENTS)
+    return Counts(max(counts.agents, int(min(wanted, affordable))), MOST_THREADS, MOST_THREADS)
 
 
 def state(model: Model, frames_per_step: int, counts: Counts, config: Ga3cConfig) -> TrainingState:

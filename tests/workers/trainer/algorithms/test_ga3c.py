@@ -13,6 +13,7 @@ import psutil
 import pytest
 import torch
 
+from workers.trainer.adjustment import Counts
 from workers.trainer.algorithms import ga3c
 from workers.trainer.config import Ga3cConfig
 from workers.trainer.environments import Actions, Floats, Step
@@ -232,7 +233,7 @@ LEARNING = made_config(
     num_predictors=1,
     num_trainers=1,
     min_training_batch=16,
-    learning_rate=0.001,
+    learning_rate=0.002,
     entropy_cost=0.03,
     rmsprop_epsilon=1e-5,
     total_steps=1_000_000,
@@ -336,3 +337,18 @@ def test_a_restored_run_goes_on_with_its_network_statistics_and_numbers() -> Non
     assert third.reported[-1]["ga3c/agents"] == 3
     assert third.saved[-1].step >= saved.step + 1000
     assert all(step > saved.step for step, *_ in third.episodes)
+
+
+def test_the_adjustment_may_double_the_agents_as_far_as_shared_memory_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = Ga3cConfig(env="ALE/Pong-v5")
+    shape = (4, 84, 84)
+    monkeypatch.setattr(ga3c, "cores", lambda: 2)
+    monkeypatch.setattr(ga3c, "free_shared_memory", lambda: 10e9)
+    assert ga3c.largest(config, Counts(32, 2, 2), shape).agents == 64
+    assert ga3c.largest(config, Counts(1, 2, 2), shape).agents == 16
+    assert ga3c.largest(config, Counts(1000, 2, 2), shape).agents == 1024
+    monkeypatch.setattr(ga3c, "free_shared_memory", lambda: 64e6)
+    assert 32 < ga3c.largest(config, Counts(32, 2, 2), shape).agents < 64
+    assert ga3c.largest(config, Counts(63, 2, 2), shape).agents == 63
+    fixed = config.model_copy(update={"dynamic_adjustment": False})
+    assert ga3c.largest(fixed, Counts(32, 2, 2), shape) == Counts(32, 2, 2)
