@@ -10,10 +10,11 @@ from collections.abc import Callable
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
+import torch
 
 from workers.trainer import devices, environments
 from workers.trainer.algorithms import ALGORITHMS
-from workers.trainer.config import A3cConfig, Ga3cConfig, NStepQConfig, PaacConfig, RunConfig
+from workers.trainer.config import A3cConfig, Ga3cConfig, NStepQConfig, PaacConfig, RunConfig, SynchronousFields
 from workers.trainer.run import NullRun
 from workers.trainer.spaces import number_of_actions
 
@@ -50,8 +51,8 @@ class Stopwatch:
 class TimedRun(NullRun):
     """A run that stops when the stopwatch does."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__()
+    def __init__(self, seconds: float, device: torch.device) -> None:
+        super().__init__(device=device)
         self.stopwatch = Stopwatch(seconds)
 
     def should_stop(self) -> bool:
@@ -61,9 +62,8 @@ class TimedRun(NullRun):
         return False
 
 
-def ceiling(env: str, seconds: float) -> float:
+def ceiling(config: SynchronousFields, seconds: float) -> float:
     """The environments alone: same number, same threads, random actions, nobody learning."""
-    config = PaacConfig(env=env)
     batch = environments.make(config, config.num_envs, seed=1, num_threads=config.num_workers)
     batch.reset()
     actions = np.random.default_rng(1).integers(0, number_of_actions(batch.actions), (1000, config.num_envs))
@@ -76,16 +76,17 @@ def ceiling(env: str, seconds: float) -> float:
     return stopwatch.rate
 
 
+def of_method(config: RunConfig, seconds: float) -> float:
+    """One of our methods."""
+    run = TimedRun(seconds, devices.resolve(config.device))
+    devices.set_threads(config, run.device)
+    ALGORITHMS[config.algorithm](config, run)
+    return run.stopwatch.rate
+
+
 def method(config: RunConfig) -> Rate:
-    """Make the measurement of one of our methods."""
-
-    def rate(env: str, seconds: float) -> float:
-        run, ours = TimedRun(seconds), config.model_copy(update={"env": env})
-        devices.set_threads(ours, run.device)
-        ALGORITHMS[ours.algorithm](ours, run)
-        return run.stopwatch.rate
-
-    return rate
+    """Make the measurement of one of our methods on any game."""
+    return lambda env, seconds: of_method(config.model_copy(update={"env": env}), seconds)
 
 
 def stable_baselines3_a2c(env: str, seconds: float, processes: bool) -> float:
@@ -119,13 +120,14 @@ GA3C = Ga3cConfig(
     num_agents=16,
     num_predictors=1,
     num_trainers=1,
+    device="cpu",
     dynamic_adjustment=False,
     min_training_batch=40,
 )
 
 CONTENDERS: dict[str, Rate] = {
-    "ceiling": ceiling,
-    "paac": method(PaacConfig(network="nips")),
+    "ceiling": lambda env, seconds: ceiling(PaacConfig(env=env), seconds),
+    "paac": method(PaacConfig(network="nips", device="cpu")),
     "ga3c": method(GA3C),
     "a3c-1": method(A3cConfig(network="nips", num_actors=1)),
     "a3c-2": method(A3cConfig(network="nips", num_actors=2)),

@@ -1,0 +1,84 @@
+"""PAAC and GA3C on a GPU, from few environments to many, beside that host's own ceiling: `python -m bench.gpu`."""
+
+import argparse
+import json
+import subprocess
+import sys
+
+from bench.rates import ceiling, of_method
+from workers.trainer import devices
+from workers.trainer.config import Ga3cConfig, Network, PaacConfig, RunConfig, config_adapter
+
+COUNTS = (32, 64, 128, 256, 512, 1024)
+PAAC_NETWORKS: tuple[Network, ...] = ("nips", "nature")
+# GA3C, table 2.
+GA3C_NETWORKS: tuple[Network, ...] = (
+    "nips",
+    "large-stride-4",
+    "large-stride-3",
+    "large-stride-2",
+    "large-stride-1",
+)
+
+
+def paac(env: str, network: Network, number: int) -> PaacConfig:
+    """PAAC with so many environments."""
+    return PaacConfig(env=env, network=network, num_envs=number, num_workers=min(256, devices.cores()), device="cuda")
+
+
+def ga3c(env: str, network: Network, number: int) -> Ga3cConfig:
+    """GA3C with so many agents."""
+    return Ga3cConfig(
+        env=env, network=network, num_agents=number, dynamic_adjustment=False, min_training_batch=40, device="cuda"
+    )
+
+
+def measured(what: str, config: RunConfig, seconds: float) -> float:
+    """Take one measurement in a fresh process."""
+    command = [sys.executable, "-m", "bench.gpu", "--one", what, config.model_dump_json(), "--seconds", str(seconds)]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return float(json.loads(output.splitlines()[-1]))
+
+
+def sweep(env: str, counts: list[int], seconds: float) -> None:
+    """Print a table: a line a size and a number of environments."""
+    print(f"{devices.describe(devices.resolve('cuda'))}, {devices.cores()} cores, {env}\n")
+    print("| environments or agents | network | ceiling | PAAC | over the ceiling | GA3C | over the ceiling |")
+    print("|---|---|---|---|---|---|---|", flush=True)
+    for number in counts:
+        most = measured("ceiling", paac(env, "nips", number), seconds)
+        for network in dict.fromkeys(PAAC_NETWORKS + GA3C_NETWORKS):
+            cells = [f"{number}", network, f"{most:,.0f}"]
+            for networks, config in (
+                (PAAC_NETWORKS, paac(env, network, number)),
+                (GA3C_NETWORKS, ga3c(env, network, number)),
+            ):
+                rate = measured("method", config, seconds) if network in networks else None
+                cells += [f"{rate:,.0f}", f"{rate / most:.2f}"] if rate else ["", ""]
+            print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def main() -> None:
+    """Sweep, or do a single measurement of a sweep."""
+    parser = argparse.ArgumentParser(prog="python -m bench.gpu", description=__doc__)
+    parser.add_argument("--env", default="ALE/Pong-v5")
+    parser.add_argument("--seconds", type=float, default=10.0, help="length of one measurement")
+    parser.add_argument("--counts", type=int, nargs="+", default=COUNTS, help="numbers of environments or agents")
+    parser.add_argument("--one", nargs=2, metavar=("WHAT", "CONFIG"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        what, config = options.one
+        if what == "ceiling":
+            print(ceiling(PaacConfig.model_validate_json(config), options.seconds))
+        else:
+            print(of_method(config_adapter.validate_json(config), options.seconds))
+        return
+    try:
+        devices.resolve("cuda")
+    except devices.DeviceError:
+        sys.exit("bench.gpu needs a GPU that torch can use, and this machine has none; make bench measures the CPU")
+    sweep(options.env, options.counts, options.seconds)
+
+
+if __name__ == "__main__":
+    main()

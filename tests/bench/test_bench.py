@@ -1,0 +1,63 @@
+"""The bench's arithmetic: what is counted, which ratios are shown, and who is told that there is no GPU."""
+
+import subprocess
+import sys
+from itertools import count
+
+import pytest
+import torch
+
+import bench.__main__ as bench
+from bench import rates
+from bench.rates import CONTENDERS, Stopwatch
+
+MEDIANS = {
+    "ceiling": 1000.0,
+    "paac": 600.0,
+    "ga3c": 400.0,
+    "a3c-1": 200.0,
+    "a3c-2": 350.0,
+    "n-step-q-2": 300.0,
+    "sb3-a2c-dummy": 100.0,
+    "sb3-a2c-subproc": 150.0,
+}
+
+
+def test_the_ratios_are_those_that_the_numbers_to_hold_name() -> None:
+    assert bench.ratios(MEDIANS) == {
+        "PAAC over the ceiling": 0.6,
+        "PAAC over the better A2C of Stable-Baselines3": 4.0,
+        "GA3C over the ceiling": 0.4,
+        "A3C, 2 processes over the ceiling": 0.35,
+        "A3C, 2 processes over 1": 1.75,
+        "n-step Q, 2 processes over the ceiling": 0.3,
+    }
+
+
+def test_the_table_shows_the_median_of_the_rounds_and_each_round() -> None:
+    table = bench.report("ALE/Pong-v5", {name: [rate, 3 * rate, 2 * rate] for name, rate in MEDIANS.items()})
+    assert "| PAAC, 32 environments | 1,200 | 600, 1,800, 1,200 |" in table
+    assert "| A3C, 2 processes over 1 | 1.75 |" in table
+
+
+def test_every_contender_has_words_for_the_table() -> None:
+    assert set(bench.WORDS) == set(CONTENDERS)
+
+
+def test_the_stopwatch_begins_after_a_warm_up_that_the_first_step_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = count(100.0)  # one later at every look
+    monkeypatch.setattr("bench.rates.time.perf_counter", lambda: next(seconds))
+    stopwatch, step, looks = Stopwatch(seconds=4), 0, 0
+    for _ in range(5):
+        assert stopwatch.running(step)  # the environments are still being opened
+    while stopwatch.running(step := step + 10):
+        looks += 1
+    assert stopwatch.rate == 10
+    assert looks == rates.WARM_UP_SECONDS + 4
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+def test_the_bench_of_a_gpu_says_that_it_needs_one() -> None:
+    ended = subprocess.run([sys.executable, "-m", "bench.gpu"], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert "needs a GPU" in ended.stderr
