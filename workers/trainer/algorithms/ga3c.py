@@ -106,6 +106,8 @@ def trainer(model: Model, exchange: Exchange, config: Ga3cConfig) -> None:
         if batch.is_full:
             model.train(batch)
             batch.clear()
+    if batch.size and not exchange.closing:
+        model.train(batch)  # it was dismissed: what it had gathered exists nowhere else
 
 
 def train(config: Ga3cConfig, run: Run) -> None:

@@ -13,12 +13,13 @@ import psutil
 import pytest
 import torch
 
+from workers.trainer import networks
 from workers.trainer.adjustment import Counts
 from workers.trainer.algorithms import ga3c
 from workers.trainer.config import Ga3cConfig
 from workers.trainer.environments import Actions, Floats, Step
 from workers.trainer.experiences import Exchange, Experiences, Submission
-from workers.trainer.ga3c_model import TrainingBatch
+from workers.trainer.ga3c_model import Model, TrainingBatch
 from workers.trainer.own_environment import OwnEnvironment
 from workers.trainer.processes import ActorFailed
 from workers.trainer.run import NullRun
@@ -218,6 +219,43 @@ def test_an_agent_waits_while_both_its_rollouts_do() -> None:
     assert desk.free.waiting() == 0
     exchange.free(first.first_row)
     assert desk.new_rollout().first_row == first.first_row
+
+
+def trained(exchange: Exchange, config: Ga3cConfig) -> Model:
+    """What a trainer has made of the rollouts that wait, once it has been dismissed."""
+    exchange.experiences.states.zero_()
+    model = Model(config, networks.build(config, (1,), Discrete(ACTIONS)), torch.device("cpu"))
+    ga3c.trainer(model, exchange, config)
+    return model
+
+
+def hand_in(exchange: Exchange, lengths: list[int]) -> None:
+    """Have one agent after the other submit a rollout of so many steps."""
+    for slot, length in enumerate(lengths):
+        desk = exchange.desk(slot)
+        rollout = desk.new_rollout()
+        for _ in range(length):
+            desk.keep(rollout, 0, 1.0)
+        desk.submit(rollout, 0.0, 0.9)
+
+
+@pytest.mark.parametrize(("least", "updates"), [(0, 5), (1, 5), (4, 3), (8, 2), (11, 1), (12, 1)])
+def test_a_trainer_gathers_the_minimum_batch_and_learns_from_every_experience(least: int, updates: int) -> None:
+    config = made_config(min_training_batch=least)
+    exchange = exchange_for(config, agents=5)
+    hand_in(exchange, [4, 1, 3, 2, 2])
+    exchange.dismiss_trainer()
+    model = trained(exchange, config)
+    assert (model.step, model.updates) == (12, updates)
+    assert all(exchange.desk(slot).free.waiting() == 2 for slot in range(5))
+
+
+def test_nothing_is_learnt_once_the_run_closes() -> None:
+    config = made_config(min_training_batch=4)
+    exchange = exchange_for(config)
+    hand_in(exchange, [3])
+    exchange.closing = True
+    assert trained(exchange, config).step == 0
 
 
 def test_actions_are_drawn_from_the_policy() -> None:
