@@ -14,20 +14,24 @@ class PixelConvolution(nn.Conv2d):
     """
 
     def forward(self, pixels: Tensor) -> Tensor:
+        return self.convolve(pixels, self.kernel(pixels))
+
+    def kernel(self, pixels: Tensor) -> Tensor:
+        """The weights as such pixels need them; they serve until the weights change."""
         # Folding 1/255 into the weights spares a pass over the pixels, which bfloat16 holds exactly as 0–255.
         weight = self.weight / 255
-        if not self._reads_columns(pixels):
-            return F.conv2d(pixels, weight, self.bias, self.stride)
-        return F.conv3d(self._columns(pixels), self._columns(weight), self.bias, self._step).squeeze(2)
+        return self._columns(weight) if self._reads_columns(pixels) else weight
+
+    def convolve(self, pixels: Tensor, kernel: Tensor) -> Tensor:
+        """Apply the layer with a kernel made for such pixels."""
+        if kernel.dim() == 4:
+            return F.conv2d(pixels, kernel, self.bias, self.stride)
+        return F.conv3d(self._columns(pixels), kernel, self.bias, (1, self.stride[0], 1)).squeeze(2)
 
     def gradients(self, output_gradient: Tensor, pixels: Tensor) -> tuple[Tensor, Tensor]:
         """Of weight and bias; pixels need none."""
         weight, bias = parameter_gradients(self, output_gradient, pixels)
         return weight / 255, bias
-
-    @property
-    def _step(self) -> tuple[int, ...]:
-        return (1, self.stride[0], 1)
 
     def _reads_columns(self, pixels: Tensor) -> bool:
         stride = self.stride[0]

@@ -14,13 +14,12 @@ def n_step_returns(
     An episode that was only cut off by a time limit has a future: its last observation stands in the next, fresh
     row, whose value is the R that the row before it goes on from.
     """
-    returns = torch.empty_like(rewards)
-    following = bootstrap
-    for t in reversed(range(rewards.shape[0])):
-        following = rewards[t] + gamma * torch.where(terminated[t], 0.0, following)
-        following = torch.where(fresh[t], values[t], following)
-        returns[t] = following
-    return returns
+    discounts = gamma * (~terminated).to(rewards.dtype)
+    returns, following = [], bootstrap
+    for t in reversed(range(len(rewards))):
+        following = torch.where(fresh[t], values[t], torch.addcmul(rewards[t], discounts[t], following))
+        returns.append(following)
+    return torch.stack(returns[::-1])
 
 
 def returns_of_one(rewards: Sequence[float], bootstrap: float, gamma: float) -> list[float]:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from workers.trainer.bodies import Body, PixelBody, VectorBody
 from workers.trainer.pixel_convolution import PixelConvolution, input_gradient, layout, parameter_gradients
@@ -20,9 +20,11 @@ class PixelTape:
 
     def __init__(self, body: PixelBody, rows: int, side_by_side: SideBySide = ALONE) -> None:
         self._body = body
+        self._first, *self._rest = cast(tuple[PixelConvolution, *tuple[nn.Conv2d, ...]], body.layers)
         self._rows = rows
         self._side_by_side = side_by_side
         self._filled = 0
+        self._kernel: Tensor | None = None
         # What the convolutions after the first read, what the hidden layer reads, and what that gives.
         self._maps: list[Tensor] = []
         self._flat = self._features = torch.empty(0)
@@ -30,19 +32,21 @@ class PixelTape:
     def rewind(self) -> None:
         """Forget what was kept: new weights act from now on."""
         self._filled = 0
+        self._kernel = None
 
     @torch.no_grad()
     def act(self, pixels: Tensor) -> Tensor:
         """The features of some states; everything on the way to them is kept."""
         if not self._maps:
             self._allocate(pixels[:1])
+        if self._kernel is None:
+            self._kernel = self._first.kernel(pixels)
         rows = slice(self._filled, self._filled + len(pixels))
         self._filled = rows.stop
-        *inner, last = self._body.layers
-        x = pixels
-        for layer, kept in zip(inner, self._maps, strict=True):
-            x = torch.clamp_min(layer(x), 0, out=kept[rows])
-        x = F.relu_(last(x))
+        x = self._first.convolve(pixels, self._kernel)
+        for layer, kept in zip(self._rest, self._maps, strict=True):
+            x = layer(torch.clamp_min(x, 0, out=kept[rows]))
+        x = F.relu_(x)
         flat = self._flat[rows]
         flat.view_as(x).copy_(x)
         return torch.clamp_min(self._body.hidden(flat), 0, out=self._features[rows])
@@ -66,21 +70,17 @@ class PixelTape:
 
     @torch.no_grad()
     def _gradients_of(self, rows: slice, pixels: Tensor, gradient: Tensor) -> list[Tensor]:
-        layers, hidden = self._body.layers, self._body.hidden
-        read, flat = [x[rows] for x in (pixels, *self._maps)], self._flat[rows]
+        read, flat = [x[rows] for x in self._maps], self._flat[rows]
         gradient = _through_rectifier(gradient[rows], self._features[rows])
         found = [gradient.sum(0), gradient.t() @ flat]  # from the last parameter to the first
-        gradient = _through_rectifier(gradient @ hidden.weight, flat)
-        gradient = gradient.view(len(flat), layers[-1].out_channels, *self._last_size)
-        gradient = gradient.contiguous(memory_format=layout(read[-1]))
-        for layer, x in zip(reversed(layers), reversed(read), strict=True):
-            if isinstance(layer, PixelConvolution):
-                weight, bias = layer.gradients(gradient, x)
-            else:
-                weight, bias = parameter_gradients(layer, gradient, x)
-                gradient = _through_rectifier(input_gradient(layer, gradient, x), x)
+        gradient = _through_rectifier(gradient @ self._body.hidden.weight, flat)
+        gradient = gradient.view(len(flat), *self._last_shape).contiguous(memory_format=layout(read[-1]))
+        for layer, x in zip(reversed(self._rest), reversed(read), strict=True):
+            weight, bias = parameter_gradients(layer, gradient, x)
             found += [bias, weight]
-        return found[::-1]
+            gradient = _through_rectifier(input_gradient(layer, gradient, x), x)
+        weight, bias = self._first.gradients(gradient, pixels[rows])
+        return [weight, bias, *reversed(found)]
 
     def _allocate(self, pixels: Tensor) -> None:
         outputs = [pixels]
@@ -89,7 +89,7 @@ class PixelTape:
         for x in outputs[1:-1]:
             shape, order = (self._rows, *x.shape[1:]), layout(x)
             self._maps.append(torch.empty(shape, dtype=x.dtype, device=x.device, memory_format=order))
-        self._last_size = outputs[-1].shape[2:]
+        self._last_shape = outputs[-1].shape[1:]
         self._flat = pixels.new_empty(self._rows, self._body.hidden.in_features)
         self._features = pixels.new_empty(self._rows, self._body.features)
 

@@ -14,6 +14,7 @@ from workers.trainer.returns import n_step_returns
 from workers.trainer.rollouts import Actors, Rollout
 from workers.trainer.run import Run, TrainingState
 from workers.trainer.side_by_side import SideBySide
+from workers.trainer.spaces import number_of_actions
 from workers.trainer.tape import tape_of
 
 
@@ -28,14 +29,23 @@ class Losses:
 
 
 class Sampler:
-    """Draws actions from softmax(logits) by an exponential race: the smallest of Exp(1)/π wins with probability π."""
+    """Draws actions from softmax(logits) by an exponential race: the smallest of Exp(1)/π wins with probability π.
+
+    The races of a whole rollout are run at once; each call takes those of the next environments.
+    """
 
     def __init__(self, seed: int, device: torch.device) -> None:
         self.random = torch.Generator(device).manual_seed(seed)
 
+    def begin(self, draws: int, actions: int) -> None:
+        """Run the races of so many draws among so many actions."""
+        race = torch.empty(draws, actions, device=self.random.device)
+        self._log_race = race.exponential_(generator=self.random).log_()
+        self._drawn = 0
+
     def __call__(self, logits: Tensor) -> Tensor:
-        race = torch.empty_like(logits).exponential_(generator=self.random)
-        return (logits - race.log()).argmax(dim=-1)
+        first, self._drawn = self._drawn, self._drawn + len(logits)
+        return (logits - self._log_race[first : self._drawn]).argmax(dim=-1)
 
 
 def actor_critic_losses(logits: Tensor, values: Tensor, rollout: Rollout, config: PaacConfig) -> Losses:
@@ -73,11 +83,11 @@ def train(config: PaacConfig, run: Run) -> None:
     step = restore(start, optimizer, sample) if start else 0  # N of the paper, line 1
     book = EpisodeBook(run, config.num_envs, actors.frames_per_step, step)
     actors.reset(network.prepare)
-    tape = tape_of(network.body, config.t_max * config.num_envs, side_by_side)
+    samples = config.t_max * config.num_envs
+    tape = tape_of(network.body, samples, side_by_side)
 
     def policy(states: Tensor) -> Tensor:
-        logits, _ = network.heads(tape.act(states))
-        return sample(logits)
+        return sample(network.policy(tape.act(states).float()))
 
     def value(states: Tensor) -> Tensor:
         values: Tensor = network(states)[1]
@@ -86,6 +96,7 @@ def train(config: PaacConfig, run: Run) -> None:
     try:
         while book.step < config.total_steps and not run.should_stop():
             tape.rewind()
+            sample.begin(samples, number_of_actions(actors.actions))
             rollout = actors.rollout(policy, value, book)
 
             actors.time.turn_to("learning")

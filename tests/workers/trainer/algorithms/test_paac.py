@@ -106,7 +106,8 @@ def test_the_sampler_draws_from_the_policy() -> None:
     probabilities = torch.tensor([0.5, 0.3, 0.15, 0.05])
     sample = paac.Sampler(seed=4, device=torch.device("cpu"))
 
-    drawn = sample(probabilities.log().expand(40_000, 4))
+    sample.begin(draws=40_000, actions=4)
+    drawn = torch.cat([sample(probabilities.log().expand(20_000, 4)) for _ in range(2)])
 
     frequencies = torch.bincount(drawn, minlength=4) / 40_000
     assert torch.allclose(frequencies, probabilities, atol=4 * math.sqrt(0.25 / 40_000))
