@@ -21,6 +21,7 @@ from workers.trainer.processes import Link
 from workers.trainer.returns import one_step_targets, returns_of_one
 from workers.trainer.run import Run
 from workers.trainer.spaces import ActionSpace, number_of_actions
+from workers.trainer.tape import Tape, tape_of
 
 Config = OneStepQConfig | OneStepSarsaConfig | NStepQConfig
 
@@ -65,11 +66,10 @@ def n_step_targets(target: ActionValues, seen: Experience, gamma: float) -> list
     return returns_of_one(seen.rewards, bootstrap, gamma)
 
 
-def q_loss(network: ActionValues, seen: Experience, targets: list[float]) -> tuple[Tensor, Tensor]:
+def q_loss(action_values: Tensor, seen: Experience, targets: list[float]) -> tuple[Tensor, Tensor]:
     """Σ (y − Q(s, a; θ))², whose gradient is the accumulated one, and the mean of Q(s, a; θ)."""
-    steps = len(seen.rewards)
-    action_values = network(torch.cat(seen.states[:steps]))
-    chosen = action_values.gather(-1, torch.tensor(seen.actions[:steps]).unsqueeze(-1)).squeeze(-1)
+    actions = torch.tensor(seen.actions[: len(targets)])
+    chosen = action_values.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
     return (torch.tensor(targets) - chosen).square().sum(), chosen.detach().mean()
 
 
@@ -85,16 +85,19 @@ class Actor:
         self._final_epsilon = draw_final_epsilons(config, config.num_actors)[link.number : link.number + 1]
         self._intended: int | None = None
         self.epsilon = 1.0
+        self.tape = tape_of(network.body, config.t_max)
 
     @torch.no_grad()
     def act(self, steps: int, intends: bool = False) -> Experience:
         """Take so many steps, or fewer if s becomes terminal; one that `intends` also chooses the action after them."""
         environment, share, seen, over = self._environment, self._share, Experience(), False
         self.epsilon = float(annealed(self._final_epsilon, share.frames, self._config.epsilon_anneal_frames)[0])
+        self.tape.rewind()
         seen.states.append(self._state())
         while len(seen.rewards) < steps and not (over or seen.terminal or share.stopping):
-            action = self._choose(seen.states[-1]) if self._intended is None else self._intended
-            self._intended = None
+            action = self._choose(self.tape.act(seen.states[-1]))  # kept for learning, whatever is chosen
+            if self._intended is not None:
+                action, self._intended = self._intended, None
             outcome = environment.step(np.array([action]))
             seen.actions.append(action)
             seen.rewards.append(outcome.reward)
@@ -102,7 +105,7 @@ class Actor:
             share.count_step()  # T ← T + 1
             over, seen.terminal = outcome.over, outcome.terminal
         if intends:
-            seen.actions.append(self._choose(seen.states[-1]))
+            seen.actions.append(self._choose(self._network.body(seen.states[-1])))
             self._intended = None if over else seen.actions[-1]
         if over:
             share.tell_episode(environment.begin_again())
@@ -115,11 +118,11 @@ class Actor:
     def _state(self) -> Tensor:
         return self._network.prepare(torch.from_numpy(self._environment.observation))
 
-    def _choose(self, state: Tensor) -> int:
+    def _choose(self, features: Tensor) -> int:
         """A random action with probability ε, else the one that Q(s, a; θ') holds for the best."""
         if self._random.random() < self.epsilon:
             return self._random.randrange(self._actions)
-        return int(self._network(state).argmax())
+        return int(self._network.head(features).argmax())
 
 
 class Target:
@@ -157,9 +160,10 @@ class Learner:
         self._parameters = FlatParameters(network, shared.values)  # θ' ← θ, here and after every update
         self._optimizer = share.optimizer(self._parameters)
 
-    def accumulate(self, seen: Experience, targets: list[float]) -> None:
+    def accumulate(self, seen: Experience, tape: Tape, targets: list[float]) -> None:
         """dθ ← Σ ∂(y − Q(s, a; θ))² / ∂θ."""
-        loss, q_mean = q_loss(self.network, seen, targets)
+        action_values = self.network.head(tape.features(torch.cat(seen.states[:-1])))
+        loss, q_mean = q_loss(action_values, seen, targets)
         self._parameters.backward(loss)
         self._measures = (loss.item() / len(targets), q_mean.item())
 
@@ -193,7 +197,7 @@ def one_step(link: Link, config: OneStepQConfig | OneStepSarsaConfig, shared: Sh
         if share.stopping:
             break  # it may be cut short
         t += len(seen.rewards)
-        learner.accumulate(seen, targets(target.network, seen, config.gamma))
+        learner.accumulate(seen, actor.tape, targets(target.network, seen, config.gamma))
         target.update_if_due(share.frames)
         learner.update(actor.epsilon)
     actor.close()
@@ -206,7 +210,7 @@ def n_step(link: Link, config: NStepQConfig, shared: Shared) -> None:
         seen = actor.act(config.t_max)  # until terminal s_t or t − t_start = t_max
         if share.stopping:
             break  # it may be cut short
-        learner.accumulate(seen, n_step_targets(target.network, seen, config.gamma))
+        learner.accumulate(seen, actor.tape, n_step_targets(target.network, seen, config.gamma))
         learner.update(actor.epsilon)
         target.update_if_due(share.frames)
     actor.close()
