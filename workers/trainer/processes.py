@@ -94,7 +94,9 @@ class Processes:
 
     @property
     def running(self) -> list[int]:
-        """The numbers of the processes that have not ended yet."""
+        """The numbers of the processes that have not ended yet; raises when a process has failed."""
+        if self._failure:  # which may have come together with the last messages of the last process
+            raise self._failure
         return list(self._children)
 
     def start(self, function: Callable[[Link, *Arguments], None], *arguments: *Arguments) -> int:
@@ -126,7 +128,7 @@ class Processes:
 
     def close(self) -> list[tuple[int, Any]]:
         """Ask all to stop, wait a moment, and kill the rest; return the messages that still came."""
-        for number in self.running:
+        for number in self._children:
             self.stop(number)
         messages: list[tuple[int, Any]] = []
         deadline = time.monotonic() + GRACE_SECONDS
@@ -139,6 +141,7 @@ class Processes:
                 child.process.kill()
                 self._reap(child)
         self._children.clear()
+        self._failure = None  # nobody waits for what they would still have done
         return messages
 
     def __enter__(self) -> "Processes":

@@ -119,6 +119,15 @@ def test_a_crash_is_raised_with_the_traceback_of_its_process_after_what_it_had_s
     assert 'raise ValueError("the emulator burnt")' in "".join(traceback.format_exception(failure.value))
 
 
+def test_a_crash_that_comes_with_the_last_words_is_raised_by_whoever_asks_what_still_runs(processes: Processes) -> None:
+    processes.start(crash)
+    pipe = processes._children[0].pipe
+    wait_until(lambda: processes._children[0].process.exitcode is not None if pipe.poll() else False)
+    assert processes.receive(0) == [(0, "last words")]
+    with pytest.raises(ActorFailed, match="the emulator burnt"):
+        assert processes.running
+
+
 def test_a_killed_process_is_named_with_its_signal(processes: Processes) -> None:
     processes.start(until_asked)
     pid, _ = first_message(processes)
