@@ -41,23 +41,24 @@ class FlatParameters:
         )
         self._copied = [self._rounded] if shared is None else [self._rounded, self._exact]
         self._names: dict[str, Tensor] = {}
+        self._gradients: list[Tensor] = []
         start = 0
         for name, parameter in module.named_parameters():
             where = slice(start, start + parameter.numel())
             self._names[name] = _view(self.values[where], parameter)
+            self._gradients.append(_view(self.gradients[where], parameter))
             part = self._rounded if start < border else self._exact
             within = slice(where.start - part.where.start, where.stop - part.where.start)
             parameter.data = _view(part.values[within], parameter)
-            # Autograd adds to a gradient that exists; it is zeroed in place and never set to None.
+            # For those who write gradients by hand, and then call `written`.
             parameter.grad = _view(part.gradients[within], parameter)
             start = where.stop
 
     def backward(self, loss: Tensor) -> None:
-        """Compute the gradients of the loss into the buffer."""
-        self._rounded.gradients.zero_()
-        self._exact.gradients.zero_()
-        loss.backward()
-        self.written()
+        """Compute the gradients of the loss into the buffer; a parameter that the loss does not need is an error."""
+        found = torch.autograd.grad(loss, list(self.module.parameters()))
+        for into, gradient in zip(self._gradients, found, strict=True):
+            into.copy_(gradient)
 
     def written(self) -> None:
         """Take over gradients that were written to the parameters: those in a shorter format."""
