@@ -11,6 +11,7 @@ from workers.trainer.config import (
     OneStepQConfig,
     OneStepSarsaConfig,
     PaacConfig,
+    PaacQConfig,
     RunConfig,
 )
 from workers.trainer.config.problems import METHODS, FieldProblem, title_of
@@ -56,6 +57,50 @@ PRESETS: dict[str, Preset] = {
             ),
         ),
         Preset(
+            name="a3c-cartpole",
+            title="A3C learns CartPole",
+            shows="Two actor-learners that share what they learn about balancing a pole.",
+            source="Tuned here; the method is the A3C paper's algorithm S2.",
+            config=A3cConfig(
+                env="CartPole-v1",
+                total_steps=400_000,
+                checkpoint_seconds=10,
+                num_actors=2,
+                t_max=20,
+                gamma=0.98,
+                learning_rate=0.001,
+                rmsprop_epsilon=1e-5,
+                max_grad_norm=5,
+                entropy_cost=0.001,
+                value_cost=0.1,
+                clip_rewards=False,
+            ),
+        ),
+        Preset(
+            name="ga3c-cartpole",
+            title="GA3C learns CartPole",
+            shows="Eight agents that ask one model what to do, and send it what came of it.",
+            source="Tuned here; the method is the GA3C paper's section 4.",
+            config=Ga3cConfig(
+                env="CartPole-v1",
+                total_steps=1_500_000,
+                checkpoint_seconds=10,
+                num_agents=8,
+                num_predictors=1,
+                num_trainers=1,
+                dynamic_adjustment=False,
+                min_training_batch=128,
+                t_max=16,
+                gamma=0.98,
+                learning_rate=0.003,
+                rmsprop_epsilon=1e-5,
+                max_grad_norm=0.5,
+                entropy_cost=0.0,
+                value_cost=0.05,
+                clip_rewards=False,
+            ),
+        ),
+        Preset(
             name="paac-pong",
             title="PAAC plays Pong",
             shows="From losing every rally to winning nearly all, in an hour or two on two cores.",
@@ -83,6 +128,14 @@ PRESETS: dict[str, Preset] = {
             shows="The settings of the paper's table 1 with the large network.",
             source="Clemente et al. 2017, section 5.1: n_e 32, t_max 5, 0.0007 · n_e, RMSProp 0.99 and ε 0.1, clip 40.",
             config=PaacConfig(network="nature", learning_rate=0.0007, learning_rate_scale="num_envs"),
+        ),
+        Preset(
+            name="paac-n-step-q",
+            title="n-step Q-learning in PAAC's framework",
+            shows="The framework is not bound to actor-critic: here it drives action values, each environment with its ε.",
+            source="Clemente et al. 2017, section 3, for the framework and its settings; ε and target network as in "
+            "Mnih et al. 2016; clip 40.",
+            config=PaacQConfig(network="nips", learning_rate=0.0007, learning_rate_scale="num_envs"),
         ),
         Preset(
             name="a2c-robust",
@@ -115,6 +168,32 @@ PRESETS: dict[str, Preset] = {
             shows="The agent that remembers: 256 LSTM cells after the last hidden layer.",
             source=f"{A3C_PAPER}: as the feed-forward agent, with 256 LSTM cells; {A3C_PUBLIC}.",
             config=A3cConfig(life_loss_ends_episode=True, lstm_units=256),
+        ),
+        Preset(
+            name="a3c-continuous",
+            title="A3C, the paper's continuous agent",
+            shows="Sets numbers instead of choosing: a Gaussian policy that balances MuJoCo's pole.",
+            source=f"{A3C_PAPER}, section 9: 200 rectifiers and 128 LSTM cells, networks of their own for policy and "
+            "value, β 0.0001; learning rate and RMSProp as in the discrete presets.",
+            config=A3cConfig(
+                env="InvertedPendulum-v5",
+                total_steps=5_000_000,
+                hidden_units=200,
+                hidden_layers=1,
+                activation="relu",
+                lstm_units=128,
+                entropy_cost=0.0001,
+                clip_rewards=False,
+            ),
+        ),
+        Preset(
+            name="a3c-labyrinth",
+            title="A3C explores the Labyrinth",
+            shows="An agent with memory, in a new maze every minute, looks for apples and the portal.",
+            source=f"{A3C_PAPER} and 5.4: the LSTM agent on 84×84 RGB pictures; {A3C_PUBLIC}.",
+            config=A3cConfig(
+                env="Arcadia/Labyrinth-v0", total_steps=50_000_000, t_max=20, lstm_units=256, clip_rewards=False
+            ),
         ),
         Preset(
             name="one-step-q",
