@@ -132,7 +132,7 @@ PRESETS: dict[str, Preset] = {
         Preset(
             name="paac-n-step-q",
             title="n-step Q-learning in PAAC's framework",
-            shows="The framework is not bound to actor-critic: here it drives action values, each environment with its ε.",
+            shows="The framework drives action values as well, each environment with an ε of its own.",
             source="Clemente et al. 2017, section 3, for the framework and its settings; ε and target network as in "
             "Mnih et al. 2016; clip 40.",
             config=PaacQConfig(network="nips", learning_rate=0.0007, learning_rate_scale="num_envs"),
