@@ -295,12 +295,12 @@ def trained(run: UntilLearnt, **fields: object) -> UntilLearnt:
     [
         {"optimizer": "shared_rmsprop", "learning_rate": 0.01},
         {"optimizer": "rmsprop", "learning_rate": 0.01},
-        {"optimizer": "momentum_sgd", "learning_rate": 0.03, "momentum": 0.9},
+        {"optimizer": "momentum_sgd", "learning_rate": 0.02, "momentum": 0.9},
     ],
     ids=lambda fields: str(fields["optimizer"]),
 )
 def test_it_learns_to_catch_with_every_optimizer(optimizer: dict[str, object]) -> None:
-    run = trained(UntilLearnt(goal=0.85), env="Arcadia/Catch-v0", total_steps=20_000, **optimizer)
+    run = trained(UntilLearnt(goal=0.85), env="Arcadia/Catch-v0", entropy_cost=0.03, total_steps=20_000, **optimizer)
     assert mean_return(run) >= 0.85
 
 
