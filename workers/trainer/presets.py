@@ -119,7 +119,7 @@ PRESETS: dict[str, Preset] = {
             name="ga3c-pong",
             title="GA3C plays Pong",
             shows="Sixteen agents on a few cores; the mean return leaves −20 after about half a million steps.",
-            source="Tuned here to learn from fewer steps than the paper's settings; the method is the GA3C paper's section "
+            source="Tuned here to learn from fewer steps than the paper's settings; the GA3C paper's section "
             "4, the training batch of 40 from its figure 7.",
             config=Ga3cConfig(
                 total_steps=8_000_000,
