@@ -1,7 +1,7 @@
 """PAAC's framework: n_e environments that step t_max times under one policy (Clemente et al. 2017, section 3)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -35,10 +35,11 @@ class Rollout:
 
 @dataclass
 class Part:
-    """Some of the environments, and the columns of the rollout that are theirs."""
+    """Some of the environments, the columns of the rollout that are theirs, and what these saw at each step."""
 
     environments: Environments
     columns: slice
+    states: list[Tensor] = field(default_factory=list)
 
 
 class Actors:
@@ -61,7 +62,7 @@ class Actors:
         self._rewards = np.zeros(self._shape, dtype=np.float32)
         self._terminated = np.zeros(self._shape, dtype=np.bool_)
         self._fresh = np.zeros(self._shape, dtype=np.bool_)
-        self._actions = torch.zeros(self._shape, dtype=torch.int64, device=device)
+        self._actions = np.zeros(self._shape, dtype=np.int64)
         self._last_values = torch.zeros(config.num_envs, device=device)
 
     def reset(self, prepare: Policy) -> None:
@@ -70,6 +71,8 @@ class Actors:
         # Written anew in every rollout: the learner is done with them by then. `cat` keeps channels last.
         steps, number = self._shape
         self._states = torch.cat([opening] * (steps + 1)).unflatten(0, (steps + 1, number))
+        for part in self._parts:
+            part.states = [states[part.columns] for states in self._states]
 
     @torch.no_grad()
     def rollout(self, policy: Policy, value: Value, book: EpisodeBook) -> Rollout:
@@ -83,10 +86,10 @@ class Actors:
         for part in self._parts:
             self._receive(part, steps - 1, book)
             self.time.turn_to("learning")  # while the next part is still stepping
-            self._last_values[part.columns] = value(self._states[-1, part.columns])
+            self._last_values[part.columns] = value(part.states[-1])
         return Rollout(
             states=self._states[:-1],
-            actions=self._actions,
+            actions=torch.from_numpy(self._actions).to(self._device),
             rewards=torch.from_numpy(self._rewards.clip(-1, 1) if self._clip else self._rewards).to(self._device),
             terminated=torch.from_numpy(self._terminated).to(self._device),
             fresh=torch.from_numpy(self._fresh).to(self._device),
@@ -101,18 +104,17 @@ class Actors:
 
     def _act(self, part: Part, t: int, policy: Policy) -> None:
         self.time.turn_to("selection")
-        columns = part.columns
-        states = self._states[t, columns] if t > 0 else self._states[-1, columns]
-        actions = policy(states)
-        part.environments.send(actions.cpu().numpy())
-        self._actions[t, columns] = actions
-        if t == 0:  # a rollout begins with what the one before ended with; by now the emulators are busy
-            self._states[0, columns] = states
+        # A rollout begins with what the one before ended with.
+        actions = policy(part.states[t if t > 0 else -1]).cpu().numpy()
+        part.environments.send(actions)
+        self._actions[t, part.columns] = actions
+        if t == 0:  # once the emulators are busy
+            part.states[0].copy_(part.states[-1])
 
     def _receive(self, part: Part, t: int, book: EpisodeBook) -> None:
         self.time.turn_to("environment")
         step, columns = part.environments.receive(), part.columns
-        self._states[t + 1, columns] = self._on_device(step.observations)  # converts and sorts them once
+        part.states[t + 1].copy_(self._on_device(step.observations))  # converts and sorts them once
         self._rewards[t, columns] = step.rewards
         self._terminated[t, columns] = step.terminated | step.life_lost if self._life_loss_ends else step.terminated
         self._fresh[t, columns] = step.fresh
