@@ -9,6 +9,7 @@ from workers.trainer.bodies import Body, build_body, prepared
 from workers.trainer.config import TrainingConfig
 from workers.trainer.initialisation import initialised
 from workers.trainer.spaces import ActionSpace, Continuous, number_of_actions
+from workers.trainer.step_tapes import write_linear
 
 
 class ActorCritic(nn.Module):
@@ -37,6 +38,15 @@ class ActorCritic(nn.Module):
         """The same from the body's features."""
         features = features.float()
         return self.policy(features), self.value(features).squeeze(-1)
+
+    @torch.no_grad()
+    def backward(self, features: Tensor, of_policy: Tensor, of_values: Tensor) -> Tensor:
+        """Write the gradients of the heads, from those of what they gave, and return that of the features."""
+        of_values = of_values.unsqueeze(-1)
+        write_linear(self.policy, of_policy, features.float())
+        write_linear(self.value, of_values, features.float())
+        of_features = torch.addmm(of_values @ self.value.weight, of_policy, self.policy.weight)
+        return of_features.to(features.dtype)
 
 
 class ActionValues(nn.Module):

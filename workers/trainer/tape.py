@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from workers.trainer.bodies import Body, PixelBody, VectorBody
 from workers.trainer.pixel_convolution import PixelConvolution, input_gradient, layout, parameter_gradients
 from workers.trainer.side_by_side import ALONE, SideBySide
+from workers.trainer.step_tapes import gradient_of
 
 
 class PixelTape:
@@ -51,15 +52,21 @@ class PixelTape:
         flat.view_as(x).copy_(x)
         return torch.clamp_min(self._body.hidden(flat), 0, out=self._features[rows])
 
+    def recall(self, _pixels: Tensor) -> Tensor:
+        """The features of all states since the tape was rewound, once more."""
+        return self._features[: self._filled].detach()
+
     def features(self, pixels: Tensor) -> Tensor:
-        """The features of all states since the tape was rewound, once more, and with gradients for the body."""
+        """The same for autograd, which then finds the gradients of the body's parameters."""
         if self._filled != len(pixels):
             raise ValueError(f"the tape keeps {self._filled} states, but {len(pixels)} were given")
         return cast(Tensor, _Recalled.apply(self, pixels, *self._body.parameters()))  # type: ignore[no-untyped-call]
 
-    def kept_features(self) -> Tensor:
-        """The features of all states, without gradients."""
-        return self._features[: self._filled].detach()
+    @torch.no_grad()
+    def backward(self, pixels: Tensor, gradient: Tensor) -> None:
+        """Write the gradients of the body's parameters into their buffers, from the gradient of the features."""
+        for parameter, found in zip(self._body.parameters(), self.gradients(pixels, gradient), strict=True):
+            gradient_of(parameter).copy_(found)
 
     def gradients(self, pixels: Tensor, gradient: Tensor) -> list[Tensor]:
         """Of the body's parameters, in their order, from the gradient of the features."""
@@ -100,7 +107,7 @@ class _Recalled(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, tape: PixelTape, pixels: Tensor, *_: Tensor) -> Tensor:
         ctx.tape, ctx.pixels = tape, pixels
-        return tape.kept_features()
+        return tape.recall(pixels)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
@@ -121,9 +128,21 @@ class VectorTape:
         """The features of some states."""
         return cast(Tensor, self._body(readings))
 
+    def recall(self, readings: Tensor) -> Tensor:
+        """The features of states, for which `backward` may be asked next."""
+        self._recalled = self.features(readings)
+        return self._recalled.detach()
+
     def features(self, readings: Tensor) -> Tensor:
         """The features of states, with gradients for the body."""
         return cast(Tensor, self._body(readings))
+
+    def backward(self, _readings: Tensor, gradient: Tensor) -> None:
+        """Write the gradients of the body's parameters into their buffers, from the gradient of the features."""
+        parameters = list(self._body.parameters())
+        found = torch.autograd.grad(self._recalled, parameters, gradient)
+        for parameter, of_parameter in zip(parameters, found, strict=True):
+            gradient_of(parameter).copy_(of_parameter)
 
 
 Tape = PixelTape | VectorTape

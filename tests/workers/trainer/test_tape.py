@@ -6,6 +6,7 @@ from torch import Tensor
 
 from workers.trainer.bodies import ARCHITECTURES, PixelBody, VectorBody, prepared
 from workers.trainer.config import Network
+from workers.trainer.optimizers import FlatParameters
 from workers.trainer.side_by_side import SideBySide
 from workers.trainer.tape import Tape, tape_of
 
@@ -41,8 +42,12 @@ def test_kept_features_have_the_gradients_of_an_ordinary_forward_pass(network: N
     near = 1e-5 if dtype is torch.float32 else 0.02
     torch.testing.assert_close(acted, expected.detach(), rtol=near, atol=near)
     torch.testing.assert_close(features, expected, rtol=near, atol=near)
-    for ours, theirs in zip(found, wanted, strict=True):
+    parameters = FlatParameters(body)
+    tape.backward(states, gradient)
+    parameters.written()
+    for ours, theirs, written in zip(found, wanted, body.parameters(), strict=True):
         assert (ours - theirs).norm() <= near * theirs.norm()
+        assert torch.equal(ours, written.grad)  # type: ignore[arg-type]
 
 
 def test_threads_share_the_rows_and_find_the_same_every_time() -> None:
@@ -86,3 +91,11 @@ def test_a_vector_body_is_asked_again() -> None:
     tape, states = tape_of(body, ROWS), torch.randn(ROWS, 4)
     assert torch.equal(shown(tape, states), body(states))
     assert tape.features(states).requires_grad
+
+    gradient = torch.randn(ROWS, 8)
+    wanted = torch.autograd.grad(body(states), list(body.parameters()), gradient)
+    FlatParameters(body)
+    assert torch.equal(tape.recall(states), body(states))
+    tape.backward(states, gradient)
+    for parameter, theirs in zip(body.parameters(), wanted, strict=True):
+        torch.testing.assert_close(parameter.grad, theirs)

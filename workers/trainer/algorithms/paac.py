@@ -8,6 +8,7 @@ from torch import Tensor
 from workers.trainer import devices, networks
 from workers.trainer.config import PaacConfig
 from workers.trainer.episodes import EpisodeBook
+from workers.trainer.networks import ActorCritic
 from workers.trainer.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
 from workers.trainer.precision import body_dtype
 from workers.trainer.returns import n_step_returns
@@ -15,17 +16,22 @@ from workers.trainer.rollouts import Actors, Rollout
 from workers.trainer.run import Run, TrainingState
 from workers.trainer.side_by_side import SideBySide
 from workers.trainer.spaces import number_of_actions
-from workers.trainer.tape import tape_of
+from workers.trainer.tape import Tape, tape_of
 
 
 @dataclass(frozen=True)
 class Losses:
-    """What one update minimised, and the parts it consists of."""
+    """What one update minimises: of every step (t_max, n_e) its parts, and how much it counts."""
 
-    total: Tensor
+    weights: Tensor
     policy: Tensor
     value: Tensor
     entropy: Tensor
+    total: Tensor
+
+    def mean(self, part: Tensor) -> float:
+        """One of the parts over all steps."""
+        return float((self.weights * part.detach()).sum())
 
 
 class Sampler:
@@ -54,18 +60,27 @@ def actor_critic_losses(logits: Tensor, values: Tensor, rollout: Rollout, config
     returns = n_step_returns(
         rollout.rewards, values.detach(), rollout.terminated, rollout.fresh, rollout.last_values, config.gamma
     )
-    decided = (~rollout.fresh).to(values.dtype)
-    samples = rollout.rewards.numel()  # n_e · t_max
-
     log_policy = torch.log_softmax(logits, dim=-1).view(*rollout.rewards.shape, -1)
     log_chosen = log_policy.gather(-1, rollout.actions.unsqueeze(-1)).squeeze(-1)
-    advantages = (returns - values.detach()) * decided
 
-    policy = -(advantages * log_chosen).sum() / samples
-    entropy = -((log_policy.exp() * log_policy).sum(-1) * decided).sum() / samples
-    value = ((returns - values).square() * decided).sum() / samples
-    total = policy - config.entropy_cost * entropy + config.value_cost * value
-    return Losses(total, policy, value, entropy)
+    policy = (values.detach() - returns) * log_chosen
+    entropy = -(log_policy.exp() * log_policy).sum(-1)
+    value = (returns - values).square()
+    weights = (~rollout.fresh).to(values.dtype) / rollout.rewards.numel()  # n_e · t_max
+    total = (weights * (policy - config.entropy_cost * entropy + config.value_cost * value)).sum()
+    return Losses(weights, policy, value, entropy, total)
+
+
+def find_gradients(network: ActorCritic, tape: Tape, rollout: Rollout, config: PaacConfig) -> Losses:
+    """Lines 12–17, into the buffers of the network's gradients."""
+    states = rollout.states.flatten(0, 1)
+    features = tape.recall(states)
+    with torch.no_grad():
+        logits, values = network.heads(features)
+    outputs = (logits.requires_grad_(), values.requires_grad_())
+    losses = actor_critic_losses(*outputs, rollout, config)
+    tape.backward(states, network.backward(features, *torch.autograd.grad(losses.total, outputs)))
+    return losses
 
 
 def train(config: PaacConfig, run: Run) -> None:
@@ -103,9 +118,8 @@ def train(config: PaacConfig, run: Run) -> None:
             learning_rate = learning_rate_at(
                 config.initial_learning_rate, config.learning_rate_decay, book.step, config.total_steps
             )
-            logits, values = network.heads(tape.features(rollout.states.flatten(0, 1)))
-            losses = actor_critic_losses(logits, values, rollout, config)
-            parameters.backward(losses.total)
+            losses = find_gradients(network, tape, rollout, config)
+            parameters.written()
             gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
             optimizer.step(learning_rate)  # line 18
 
@@ -113,9 +127,9 @@ def train(config: PaacConfig, run: Run) -> None:
             if run.metrics_due():
                 run.metrics(
                     {
-                        "train/policy_loss": losses.policy.item(),
-                        "train/value_loss": losses.value.item(),
-                        "train/entropy": losses.entropy.item(),
+                        "train/policy_loss": losses.mean(losses.policy),
+                        "train/value_loss": losses.mean(losses.value),
+                        "train/entropy": losses.mean(losses.entropy),
                         "train/grad_norm": gradient_norm.item(),
                         "train/learning_rate": learning_rate,
                         **actors.time.report(),

@@ -12,6 +12,7 @@ from workers.trainer.algorithms import paac
 from workers.trainer.algorithms.paac import Losses
 from workers.trainer.config import PaacConfig
 from workers.trainer.networks import ActorCritic
+from workers.trainer.optimizers import FlatParameters
 from workers.trainer.presets import PRESETS
 from workers.trainer.rollouts import Rollout
 from workers.trainer.run import NullRun
@@ -62,13 +63,15 @@ def literal_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -
     return policy / samples, value / samples, entropy / samples
 
 
-def batched_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -> Losses:
-    """What training computes, after acting as it does."""
+def found(network: ActorCritic, rollout: Rollout, config: PaacConfig) -> tuple[Losses, list[Tensor]]:
+    """The losses and gradients that training finds, after acting as it does."""
+    parameters = FlatParameters(network)
     tape = tape_of(network.body, N_E * T_MAX, SideBySide(2))
     for states in rollout.states:
         tape.act(network.prepare(states))
-    logits, values = network.heads(tape.features(rollout.states.flatten(0, 1)))
-    return paac.actor_critic_losses(logits, values, rollout, config)
+    losses = paac.find_gradients(network, tape, rollout, config)
+    parameters.written()
+    return losses, [p.grad.clone() for p in network.parameters() if p.grad is not None]
 
 
 @pytest.mark.parametrize(("env", "shape"), [("CartPole-v1", (4,)), ("ALE/Pong-v5", (4, 84, 84))])
@@ -78,12 +81,12 @@ def test_losses_and_gradients_equal_a_literal_transcription_of_algorithm_1(env: 
     network = networks.build(config, shape, Discrete(5))
     rollout = made_rollout(shape, 5)
 
-    losses = batched_losses(network, rollout, config)
-    gradients = torch.autograd.grad(losses.total, list(network.parameters()))
+    losses, gradients = found(network, rollout, config)
     policy, value, entropy = literal_losses(network, rollout, config)
     expected = torch.autograd.grad(policy - 0.03 * entropy + 0.7 * value, list(network.parameters()))
 
-    torch.testing.assert_close((losses.policy, losses.value, losses.entropy), (policy, value, entropy))
+    means = [losses.mean(part) for part in (losses.policy, losses.value, losses.entropy)]
+    assert means == pytest.approx([policy.item(), value.item(), entropy.item()], rel=1e-4)
     for ours, theirs in zip(gradients, expected, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
 
@@ -92,13 +95,13 @@ def test_what_happens_on_a_fresh_row_changes_no_gradient() -> None:
     config = PaacConfig(env="CartPole-v1", num_envs=N_E, t_max=T_MAX)
     network = networks.build(config, (4,), Discrete(5))
     rollout = made_rollout((4,), 5)
-    before = torch.autograd.grad(batched_losses(network, rollout, config).total, list(network.parameters()))
+    _, before = found(network, rollout, config)
 
     rollout.actions[2, 0] = (rollout.actions[2, 0] + 1) % 5
     rollout.states[2, 0] += 1  # the row after a terminal state
-    after = torch.autograd.grad(batched_losses(network, rollout, config).total, list(network.parameters()))
+    _, after = found(network, rollout, config)
 
-    for ours, theirs in zip(before, after, strict=True):
+    for ours, theirs in zip(after, before, strict=True):
         torch.testing.assert_close(ours, theirs)
 
 
