@@ -109,7 +109,7 @@ def test_where_to_train_must_be_said() -> None:
 
 
 def test_an_unknown_preset_names_the_known_ones(tmp_path: Path) -> None:
-    assert "paac-cartpole, paac-pong" in problems("--preset", "pong", "--dir", str(tmp_path))[0]
+    assert ", ".join(PRESETS) in problems("--preset", "pong", "--dir", str(tmp_path))[0]
 
 
 def test_a_file_and_a_preset_exclude_each_other(tmp_path: Path) -> None:
