@@ -216,7 +216,7 @@ def test_wrong_input_ends_with_status_2_and_a_sentence_before_torch_is_loaded(st
     assert (status, output) == (2, "")
     assert errors.splitlines() == [
         "num_envs: input should be greater than or equal to 1, not 0",
-        "there is no field 'sede': did you mean seed?",
+        "sede: PAAC has no such field: did you mean seed?",
     ]
 
 
