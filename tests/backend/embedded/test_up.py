@@ -66,11 +66,19 @@ class Up:
         return psutil.Process(self.process.pid).children(recursive=True)
 
     def part(self, *words: str) -> psutil.Process:
-        """Return the process of a part by words of its command line."""
-        for process in self.family():
-            if all(any(word in argument for argument in process.cmdline()) for word in words):
-                return process
-        raise AssertionError(f"no process has {words}")
+        """Return the process of a part by words of its command line, which a process just forked has not yet."""
+        found: list[psutil.Process] = []
+
+        def there() -> bool:
+            found[:] = [
+                process
+                for process in self.family()
+                if all(any(word in argument for argument in process.cmdline()) for word in words)
+            ]
+            return bool(found)
+
+        wait_until(there)
+        return found[0]
 
     def close(self) -> None:
         """End it, whatever is left."""

@@ -340,8 +340,11 @@ def test_a_killed_actor_learner_ends_the_run() -> None:
             super().advance(step, frames, updates)
             if step > 0 and not self.killed:  # later the others are ending, too
                 self.killed = True
-                leaves = [child for child in psutil.Process().children(recursive=True) if not child.children()]
-                max(leaves, key=lambda child: child.cpu_times().user).kill()
+                forked = [
+                    child for child in psutil.Process().children(recursive=True) if "forkserver" in str(child.cmdline())
+                ]
+                actor_learners = [child for child in forked if not child.children()]
+                max(actor_learners, key=lambda child: child.cpu_times().user).kill()
 
     with pytest.raises(ActorFailed, match=r"n_step \d was killed by signal 9"):
         async_q.train(NStepQConfig(**{**CATCH, "total_steps": 1_000_000}), Killer())

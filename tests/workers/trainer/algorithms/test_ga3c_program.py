@@ -39,7 +39,7 @@ def test_it_goes_on_after_kill_9_and_saves_and_ends_when_asked(tmp_path: Path, s
     saved = of_kind(run, events.Checkpoint)[-1].step
 
     second = start_trainer("--resume", "--no-progress-bar")
-    wait_for(lambda: any(each.step > saved + 1000 for each in of_kind(run, events.Metrics)))
+    wait_for(lambda: of_kind(run, events.Checkpoint)[-1].step > saved)
     processes = family(second)
     asked = time.monotonic()
     second.send_signal(signal.SIGTERM)
