@@ -3,10 +3,10 @@
 from pydantic import JsonValue
 
 from workers.trainer.config.problems import METHODS, FieldProblem, title_of
-from workers.trainer.presets import cartpole, papers, pong
+from workers.trainer.presets import papers, poles, pong
 from workers.trainer.presets.preset import Preset as Preset
 
-PRESETS: dict[str, Preset] = {preset.name: preset for preset in (*cartpole.PRESETS, *pong.PRESETS, *papers.PRESETS)}
+PRESETS: dict[str, Preset] = {preset.name: preset for preset in (*poles.PRESETS, *pong.PRESETS, *papers.PRESETS)}
 
 
 def refusal_of_other_method(algorithm: str, wanted: JsonValue) -> FieldProblem | None:

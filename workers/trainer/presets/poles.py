@@ -1,4 +1,4 @@
-"""Every method on CartPole, in a minute or two on two cores; tuned here (no torch)."""
+"""Every method balances a pole, in a minute or two on two cores; tuned here (no torch)."""
 
 from workers.trainer.config import (
     A3cConfig,
@@ -70,6 +70,27 @@ PRESETS = (
             entropy_cost=0.001,
             value_cost=0.1,
             lstm_units=64,
+            clip_rewards=False,
+        ),
+    ),
+    Preset(
+        name="a3c-inverted-pendulum",
+        title="A3C balances MuJoCo's pole",
+        shows="Sets the force instead of choosing a side: a Gaussian policy, learnt in a minute.",
+        source="Tuned here for two cores; 200 rectifiers and networks of their own for policy and value, as in the A3C "
+        "paper's section 9, without its LSTM cells.",
+        config=A3cConfig(
+            env="InvertedPendulum-v5",
+            total_steps=600_000,
+            checkpoint_seconds=10,
+            num_actors=2,
+            t_max=20,
+            gamma=0.95,
+            max_grad_norm=1000,
+            value_cost=0.1,
+            hidden_units=200,
+            hidden_layers=1,
+            activation="relu",
             clip_rewards=False,
         ),
     ),
