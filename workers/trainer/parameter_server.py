@@ -108,7 +108,9 @@ class ParameterShard:
         return self._parameters.values.numpy().copy()
 
 
-def _optimizer(config: GorilaConfig, parameters: FlatParameters, statistics: torch.Tensor) -> AdaGrad | RMSProp | MomentumSGD:
+def _optimizer(
+    config: GorilaConfig, parameters: FlatParameters, statistics: torch.Tensor
+) -> AdaGrad | RMSProp | MomentumSGD:
     if config.optimizer == "adagrad":
         return AdaGrad(parameters, config.adagrad_epsilon, statistics)
     if config.optimizer == "rmsprop":
@@ -118,8 +120,9 @@ def _optimizer(config: GorilaConfig, parameters: FlatParameters, statistics: tor
 
 def first_statistics(config: GorilaConfig, values: Floats) -> Floats:
     """The optimizer's statistics before the first update."""
-    rule = {"adagrad": AdaGrad, "rmsprop": RMSProp, "sgd": MomentumSGD}[config.optimizer]
-    return rule.beginning(torch.from_numpy(values)).numpy()
+    beginnings = {"adagrad": AdaGrad.beginning, "rmsprop": RMSProp.beginning, "sgd": MomentumSGD.beginning}
+    first: Floats = beginnings[config.optimizer](torch.from_numpy(values)).numpy()
+    return first
 
 
 def shares(size: int, shards: int) -> list[slice]:
@@ -156,8 +159,6 @@ def restored(state: ShardState, updates: int, interval: int) -> ShardState:
 class ParameterServer(Protocol):
     """What actors and learners see of all shards together."""
 
-    shards: int
-
     def pull(self, known: Sequence[int]) -> list[Part]:
         """Every shard's parameters, but of those that the caller has after so many updates."""
         ...
@@ -169,22 +170,3 @@ class ParameterServer(Protocol):
     def target(self) -> list[Floats]:
         """θ⁻ of every shard."""
         ...
-
-
-class LocalServer:
-    """Shards in this process."""
-
-    def __init__(self, shards: Sequence[ParameterShard]) -> None:
-        self._shards = shards
-        self.shards = len(shards)
-
-    def pull(self, known: Sequence[int]) -> list[Part]:
-        return [shard.pull(updates) for shard, updates in zip(self._shards, known, strict=True)]
-
-    def push(self, gradients: Floats, of_updates: Sequence[int], learning_rate: float) -> None:
-        parts = shares(len(gradients), self.shards)
-        for shard, part, updates in zip(self._shards, parts, of_updates, strict=True):
-            shard.push(gradients[part], updates, learning_rate)
-
-    def target(self) -> list[Floats]:
-        return [shard.target() for shard in self._shards]

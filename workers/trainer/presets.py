@@ -287,7 +287,7 @@ PRESETS: dict[str, Preset] = {
             title="Gorila, the paper's settings",
             shows="A hundred bundles and thirty-one parameter shards: for a Ray cluster.",
             source=f"{GORILA_PAPER}: N_act = N_learn = 100, N_param 31, a memory of 1 M frames, ε 1 to 0.1 over 1 M "
-            "global updates, θ⁻ every 60,000, AdaGrad, θ⁺ pulled before every step. Rate, staleness and k are not told.",
+            "global updates, θ⁻ every 60,000, AdaGrad, θ⁺ pulled before every step. Rate, threshold and k are ours.",
             config=GorilaConfig(
                 total_steps=1_000_000_000,
                 num_actors=100,

@@ -59,8 +59,6 @@ class PrioritisedMemory(ReplayMemory):
         self._alpha = alpha
         self._tree = SumTree(capacity)
         self._highest = 1.0
-        # β: how fully the weights make up for the preference.
-        self.beta = 1.0
 
     @property
     def bytes(self) -> int:
@@ -81,11 +79,12 @@ class PrioritisedMemory(ReplayMemory):
         places = (np.arange(size) + self._random.random(size)) / size
         return self._tree.find(places * self._tree.total)
 
-    def _weights(self, slots: Slots) -> Weights:
+    def _weights(self, slots: Slots, beta: float) -> Weights:
         """w_i = (N · P(i))^−β / max w."""
         chances = self._tree[slots] / self._tree.total
-        weights = (len(self) * chances) ** -self.beta
-        return (weights / weights.max()).astype(np.float32)
+        weights = (len(self) * chances) ** -beta
+        normalised: Weights = (weights / weights.max()).astype(np.float32)
+        return normalised
 
     def _mark(self, slot: int, complete: bool) -> None:
         if complete != self._complete[slot]:

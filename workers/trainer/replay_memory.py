@@ -115,12 +115,14 @@ class ReplayMemory:
         first = self._kind.stack
         for frame in experience.frames[:first]:
             self._write(frame)
-        steps = zip(experience.actions, experience.rewards, experience.terminals, experience.frames[first:], strict=True)
+        steps = zip(
+            experience.actions, experience.rewards, experience.terminals, experience.frames[first:], strict=True
+        )
         for action, reward, terminal, frame in steps:
             self._complete_last(int(action), float(reward), bool(terminal), frame)
 
-    def sample(self, size: int) -> Minibatch:
-        """Draw a minibatch."""
+    def sample(self, size: int, beta: float = 1.0) -> Minibatch:
+        """Draw a minibatch; β is how fully the weights make up for the preference, if there is one."""
         slots = self._draw(size)
         around = slots[:, None] + np.arange(1 - self._kind.stack, 2)
         frames = self._frames[around % self.capacity]
@@ -132,7 +134,7 @@ class ReplayMemory:
             next_states=frames[:, 1:].reshape(shape),
             terminals=self._terminals[slots],
             slots=slots,
-            weights=self._weights(slots),
+            weights=self._weights(slots, beta),
         )
 
     def update_priorities(self, slots: Slots, errors: Weights) -> None:
@@ -148,7 +150,7 @@ class ReplayMemory:
             slots = np.concatenate((slots, drawn[self._complete[drawn]]))
         return slots[:size]
 
-    def _weights(self, slots: Slots) -> Weights:
+    def _weights(self, slots: Slots, beta: float) -> Weights:  # noqa: ARG002, uniform sampling prefers nothing
         return np.ones(len(slots), dtype=np.float32)
 
     def _mark(self, slot: int, complete: bool) -> None:
