@@ -7,6 +7,8 @@ from workers.trainer.replay_memory import FrameKind, ReplayMemory, Slots, Weight
 
 # ε of the paper: no transition is left out for ever.
 SMALLEST_ERROR = 1e-3
+# Of a transition, in a tree whose size is rounded up to a power of two.
+BYTES_OF_PRIORITY = 16
 
 
 class SumTree:
