@@ -19,6 +19,7 @@ from workers.trainer import memory
 from workers.trainer.algorithms.gorila import Bundle, FreeActor, FreeLearner, Interface, replay_memory
 from workers.trainer.bundle_report import Report
 from workers.trainer.config import GorilaConfig
+from workers.trainer.crew_work import Stock
 from workers.trainer.environments import Observations
 from workers.trainer.parameter_server import Floats, ParameterShard, Part, ShardState, Tally, shares
 from workers.trainer.replay_memory import Experience, Minibatch, Slots, Weights, frames_of
@@ -105,8 +106,9 @@ class RemoteStorage:
         if not self._steps:
             return
         actions, rewards, terminals = zip(*self._steps, strict=True)
+        frames: Observations = np.stack(self._frames)  # type: ignore[assignment]
         experience = Experience(
-            np.stack(self._frames),
+            frames,
             np.array(actions, dtype=np.uint8),
             np.array(rewards, dtype=np.float32),
             np.array(terminals, dtype=np.bool_),
@@ -141,15 +143,6 @@ class RemoteSource:
         replay = self.replays[self._drawn % len(self.replays)]
         self._drawn += 1
         return replay, replay.sample.remote(size, beta)
-
-
-@dataclass(frozen=True)
-class Stock:
-    """How much a shard of the global replay memory holds, and how long it was busy since it was last asked."""
-
-    transitions: int
-    fill: float
-    busy_seconds: float
 
 
 def carry_out(orders: Orders, work: Callable[[RemoteServer, Report, Callable[[], bool]], None]) -> Report:

@@ -10,21 +10,28 @@ from typing import Protocol
 import numpy as np
 import torch
 import torch.nn.functional as F
+from pydantic import JsonValue
 from torch import Tensor
 
-from workers.trainer import networks
+from workers.trainer import networks, own_environment
 from workers.trainer.bundle_report import Report
 from workers.trainer.config import GorilaConfig
 from workers.trainer.environments import Observations
+from workers.trainer.gorila_reporter import Reporter
 from workers.trainer.networks import ActionValues
 from workers.trainer.optimizers import FlatParameters, clip_to_norm, learning_rate_at
 from workers.trainer.outliers import LossWatch
 from workers.trainer.own_environment import Episode, OwnEnvironment
-from workers.trainer.parameter_server import ParameterServer, shares
+from workers.trainer.parameter_server import ParameterServer, ShardState, first_statistics
 from workers.trainer.precision import body_dtype
 from workers.trainer.prioritised_memory import PrioritisedMemory
+from workers.trainer.ray_cluster import RayCluster
 from workers.trainer.replay_memory import Minibatch, ReplayMemory, Slots, Weights, frames_of
+from workers.trainer.replica import Replica
+from workers.trainer.run import Run, TrainingState
 from workers.trainer.spaces import ActionSpace, number_of_actions
+
+TICK_SECONDS = 0.1
 
 Interface = tuple[tuple[int, ...], ActionSpace]
 """The shape of the observations, and the actions."""
@@ -44,32 +51,6 @@ class Source(Protocol):
     def sample(self, size: int, beta: float) -> Minibatch: ...
 
     def update_priorities(self, slots: Slots, errors: Weights) -> None: ...
-
-
-class Replica:
-    """Q(s, a; θ) of an actor, a learner, or both of a bundle."""
-
-    def __init__(self, network: ActionValues, shards: int) -> None:
-        self.network = network
-        self.parameters = FlatParameters(network)
-        self._parts = shares(len(self.parameters.values), shards)
-        # After how many updates of each shard θ was θ⁺; it has not been yet.
-        self.versions = [-1] * shards
-        self.updates = 0
-
-    def update(self, server: ParameterServer, report: Report) -> None:
-        """Update θ from parameters θ⁺ of the parameter server."""
-        changed = False
-        for shard, part in enumerate(server.pull(self.versions)):
-            self.versions[shard] = part.updates
-            if part.values is not None:
-                self.parameters.values.numpy()[self._parts[shard]] = part.values
-                report.bytes_pulled += part.values.nbytes
-                changed = True
-        if changed:
-            self.parameters.changed()
-        # Global updates are those that every shard has made; one that was restored takes none back.
-        self.updates = max(self.updates, min(self.versions))
 
 
 class Actor:
@@ -284,3 +265,57 @@ def build(config: GorilaConfig, observation_shape: tuple[int, ...], actions: Act
     """Make Q with fresh weights, in the number format of the run."""
     dtype = body_dtype(config, torch.device("cpu"))
     return networks.build_action_values(config, observation_shape, actions, dtype)
+
+
+def train(config: GorilaConfig, run: Run) -> None:
+    """Have a crew of roles train the network until T reaches the end or the run shall stop."""
+    torch.manual_seed(config.seed)
+    interface = own_environment.interface(config)
+    parameters = FlatParameters(build(config, *interface))
+    start = run.restored
+    whole = restore(start, config, parameters) if start else fresh(config, parameters)
+    with RayCluster() as cluster:
+        from workers.trainer.gorila_crew import Crew  # loads Ray, which no other method needs
+
+        crew = Crew(cluster, config, interface, whole, start.step if start else 0, run.log)
+        reporter = Reporter(run, config, whole.updates, start.facts if start else {})
+        while crew.step < config.total_steps and not run.should_stop():
+            crew.watch(TICK_SECONDS)
+            reporter.tell(crew)
+            if run.checkpoint_due():
+                run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
+        crew.dismiss()
+        reporter.tell(crew)
+        run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
+
+
+def fresh(config: GorilaConfig, parameters: FlatParameters) -> ShardState:
+    """θ⁺ and θ⁻ at the beginning."""
+    values = parameters.values.numpy().copy()
+    return ShardState(values, first_statistics(config, values), values, 0)
+
+
+def state(
+    whole: ShardState, step: int, config: GorilaConfig, parameters: FlatParameters, facts: dict[str, JsonValue]
+) -> TrainingState:
+    """What the next update depends on, but for the replay memories and the environments, which begin anew."""
+    parameters.values.copy_(torch.from_numpy(whole.values.copy()))
+    tensors = {f"network.{name}": values for name, values in parameters.named().items()}
+    tensors |= {
+        "optimizer.statistics": torch.from_numpy(whole.statistics.copy()),
+        "target.values": torch.from_numpy(whole.target.copy()),
+    }
+    facts = {**facts, "updates": whole.updates, "optimizer": config.optimizer}
+    return TrainingState(step, step * config.environment.frames_per_step, tensors, facts)
+
+
+def restore(start: TrainingState, config: GorilaConfig, parameters: FlatParameters) -> ShardState:
+    """Put a saved state back in place; another optimizer begins with its own statistics."""
+    prefix = "network."
+    parameters.load(
+        {name.removeprefix(prefix): tensor for name, tensor in start.tensors.items() if name.startswith(prefix)}
+    )
+    first = fresh(config, parameters)
+    same = start.facts["optimizer"] == config.optimizer
+    statistics = start.tensors["optimizer.statistics"].numpy() if same else first.statistics
+    return ShardState(first.values, statistics, start.tensors["target.values"].numpy(), int(str(start.facts["updates"])))
