@@ -7,13 +7,14 @@ global replay memory, begins again with an empty memory; what an actor had not r
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Literal
 
 import numpy as np
 import ray
-from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
+from ray.exceptions import RayActorError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from workers.trainer import gorila_roles
@@ -21,12 +22,13 @@ from workers.trainer.algorithms.gorila import Interface
 from workers.trainer.bundle_report import Report
 from workers.trainer.config import GorilaConfig
 from workers.trainer.crew_work import Stock, Work
-from workers.trainer.gorila_roles import Handle, Orders
+from workers.trainer.gorila_roles import PATIENCE_SECONDS, Handle, Orders
 from workers.trainer.memory import MemoryShortageError
 from workers.trainer.parameter_server import ShardState, Tally, joined, restored, split
 from workers.trainer.processes import ActorFailed
 from workers.trainer.ray_cluster import Host, RayCluster
 
+Answer = Future[Any]
 Kind = Literal["shard", "replay", "bundle", "actor", "learner"]
 CLASSES: dict[Kind, type[Any]] = {
     "shard": gorila_roles.ShardRole,
@@ -39,7 +41,7 @@ CLASSES: dict[Kind, type[Any]] = {
 # How long an order is for: a stop request waits for the end of one, and between two a role waits for the trainer.
 ORDER_SECONDS = 0.2
 # A role that is silent for so long is lost, a new one, which imports torch first, later.
-SILENCE_SECONDS, BIRTH_SECONDS = 15.0, 120.0
+SILENCE_SECONDS, BIRTH_SECONDS = 15.0, 300.0
 # How often shards are asked for counts, and for a backup: so much of their work a lost one costs at most.
 TALLY_SECONDS, BACKUP_SECONDS = 0.3, 2.0
 # How often the hosts are looked at, and for how long one that fell silent is not trusted.
@@ -60,7 +62,7 @@ class Role:
     home: str
     host: Host
     handle: Handle = None
-    pending: Any = None
+    pending: Answer | None = None
     asked: float = 0.0
     ready: bool = False
     losses: int = 0
@@ -103,13 +105,11 @@ class Crew:
     def watch(self, seconds: float) -> None:
         """Wait a while for answers; take them in, give new orders, and replace who is lost."""
         pending = {role.pending: role for role in self.roles if role.pending is not None}
-        if pending:
-            ray.wait(list(pending), num_returns=1, timeout=seconds, fetch_local=False)
-            done, _ = ray.wait(list(pending), num_returns=len(pending), timeout=0, fetch_local=False)
-            for answer in done:
-                self._take(pending[answer])
-        else:
+        done, _ = wait(pending, timeout=seconds, return_when=FIRST_COMPLETED)
+        if not pending:
             time.sleep(seconds)
+        for answer in done:
+            self._take(pending[answer], answer)
         now = time.monotonic()
         for role in self.roles:
             if role.pending is None:
@@ -128,35 +128,22 @@ class Crew:
 
     def state(self) -> ShardState:
         """θ⁺ and all that belongs to it; of a shard that does not answer, its backup."""
-        for role in self._all("shard"):
-            if role.ready:
-                try:
-                    self._backups[role.number] = ray.get(role.handle.state.remote(), timeout=SILENCE_SECONDS / 3)
-                except (RayActorError, GetTimeoutError):
-                    continue
+        asked = {role.number: answer_of(role.handle.state.remote()) for role in self._all("shard") if role.ready}
+        wait(asked.values(), timeout=PATIENCE_SECONDS)
+        for number, answer in asked.items():
+            if answer.done() and not answer.exception():
+                self._backups[number] = answer.result()
         return joined(self._backups)
 
     def dismiss(self) -> None:
         """Give no more orders, and take in what those that were given lead to."""
-        deadline = time.monotonic() + LAST_REPORTS_SECONDS
-        while (left := deadline - time.monotonic()) > 0:
-            working = {
-                role.pending: role
-                for role in self.roles
-                if role.pending is not None and role.ready and role.kind in ("bundle", "actor", "learner")
-            }
-            if not working:
-                return
-            done, _ = ray.wait(list(working), num_returns=1, timeout=left, fetch_local=False)
-            for answer in done:
-                role = working[answer]
-                role.pending = None
-                try:
-                    self._hear(role, ray.get(answer))
-                except RayActorError:
-                    continue  # it ended before the run did
-                except RayTaskError as error:
-                    raise self._failure(role, error) from error
+        working = {
+            role.pending: role for role in self._all("bundle", "actor", "learner") if role.pending and role.ready
+        }
+        done, _ = wait(working, timeout=LAST_REPORTS_SECONDS)
+        for answer in done:
+            if not isinstance(answer.exception(), RayActorError):  # one of those that end before the run does
+                self._hear(working[answer], self._found(working[answer], answer))
 
     def _wanted(self) -> list[tuple[Kind, int]]:
         config = self._config
@@ -189,10 +176,10 @@ class Crew:
         role.ready, role.asked = False, time.monotonic()
         if role.kind == "shard":
             backup = restored(self._backups[role.number], self.updates, self._config.target_update_interval)
-            role.pending = role.handle.begin.remote(self._config, backup)
+            role.pending = answer_of(role.handle.begin.remote(self._config, backup))
             return
         here = sum(each.host == role.host for each in self._all("bundle", "replay"))
-        role.pending = role.handle.begin.remote(self._config, self._interface, self._seed(), here)
+        role.pending = answer_of(role.handle.begin.remote(self._config, self._interface, self._seed(), here))
 
     def _seed(self) -> int:
         """Another for every role, and for every attempt and every birth, since environments begin anew."""
@@ -200,19 +187,27 @@ class Crew:
         entropy = np.random.SeedSequence((self._config.seed, self._births, self._first_step))
         return int(entropy.generate_state(1)[0]) % LARGEST_SEED
 
-    def _take(self, role: Role) -> None:
+    def _take(self, role: Role, answer: Answer) -> None:
         """Take in an answer, or notice that there will be none."""
-        answer, role.pending = role.pending, None
-        try:
-            found = ray.get(answer, timeout=SILENCE_SECONDS)
-        except (RayActorError, GetTimeoutError):
+        role.pending = None
+        if isinstance(answer.exception(), RayActorError):
             self._replace(role, "was lost")
             return
-        except RayTaskError as error:
-            raise self._failure(role, error) from error
+        found = self._found(role, answer)
         role.ready = True
         self._hear(role, found)
         self._ask(role)
+
+    def _found(self, role: Role, answer: Answer) -> object:
+        """What a role answers; an error of its own is one of the run."""
+        try:
+            return answer.result()
+        except MemoryShortageError:
+            raise
+        except Exception as error:
+            failure = ActorFailed(f"{role} failed: {str(error).strip().splitlines()[-1]}")
+            failure.add_note(f"{role} on {role.host.name}: {error}")
+            raise failure from error
 
     def _hear(self, role: Role, found: object) -> None:
         if found is not None:
@@ -237,14 +232,14 @@ class Crew:
         if role.kind in ("shard", "replay") and now - role.asked < TALLY_SECONDS:
             return
         if role.kind == "replay":
-            role.pending = handle.stock.remote()
+            role.pending = answer_of(handle.stock.remote())
         elif role.kind == "shard" and now - self._backed_up[role.number] > BACKUP_SECONDS:
             self._backed_up[role.number] = now
-            role.pending = handle.state.remote()
+            role.pending = answer_of(handle.state.remote())
         elif role.kind == "shard":
-            role.pending = handle.take_tally.remote()
+            role.pending = answer_of(handle.take_tally.remote())
         elif (orders := self._orders(role)) is not None:
-            role.pending = handle.work.remote(orders)
+            role.pending = answer_of(handle.work.remote(orders))
         role.asked = now
 
     def _orders(self, role: Role) -> Orders | None:
@@ -308,10 +303,8 @@ class Crew:
             for place, kinds in places.items()
         )
 
-    def _failure(self, role: Role, error: RayTaskError) -> Exception:
-        """What an error of our own in a role means for the run."""
-        if isinstance(error.cause, MemoryShortageError):
-            return error.cause
-        failure = ActorFailed(f"{role} failed: {str(error).strip().splitlines()[-1]}")
-        failure.add_note(f"{role} on {role.host.name}: {error}")
-        return failure
+
+def answer_of(reference: Any) -> Answer:
+    """What a call will lead to; Ray's own waiting has been seen to take minutes where it should take no time."""
+    future: Answer = reference.future()
+    return future

@@ -11,6 +11,8 @@ from workers.trainer.config import GorilaConfig
 from workers.trainer.crew_work import Work
 from workers.trainer.run import Run
 
+# Work is told of several times a second: shares of less time than this would say little.
+METRICS_SECONDS = 1.0
 # Where the classes of the histogram begin.
 STALENESS = (0, 1, 4, 16, 64, 256)
 
@@ -51,7 +53,8 @@ class Reporter:
         self._work += work
         self._stale += work.tally.discarded
         self._outliers += sum(report.outliers for report in work.reports)
-        if self._work.reports and run.metrics_due():
+        due = time.monotonic() - self._since >= METRICS_SECONDS
+        if due and self._work.reports and run.metrics_due():
             run.metrics({**self._metrics(), "gorila/lost_roles": crew.lost})
 
     def _metrics(self) -> dict[str, float]:

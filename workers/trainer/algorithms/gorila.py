@@ -268,25 +268,30 @@ def build(config: GorilaConfig, observation_shape: tuple[int, ...], actions: Act
 
 
 def train(config: GorilaConfig, run: Run) -> None:
+    """Start Ray or join it, and train there."""
+    with RayCluster() as cluster:
+        train_on(cluster, config, run)
+
+
+def train_on(cluster: RayCluster, config: GorilaConfig, run: Run) -> None:
     """Have a crew of roles train the network until T reaches the end or the run shall stop."""
+    from workers.trainer.gorila_crew import Crew  # loads Ray, which no other method needs
+
     torch.manual_seed(config.seed)
     interface = own_environment.interface(config)
     parameters = FlatParameters(build(config, *interface))
     start = run.restored
     whole = restore(start, config, parameters) if start else fresh(config, parameters)
-    with RayCluster() as cluster:
-        from workers.trainer.gorila_crew import Crew  # loads Ray, which no other method needs
-
-        crew = Crew(cluster, config, interface, whole, start.step if start else 0, run.log)
-        reporter = Reporter(run, config, whole.updates, start.facts if start else {})
-        while crew.step < config.total_steps and not run.should_stop():
-            crew.watch(TICK_SECONDS)
-            reporter.tell(crew)
-            if run.checkpoint_due():
-                run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
-        crew.dismiss()
+    crew = Crew(cluster, config, interface, whole, start.step if start else 0, run.log)
+    reporter = Reporter(run, config, whole.updates, start.facts if start else {})
+    while crew.step < config.total_steps and not run.should_stop():
+        crew.watch(TICK_SECONDS)
         reporter.tell(crew)
-        run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
+        if run.checkpoint_due():
+            run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
+    crew.dismiss()
+    reporter.tell(crew)
+    run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
 
 
 def fresh(config: GorilaConfig, parameters: FlatParameters) -> ShardState:
@@ -318,4 +323,6 @@ def restore(start: TrainingState, config: GorilaConfig, parameters: FlatParamete
     first = fresh(config, parameters)
     same = start.facts["optimizer"] == config.optimizer
     statistics = start.tensors["optimizer.statistics"].numpy() if same else first.statistics
-    return ShardState(first.values, statistics, start.tensors["target.values"].numpy(), int(str(start.facts["updates"])))
+    return ShardState(
+        first.values, statistics, start.tensors["target.values"].numpy(), int(str(start.facts["updates"]))
+    )
