@@ -204,7 +204,7 @@ def test_a_checkpoint_cannot_name_a_place_outside_its_folder(api: WorkerApi, slo
     assert not list(tmp_path.rglob("evil*"))
 
 
-def test_trainers_get_no_credentials_but_the_address_of_the_ray_cluster(
+def test_trainers_get_the_ray_address_and_no_credentials(
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secrets = ("ARCADIA_WORKER_TOKEN", "ARCADIA_BROKER_URL", "ARCADIA_DATABASE_URL", "PGPASSWORD", "GITHUB_TOKEN")

@@ -1,18 +1,22 @@
 """The Ray that Gorila's roles live in: one of our own on this machine, or a cluster that somebody started.
 
 Our own listens on loopback alone, asks for a secret that only this run knows, and ends with us, however we end: the
-kernel kills its node's processes when the thread that started them is gone, and they take the roles along.
+kernel kills its node's processes when the thread that started them is gone, and `ray_watch.py` all others.
 """
 
 import os
 import secrets
 import shutil
+import subprocess
+import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+
+from workers.trainer import ray_watch
 
 ADDRESS = "ARCADIA_RAY_ADDRESS"
 # What travels in one piece are a few million numbers at most, and each piece only until its reader has it.
@@ -47,6 +51,7 @@ class RayCluster:
     def __init__(self) -> None:
         self._address = address()
         self._folder: Path | None = None
+        self._watch: subprocess.Popen[bytes] | None = None
         # Ray takes SIGTERM for itself where it is started in the main thread, and its processes die with the thread.
         self._thread = ThreadPoolExecutor(1, "ray")
 
@@ -87,6 +92,8 @@ class RayCluster:
         if self._address is None:
             remove_left_behind()
             self._folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-"))
+            command = [sys.executable, "-I", "-S", ray_watch.__file__, str(self._folder)]
+            self._watch = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
             where = {
                 "num_cpus": os.cpu_count(),
                 "object_store_memory": OBJECT_STORE_BYTES,
@@ -115,8 +122,8 @@ class RayCluster:
         if self._address is None:
             kill_monitor()
         ray.shutdown()
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        if self._watch:
+            self._watch.communicate(b"ended")  # it deletes the folder
 
 
 def kill_monitor() -> None:

@@ -38,16 +38,14 @@ class World:
         return made
 
     def episode(self) -> tuple[Observations, list[Transition]]:
-        first = np.stack([self.frame() for _ in range(self._kind.stack)])
+        first = np.array([self.frame() for _ in range(self._kind.stack)])
         state, transitions = first, []
         for left in reversed(range(int(self._random.integers(1, 12)))):
             following = np.concatenate((state[1:], self.frame()[None]))
-            action, reward = int(self._random.integers(18)), float(self._random.standard_normal())
+            action, reward = int(self._random.integers(18)), float(np.float32(self._random.standard_normal()))
             lost_life = bool(self._random.random() < 0.1)
             terminal = lost_life or (left == 0 and bool(self._random.integers(2)))
-            transitions.append(
-                Transition(self.shown(state), action, np.float32(reward), self.shown(following), terminal)
-            )
+            transitions.append(Transition(self.shown(state), action, reward, self.shown(following), terminal))
             state = following
         return self.shown(first), transitions
 

@@ -78,8 +78,8 @@ class LiteralDQN:
         if terminal:
             return r
         if self.config.double_q:
-            return r + self.config.gamma * self.theta_minus(s2)[0, int(self.theta(s2).argmax())].item()
-        return r + self.config.gamma * self.theta_minus(s2).max().item()
+            return r + self.config.gamma * float(self.theta_minus(s2)[0, int(self.theta(s2).argmax())])
+        return r + self.config.gamma * float(self.theta_minus(s2).max())
 
     def gradients(self, batch: Minibatch) -> tuple[list[Tensor], list[float]]:
         """Equation 2, as the weighted mean over the minibatch."""
