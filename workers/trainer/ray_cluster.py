@@ -4,6 +4,7 @@ Our own listens on loopback alone, asks for a secret that only this run knows, a
 kernel kills its node's processes when the thread that started them is gone, and `ray_watch.py` all others.
 """
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -123,14 +124,15 @@ class RayCluster:
             kill_monitor()
         ray.shutdown()
         if self._watch:
-            self._watch.communicate(b"ended")  # it deletes the folder
+            self._watch.communicate()  # it ends what is left, and deletes the folder
 
 
 def kill_monitor() -> None:
     """Ray's autoscaler has nothing to save, and would take a second to end by itself."""
     for child in psutil.Process().children():
-        if any(part.endswith("autoscaler/_private/monitor.py") for part in child.cmdline()):
-            child.kill()
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+            if any(part.endswith("autoscaler/_private/monitor.py") for part in child.cmdline()):
+                child.kill()
 
 
 def remove_left_behind() -> None:

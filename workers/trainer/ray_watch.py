@@ -1,8 +1,8 @@
 """Ends what is left of a Ray when whoever started it is gone: `python ray_watch.py FOLDER`, with a pipe as input.
 
 A program of its own, without imports of ours, so that it starts in milliseconds. The end of its input says that the
-starter has ended, whatever the way; a word before it, that Ray has ended in order and only the folder is left. Every
-process of that Ray writes to a file below the folder, and is known by it.
+starter has ended, whatever the way, or wants Ray to have ended. Every process of that Ray has a file below the folder
+open, and is known by it; the starter is, too, and is left alone.
 """
 
 import contextlib
@@ -30,9 +30,11 @@ def users_of(folder: Path) -> list[int]:
 def main() -> None:
     """Wait for the end of the input, then kill what is left, and delete."""
     folder = Path(sys.argv[1]).resolve()
-    in_order = bool(sys.stdin.buffer.read())
+    starter = os.getppid()
+    sys.stdin.buffer.read()
     for _ in range(ROUNDS):
-        if in_order or not (users := users_of(folder)):
+        users = [pid for pid in users_of(folder) if pid != starter]
+        if not users:
             break
         for pid in users:
             with contextlib.suppress(ProcessLookupError):

@@ -10,12 +10,14 @@ from torch import Tensor, nn
 
 from tests.workers.trainer.local_server import LocalServer, server_for
 from tests.workers.trainer.made_sequence import ACTIONS, READINGS, MadeSequence
-from workers.trainer import networks
+from workers.trainer import networks, own_environment
 from workers.trainer.algorithms import gorila
 from workers.trainer.algorithms.gorila import Bundle
 from workers.trainer.bundle_report import Report
 from workers.trainer.config import GorilaConfig
-from workers.trainer.networks import ActionValues
+from workers.trainer.networks import ActionValues, DuelingValues
+from workers.trainer.outliers import LossWatch
+from workers.trainer.presets import PRESETS
 from workers.trainer.replay_memory import Minibatch
 from workers.trainer.spaces import Discrete
 
@@ -39,6 +41,21 @@ SETTINGS: dict[str, Any] = {
     "hidden_units": 8,
     "final_epsilon": 0.0,
     "epsilon_anneal_updates": 0,
+}
+CATCH: dict[str, Any] = {
+    "env": "Arcadia/Catch-v0",
+    "num_actors": 1,
+    "num_learners": 1,
+    "num_shards": 2,
+    "total_steps": 16_000,
+    "t_max": 2,
+    "pull_interval": 2,
+    "replay_frames": 5000,
+    "learning_starts": 200,
+    "learning_rate": 0.1,
+    "target_update_interval": 100,
+    "final_epsilon": 0.02,
+    "epsilon_anneal_updates": 2000,
 }
 RELATIVES: dict[str, dict[str, Any]] = {
     "DQN": {},
@@ -78,8 +95,8 @@ class LiteralDQN:
         if terminal:
             return r
         if self.config.double_q:
-            return r + self.config.gamma * float(self.theta_minus(s2)[0, int(self.theta(s2).argmax())])
-        return r + self.config.gamma * float(self.theta_minus(s2).max())
+            return r + self.config.gamma * float(self.theta_minus(s2).detach()[0, int(self.theta(s2).argmax())])
+        return r + self.config.gamma * float(self.theta_minus(s2).detach().max())
 
     def gradients(self, batch: Minibatch) -> tuple[list[Tensor], list[float]]:
         """Equation 2, as the weighted mean over the minibatch."""
@@ -165,3 +182,100 @@ def test_a_bundle_learns_what_a_literal_transcription_of_algorithm_1_learns(
     theta = torch.from_numpy(server.state.values)
     assert (theta - flat(fresh(config))).norm() > 0.1
     torch.testing.assert_close(theta, flat(literal.server), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("double", [False, True], ids=["DQN", "double"])
+def test_targets_of_terminal_states_are_their_rewards_and_others_look_ahead(double: bool) -> None:
+    config = GorilaConfig(**{**SETTINGS, "double_q": double})
+    network, target = fresh(config), fresh(config.model_copy(update={"hidden_units": 5}))
+    states = np.random.default_rng(1).standard_normal((4, READINGS)).astype(np.float32)
+    rewards = np.array([1.0, -1.0, 0.5, 0.0], dtype=np.float32)
+    batch = Minibatch(
+        states, np.zeros(4, dtype=np.int64), rewards, states, np.array([True, False, False, True]), *empty(4)
+    )
+    q, q_minus = (each(torch.from_numpy(states)).detach().numpy() for each in (network, target))
+    best = (q if double else q_minus).argmax(axis=1)
+    expected = rewards + 0.9 * q_minus[np.arange(4), best] * np.array([0, 1, 1, 0])
+    assert gorila.targets(network, target, batch, config).numpy() == pytest.approx(expected, rel=1e-5)
+
+
+def empty(size: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros(size, dtype=np.int64), np.ones(size, dtype=np.float32)
+
+
+def test_a_dueling_network_adds_the_value_to_advantages_whose_mean_is_nothing() -> None:
+    network = fresh(GorilaConfig(**{**SETTINGS, "dueling": True}))
+    assert isinstance(network, DuelingValues)
+    states = torch.randn(5, READINGS)
+    features = network.body(states)
+    assert features.shape[1] == 2 * SETTINGS["hidden_units"]
+    value, advantages = network.values(features[:, :8]), network.advantages(features[:, 8:])
+    torch.testing.assert_close(network(states), value + advantages - advantages.mean(dim=1, keepdim=True))
+    torch.testing.assert_close(network(states).mean(dim=1), value[:, 0])
+
+
+def test_epsilon_falls_with_the_global_updates(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = GorilaConfig(**{**SETTINGS, "final_epsilon": 0.1, "epsilon_anneal_updates": 10, "num_shards": 1})
+    monkeypatch.setattr(gorila, "OwnEnvironment", lambda *_: MadeSequence({}))
+    bundle, server, told = Bundle(config, 1, seed=1), server_for(config, fresh(config)), []
+    for _ in range(6):
+        report = Report()
+        bundle.work(server, 0, report, times(9))
+        bundle.tell(report)
+        told.append((report.updates, report.epsilon))
+    assert [updates for updates, _ in told] == sorted(updates for updates, _ in told)
+    assert told[-1][0] > 10
+    assert [epsilon for _, epsilon in told] == pytest.approx([max(0.1, 1 - 0.09 * updates) for updates, _ in told])
+
+
+def test_outliers_send_no_gradient_and_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = GorilaConfig(**SETTINGS)
+    monkeypatch.setattr(gorila, "OwnEnvironment", lambda *_: MadeSequence({}))
+    monkeypatch.setattr(LossWatch, "is_outlier", lambda *_: True)
+    bundle, server, report = Bundle(config, 3, seed=1), server_for(config, fresh(config)), Report()
+    bundle.work(server, 0, report, times(20))
+    assert (report.outliers, report.gradients, report.bytes_pushed, server.state.updates) == (6, 0, 0, 0)
+
+
+def made_small(name: str, **changes: Any) -> GorilaConfig:
+    """A preset with one bundle and so little memory that it begins at once."""
+    preset = PRESETS[name].config
+    small: dict[str, Any] = {"num_actors": 1, "num_learners": 1, "num_shards": 3, "replay_frames": 2000}
+    return GorilaConfig.model_validate({**preset.model_dump(), "learning_starts": 40, **small, **changes})
+
+
+GORILA_PRESETS = [name for name, preset in PRESETS.items() if preset.config.algorithm == "gorila"]
+
+
+def trained(config: GorilaConfig, steps: int) -> tuple[Report, LocalServer]:
+    """What one bundle reports of so many steps."""
+    torch.manual_seed(config.seed)
+    server = server_for(config, gorila.build(config, *own_environment.interface(config)))
+    bundle, report = Bundle(config, config.num_shards, config.seed), Report()
+    bundle.work(server, 0, report, times(steps))
+    bundle.actor.close()
+    return report, server
+
+
+@pytest.mark.parametrize("name", GORILA_PRESETS)
+def test_a_preset_makes_its_first_updates(name: str) -> None:
+    report, server = trained(made_small(name), steps=60)
+    assert report.steps == 60
+    assert server.state.updates == report.gradients >= 5
+
+
+@pytest.mark.parametrize("name", GORILA_PRESETS)
+def test_every_preset_learns_a_trivial_environment(name: str) -> None:
+    """Identity is learnt by the preset's method; rates and intervals are of a run of seconds, not of days."""
+    adagrad = PRESETS[name].config.model_dump()["optimizer"] == "adagrad"
+    quick = {"learning_rate": 0.1 if adagrad else 0.003}
+    seconds = {"epsilon_anneal_updates": 300, "final_epsilon": 0.02, "target_update_interval": 25, "t_max": 2}
+    config = made_small(name, env="Arcadia/Identity-v0", network="auto", pull_interval=2, **seconds, **quick)
+    report, _ = trained(config, steps=1500)
+    assert np.mean([episode.episode_return for _, episode in report.episodes[-20:]]) >= 8
+
+
+def test_gorila_learns_to_catch() -> None:
+    config = GorilaConfig(**CATCH)
+    report, _ = trained(config, steps=16_000)
+    assert np.mean([episode.episode_return for _, episode in report.episodes[-300:]]) >= 0.5
