@@ -16,16 +16,21 @@ from workers import leash
 
 STDERR_LINES = 200
 STDERR_FILE_BYTES = 5_000_000
+# What a trainer is told of the services: the Ray cluster that Gorila may join.
+PASSED_ON = ("ARCADIA_RAY_ADDRESS",)
 CREDENTIALS = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "PGPASS", "BROKER", "DATABASE_URL", "REDIS_URL")
 
 
 def without_credentials(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for a trainer: nothing of Arcadia's services, nothing named like a secret."""
+    """Return the environment for a trainer: of Arcadia's services only a Ray cluster, nothing named like a secret."""
     return {
         name: value
         for name, value in environment.items()
-        if not name.upper().startswith(("ARCADIA_", "CELERY_", "PGPASS"))
-        and not any(word in name.upper() for word in CREDENTIALS)
+        if name in PASSED_ON
+        or (
+            not name.upper().startswith(("ARCADIA_", "CELERY_", "PGPASS"))
+            and not any(word in name.upper() for word in CREDENTIALS)
+        )
     }
 
 

@@ -68,7 +68,8 @@ class Installation:
         plain = {name: value for name, value in os.environ.items() if name not in ours}
         backend = {"ARCADIA_DATA_DIR": str(data_dir), "ARCADIA_HOST": settings.host, "ARCADIA_PORT": str(settings.port)}
         worker = {"ARCADIA_BACKEND_URL": self._url, "ARCADIA_WORKER_DIR": str(data_dir / "workers" / WORKER_NAME)}
-        grace = {name: value for name, value in ours.items() if name == "ARCADIA_STOP_GRACE_SECONDS"}
+        for_worker = ("ARCADIA_STOP_GRACE_SECONDS", "ARCADIA_RAY_ADDRESS")
+        passed_on = {name: value for name, value in ours.items() if name in for_worker}
         self._redis = Part("redis", redis.command, plain)
         self._backend = Part(
             "backend", [sys.executable, "-m", "backend.cli", "backend"], plain | ours | shared | backend
@@ -76,7 +77,7 @@ class Installation:
         self._worker = Part(
             "worker",
             [sys.executable, "-m", "workers", "--queue", "cpu", "--name", WORKER_NAME],
-            plain | grace | shared | worker,
+            plain | passed_on | shared | worker,
         )
         self._interrupted = asyncio.Event()
         self._interrupts = 0

@@ -204,17 +204,21 @@ def test_a_checkpoint_cannot_name_a_place_outside_its_folder(api: WorkerApi, slo
     assert not list(tmp_path.rglob("evil*"))
 
 
-def test_trainers_get_no_credentials(api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trainers_get_the_ray_address_and_no_credentials(
+    api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     secrets = ("ARCADIA_WORKER_TOKEN", "ARCADIA_BROKER_URL", "ARCADIA_DATABASE_URL", "PGPASSWORD", "GITHUB_TOKEN")
     for name in secrets:
         monkeypatch.setenv(name, "a secret")
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setenv("ARCADIA_RAY_ADDRESS", "10.0.0.1:6379")
     api.claims.append(claim(points=10**6, interval=0.01))
     slot.look()
     wait_until(lambda: len(api.points(7, 1)) > 1)
     environment = json.loads((slot.attempt(7) / "environment.json").read_text())
     assert "a secret" not in environment.values()
     assert environment["OMP_NUM_THREADS"] == "2"
+    assert environment["ARCADIA_RAY_ADDRESS"] == "10.0.0.1:6379"
 
 
 def test_nothing_of_a_killed_trainer_survives_it(api: WorkerApi, slot: Slot) -> None:

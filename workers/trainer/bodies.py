@@ -77,12 +77,13 @@ def resolved(network: Network, pixels: bool) -> Network:
     return "nips" if pixels else "mlp"
 
 
-def build_body(config: TrainingConfig, observation_shape: tuple[int, ...]) -> Body:
-    """Make the run's body with fresh weights."""
+def build_body(config: TrainingConfig, observation_shape: tuple[int, ...], streams: int = 1) -> Body:
+    """Make the run's body with fresh weights, and with hidden units for so many streams side by side."""
     kind = resolved(config.network, pixels=len(observation_shape) == 3)
     if kind == "mlp":
-        return VectorBody(observation_shape, config.hidden_units, config.hidden_layers, config.activation)
-    return PixelBody(observation_shape, *ARCHITECTURES[kind])
+        return VectorBody(observation_shape, streams * config.hidden_units, config.hidden_layers, config.activation)
+    convolutions, hidden = ARCHITECTURES[kind]
+    return PixelBody(observation_shape, convolutions, streams * hidden)
 
 
 def prepared(observations: Tensor, dtype: torch.dtype) -> Tensor:

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-AlgorithmName = Literal["a3c", "one_step_q", "one_step_sarsa", "n_step_q", "paac", "paac_q", "ga3c"]
+AlgorithmName = Literal["a3c", "one_step_q", "one_step_sarsa", "n_step_q", "paac", "paac_q", "ga3c", "gorila"]
 
 # atari: 4 stacked grey frames of the emulator. vector: readings. pixels: pictures of other environments.
 EnvironmentKind = Literal["atari", "vector", "pixels"]
@@ -15,7 +15,16 @@ EnvironmentGroup = Literal[
     "First steps", "Classic control", "Atari, of the papers", "Atari", "Box2D", "MuJoCo", "MuJoCo from pixels", "Mazes"
 ]
 
-CHOOSING: tuple[AlgorithmName, ...] = ("a3c", "one_step_q", "one_step_sarsa", "n_step_q", "paac", "paac_q", "ga3c")
+CHOOSING: tuple[AlgorithmName, ...] = (
+    "a3c",
+    "one_step_q",
+    "one_step_sarsa",
+    "n_step_q",
+    "paac",
+    "paac_q",
+    "ga3c",
+    "gorila",
+)
 SETTING_NUMBERS: tuple[AlgorithmName, ...] = ("a3c",)
 
 

@@ -11,7 +11,7 @@ from workers.trainer.config import TrainingConfig
 Network = TypeVar("Network", bound=nn.Module)
 
 # The heads' gains in OpenAI's A2C: a policy that begins near uniform, values that begin near 0.
-HEAD_GAINS = {"policy": 0.01, "value": 1.0, "values": 1.0}
+HEAD_GAINS = {"policy": 0.01, "value": 1.0, "values": 1.0, "advantages": 1.0}
 
 
 def initialised(network: Network, config: TrainingConfig) -> Network:

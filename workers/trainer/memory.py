@@ -1,21 +1,27 @@
 """What a configuration will need of the host's memory, asked before training begins (the sizes are measured ones)."""
 
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 import torch
 
+from workers.trainer import ray_cluster
 from workers.trainer.bodies import ARCHITECTURES, resolved
-from workers.trainer.config import AsynchronousFields, Ga3cConfig, RunConfig, SynchronousFields
+from workers.trainer.config import AsynchronousFields, Ga3cConfig, GorilaConfig, RunConfig, SynchronousFields
 from workers.trainer.experiences import ROLLOUTS
 from workers.trainer.precision import body_dtype
+from workers.trainer.prioritised_memory import BYTES_OF_PRIORITY
+from workers.trainer.replay_memory import FrameKind, bytes_of_slot, frames_of
 
 MEBIBYTE = 2**20
 # With torch, gymnasium and the emulators loaded; processes share these pages with the one they are forked from.
 PROGRAM = 350 * MEBIBYTE
 ACTOR_LEARNER = 24 * MEBIBYTE
 AGENT = 8 * MEBIBYTE
+# A process of Ray's shares nothing with ours; its own ones are a scheduler, a directory and their companions.
+ROLE, RAY = 180 * MEBIBYTE, 550 * MEBIBYTE
 
 SIDE, FRAMES = 84, 4
 FLOAT = 4
@@ -37,12 +43,23 @@ class Need:
 def check(config: RunConfig, device: torch.device) -> None:
     """Refuse a run that would be killed for want of memory, and say which fields are to blame."""
     needs = needs_of(config, device)
+    refuse_if_short(needs, "here")
+
+
+def check_replay(config: GorilaConfig, observation_shape: tuple[int, ...], memories: int) -> None:
+    """Refuse so many of a run's replay memories on this host of a cluster if they do not fit."""
+    size = memories * (config.replay_frames // config.num_memories) * slot_size(config, frames_of(observation_shape))
+    refuse_if_short([replay_need(size)], f"on {socket.gethostname()}")
+
+
+def refuse_if_short(needs: list[Need], where: str) -> None:
+    """Refuse what takes more memory than is free."""
     total, free = sum(need.size for need in needs), free_memory()
     if total > free:
         largest = max(needs, key=lambda need: need.size)
         raise MemoryShortageError(
             f"this configuration needs about {gibibytes(total)} of memory, {gibibytes(largest.size)} of it for "
-            f"{largest.what}, but {gibibytes(free)} are free here: lower {largest.fields}"
+            f"{largest.what}, but {gibibytes(free)} are free {where}: lower {largest.fields}"
         )
 
 
@@ -61,7 +78,27 @@ def needs_of(config: RunConfig, device: torch.device) -> list[Need]:
         needs.append(Need(f"{config.num_agents:,} agents", config.num_agents * each, "num_agents or t_max"))
         rows = config.num_trainers * (config.min_training_batch + config.t_max)
         needs.append(Need("training batches", rows * body, "min_training_batch or num_trainers"))
+    elif isinstance(config, GorilaConfig) and not ray_cluster.address():  # a cluster's hosts are asked one by one
+        needs.append(Need("Ray", RAY, "num_actors"))
+        roles = config.num_actors + config.num_shards
+        if config.mode == "free":
+            roles += config.num_learners + config.num_replays
+        needs.append(
+            Need(f"{roles:,} roles", roles * (ROLE + 3 * config.batch_size * body), "num_actors or num_shards")
+        )
+        shape = (FRAMES, SIDE, SIDE) if config.environment.shows_pixels else (32,)
+        needs.append(replay_need(config.replay_frames * slot_size(config, frames_of(shape))))
     return needs
+
+
+def replay_need(size: float) -> Need:
+    """Of replay memories."""
+    return Need("replay memory", size, "replay_frames")
+
+
+def slot_size(config: GorilaConfig, frames: FrameKind) -> int:
+    """Bytes of a frame in the replay memory, with the transition from it."""
+    return bytes_of_slot(frames) + (BYTES_OF_PRIORITY if config.prioritised_replay else 0)
 
 
 def state_size(config: RunConfig) -> int:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from workers.trainer.bodies import Body, build_body, prepared
-from workers.trainer.config import TrainingConfig
+from workers.trainer.config import GorilaConfig, TrainingConfig
 from workers.trainer.initialisation import initialised
 from workers.trainer.spaces import ActionSpace, Continuous, number_of_actions
 from workers.trainer.step_tapes import write_linear
@@ -71,6 +71,21 @@ class ActionValues(nn.Module):
         return cast(Tensor, self.values(features.float()))
 
 
+class DuelingValues(ActionValues):
+    """Q = V + A − mean A (Wang et al. 2016, equation 9); each stream has one half of the hidden units to itself."""
+
+    def __init__(self, body: Body, num_actions: int, dtype: torch.dtype = torch.float32) -> None:
+        super().__init__(body, num_actions, dtype)
+        self._stream = body.features // 2
+        self.values = nn.Linear(self._stream, 1)
+        self.advantages = nn.Linear(body.features - self._stream, num_actions)
+
+    def head(self, features: Tensor) -> Tensor:
+        value = self.values(features[:, : self._stream].float())
+        advantages = self.advantages(features[:, self._stream :].float())
+        return cast(Tensor, value + advantages - advantages.mean(dim=-1, keepdim=True))
+
+
 def build(
     config: TrainingConfig,
     observation_shape: tuple[int, ...],
@@ -88,5 +103,7 @@ def build_action_values(
     dtype: torch.dtype = torch.float32,
 ) -> ActionValues:
     """Make the run's Q with fresh weights."""
-    body = build_body(config, observation_shape)
-    return initialised(ActionValues(body, number_of_actions(actions), dtype), config)
+    count = number_of_actions(actions)
+    if isinstance(config, GorilaConfig) and config.dueling:
+        return initialised(DuelingValues(build_body(config, observation_shape, streams=2), count, dtype), config)
+    return initialised(ActionValues(build_body(config, observation_shape), count, dtype), config)

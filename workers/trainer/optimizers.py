@@ -165,6 +165,28 @@ class MomentumSGD:
         self.parameters.changed()
 
 
+class AdaGrad:
+    """G ← G + Δθ²;  θ ← θ − ηΔθ/√(G+ε) (Duchi et al. 2011), which Gorila's parameter server takes."""
+
+    def __init__(self, parameters: FlatParameters, epsilon: float, sum_square: Tensor | None = None) -> None:
+        self.parameters = parameters
+        self.epsilon = epsilon
+        self.sum_square = AdaGrad.beginning(parameters.values) if sum_square is None else sum_square
+
+    @staticmethod
+    def beginning(values: Tensor) -> Tensor:
+        """G before the first update."""
+        return torch.zeros_like(values)
+
+    def step(self, learning_rate: float) -> None:
+        """Apply the gradients that the buffer holds."""
+        gradients = self.parameters.gradients
+        self.sum_square.addcmul_(gradients, gradients)
+        scale = (self.sum_square + self.epsilon).rsqrt_()
+        self.parameters.values.addcmul_(gradients, scale, value=-learning_rate)
+        self.parameters.changed()
+
+
 Optimizer = RMSProp | MomentumSGD
 
 

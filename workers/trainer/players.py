@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from workers.trainer import agents, networks
 from workers.trainer.agents import Agent
-from workers.trainer.config import A3cConfig, RunConfig, ValueBasedFields
+from workers.trainer.config import A3cConfig, GorilaConfig, RunConfig, ValueBasedFields
 from workers.trainer.environments import Observations
 from workers.trainer.exploration import EpsilonGreedy
 from workers.trainer.networks import ActionValues, ActorCritic
@@ -67,9 +67,10 @@ class ValuePlayer:
 def player_of(config: RunConfig, stage: Stage, state: TrainingState, seed: int) -> Player:
     """Make the player of a checkpoint."""
     shape, actions = stage.observation_shape, stage.actions
-    if isinstance(config, ValueBasedFields):
+    if isinstance(config, ValueBasedFields | GorilaConfig):
         values = _restored(networks.build_action_values(config, shape, actions), state)
-        return ValuePlayer(values, min(config.final_epsilons), seed)
+        careful = config.final_epsilon if isinstance(config, GorilaConfig) else min(config.final_epsilons)
+        return ValuePlayer(values, careful, seed)
     policy = policy_over(actions, torch.Generator().manual_seed(seed))
     if isinstance(config, A3cConfig):
         return AgentPlayer(_restored(agents.build(config, shape, actions), state), policy)

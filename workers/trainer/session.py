@@ -11,7 +11,7 @@ import torch
 from workers.trainer import checkpoints, devices, durable_files, events, layout, memory, versions
 from workers.trainer.algorithms import ALGORITHMS
 from workers.trainer.checkpoints import CheckpointError
-from workers.trainer.config import AsynchronousFields
+from workers.trainer.config import AsynchronousFields, GorilaConfig
 from workers.trainer.devices import DeviceError
 from workers.trainer.directory_run import DirectoryRun
 from workers.trainer.journal import Journal
@@ -20,6 +20,7 @@ from workers.trainer.memory import MemoryShortageError
 from workers.trainer.precision import body_dtype
 from workers.trainer.processes import ActorFailed
 from workers.trainer.progress_bar import ProgressBar
+from workers.trainer.ray_cluster import ClusterError
 from workers.trainer.recorder import Recorder
 from workers.trainer.stopping import StopRequest
 
@@ -47,13 +48,13 @@ def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
 
 def reason(error: Exception) -> str:
     """Say why the run failed: our own errors are sentences, others need their type."""
-    own = CheckpointError | DeviceError | MemoryShortageError | ActorFailed
+    own = CheckpointError | ClusterError | DeviceError | MemoryShortageError | ActorFailed
     return str(error) if isinstance(error, own) else f"{type(error).__name__}: {error}"
 
 
 def tell_failure(error: Exception) -> int:
     """Show the error on standard error, with its origin where the sentence does not say it all."""
-    if isinstance(error, CheckpointError | DeviceError | MemoryShortageError):
+    if isinstance(error, CheckpointError | ClusterError | DeviceError | MemoryShortageError):
         print(error, file=sys.stderr)
     else:
         traceback.print_exception(error)
@@ -63,8 +64,9 @@ def tell_failure(error: Exception) -> int:
 def begin(launch: Launch, journal: Journal, stop: StopRequest) -> DirectoryRun:
     """Find what to go on from, fix all seeds, and announce the attempt."""
     config, directory = launch.config, launch.directory
-    # Actor-learners are processes of the CPU, even on a host with a GPU.
-    device = devices.resolve("cpu" if isinstance(config, AsynchronousFields) else config.device)
+    # Actor-learners are processes of the CPU, even on a host with a GPU, and so are Gorila's roles.
+    of_cpu = isinstance(config, AsynchronousFields | GorilaConfig)
+    device = devices.resolve("cpu" if of_cpu else config.device)
     devices.set_threads(config, device)
     memory.check(config, device)
     seed_random(config.seed)

@@ -1078,7 +1078,7 @@ export interface components {
              * Algorithms
              * @description The methods that can learn it.
              */
-            algorithms: ("a3c" | "one_step_q" | "one_step_sarsa" | "n_step_q" | "paac" | "paac_q" | "ga3c")[];
+            algorithms: ("a3c" | "one_step_q" | "one_step_sarsa" | "n_step_q" | "paac" | "paac_q" | "ga3c" | "gorila")[];
             /** Frames Per Step */
             frames_per_step: number;
             /**

@@ -30,5 +30,9 @@ it("draws what belongs together in one chart as soon as two of it are there, and
     ["Policy lag, updates", ["ga3c/policy_lag"]],
   ]);
   expect(drawn("ga3c/agents")).toEqual([["Agents", ["ga3c/agents"]]]);
+  expect(drawn("gorila/discarded_outlier", "gorila/discarded_stale", "gorila/staleness")).toEqual([
+    ["Gradients discarded", ["gorila/discarded_stale", "gorila/discarded_outlier"]],
+    ["Mean staleness of gradients, updates", ["gorila/staleness"]],
+  ]);
   expect(chartsOf(["time/learning", "time/environment"])).toMatchObject([{ shares: true }]);
 });

@@ -13,6 +13,9 @@ const TITLES: Record<string, string> = {
   "ga3c/policy_lag": "Policy lag, updates",
   "ga3c/prediction_batch": "Prediction batch, states",
   "ga3c/training_batch": "Training batch, experiences",
+  "gorila/staleness": "Mean staleness of gradients, updates",
+  "gorila/replay_fill": "Replay memory in use, share",
+  "gorila/lost_roles": "Roles lost and replaced",
   "throughput/steps_per_second": "Steps per second",
   "throughput/frames_per_second": "Frames per second",
   "throughput/updates_per_second": "Updates per second (TPS)",
@@ -52,6 +55,31 @@ const TOGETHER: readonly Chart[] = [
     counts: true,
   },
   { title: "Waiting in the queues", metrics: ["ga3c/prediction_queue", "ga3c/training_queue"] },
+  {
+    title: "Gradients by staleness, updates",
+    metrics: [
+      "gorila/staleness_0",
+      "gorila/staleness_1_to_3",
+      "gorila/staleness_4_to_15",
+      "gorila/staleness_16_to_63",
+      "gorila/staleness_64_to_255",
+      "gorila/staleness_256_and_more",
+    ],
+    shares: true,
+  },
+  {
+    title: "Gradients discarded",
+    metrics: ["gorila/discarded_stale", "gorila/discarded_outlier"],
+    counts: true,
+  },
+  {
+    title: "Busy share of each role",
+    metrics: ["gorila/actor_busy", "gorila/learner_busy", "gorila/shard_busy", "gorila/replay_busy"],
+  },
+  {
+    title: "Bytes per second to and from the shards",
+    metrics: ["gorila/bytes_pushed_per_second", "gorila/bytes_pulled_per_second"],
+  },
   {
     title: "Where the time goes",
     metrics: ["time/environment", "time/selection", "time/learning"],

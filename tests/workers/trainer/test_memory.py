@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from workers.trainer import memory
-from workers.trainer.config import A3cConfig, Ga3cConfig, NStepQConfig, PaacConfig, PaacQConfig, RunConfig
+from workers.trainer.config import A3cConfig, Ga3cConfig, GorilaConfig, NStepQConfig, PaacConfig, PaacQConfig, RunConfig
 from workers.trainer.memory import MemoryShortageError
 
 CPU = torch.device("cpu")
@@ -25,6 +25,7 @@ def total(config: RunConfig, device: torch.device = CPU) -> float:
         (A3cConfig(num_actors=2), {"num_actors": 256}, "num_actors or t_max"),
         (NStepQConfig(num_actors=2), {"num_actors": 256}, "num_actors or t_max"),
         (Ga3cConfig(num_agents=2), {"num_agents": 1024}, "num_agents or t_max"),
+        (GorilaConfig(num_actors=1, num_learners=1, replay_frames=100_000), {"replay_frames": 10**6}, "replay_frames"),
         (
             Ga3cConfig(num_agents=2, network="large-stride-1"),
             {"min_training_batch": 4096},
@@ -40,6 +41,25 @@ def test_what_does_not_fit_is_refused_with_the_fields_to_lower(
     memory.check(config, CPU)
     with pytest.raises(MemoryShortageError, match=rf"needs about .* but 2\.0 GiB are free here: lower {fields}"):
         memory.check(config.model_copy(update=change), CPU)
+
+
+def test_a_replay_memory_takes_what_its_frames_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    small, large = (GorilaConfig(replay_frames=frames) for frames in (100_000, 1_000_000))
+    assert total(large) - total(small) == 900_000 * (84 * 84 + 7)
+    prioritised = large.model_copy(update={"prioritised_replay": True})
+    assert total(prioritised) - total(large) == 1_000_000 * 16
+    monkeypatch.setenv("ARCADIA_RAY_ADDRESS", "10.0.0.1:6379")  # then the hosts of the cluster have to have it
+    assert total(large) == memory.PROGRAM
+
+
+def test_a_host_is_asked_for_its_share_of_the_replay_memories(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "free_memory", lambda: 2 * 2**30)
+    config = GorilaConfig(num_actors=4, num_learners=4, replay_frames=1_000_000)
+    memory.check_replay(config, (4, 84, 84), 1)
+    with pytest.raises(
+        MemoryShortageError, match=r"about 3\.3 GiB of memory, 3\.3 GiB of it for replay memory, but 2\.0"
+    ):
+        memory.check_replay(config, (4, 84, 84), 2)
 
 
 def test_the_need_grows_with_what_is_kept() -> None:

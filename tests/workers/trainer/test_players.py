@@ -10,6 +10,7 @@ from workers.trainer import agents, networks, playback
 from workers.trainer.config import (
     A3cConfig,
     Ga3cConfig,
+    GorilaConfig,
     NStepQConfig,
     OneStepQConfig,
     OneStepSarsaConfig,
@@ -30,6 +31,8 @@ METHODS: list[RunConfig] = [
     OneStepSarsaConfig(env=CATCH),
     NStepQConfig(env=CATCH),
     Ga3cConfig(env=CATCH),
+    GorilaConfig(env=CATCH),
+    GorilaConfig(env=CATCH, dueling=True),
     A3cConfig(env=CATCH),
     A3cConfig(env=CATCH, lstm_units=8),
     A3cConfig(env=TARGET),

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from workers.trainer.algorithms import a3c, async_q, ga3c, paac, paac_q
+from workers.trainer.algorithms import a3c, async_q, ga3c, gorila, paac, paac_q
 from workers.trainer.run import Run
 
 # Each takes the configuration that names it.
@@ -15,4 +15,5 @@ ALGORITHMS: dict[str, Callable[[Any, Run], None]] = {
     "paac": paac.train,
     "paac_q": paac_q.train,
     "ga3c": ga3c.train,
+    "gorila": gorila.train,
 }

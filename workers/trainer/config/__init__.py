@@ -13,11 +13,19 @@ from workers.trainer.config.asynchronous import (
 )
 from workers.trainer.config.fields import Activation, Device, Network, Optimizer, Precision, TrainingConfig
 from workers.trainer.config.ga3c import Ga3cConfig
+from workers.trainer.config.gorila import GorilaConfig
 from workers.trainer.config.synchronous import PaacConfig, PaacQConfig, SynchronousFields
 from workers.trainer.config.value_based import ValueBasedFields
 
 RunConfig = Annotated[
-    A3cConfig | OneStepQConfig | OneStepSarsaConfig | NStepQConfig | PaacConfig | PaacQConfig | Ga3cConfig,
+    A3cConfig
+    | OneStepQConfig
+    | OneStepSarsaConfig
+    | NStepQConfig
+    | PaacConfig
+    | PaacQConfig
+    | Ga3cConfig
+    | GorilaConfig,
     Field(discriminator="algorithm"),
 ]
 
@@ -29,6 +37,7 @@ __all__ = [
     "AsynchronousFields",
     "Device",
     "Ga3cConfig",
+    "GorilaConfig",
     "NStepQConfig",
     "Network",
     "OneStepQConfig",

@@ -20,8 +20,9 @@ def grouped(group: str) -> dict[str, Any]:
     return {"group": group}
 
 
-RUN, ROLLOUT, EXPLORATION, OPTIMISATION, NETWORK, ENVIRONMENT = (
-    grouped(name) for name in ("Run", "Rollout", "Exploration", "Optimisation", "Network", "Environment")
+RUN, ROLES, ROLLOUT, REPLAY, EXPLORATION, OPTIMISATION, NETWORK, ENVIRONMENT = (
+    grouped(name)
+    for name in ("Run", "Roles", "Rollout", "Replay", "Exploration", "Optimisation", "Network", "Environment")
 )
 
 

@@ -3,10 +3,12 @@
 from pydantic import JsonValue
 
 from workers.trainer.config.problems import METHODS, FieldProblem, title_of
-from workers.trainer.presets import papers, poles, pong
+from workers.trainer.presets import gorila, papers, poles, pong
 from workers.trainer.presets.preset import Preset as Preset
 
-PRESETS: dict[str, Preset] = {preset.name: preset for preset in (*poles.PRESETS, *pong.PRESETS, *papers.PRESETS)}
+PRESETS: dict[str, Preset] = {
+    preset.name: preset for preset in (*poles.PRESETS, *pong.PRESETS, *papers.PRESETS, *gorila.PRESETS)
+}
 
 
 def refusal_of_other_method(algorithm: str, wanted: JsonValue) -> FieldProblem | None:

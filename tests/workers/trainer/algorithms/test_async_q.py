@@ -9,22 +9,21 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tests.workers.trainer.made_sequence import ACTIONS, READINGS, MadeSequence
 from workers.trainer import actor_learners, networks
 from workers.trainer.actor_learners import Share, Shared
 from workers.trainer.algorithms import async_q
 from workers.trainer.config import NStepQConfig, OneStepQConfig, OneStepSarsaConfig
-from workers.trainer.environments import Actions
 from workers.trainer.exploration import draw_final_epsilons
 from workers.trainer.networks import ActionValues
 from workers.trainer.optimizers import FlatParameters
-from workers.trainer.own_environment import Episode, Outcome, OwnEnvironment
 from workers.trainer.processes import ActorFailed, Link
 from workers.trainer.run import NullRun, TrainingState
 from workers.trainer.spaces import Discrete
 
 Config = OneStepQConfig | OneStepSarsaConfig | NStepQConfig
 
-ACTIONS, READINGS, STEPS = 3, 30, 60
+STEPS = 60
 ENDS = {7: "terminal", 13: "truncated", 17: "life", 20: "terminal", 29: "truncated", 41: "terminal", 42: "terminal"}
 SETTINGS: dict[str, Any] = {
     "env": "Arcadia/Catch-v0",
@@ -63,36 +62,6 @@ class Alone(Link):
 
     def send(self, message: object) -> None:
         pass
-
-
-class MadeSequence(OwnEnvironment):
-    """An environment whose states are given beforehand, with a terminal state, a time limit or a lost life at times."""
-
-    def __init__(self, ends: dict[int, str]) -> None:
-        self.actions, self.observation_shape = Discrete(ACTIONS), (READINGS,)
-        self._states = np.random.default_rng(1).standard_normal((2 * STEPS, 1, READINGS)).astype(np.float32)
-        self._ends = ends
-        self._row = 0
-        self.taken: list[int] = []
-        self.observation = self._states[0]
-
-    def step(self, action: Actions) -> Outcome:
-        self.taken.append(int(action[0]))
-        end = self._ends.get(len(self.taken), "")
-        self._go_on()
-        reward = float(np.sin(len(self.taken)) + 0.3 * int(action[0]))
-        return Outcome(reward, terminal=end in ("terminal", "life"), over=end in ("terminal", "truncated"))
-
-    def begin_again(self) -> Episode:
-        self._go_on()
-        return Episode(0.0, 0)
-
-    def close(self) -> None:
-        pass
-
-    def _go_on(self) -> None:
-        self._row += 1
-        self.observation = self._states[self._row]
 
 
 class LiteralLearner:

@@ -1,0 +1,165 @@
+"""Gorila on a Ray of its own: it trains in both modes, and outlives the death of any of its roles."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import psutil
+import pytest
+import torch
+
+from workers.trainer.algorithms import gorila
+from workers.trainer.config import GorilaConfig
+from workers.trainer.memory import MemoryShortageError
+from workers.trainer.processes import ActorFailed
+from workers.trainer.ray_cluster import RayCluster
+from workers.trainer.run import NullRun, TrainingState
+
+BUNDLED: dict[str, Any] = {
+    "env": "Arcadia/Catch-v0",
+    "num_shards": 2,
+    "total_steps": 10**9,
+    "replay_frames": 4000,
+    "learning_starts": 100,
+    "target_update_interval": 50,
+    "epsilon_anneal_updates": 500,
+    "hidden_units": 16,
+}
+FREE = {**BUNDLED, "mode": "free", "num_actors": 1, "num_learners": 1, "num_shards": 1, "prioritised_replay": True}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RayCluster]:
+    with RayCluster() as started:
+        yield started
+
+
+class Watched(NullRun):
+    """A run whose counters must never go back."""
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+        self.began = time.monotonic()
+
+    def advance(self, step: int, frames: int, updates: int = 1) -> None:
+        assert step >= self.step
+        assert updates >= 0
+        assert time.monotonic() - self.began < 120, "it goes on no more"
+        super().advance(step, frames, updates)
+
+
+class Killer(Watched):
+    """Kills one role after another, each when training has gone on since the last death; then the run may stop."""
+
+    def __init__(self, *victims: str) -> None:
+        super().__init__()
+        self._victims = list(victims)
+        self._next = (100, 20)
+        self.finished = False
+
+    def should_stop(self) -> bool:
+        return self.finished
+
+    def advance(self, step: int, frames: int, updates: int = 1) -> None:
+        super().advance(step, frames, updates)
+        died = sum("lost" in line for line in self.logged)
+        steps, made = self._next
+        if step < steps or self.updates < made or died < self._killed:
+            return
+        self._next = (step + 100, self.updates + 20)
+        if self._victims:
+            kill(self._victims.pop(0))
+            self._killed += 1
+        else:
+            self.finished = True
+
+    _killed = 0
+
+
+def roles(kind: str) -> list[psutil.Process]:
+    """The processes of a kind of role."""
+    return [
+        child
+        for child in psutil.Process().children(recursive=True)
+        if child.status() != psutil.STATUS_ZOMBIE
+        and child.cmdline()
+        and child.cmdline()[0].startswith(f"ray::{kind}Role")
+    ]
+
+
+def kill(kind: str) -> None:
+    """Kill -9 one of a kind."""
+    roles(kind)[0].kill()
+
+
+@pytest.mark.parametrize(
+    ("settings", "victims"),
+    [(BUNDLED, ("Bundle", "Shard", "Bundle")), (FREE, ("Actor", "Learner", "Shard", "Replay"))],
+    ids=["bundled", "free"],
+)
+def test_the_run_goes_on_when_any_role_is_killed_and_its_counters_never_go_back(
+    cluster: RayCluster, settings: dict[str, Any], victims: tuple[str, ...]
+) -> None:
+    run = Killer(*victims)
+    gorila.train_on(cluster, GorilaConfig(**settings), run)
+    lost = [line for line in run.logged if "was lost" in line]
+    assert [line.split()[1] for line in lost] == list(victims)
+    assert run.saved[-1].step == run.step
+    assert int(str(run.saved[-1].facts["updates"])) >= run.updates > 0  # the last may come after the last report
+
+
+def test_episodes_and_metrics_are_those_of_what_was_done(cluster: RayCluster) -> None:
+    run = Watched(stop_at_step=2000)
+    gorila.train_on(cluster, GorilaConfig(**BUNDLED), run)
+    lengths = sum(length for _, _, _, length in run.episodes)
+    assert 0 <= run.step - lengths <= 5 * 2  # what two actors had begun
+    assert all(length == 5 and value in (-1, 1) for _, _, value, length in run.episodes)
+    assert [at for at, *_ in run.episodes] == sorted(at for at, *_ in run.episodes)
+    last = run.reported[-1]
+    assert {
+        "gorila/staleness",
+        "gorila/discarded_stale",
+        "gorila/discarded_outlier",
+        "gorila/replay_fill",
+    } <= last.keys()
+    assert {"train/value_loss", "train/q_mean", "train/grad_norm", "train/epsilon"} <= last.keys()
+    assert all(0 <= last[f"gorila/{role}_busy"] <= 1 for role in ("actor", "learner", "shard"))
+    assert last["gorila/bytes_pushed_per_second"] > 0
+    assert any("Roles: " in line and "127.0.0.1" in line and "bundle × 2" in line for line in run.logged)
+
+
+def test_a_run_ends_where_it_shall(cluster: RayCluster) -> None:
+    run = Watched()
+    gorila.train_on(cluster, GorilaConfig(**{**BUNDLED, "total_steps": 1500}), run)
+    assert 1500 <= run.step < 1600
+    assert run.saved[-1].step == run.step
+
+
+def test_a_run_that_stops_has_saved_what_it_restored(cluster: RayCluster) -> None:
+    first = Watched(stop_at_step=1000)
+    gorila.train_on(cluster, GorilaConfig(**BUNDLED), first)
+    saved = first.saved[-1]
+    second = Watched(restored=saved, stop_at_step=saved.step, step=saved.step)
+    gorila.train_on(cluster, GorilaConfig(**{**BUNDLED, "num_shards": 3}), second)  # asked to stop at once
+    again: TrainingState = second.saved[-1]
+    assert any(name.startswith("network.") for name in saved.tensors)
+    assert {"optimizer.statistics", "target.values"} <= saved.tensors.keys()
+    assert not torch.equal(saved.tensors["target.values"], torch.zeros_like(saved.tensors["target.values"]))
+    for name, tensor in saved.tensors.items():
+        assert torch.equal(again.tensors[name], tensor), name
+    assert again.facts == saved.facts
+
+
+def test_what_does_not_fit_a_host_is_refused_with_the_size_needed(cluster: RayCluster) -> None:
+    config = GorilaConfig(env="ALE/Pong-v5", replay_frames=10**9)
+    with pytest.raises(
+        MemoryShortageError, match=r"needs about 6,\d+\.\d GiB of memory, .* for replay memory.*lower repl"
+    ):
+        gorila.train_on(cluster, config, Watched())
+
+
+def test_an_error_of_its_own_in_a_role_fails_the_run_with_its_name(cluster: RayCluster) -> None:
+    config = GorilaConfig(**BUNDLED).model_copy(update={"batch_size": -1})
+    with pytest.raises(ActorFailed, match=r"bundle \d failed: ") as failure:
+        gorila.train_on(cluster, config, Watched())
+    assert "Traceback" in failure.value.__notes__[0]

@@ -1,0 +1,272 @@
+"""Gorila: distributed DQN, and DQN's relatives as settings of it (Nair et al. 2015; no torch)."""
+
+from typing import ClassVar, Literal
+
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+
+from workers.trainer.config.fields import (
+    EXPLORATION,
+    NETWORK,
+    OPTIMISATION,
+    REPLAY,
+    ROLES,
+    ROLLOUT,
+    RUN,
+    TrainingConfig,
+    env_field,
+)
+
+
+class GorilaConfig(TrainingConfig):
+    """Gorila DQN (Nair et al. 2015, section 4); one bundle and one shard are plain DQN."""
+
+    model_config = ConfigDict(title="Gorila")
+
+    algorithm: Literal["gorila"] = Field(
+        default="gorila", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
+    )
+    env: str = env_field("gorila")
+    device: Literal["auto", "cpu"] = Field(
+        default="auto",
+        title="Device",
+        description="Actors and learners are processes of the CPU, on one host or many; auto means the same.",
+        json_schema_extra=RUN,
+    )
+    mode: Literal["bundled", "free"] = Field(
+        default="bundled",
+        title="Mode",
+        description="bundled: a process holds an actor, its replay memory and its learner, as in the paper's "
+        "experiments. free: any number of each, around a global replay memory.",
+        json_schema_extra=ROLES,
+    )
+    num_actors: int = Field(
+        default=2,
+        ge=1,
+        le=1024,
+        title="Actors",
+        description="N_act: processes, each with its own environment; in bundled mode the number of bundles.",
+        json_schema_extra=ROLES,
+    )
+    num_learners: int = Field(
+        default=2,
+        validate_default=True,
+        ge=1,
+        le=1024,
+        title="Learners",
+        description="N_learn: who computes gradients; in bundled mode as many as actors.",
+        json_schema_extra=ROLES,
+    )
+    num_shards: int = Field(
+        default=1,
+        ge=1,
+        le=256,
+        title="Parameter shards",
+        description="N_param: processes that each hold and update a disjoint part of the parameters θ⁺.",
+        json_schema_extra=ROLES,
+    )
+    num_replays: int = Field(
+        default=1,
+        ge=1,
+        le=256,
+        title="Replay shards",
+        description="Processes that share the global replay memory of the free mode; a bundle has its own memory.",
+        json_schema_extra=ROLES,
+    )
+    t_max: int = Field(
+        default=4,
+        ge=1,
+        le=2048,
+        title="Steps between updates",
+        description="Steps that a bundle's actor takes for each gradient of its learner: 4 in DQN, 1 in the paper's "
+        "algorithm 1. In free mode learners do not wait for actors.",
+        json_schema_extra=ROLLOUT,
+    )
+    pull_interval: int = Field(
+        default=4,
+        ge=1,
+        le=100_000,
+        title="Steps between pulls",
+        description="m: an actor takes over θ⁺ every m steps. The paper does before every step; 4 is once for each "
+        "gradient of its own, and between those θ⁺ hardly changes. Free learners pull before every gradient.",
+        json_schema_extra=ROLLOUT,
+    )
+    batch_size: int = Field(
+        default=32,
+        ge=1,
+        le=4096,
+        title="Minibatch",
+        description="Transitions that a gradient is computed from.",
+        json_schema_extra=REPLAY,
+    )
+    replay_frames: int = Field(
+        default=1_000_000,
+        validate_default=True,
+        ge=100,
+        le=1_000_000_000,
+        title="Replay memory, frames",
+        description="P: frames kept over all replay memories together; each is stored once, 7,056 bytes on Atari.",
+        json_schema_extra=REPLAY,
+    )
+    learning_starts: int = Field(
+        default=50_000,
+        validate_default=True,
+        ge=0,
+        le=1_000_000_000,
+        title="Steps before learning",
+        description="Steps in the replay memories, over all of them, before the first gradient is computed.",
+        json_schema_extra=REPLAY,
+    )
+    prioritised_replay: bool = Field(
+        default=False,
+        title="Prioritised replay",
+        description="Sample transitions by their last error, in proportion (Schaul et al. 2016), instead of uniformly.",
+        json_schema_extra=REPLAY,
+    )
+    priority_exponent: float = Field(
+        default=0.6,
+        ge=0,
+        le=1,
+        title="Priority exponent",
+        description="α of prioritised replay: 0 samples uniformly, 1 in full proportion to the error.",
+        json_schema_extra=REPLAY,
+    )
+    importance_exponent: float = Field(
+        default=0.4,
+        ge=0,
+        le=1,
+        title="Importance exponent",
+        description="β of prioritised replay at the first step, which rises to 1 at the last: how fully the weights "
+        "make up for the preference.",
+        json_schema_extra=REPLAY,
+    )
+    final_epsilon: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        title="Final ε",
+        description="Share of random actions that every actor keeps.",
+        json_schema_extra=EXPLORATION,
+    )
+    epsilon_anneal_updates: int = Field(
+        default=1_000_000,
+        ge=0,
+        le=10_000_000_000,
+        title="Updates of annealing",
+        description="Global updates, those of the parameter server, in which ε falls from 1 to its final value.",
+        json_schema_extra=EXPLORATION,
+    )
+    double_q: bool = Field(
+        default=False,
+        title="Double Q",
+        description="Choose the next action by θ and value it by θ⁻ (van Hasselt et al. 2016).",
+        json_schema_extra=OPTIMISATION,
+    )
+    target_update_interval: int = Field(
+        default=60_000,
+        ge=1,
+        le=10_000_000_000,
+        title="Updates between target syncs",
+        description="N: after so many global updates θ⁻ takes over θ⁺.",
+        json_schema_extra=OPTIMISATION,
+    )
+    optimizer: Literal["adagrad", "rmsprop", "sgd"] = Field(
+        default="adagrad",
+        title="Optimizer",
+        description="How a shard applies gradients; the paper takes AdaGrad.",
+        json_schema_extra=OPTIMISATION,
+    )
+    adagrad_epsilon: float = Field(
+        default=0.1,
+        gt=0,
+        le=10,
+        title="AdaGrad ε",
+        description="Added to the sum of squared gradients inside the root: Δθ = α·g / √(Σ g² + ε).",
+        json_schema_extra=OPTIMISATION,
+    )
+    learning_rate: float = Field(
+        default=0.01,
+        gt=0,
+        le=10,
+        title="Learning rate",
+        description="α at the first step; the paper does not tell its own.",
+        json_schema_extra=OPTIMISATION,
+    )
+    learning_rate_decay: Literal["linear", "none"] = Field(
+        default="none",
+        title="Learning rate decay",
+        description="linear lowers the learning rate to zero at the last step; none keeps it.",
+        json_schema_extra=OPTIMISATION,
+    )
+    clip_errors: bool = Field(
+        default=True,
+        title="Clip errors",
+        description="Limit each transition's error to [−1, 1] in the gradient, as DQN does (Mnih et al. 2015).",
+        json_schema_extra=OPTIMISATION,
+    )
+    max_staleness: int = Field(
+        default=1000,
+        ge=0,
+        le=10_000_000,
+        title="Oldest gradient, updates",
+        description="A shard discards gradients of parameters that it has updated more often than this since.",
+        json_schema_extra=OPTIMISATION,
+    )
+    outlier_deviations: float = Field(
+        default=4.0,
+        ge=0,
+        le=1e6,
+        title="Outlier limit",
+        description="k: a learner discards its gradient where the absolute loss lies above the running mean plus k "
+        "deviations.",
+        json_schema_extra=OPTIMISATION,
+    )
+    dueling: bool = Field(
+        default=False,
+        title="Dueling network",
+        description="Two streams of hidden units, for the value of the state and the advantages of the actions "
+        "(Wang et al. 2016).",
+        json_schema_extra=NETWORK,
+    )
+
+    shape_fields: ClassVar[tuple[str, ...]] = (*TrainingConfig.shape_fields, "dueling")
+
+    @field_validator("num_learners")
+    @classmethod
+    def every_bundle_has_a_learner(cls, learners: int, info: ValidationInfo) -> int:
+        """Bundled mode pairs them: N_act = N_learn."""
+        actors = info.data.get("num_actors", learners)
+        if info.data.get("mode") == "bundled" and learners != actors:
+            raise ValueError(
+                f"in bundled mode every actor has one learner: make it {actors}, as num_actors, or mode free"
+            )
+        return learners
+
+    @field_validator("replay_frames")
+    @classmethod
+    def every_memory_holds_some_minibatches(cls, frames: int, info: ValidationInfo) -> int:
+        """A memory hardly larger than a minibatch would be no memory."""
+        memories = _memories(info)
+        needed = memories * max(100, 2 * info.data.get("batch_size", 0))
+        if frames < needed:
+            raise ValueError(f"{memories} replay memories share it: give at least {needed}")
+        return frames
+
+    @field_validator("learning_starts")
+    @classmethod
+    def learning_starts_before_the_memory_is_full(cls, steps: int, info: ValidationInfo) -> int:
+        """What the memory cannot hold is never reached; short episodes need more than a frame a step."""
+        frames = info.data.get("replay_frames")
+        if frames is not None and steps > frames // 2:
+            raise ValueError(
+                f"the replay memory of {frames} frames must not fill up before: make it {frames // 2} at most"
+            )
+        return steps
+
+    @property
+    def num_memories(self) -> int:
+        """Replay memories: one for each bundle, or the shards of the global one."""
+        return self.num_actors if self.mode == "bundled" else self.num_replays
+
+
+def _memories(info: ValidationInfo) -> int:
+    return int(info.data.get("num_actors" if info.data.get("mode") == "bundled" else "num_replays", 1))

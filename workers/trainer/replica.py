@@ -1,0 +1,32 @@
+"""A copy of the Q-network that is kept in step with the parameter server (Nair et al. 2015, section 4)."""
+
+from workers.trainer.bundle_report import Report
+from workers.trainer.networks import ActionValues
+from workers.trainer.optimizers import FlatParameters
+from workers.trainer.parameter_server import ParameterServer, shares
+
+
+class Replica:
+    """Q(s, a; θ) of an actor, a learner, or both of a bundle."""
+
+    def __init__(self, network: ActionValues, shards: int) -> None:
+        self.network = network
+        self.parameters = FlatParameters(network)
+        self._parts = shares(len(self.parameters.values), shards)
+        # After how many updates of each shard θ was θ⁺; it has not been yet.
+        self.versions = [-1] * shards
+        self.updates = 0
+
+    def update(self, server: ParameterServer, report: Report) -> None:
+        """Update θ from parameters θ⁺ of the parameter server."""
+        changed = False
+        for shard, part in enumerate(server.pull(self.versions)):
+            self.versions[shard] = part.updates
+            if part.values is not None:
+                self.parameters.values.numpy()[self._parts[shard]] = part.values
+                report.bytes_pulled += part.values.nbytes
+                changed = True
+        if changed:
+            self.parameters.changed()
+        # Global updates are those that every shard has made; one that was restored takes none back.
+        self.updates = max(self.updates, min(self.versions))
