@@ -85,11 +85,10 @@ def main() -> None:
         with RayCluster() as cluster:
             gorila.train_on(cluster, config_of(options.env, bundles, options.shards), run)
         acting, learning, shard, staleness = map(run.mean, SHOWN)
-        print(
-            f"| {bundles} | {run.updates_per_second:,.1f} | {run.steps_per_second:,.0f} | {acting:.0%} "
-            f"| {learning:.0%} | {max(0.0, 1 - acting - learning):.0%} | {shard:.0%} | {staleness:.2f} |",
-            flush=True,
-        )
+        rates = f"{run.updates_per_second:,.1f} | {run.steps_per_second:,.0f}"
+        waiting = max(0.0, 1 - acting - learning)
+        shares = f"{acting:.0%} | {learning:.0%} | {waiting:.0%} | {shard:.0%}"
+        print(f"| {bundles} | {rates} | {shares} | {staleness:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -167,7 +167,8 @@ def rehearse(folder: Path, patience: float) -> None:
         other = hosts.ray(OTHER)
         config = folder / "config.json"
         config.write_text(CONFIG.model_dump_json())
-        hosts.start(HEAD, *nodes_command()).wait(timeout=patience)
+        if hosts.start(HEAD, *nodes_command()).wait(timeout=patience) != 0:
+            raise Failed("Ray did not start on both hosts")
         command = [
             sys.executable,
             "-m",
@@ -214,7 +215,7 @@ def rehearse(folder: Path, patience: float) -> None:
 def nodes_command() -> list[str]:
     """A program that ends when both hosts are in the cluster."""
     program = (
-        "import ray, time; ray.init(address='auto', log_to_driver=False)\n"
+        f"import ray, time; ray.init(address='{ADDRESS}', log_to_driver=False)\n"
         "while sum(node['Alive'] for node in ray.nodes()) < 2: time.sleep(0.2)"
     )
     return [sys.executable, "-c", program]

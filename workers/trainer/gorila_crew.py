@@ -49,6 +49,8 @@ HOSTS_SECONDS, SUSPICION_SECONDS = 2.0, 60.0
 # Losses of a role in a row, without any work between them, that no host is to blame for.
 MOST_LOSSES = 5
 LAST_REPORTS_SECONDS = 0.8
+# Roles may outnumber cores; but where one asks for nothing at all, Ray does not place it where it is told.
+CORES_ASKED_FOR = 0.001
 LARGEST_SEED = 2**31 - 1
 
 
@@ -172,7 +174,9 @@ class Crew:
     def _begin(self, role: Role) -> None:
         """Start a role's process and have it set itself up."""
         there = NodeAffinitySchedulingStrategy(role.host.node, soft=True)
-        role.handle = ray.remote(CLASSES[role.kind]).options(num_cpus=0, scheduling_strategy=there).remote()
+        role.handle = (
+            ray.remote(CLASSES[role.kind]).options(num_cpus=CORES_ASKED_FOR, scheduling_strategy=there).remote()
+        )
         role.ready, role.asked = False, time.monotonic()
         if role.kind == "shard":
             backup = restored(self._backups[role.number], self.updates, self._config.target_update_interval)
@@ -271,7 +275,7 @@ class Crew:
             "replay": "begins again, empty",
             "bundle": "begins again with an empty replay memory",
         }.get(role.kind, "begins again")
-        self._log(f"{str(role).capitalize()} {why} and {consequence}, on {role.host.name}")
+        self._log(f"{str(role).capitalize()} {why} and {consequence}, on {role.host}")
 
     def _move(self, role: Role) -> None:
         ray.kill(role.handle)
@@ -297,7 +301,7 @@ class Crew:
         """Which role runs where."""
         places: dict[str, Counter[str]] = {}
         for role in self.roles:
-            places.setdefault(f"{role.host.name} ({role.host.address})", Counter())[role.kind] += 1
+            places.setdefault(str(role.host), Counter())[role.kind] += 1
         return "; ".join(
             f"{place}: {', '.join(f'{kind} × {count}' for kind, count in kinds.items())}"
             for place, kinds in places.items()

@@ -45,6 +45,9 @@ class Host:
     name: str
     cores: float
 
+    def __str__(self) -> str:
+        return f"{self.name} ({self.address})"
+
 
 class RayCluster:
     """Ray, from its start to its end."""
