@@ -22,6 +22,7 @@ from workers.trainer.algorithms.gorila import Interface
 from workers.trainer.bundle_report import Report
 from workers.trainer.config import GorilaConfig
 from workers.trainer.crew_work import Stock, Work
+from workers.trainer.gorila_hosts import Hosts
 from workers.trainer.gorila_roles import PATIENCE_SECONDS, Handle, Orders
 from workers.trainer.memory import MemoryShortageError
 from workers.trainer.parameter_server import ShardState, Tally, joined, restored, split
@@ -44,8 +45,6 @@ ORDER_SECONDS = 0.2
 SILENCE_SECONDS, BIRTH_SECONDS = 15.0, 300.0
 # How often shards are asked for counts, and for a backup: so much of their work a lost one costs at most.
 TALLY_SECONDS, BACKUP_SECONDS = 0.3, 2.0
-# How often the hosts are looked at, and for how long one that fell silent is not trusted.
-HOSTS_SECONDS, SUSPICION_SECONDS = 2.0, 60.0
 # Losses of a role in a row, without any work between them, that no host is to blame for.
 MOST_LOSSES = 5
 LAST_REPORTS_SECONDS = 0.8
@@ -85,7 +84,7 @@ class Crew:
         step: int,
         log: Callable[[str], None],
     ) -> None:
-        self._cluster, self._config, self._interface, self._log = cluster, config, interface, log
+        self._config, self._interface, self._log = config, interface, log
         self.step, self.updates, self.lost = step, whole.updates, 0
         self._first_step = step
         self._backups = split(whole, config.num_shards)
@@ -93,8 +92,7 @@ class Crew:
         self._stocks: dict[int, Stock] = {}
         self._births = 0
         self._work = Work()
-        self._suspects: dict[str, float] = {}
-        self._hosts, self._hosts_seen = cluster.hosts, time.monotonic()
+        self._hosts = Hosts(cluster)
         self.roles: list[Role] = []
         for kind, number in self._wanted():
             host = self._host_for(kind, number)
@@ -117,10 +115,10 @@ class Crew:
             if role.pending is None:
                 self._ask(role)
             elif now - role.asked > (SILENCE_SECONDS if role.ready else BIRTH_SECONDS):
-                self._suspects[role.host.node] = now + SUSPICION_SECONDS
+                self._hosts.suspect(role.host)
                 self._replace(role, f"did not answer for {now - role.asked:.0f} seconds")
-        if now - self._hosts_seen > HOSTS_SECONDS:
-            self._look_at_hosts(now)
+        if self._hosts.due:
+            self._bring_back()
 
     def take_work(self) -> Work:
         """What was done since the last time."""
@@ -159,13 +157,9 @@ class Crew:
     def _all(self, *kinds: Kind) -> list[Role]:
         return [role for role in self.roles if role.kind in kinds]
 
-    def _trusted(self) -> list[Host]:
-        now = time.monotonic()
-        return [host for host in self._hosts if self._suspects.get(host.node, 0) < now] or self._hosts
-
     def _host_for(self, kind: Kind, number: int) -> Host:
         """Shards and replay shards stand apart, one host after another; others go where they have most cores."""
-        hosts = self._trusted()
+        hosts = self._hosts.reliable
         if kind in ("shard", "replay"):
             return hosts[number % len(hosts)]
         working = Counter(role.host.node for role in self._all("bundle", "actor", "learner") if role.number != number)
@@ -280,15 +274,15 @@ class Crew:
     def _move(self, role: Role) -> None:
         ray.kill(role.handle)
         self._stocks.pop(role.number, None) if role.kind == "replay" else None
-        self._hosts, self._hosts_seen = self._cluster.hosts, time.monotonic()
-        at_home = [host for host in self._trusted() if host.address == role.home]
+        self._hosts.look()
+        at_home = [host for host in self._hosts.reliable if host.address == role.home]
         role.host = at_home[0] if at_home else self._host_for(role.kind, role.number)
         self._begin(role)
 
-    def _look_at_hosts(self, now: float) -> None:
+    def _bring_back(self) -> None:
         """Bring roles back to hosts that have come back."""
-        self._hosts, self._hosts_seen = self._cluster.hosts, now
-        back = {host.address for host in self._trusted()}
+        self._hosts.look()
+        back = {host.address for host in self._hosts.reliable}
         away = [role for role in self.roles if role.host.address != role.home and role.home in back and role.ready]
         for role in away:
             if role.kind == "shard":
