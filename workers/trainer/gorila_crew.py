@@ -4,6 +4,7 @@ Whatever is lost is started again. A shard goes on from a backup that the traine
 global replay memory, begins again with an empty memory; what an actor had not reported yet is not counted.
 """
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 import ray
-from ray.exceptions import RayActorError
+from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from workers.trainer import gorila_roles
@@ -50,6 +51,8 @@ MOST_LOSSES = 5
 LAST_REPORTS_SECONDS = 0.8
 # Roles may outnumber cores; but where one asks for nothing at all, Ray does not place it where it is told.
 CORES_ASKED_FOR = 0.001
+# In Ray's account of an error.
+COLOURS = re.compile(r"\x1b\[\d+m")
 LARGEST_SEED = 2**31 - 1
 
 
@@ -142,8 +145,15 @@ class Crew:
         }
         done, _ = wait(working, timeout=LAST_REPORTS_SECONDS)
         for answer in done:
-            if not isinstance(answer.exception(), RayActorError):  # one of those that end before the run does
+            if not lost(answer):
                 self._hear(working[answer], self._found(working[answer], answer))
+
+    def __enter__(self) -> "Crew":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for role in self.roles:
+            ray.kill(role.handle)
 
     def _wanted(self) -> list[tuple[Kind, int]]:
         config = self._config
@@ -188,7 +198,7 @@ class Crew:
     def _take(self, role: Role, answer: Answer) -> None:
         """Take in an answer, or notice that there will be none."""
         role.pending = None
-        if isinstance(answer.exception(), RayActorError):
+        if lost(answer):
             self._replace(role, "was lost")
             return
         found = self._found(role, answer)
@@ -203,9 +213,10 @@ class Crew:
         except MemoryShortageError:
             raise
         except Exception as error:
-            failure = ActorFailed(f"{role} failed: {str(error).strip().splitlines()[-1]}")
-            failure.add_note(f"{role} on {role.host.name}: {error}")
-            raise failure from error
+            words = COLOURS.sub("", str(error)).strip()
+            failure = ActorFailed(f"{role} failed: {words.splitlines()[-1]}")
+            failure.add_note(f"{role} on {role.host}: {words}")
+            raise failure from None  # the words are its traceback
 
     def _hear(self, role: Role, found: object) -> None:
         if found is not None:
@@ -300,6 +311,12 @@ class Crew:
             f"{place}: {', '.join(f'{kind} × {count}' for kind, count in kinds.items())}"
             for place, kinds in places.items()
         )
+
+
+def lost(answer: Answer) -> bool:
+    """Whether there is no answer because a process, a host or what it held is gone, and not for an error of ours."""
+    error = answer.exception()
+    return isinstance(error, RayError) and not isinstance(error, RayTaskError)
 
 
 def answer_of(reference: Any) -> Answer:

@@ -162,4 +162,9 @@ def test_an_error_of_its_own_in_a_role_fails_the_run_with_its_name(cluster: RayC
     config = GorilaConfig(**BUNDLED).model_copy(update={"batch_size": -1})
     with pytest.raises(ActorFailed, match=r"bundle \d failed: ") as failure:
         gorila.train_on(cluster, config, Watched())
-    assert "Traceback" in failure.value.__notes__[0]
+    (note,) = failure.value.__notes__
+    assert "ray::BundleRole.work()" in note
+    assert (
+        str(failure.value).removeprefix("bundle 0 failed: ").removeprefix("bundle 1 failed: ") == note.splitlines()[-1]
+    )
+    assert "\x1b" not in note

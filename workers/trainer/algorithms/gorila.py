@@ -282,13 +282,14 @@ def train_on(cluster: RayCluster, config: GorilaConfig, run: Run) -> None:
     parameters = FlatParameters(build(config, *interface))
     start = run.restored
     whole = restore(start, config, parameters) if start else fresh(config, parameters)
-    crew = Crew(cluster, config, interface, whole, start.step if start else 0, run.log)
+    first_step = start.step if start else 0
     reporter = Reporter(run, config, whole.updates, start.facts if start else {})
-    while crew.step < config.total_steps and not run.should_stop():
-        crew.watch(TICK_SECONDS)
+    with Crew(cluster, config, interface, whole, first_step, run.log) as crew:
+        while crew.step < config.total_steps and not run.should_stop():
+            crew.watch(TICK_SECONDS)
+            reporter.tell(crew)
+            if run.checkpoint_due():
+                run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
+        crew.dismiss()
         reporter.tell(crew)
-        if run.checkpoint_due():
-            run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
-    crew.dismiss()
-    reporter.tell(crew)
-    run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
+        run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
