@@ -4,41 +4,24 @@ Whatever is lost is started again. A shard goes on from a backup that the traine
 global replay memory, begins again with an empty memory; what an actor had not reported yet is not counted.
 """
 
-import re
 import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
+from concurrent.futures import FIRST_COMPLETED, wait
 from math import ceil
-from typing import Any, Literal
 
 import numpy as np
-import ray
-from ray.exceptions import RayError, RayTaskError
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from workers.trainer import gorila_roles
 from workers.trainer.algorithms.gorila import Interface
 from workers.trainer.bundle_report import Report
 from workers.trainer.config import GorilaConfig
 from workers.trainer.crew_work import Stock, Work
 from workers.trainer.gorila_hosts import Hosts
-from workers.trainer.gorila_roles import PATIENCE_SECONDS, Handle, Orders
-from workers.trainer.memory import MemoryShortageError
+from workers.trainer.gorila_role import Answer, Kind, Role, lost
+from workers.trainer.gorila_roles import PATIENCE_SECONDS, Orders
 from workers.trainer.parameter_server import ShardState, Tally, joined, restored, split
 from workers.trainer.processes import ActorFailed
 from workers.trainer.ray_cluster import Host, RayCluster
-
-Answer = Future[Any]
-Kind = Literal["shard", "replay", "bundle", "actor", "learner"]
-CLASSES: dict[Kind, type[Any]] = {
-    "shard": gorila_roles.ShardRole,
-    "replay": gorila_roles.ReplayRole,
-    "bundle": gorila_roles.BundleRole,
-    "actor": gorila_roles.ActorRole,
-    "learner": gorila_roles.LearnerRole,
-}
 
 # How long an order is for: a stop request waits for the end of one, and between two a role waits for the trainer.
 ORDER_SECONDS = 0.2
@@ -49,30 +32,7 @@ TALLY_SECONDS, BACKUP_SECONDS = 0.3, 2.0
 # Losses of a role in a row, without any work between them, that no host is to blame for.
 MOST_LOSSES = 5
 LAST_REPORTS_SECONDS = 0.8
-# Roles may outnumber cores; but where one asks for nothing at all, Ray does not place it where it is told.
-CORES_ASKED_FOR = 0.001
-# In Ray's account of an error.
-COLOURS = re.compile(r"\x1b\[\d+m")
 LARGEST_SEED = 2**31 - 1
-
-
-@dataclass
-class Role:
-    """A process of the cluster, as the trainer knows it."""
-
-    kind: Kind
-    number: int
-    # Where it belongs, by address: it goes back there when its host comes back.
-    home: str
-    host: Host
-    handle: Handle = None
-    pending: Answer | None = None
-    asked: float = 0.0
-    ready: bool = False
-    losses: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.number}"
 
 
 class Crew:
@@ -131,7 +91,7 @@ class Crew:
 
     def state(self) -> ShardState:
         """θ⁺ and all that belongs to it; of a shard that does not answer, its backup."""
-        asked = {role.number: answer_of(role.handle.state.remote()) for role in self._all("shard") if role.ready}
+        asked = {role.number: role.handle.state.remote().future() for role in self._all("shard") if role.ready}
         wait(asked.values(), timeout=PATIENCE_SECONDS)
         for number, answer in asked.items():
             if answer.done() and not answer.exception():
@@ -146,14 +106,14 @@ class Crew:
         done, _ = wait(working, timeout=LAST_REPORTS_SECONDS)
         for answer in done:
             if not lost(answer):
-                self._hear(working[answer], self._found(working[answer], answer))
+                self._hear(working[answer], working[answer].found(answer))
 
     def __enter__(self) -> "Crew":
         return self
 
     def __exit__(self, *_: object) -> None:
         for role in self.roles:
-            ray.kill(role.handle)
+            role.end()
 
     def _wanted(self) -> list[tuple[Kind, int]]:
         config = self._config
@@ -177,17 +137,13 @@ class Crew:
 
     def _begin(self, role: Role) -> None:
         """Start a role's process and have it set itself up."""
-        there = NodeAffinitySchedulingStrategy(role.host.node, soft=True)
-        role.handle = (
-            ray.remote(CLASSES[role.kind]).options(num_cpus=CORES_ASKED_FOR, scheduling_strategy=there).remote()
-        )
-        role.ready, role.asked = False, time.monotonic()
+        role.start()
         if role.kind == "shard":
             backup = restored(self._backups[role.number], self.updates, self._config.target_update_interval)
-            role.pending = answer_of(role.handle.begin.remote(self._config, backup))
+            role.owes(role.handle.begin.remote(self._config, backup))
             return
         here = sum(each.host == role.host for each in self._all("bundle", "replay"))
-        role.pending = answer_of(role.handle.begin.remote(self._config, self._interface, self._seed(), here))
+        role.owes(role.handle.begin.remote(self._config, self._interface, self._seed(), here))
 
     def _seed(self) -> int:
         """Another for every role, and for every attempt and every birth, since environments begin anew."""
@@ -201,22 +157,10 @@ class Crew:
         if lost(answer):
             self._replace(role, "was lost")
             return
-        found = self._found(role, answer)
+        found = role.found(answer)
         role.ready = True
         self._hear(role, found)
         self._ask(role)
-
-    def _found(self, role: Role, answer: Answer) -> object:
-        """What a role answers; an error of its own is one of the run."""
-        try:
-            return answer.result()
-        except MemoryShortageError:
-            raise
-        except Exception as error:
-            words = COLOURS.sub("", str(error)).strip()
-            failure = ActorFailed(f"{role} failed: {words.splitlines()[-1]}")
-            failure.add_note(f"{role} on {role.host}: {words}")
-            raise failure from None  # the words are its traceback
 
     def _hear(self, role: Role, found: object) -> None:
         if found is not None:
@@ -241,15 +185,14 @@ class Crew:
         if role.kind in ("shard", "replay") and now - role.asked < TALLY_SECONDS:
             return
         if role.kind == "replay":
-            role.pending = answer_of(handle.stock.remote())
+            role.owes(handle.stock.remote())
         elif role.kind == "shard" and now - self._backed_up[role.number] > BACKUP_SECONDS:
             self._backed_up[role.number] = now
-            role.pending = answer_of(handle.state.remote())
+            role.owes(handle.state.remote())
         elif role.kind == "shard":
-            role.pending = answer_of(handle.take_tally.remote())
+            role.owes(handle.take_tally.remote())
         elif (orders := self._orders(role)) is not None:
-            role.pending = answer_of(handle.work.remote(orders))
-        role.asked = now
+            role.owes(handle.work.remote(orders))
 
     def _orders(self, role: Role) -> Orders | None:
         config, left = self._config, self._config.total_steps - self.step
@@ -272,7 +215,7 @@ class Crew:
         """Start a role again: at home if that host can be trusted, else where there is most room."""
         role.losses += 1
         if role.losses > MOST_LOSSES:
-            raise ActorFailed(f"{role} on {role.host.name} was lost {role.losses} times before it had done any work")
+            raise ActorFailed(f"{role} on {role.host} was lost {role.losses} times before it had done any work")
         self.lost += 1
         self._move(role)
         consequence = {
@@ -283,8 +226,9 @@ class Crew:
         self._log(f"{str(role).capitalize()} {why} and {consequence}, on {role.host}")
 
     def _move(self, role: Role) -> None:
-        ray.kill(role.handle)
-        self._stocks.pop(role.number, None) if role.kind == "replay" else None
+        role.end()
+        if role.kind == "replay":
+            self._stocks.pop(role.number, None)
         self._hosts.look()
         at_home = [host for host in self._hosts.reliable if host.address == role.home]
         role.host = at_home[0] if at_home else self._host_for(role.kind, role.number)
@@ -311,15 +255,3 @@ class Crew:
             f"{place}: {', '.join(f'{kind} × {count}' for kind, count in kinds.items())}"
             for place, kinds in places.items()
         )
-
-
-def lost(answer: Answer) -> bool:
-    """Whether there is no answer because a process, a host or what it held is gone, and not for an error of ours."""
-    error = answer.exception()
-    return isinstance(error, RayError) and not isinstance(error, RayTaskError)
-
-
-def answer_of(reference: Any) -> Answer:
-    """What a call will lead to; Ray's own waiting has been seen to take minutes where it should take no time."""
-    future: Answer = reference.future()
-    return future
