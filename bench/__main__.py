@@ -14,9 +14,12 @@ from bench.rates import CONTENDERS
 WORDS = {
     "ceiling": "environments alone: 32, two threads, random actions",
     "paac": "PAAC, 32 environments",
+    "paac-128": "PAAC, 128 environments",
     "ga3c": "GA3C, 16 agents, 1 predictor, 1 trainer",
-    "a3c-1": "A3C, 1 process",
-    "a3c-2": "A3C, 2 processes",
+    "a3c-1-5": "A3C, 1 process, t_max 5",
+    "a3c-2-5": "A3C, 2 processes, t_max 5",
+    "a3c-1-20": "A3C, 1 process, t_max 20",
+    "a3c-2-20": "A3C, 2 processes, t_max 20",
     "n-step-q-2": "n-step Q, 2 processes",
     "sb3-a2c-dummy": "Stable-Baselines3 A2C, 16 environments, DummyVecEnv",
     "sb3-a2c-subproc": "Stable-Baselines3 A2C, 16 environments, SubprocVecEnv",
@@ -45,11 +48,14 @@ def ratios(medians: dict[str, float]) -> dict[str, float]:
     """Lay the contenders beside each other, as the numbers to hold are stated."""
     ceiling, rival = medians["ceiling"], max(medians["sb3-a2c-dummy"], medians["sb3-a2c-subproc"])
     return {
-        "PAAC over the ceiling": medians["paac"] / ceiling,
-        "PAAC over the better A2C of Stable-Baselines3": medians["paac"] / rival,
+        "PAAC, 32 environments over the ceiling": medians["paac"] / ceiling,
+        "PAAC, 128 environments over the ceiling": medians["paac-128"] / ceiling,
+        "PAAC, 32 environments over the better A2C of Stable-Baselines3": medians["paac"] / rival,
         "GA3C over the ceiling": medians["ga3c"] / ceiling,
-        "A3C, 2 processes over the ceiling": medians["a3c-2"] / ceiling,
-        "A3C, 2 processes over 1": medians["a3c-2"] / medians["a3c-1"],
+        "A3C, 2 processes, t_max 5 over the ceiling": medians["a3c-2-5"] / ceiling,
+        "A3C, 2 processes over 1, t_max 5": medians["a3c-2-5"] / medians["a3c-1-5"],
+        "A3C, 2 processes, t_max 20 over the ceiling": medians["a3c-2-20"] / ceiling,
+        "A3C, 2 processes over 1, t_max 20": medians["a3c-2-20"] / medians["a3c-1-20"],
         "n-step Q, 2 processes over the ceiling": medians["n-step-q-2"] / ceiling,
     }
 

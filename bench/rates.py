@@ -1,4 +1,4 @@
-"""Steps a second of one contender, measured in a process of its own: `python -m bench.rates a3c-2 ALE/Pong-v5 10`."""
+"""Steps a second of one contender, measured in a process of its own: `python -m bench.rates paac ALE/Pong-v5 10`."""
 
 import json
 import os
@@ -128,9 +128,13 @@ GA3C = Ga3cConfig(
 CONTENDERS: dict[str, Rate] = {
     "ceiling": lambda env, seconds: ceiling(PaacConfig(env=env), seconds),
     "paac": method(PaacConfig(network="nips", device="cpu")),
+    "paac-128": method(PaacConfig(network="nips", device="cpu", num_envs=128)),
     "ga3c": method(GA3C),
-    "a3c-1": method(A3cConfig(network="nips", num_actors=1)),
-    "a3c-2": method(A3cConfig(network="nips", num_actors=2)),
+    # t_max 5 as in the paper, and 20 as its authors often had it.
+    "a3c-1-5": method(A3cConfig(network="nips", num_actors=1)),
+    "a3c-2-5": method(A3cConfig(network="nips", num_actors=2)),
+    "a3c-1-20": method(A3cConfig(network="nips", num_actors=1, t_max=20)),
+    "a3c-2-20": method(A3cConfig(network="nips", num_actors=2, t_max=20)),
     "n-step-q-2": method(NStepQConfig(network="nips", num_actors=2)),
     "sb3-a2c-dummy": lambda env, seconds: stable_baselines3_a2c(env, seconds, processes=False),
     "sb3-a2c-subproc": lambda env, seconds: stable_baselines3_a2c(env, seconds, processes=True),

@@ -39,6 +39,17 @@ CATCH_BY_A3C: dict[str, Any] = {
     "checkpoint_seconds": 2,
     "hidden_units": 16,
 }
+CATCH_BY_GORILA: dict[str, Any] = {
+    "algorithm": "gorila",
+    "env": "Arcadia/Catch-v0",
+    "total_steps": 10**9,
+    "num_actors": 1,
+    "num_learners": 1,
+    "replay_frames": 2000,
+    "learning_starts": 100,
+    "checkpoint_seconds": 2,
+    "hidden_units": 16,
+}
 
 
 class Service:

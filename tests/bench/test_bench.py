@@ -14,9 +14,12 @@ from bench.rates import CONTENDERS, Stopwatch
 MEDIANS = {
     "ceiling": 1000.0,
     "paac": 600.0,
+    "paac-128": 650.0,
     "ga3c": 400.0,
-    "a3c-1": 200.0,
-    "a3c-2": 350.0,
+    "a3c-1-5": 100.0,
+    "a3c-2-5": 190.0,
+    "a3c-1-20": 200.0,
+    "a3c-2-20": 350.0,
     "n-step-q-2": 300.0,
     "sb3-a2c-dummy": 100.0,
     "sb3-a2c-subproc": 150.0,
@@ -25,11 +28,14 @@ MEDIANS = {
 
 def test_the_ratios_are_those_that_the_numbers_to_hold_name() -> None:
     assert bench.ratios(MEDIANS) == {
-        "PAAC over the ceiling": 0.6,
-        "PAAC over the better A2C of Stable-Baselines3": 4.0,
+        "PAAC, 32 environments over the ceiling": 0.6,
+        "PAAC, 128 environments over the ceiling": 0.65,
+        "PAAC, 32 environments over the better A2C of Stable-Baselines3": 4.0,
         "GA3C over the ceiling": 0.4,
-        "A3C, 2 processes over the ceiling": 0.35,
-        "A3C, 2 processes over 1": 1.75,
+        "A3C, 2 processes, t_max 5 over the ceiling": 0.19,
+        "A3C, 2 processes over 1, t_max 5": 1.9,
+        "A3C, 2 processes, t_max 20 over the ceiling": 0.35,
+        "A3C, 2 processes over 1, t_max 20": 1.75,
         "n-step Q, 2 processes over the ceiling": 0.3,
     }
 
@@ -37,7 +43,7 @@ def test_the_ratios_are_those_that_the_numbers_to_hold_name() -> None:
 def test_the_table_shows_the_median_of_the_rounds_and_each_round() -> None:
     table = bench.report("ALE/Pong-v5", {name: [rate, 3 * rate, 2 * rate] for name, rate in MEDIANS.items()})
     assert "| PAAC, 32 environments | 1,200 | 600, 1,800, 1,200 |" in table
-    assert "| A3C, 2 processes over 1 | 1.75 |" in table
+    assert "| A3C, 2 processes over 1, t_max 20 | 1.75 |" in table
 
 
 def test_every_contender_has_words_for_the_table() -> None:

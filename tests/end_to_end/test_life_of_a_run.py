@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.installation import CARTPOLE, CATCH_BY_A3C, Installation
+from tests.installation import CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA, Installation
 
-EACH_KIND_OF_METHOD = pytest.mark.parametrize("config", [CARTPOLE, CATCH_BY_A3C], ids=["synchronous", "asynchronous"])
+EACH_KIND_OF_METHOD = pytest.mark.parametrize(
+    "config", [CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA], ids=["synchronous", "asynchronous", "distributed"]
+)
 
 
 def test_a_run_goes_from_the_queue_through_growing_curves_to_its_end(installation: Installation) -> None:
@@ -62,8 +64,11 @@ def test_stop_reaches_the_trainer_within_two_seconds(installation: Installation,
     assert installation.run(run)["finished_at"] is not None
 
 
-def test_a_fork_goes_on_from_the_chosen_checkpoint_with_changed_parameters(installation: Installation) -> None:
-    parent = installation.launch()
+@EACH_KIND_OF_METHOD
+def test_a_fork_goes_on_from_the_chosen_checkpoint_with_changed_parameters(
+    installation: Installation, config: dict[str, Any]
+) -> None:
+    parent = installation.launch(config)
     installation.wait_for_checkpoint(parent)
     installation.post(f"runs/{parent}/stop")
     installation.wait_for_state(parent, "stopped")

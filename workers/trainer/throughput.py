@@ -55,15 +55,20 @@ class SystemMeter:
         return values
 
     def _uses(self) -> list[tuple[float, int]]:
-        """Processor percent and bytes of every process of ours; what the children share is counted once, as ours."""
-        uses = [(self._process.cpu_percent(), self._process.memory_info().rss)]
+        """Processor percent and bytes of every process of ours."""
         children = {child.pid: child for child in self._process.children(recursive=True)}
         self._family = {pid: self._family.get(pid, child) for pid, child in children.items()}
+        uses = [(self._process.cpu_percent(), resident_bytes(self._process))]
         for child in self._family.values():
             with contextlib.suppress(psutil.NoSuchProcess):  # it has ended since
-                memory = child.memory_info()
-                uses.append((child.cpu_percent(), memory.rss - getattr(memory, "shared", 0)))
+                uses.append((child.cpu_percent(), resident_bytes(child)))
         return uses
+
+
+def resident_bytes(process: psutil.Process) -> int:
+    """Memory of a process; where the system tells, pages that several processes share count in equal parts."""
+    memory = process.memory_full_info()
+    return int(getattr(memory, "pss", memory.rss))
 
 
 def tells_its_load(device: torch.device) -> bool:

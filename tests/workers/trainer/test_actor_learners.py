@@ -193,7 +193,7 @@ def test_sigterm_ends_the_run_within_two_seconds_with_all_processes(
     family = psutil.Process(trainer.pid).children(recursive=True)
     begun = time.monotonic()
     trainer.terminate()
-    trainer.communicate(timeout=30)
+    trainer.wait(timeout=30)
     assert time.monotonic() - begun < 2
     assert trainer.returncode == 0
     stopped = of_kind(tmp_path / "run", events.Stopped)[-1]
@@ -207,5 +207,5 @@ def test_a_killed_trainer_leaves_no_process_behind(tmp_path: Path, start_trainer
     family = psutil.Process(trainer.pid).children(recursive=True)
     assert len(family) >= 3
     trainer.kill()
-    trainer.communicate()
+    trainer.wait()
     assert_gone(family)

@@ -25,6 +25,9 @@ BUNDLED: dict[str, Any] = {
     "epsilon_anneal_updates": 500,
     "hidden_units": 16,
 }
+# Each new role imports torch first, which takes a busy machine many times as long as an idle one.
+PATIENCE_SECONDS = 240
+pytestmark = pytest.mark.timeout(300)
 FREE = {**BUNDLED, "mode": "free", "num_actors": 1, "num_learners": 1, "num_shards": 1, "prioritised_replay": True}
 
 
@@ -44,7 +47,7 @@ class Watched(NullRun):
     def advance(self, step: int, frames: int, updates: int = 1) -> None:
         assert step >= self.step
         assert updates >= 0
-        assert time.monotonic() - self.began < 120, "it goes on no more"
+        assert time.monotonic() - self.began < PATIENCE_SECONDS, "it goes on no more"
         super().advance(step, frames, updates)
 
 
@@ -55,6 +58,7 @@ class Killer(Watched):
         super().__init__()
         self._victims = list(victims)
         self._next = (100, 20)
+        self._killed = 0
         self.finished = False
 
     def should_stop(self) -> bool:
@@ -72,8 +76,6 @@ class Killer(Watched):
             self._killed += 1
         else:
             self.finished = True
-
-    _killed = 0
 
 
 def roles(kind: str) -> list[psutil.Process]:
@@ -105,7 +107,7 @@ def test_the_run_goes_on_when_any_role_is_killed_and_its_counters_never_go_back(
     lost = [line for line in run.logged if "was lost" in line]
     assert [line.split()[1] for line in lost] == list(victims)
     assert run.saved[-1].step == run.step
-    assert int(str(run.saved[-1].facts["updates"])) >= run.updates > 0
+    assert int(str(run.saved[-1].facts["updates"])) >= run.updates > 0  # the last may come after the last report
 
 
 def test_episodes_and_metrics_are_those_of_what_was_done(cluster: RayCluster) -> None:

@@ -1,5 +1,7 @@
 """Rates are those of the last seconds."""
 
+import os
+import signal
 import subprocess
 import sys
 
@@ -42,12 +44,13 @@ def test_the_machine_is_asked_now_and_then() -> None:
     assert meter.sample() == {}
 
 
-def test_the_use_of_child_processes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("then", ["pass", "os.fork()"], ids=["one child", "two that share their pages"])
+def test_the_use_of_child_processes_counts(then: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.trainer.throughput.SYSTEM_SECONDS", 0.0)
     meter = SystemMeter(torch.device("cpu"))
     alone = meter.sample()
-    code = "kept = bytearray(10**9); print('ready', flush=True)\nwhile True: pass"
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    code = f"import os; kept = bytearray(10**9); {then}; print('ready', flush=True)\nwhile True: pass"
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True)
     try:
         assert child.stdout
         assert child.stdout.readline()
@@ -55,5 +58,5 @@ def test_the_use_of_child_processes_counts(monkeypatch: pytest.MonkeyPatch) -> N
         assert together["system/rss_bytes"] - alone["system/rss_bytes"] == pytest.approx(1e9, rel=0.1)
         wait_until(lambda: meter.sample()["system/cpu_percent"] > 20, seconds=20)
     finally:
-        child.kill()
+        os.killpg(child.pid, signal.SIGKILL)
         child.communicate()

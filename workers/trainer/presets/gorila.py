@@ -1,0 +1,93 @@
+"""Gorila, and DQN with its relatives, which are Gorila with one of each part (no torch)."""
+
+from workers.trainer.config import GorilaConfig
+from workers.trainer.presets.preset import Preset
+
+GORILA_PAPER = "Nair et al. 2015, sections 4 and 5.1"
+# One bundle and one shard. Nature's RMSProp ε of 0.01 is for gradients summed over the minibatch; ours are their mean.
+DQN = GorilaConfig(
+    total_steps=50_000_000,
+    num_actors=1,
+    num_learners=1,
+    final_epsilon=0.1,
+    epsilon_anneal_updates=250_000,
+    target_update_interval=10_000,
+    optimizer="rmsprop",
+    learning_rate=0.00025,
+    rmsprop_decay=0.95,
+    rmsprop_epsilon=0.01 / 32**2,
+    max_grad_norm=1e6,
+    outlier_deviations=1e6,
+    network="nature",
+    life_loss_ends_episode=True,
+)
+DQN_SOURCE = (
+    "Mnih et al. 2015, extended data table 1: a minibatch of 32 every 4 steps, a memory of 1 M frames, θ⁻ every 10,000 "
+    "updates, ε 1 to 0.1 over 1 M steps, rate 0.00025; RMSProp is not centred here"
+)
+
+PRESETS = (
+    Preset(
+        name="gorila-laptop",
+        title="Gorila on one machine",
+        shows="Two bundles of actor, replay memory and learner around a parameter server, on a local Ray.",
+        source=f"{GORILA_PAPER}: bundled mode and AdaGrad; a memory, an annealing and a target interval that fit "
+        "one machine, the small network, and 4 steps to an update as in DQN.",
+        config=GorilaConfig(
+            total_steps=10_000_000,
+            replay_frames=200_000,
+            learning_starts=10_000,
+            final_epsilon=0.05,
+            epsilon_anneal_updates=100_000,
+            target_update_interval=5_000,
+        ),
+    ),
+    Preset(
+        name="gorila-paper",
+        title="Gorila, the paper's settings",
+        shows="A hundred bundles and thirty-one parameter shards: for a Ray cluster.",
+        source=f"{GORILA_PAPER}: N_act = N_learn = 100, N_param 31, a memory of 1 M frames, ε 1 to 0.1 over 1 M "
+        "global updates, θ⁻ every 60,000, AdaGrad, θ⁺ pulled before every step. Rate, threshold and k are ours.",
+        config=GorilaConfig(
+            total_steps=1_000_000_000,
+            num_actors=100,
+            num_learners=100,
+            num_shards=31,
+            t_max=1,
+            pull_interval=1,
+            network="nature",
+            life_loss_ends_episode=True,
+        ),
+    ),
+    Preset(
+        name="dqn-nature",
+        title="DQN, Nature's settings",
+        shows="One actor, one replay memory, one learner: what Gorila distributes.",
+        source=f"{DQN_SOURCE}.",
+        config=DQN,
+    ),
+    Preset(
+        name="double-dqn",
+        title="Double DQN",
+        shows="DQN that chooses the next action by θ and values it by θ⁻, and so overestimates less.",
+        source=f"van Hasselt et al. 2016, with DQN's settings. {DQN_SOURCE}.",
+        config=DQN.model_copy(update={"double_q": True}),
+    ),
+    Preset(
+        name="dueling-double-dqn",
+        title="Dueling double DQN",
+        shows="Two streams of hidden units, one for the state's value and one for the actions' advantages.",
+        source=f"Wang et al. 2016, section 4.2: rate 0.0000625, gradient norm 10. {DQN_SOURCE}.",
+        config=DQN.model_copy(
+            update={"double_q": True, "dueling": True, "learning_rate": 0.0000625, "max_grad_norm": 10.0}
+        ),
+    ),
+    Preset(
+        name="prioritized-dqn",
+        title="Prioritised DQN",
+        shows="Double DQN that learns most from the transitions it understood least.",
+        source="Schaul et al. 2016, section 4: proportional, α 0.6, β from 0.4 to 1, a quarter of DQN's rate. "
+        f"{DQN_SOURCE}.",
+        config=DQN.model_copy(update={"double_q": True, "prioritised_replay": True, "learning_rate": 0.0000625}),
+    ),
+)
