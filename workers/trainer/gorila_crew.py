@@ -7,36 +7,21 @@ global replay memory, begins again with an empty memory; what an actor had not r
 import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
+from concurrent.futures import FIRST_COMPLETED, wait
 from math import ceil
-from typing import Any, Literal
 
 import numpy as np
-import ray
-from ray.exceptions import RayActorError
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from workers.trainer import gorila_roles
 from workers.trainer.algorithms.gorila import Interface
 from workers.trainer.bundle_report import Report
 from workers.trainer.config import GorilaConfig
 from workers.trainer.crew_work import Stock, Work
-from workers.trainer.gorila_roles import PATIENCE_SECONDS, Handle, Orders
-from workers.trainer.memory import MemoryShortageError
+from workers.trainer.gorila_hosts import Hosts
+from workers.trainer.gorila_role import Answer, Kind, Role, lost
+from workers.trainer.gorila_roles import PATIENCE_SECONDS, Orders
 from workers.trainer.parameter_server import ShardState, Tally, joined, restored, split
 from workers.trainer.processes import ActorFailed
 from workers.trainer.ray_cluster import Host, RayCluster
-
-Answer = Future[Any]
-Kind = Literal["shard", "replay", "bundle", "actor", "learner"]
-CLASSES: dict[Kind, type[Any]] = {
-    "shard": gorila_roles.ShardRole,
-    "replay": gorila_roles.ReplayRole,
-    "bundle": gorila_roles.BundleRole,
-    "actor": gorila_roles.ActorRole,
-    "learner": gorila_roles.LearnerRole,
-}
 
 # How long an order is for: a stop request waits for the end of one, and between two a role waits for the trainer.
 ORDER_SECONDS = 0.2
@@ -44,33 +29,10 @@ ORDER_SECONDS = 0.2
 SILENCE_SECONDS, BIRTH_SECONDS = 15.0, 300.0
 # How often shards are asked for counts, and for a backup: so much of their work a lost one costs at most.
 TALLY_SECONDS, BACKUP_SECONDS = 0.3, 2.0
-# How often the hosts are looked at, and for how long one that fell silent is not trusted.
-HOSTS_SECONDS, SUSPICION_SECONDS = 2.0, 60.0
 # Losses of a role in a row, without any work between them, that no host is to blame for.
 MOST_LOSSES = 5
 LAST_REPORTS_SECONDS = 0.8
-# Roles may outnumber cores; but where one asks for nothing at all, Ray does not place it where it is told.
-CORES_ASKED_FOR = 0.001
 LARGEST_SEED = 2**31 - 1
-
-
-@dataclass
-class Role:
-    """A process of the cluster, as the trainer knows it."""
-
-    kind: Kind
-    number: int
-    # Where it belongs, by address: it goes back there when its host comes back.
-    home: str
-    host: Host
-    handle: Handle = None
-    pending: Answer | None = None
-    asked: float = 0.0
-    ready: bool = False
-    losses: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.number}"
 
 
 class Crew:
@@ -85,7 +47,7 @@ class Crew:
         step: int,
         log: Callable[[str], None],
     ) -> None:
-        self._cluster, self._config, self._interface, self._log = cluster, config, interface, log
+        self._config, self._interface, self._log = config, interface, log
         self.step, self.updates, self.lost = step, whole.updates, 0
         self._first_step = step
         self._backups = split(whole, config.num_shards)
@@ -93,8 +55,7 @@ class Crew:
         self._stocks: dict[int, Stock] = {}
         self._births = 0
         self._work = Work()
-        self._suspects: dict[str, float] = {}
-        self._hosts, self._hosts_seen = cluster.hosts, time.monotonic()
+        self._hosts = Hosts(cluster)
         self.roles: list[Role] = []
         for kind, number in self._wanted():
             host = self._host_for(kind, number)
@@ -117,10 +78,10 @@ class Crew:
             if role.pending is None:
                 self._ask(role)
             elif now - role.asked > (SILENCE_SECONDS if role.ready else BIRTH_SECONDS):
-                self._suspects[role.host.node] = now + SUSPICION_SECONDS
+                self._hosts.suspect(role.host)
                 self._replace(role, f"did not answer for {now - role.asked:.0f} seconds")
-        if now - self._hosts_seen > HOSTS_SECONDS:
-            self._look_at_hosts(now)
+        if self._hosts.due:
+            self._bring_back()
 
     def take_work(self) -> Work:
         """What was done since the last time."""
@@ -130,7 +91,7 @@ class Crew:
 
     def state(self) -> ShardState:
         """θ⁺ and all that belongs to it; of a shard that does not answer, its backup."""
-        asked = {role.number: answer_of(role.handle.state.remote()) for role in self._all("shard") if role.ready}
+        asked = {role.number: role.handle.state.remote().future() for role in self._all("shard") if role.ready}
         wait(asked.values(), timeout=PATIENCE_SECONDS)
         for number, answer in asked.items():
             if answer.done() and not answer.exception():
@@ -144,8 +105,15 @@ class Crew:
         }
         done, _ = wait(working, timeout=LAST_REPORTS_SECONDS)
         for answer in done:
-            if not isinstance(answer.exception(), RayActorError):  # one of those that end before the run does
-                self._hear(working[answer], self._found(working[answer], answer))
+            if not lost(answer):
+                self._hear(working[answer], working[answer].found(answer))
+
+    def __enter__(self) -> "Crew":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for role in self.roles:
+            role.end()
 
     def _wanted(self) -> list[tuple[Kind, int]]:
         config = self._config
@@ -159,13 +127,9 @@ class Crew:
     def _all(self, *kinds: Kind) -> list[Role]:
         return [role for role in self.roles if role.kind in kinds]
 
-    def _trusted(self) -> list[Host]:
-        now = time.monotonic()
-        return [host for host in self._hosts if self._suspects.get(host.node, 0) < now] or self._hosts
-
     def _host_for(self, kind: Kind, number: int) -> Host:
         """Shards and replay shards stand apart, one host after another; others go where they have most cores."""
-        hosts = self._trusted()
+        hosts = self._hosts.reliable
         if kind in ("shard", "replay"):
             return hosts[number % len(hosts)]
         working = Counter(role.host.node for role in self._all("bundle", "actor", "learner") if role.number != number)
@@ -173,17 +137,13 @@ class Crew:
 
     def _begin(self, role: Role) -> None:
         """Start a role's process and have it set itself up."""
-        there = NodeAffinitySchedulingStrategy(role.host.node, soft=True)
-        role.handle = (
-            ray.remote(CLASSES[role.kind]).options(num_cpus=CORES_ASKED_FOR, scheduling_strategy=there).remote()
-        )
-        role.ready, role.asked = False, time.monotonic()
+        role.start()
         if role.kind == "shard":
             backup = restored(self._backups[role.number], self.updates, self._config.target_update_interval)
-            role.pending = answer_of(role.handle.begin.remote(self._config, backup))
+            role.owes(role.handle.begin.remote(self._config, backup))
             return
         here = sum(each.host == role.host for each in self._all("bundle", "replay"))
-        role.pending = answer_of(role.handle.begin.remote(self._config, self._interface, self._seed(), here))
+        role.owes(role.handle.begin.remote(self._config, self._interface, self._seed(), here))
 
     def _seed(self) -> int:
         """Another for every role, and for every attempt and every birth, since environments begin anew."""
@@ -194,24 +154,13 @@ class Crew:
     def _take(self, role: Role, answer: Answer) -> None:
         """Take in an answer, or notice that there will be none."""
         role.pending = None
-        if isinstance(answer.exception(), RayActorError):
+        if lost(answer):
             self._replace(role, "was lost")
             return
-        found = self._found(role, answer)
+        found = role.found(answer)
         role.ready = True
         self._hear(role, found)
         self._ask(role)
-
-    def _found(self, role: Role, answer: Answer) -> object:
-        """What a role answers; an error of its own is one of the run."""
-        try:
-            return answer.result()
-        except MemoryShortageError:
-            raise
-        except Exception as error:
-            failure = ActorFailed(f"{role} failed: {str(error).strip().splitlines()[-1]}")
-            failure.add_note(f"{role} on {role.host.name}: {error}")
-            raise failure from error
 
     def _hear(self, role: Role, found: object) -> None:
         if found is not None:
@@ -236,15 +185,14 @@ class Crew:
         if role.kind in ("shard", "replay") and now - role.asked < TALLY_SECONDS:
             return
         if role.kind == "replay":
-            role.pending = answer_of(handle.stock.remote())
+            role.owes(handle.stock.remote())
         elif role.kind == "shard" and now - self._backed_up[role.number] > BACKUP_SECONDS:
             self._backed_up[role.number] = now
-            role.pending = answer_of(handle.state.remote())
+            role.owes(handle.state.remote())
         elif role.kind == "shard":
-            role.pending = answer_of(handle.take_tally.remote())
+            role.owes(handle.take_tally.remote())
         elif (orders := self._orders(role)) is not None:
-            role.pending = answer_of(handle.work.remote(orders))
-        role.asked = now
+            role.owes(handle.work.remote(orders))
 
     def _orders(self, role: Role) -> Orders | None:
         config, left = self._config, self._config.total_steps - self.step
@@ -267,7 +215,7 @@ class Crew:
         """Start a role again: at home if that host can be trusted, else where there is most room."""
         role.losses += 1
         if role.losses > MOST_LOSSES:
-            raise ActorFailed(f"{role} on {role.host.name} was lost {role.losses} times before it had done any work")
+            raise ActorFailed(f"{role} on {role.host} was lost {role.losses} times before it had done any work")
         self.lost += 1
         self._move(role)
         consequence = {
@@ -278,17 +226,18 @@ class Crew:
         self._log(f"{str(role).capitalize()} {why} and {consequence}, on {role.host}")
 
     def _move(self, role: Role) -> None:
-        ray.kill(role.handle)
-        self._stocks.pop(role.number, None) if role.kind == "replay" else None
-        self._hosts, self._hosts_seen = self._cluster.hosts, time.monotonic()
-        at_home = [host for host in self._trusted() if host.address == role.home]
+        role.end()
+        if role.kind == "replay":
+            self._stocks.pop(role.number, None)
+        self._hosts.look()
+        at_home = [host for host in self._hosts.reliable if host.address == role.home]
         role.host = at_home[0] if at_home else self._host_for(role.kind, role.number)
         self._begin(role)
 
-    def _look_at_hosts(self, now: float) -> None:
+    def _bring_back(self) -> None:
         """Bring roles back to hosts that have come back."""
-        self._hosts, self._hosts_seen = self._cluster.hosts, now
-        back = {host.address for host in self._trusted()}
+        self._hosts.look()
+        back = {host.address for host in self._hosts.reliable}
         away = [role for role in self.roles if role.host.address != role.home and role.home in back and role.ready]
         for role in away:
             if role.kind == "shard":
@@ -306,9 +255,3 @@ class Crew:
             f"{place}: {', '.join(f'{kind} × {count}' for kind, count in kinds.items())}"
             for place, kinds in places.items()
         )
-
-
-def answer_of(reference: Any) -> Answer:
-    """What a call will lead to; Ray's own waiting has been seen to take minutes where it should take no time."""
-    future: Answer = reference.future()
-    return future

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import ray
 import torch
-from ray.exceptions import GetTimeoutError, RayActorError
+from ray.exceptions import RayError, RayTaskError
 
 from workers.trainer import memory
 from workers.trainer.algorithms.gorila import Bundle, FreeActor, FreeLearner, Interface, replay_memory
@@ -55,7 +55,9 @@ def answers(calls: Sequence[Any]) -> list[Any]:
     """Wait for what several roles answer."""
     try:
         found: list[Any] = ray.get(list(calls), timeout=PATIENCE_SECONDS)
-    except (RayActorError, GetTimeoutError) as error:
+    except RayTaskError:
+        raise
+    except RayError as error:
         raise UnreachableError from error
     return found
 

@@ -34,8 +34,6 @@ class Tally:
     discarded: int = 0
     staleness: Counter[int] = field(default_factory=Counter)
     busy_seconds: float = 0.0
-    # How many updates there have been in all.
-    updates: int = 0
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(
@@ -43,7 +41,6 @@ class Tally:
             self.discarded + other.discarded,
             self.staleness + other.staleness,
             self.busy_seconds + other.busy_seconds,
-            max(self.updates, other.updates),
         )
 
 
@@ -104,7 +101,6 @@ class ParameterShard:
     def take_tally(self) -> Tally:
         """What was done since the last time."""
         tally, self._tally = self._tally, Tally()
-        tally.updates = self.updates
         return tally
 
     @property

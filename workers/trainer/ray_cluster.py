@@ -90,7 +90,8 @@ class RayCluster:
         if self._address is None:
             # Read when Ray is imported.
             os.environ.update(LOOPBACK)
-            os.environ["RAY_AUTH_MODE"], os.environ["RAY_AUTH_TOKEN"] = "token", secrets.token_hex(32)
+            os.environ["RAY_AUTH_MODE"] = "token"
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # Ray reads it once in a process
         import ray
 
         if self._address is None:

@@ -63,6 +63,23 @@ def refused(api: Api, path: str = "runs", **body: Any) -> dict[str, str]:
             "mlp reads vectors, but ALE/Pong-v5 shows pixels: choose auto, nips or nature",
         ),
         (
+            {"algorithm": "gorila", "num_actors": 4},
+            "num_learners",
+            "in bundled mode every actor has one learner: make it 4, as num_actors, or mode free",
+        ),
+        (
+            {"algorithm": "gorila", "mode": "free", "num_replays": 8, "replay_frames": 700, "learning_starts": 0},
+            "replay_frames",
+            "8 replay memories share it: give at least 800",
+        ),
+        (
+            {"algorithm": "gorila", "replay_frames": 10_000},
+            "learning_starts",
+            "the replay memory of 10000 frames must not fill up before: make it 5000 at most",
+        ),
+        ({"algorithm": "gorila", "env": TARGET}, "env", f"gorila {UNFIT}"),
+        ({"algorithm": "gorila", "device": "cuda"}, "device", "input should be 'auto' or 'cpu', not \"cuda\""),
+        (
             {**N_STEP_Q, "final_epsilons": [0.1, 7]},
             "final_epsilons.1",
             "input should be less than or equal to 1, not 7",

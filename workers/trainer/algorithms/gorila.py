@@ -10,7 +10,6 @@ from typing import Protocol
 import numpy as np
 import torch
 import torch.nn.functional as F
-from pydantic import JsonValue
 from torch import Tensor
 
 from workers.trainer import networks, own_environment
@@ -18,17 +17,18 @@ from workers.trainer.bundle_report import Report
 from workers.trainer.config import GorilaConfig
 from workers.trainer.environments import Observations
 from workers.trainer.gorila_reporter import Reporter
+from workers.trainer.gorila_state import fresh, restore, state
 from workers.trainer.networks import ActionValues
 from workers.trainer.optimizers import FlatParameters, clip_to_norm, learning_rate_at
 from workers.trainer.outliers import LossWatch
 from workers.trainer.own_environment import Episode, OwnEnvironment
-from workers.trainer.parameter_server import ParameterServer, ShardState, first_statistics
+from workers.trainer.parameter_server import ParameterServer
 from workers.trainer.precision import body_dtype
 from workers.trainer.prioritised_memory import PrioritisedMemory
 from workers.trainer.ray_cluster import RayCluster
 from workers.trainer.replay_memory import Minibatch, ReplayMemory, Slots, Weights, frames_of
 from workers.trainer.replica import Replica
-from workers.trainer.run import Run, TrainingState
+from workers.trainer.run import Run
 from workers.trainer.spaces import ActionSpace, number_of_actions
 
 TICK_SECONDS = 0.1
@@ -282,47 +282,14 @@ def train_on(cluster: RayCluster, config: GorilaConfig, run: Run) -> None:
     parameters = FlatParameters(build(config, *interface))
     start = run.restored
     whole = restore(start, config, parameters) if start else fresh(config, parameters)
-    crew = Crew(cluster, config, interface, whole, start.step if start else 0, run.log)
+    first_step = start.step if start else 0
     reporter = Reporter(run, config, whole.updates, start.facts if start else {})
-    while crew.step < config.total_steps and not run.should_stop():
-        crew.watch(TICK_SECONDS)
+    with Crew(cluster, config, interface, whole, first_step, run.log) as crew:
+        while crew.step < config.total_steps and not run.should_stop():
+            crew.watch(TICK_SECONDS)
+            reporter.tell(crew)
+            if run.checkpoint_due():
+                run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
+        crew.dismiss()
         reporter.tell(crew)
-        if run.checkpoint_due():
-            run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
-    crew.dismiss()
-    reporter.tell(crew)
-    run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
-
-
-def fresh(config: GorilaConfig, parameters: FlatParameters) -> ShardState:
-    """θ⁺ and θ⁻ at the beginning."""
-    values = parameters.values.numpy().copy()
-    return ShardState(values, first_statistics(config, values), values, 0)
-
-
-def state(
-    whole: ShardState, step: int, config: GorilaConfig, parameters: FlatParameters, facts: dict[str, JsonValue]
-) -> TrainingState:
-    """What the next update depends on, but for the replay memories and the environments, which begin anew."""
-    parameters.values.copy_(torch.from_numpy(whole.values.copy()))
-    tensors = {f"network.{name}": values for name, values in parameters.named().items()}
-    tensors |= {
-        "optimizer.statistics": torch.from_numpy(whole.statistics.copy()),
-        "target.values": torch.from_numpy(whole.target.copy()),
-    }
-    facts = {**facts, "updates": whole.updates, "optimizer": config.optimizer}
-    return TrainingState(step, step * config.environment.frames_per_step, tensors, facts)
-
-
-def restore(start: TrainingState, config: GorilaConfig, parameters: FlatParameters) -> ShardState:
-    """Put a saved state back in place; another optimizer begins with its own statistics."""
-    prefix = "network."
-    parameters.load(
-        {name.removeprefix(prefix): tensor for name, tensor in start.tensors.items() if name.startswith(prefix)}
-    )
-    first = fresh(config, parameters)
-    same = start.facts["optimizer"] == config.optimizer
-    statistics = start.tensors["optimizer.statistics"].numpy() if same else first.statistics
-    return ShardState(
-        first.values, statistics, start.tensors["target.values"].numpy(), int(str(start.facts["updates"]))
-    )
+        run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))

@@ -1,0 +1,85 @@
+"""What a run is told of Gorila's roles, from made work."""
+
+from collections import Counter
+
+import pytest
+
+from workers.trainer.bundle_report import Report
+from workers.trainer.config import GorilaConfig
+from workers.trainer.crew_work import Stock, Work
+from workers.trainer.gorila_reporter import Reporter, histogram
+from workers.trainer.own_environment import Episode
+from workers.trainer.parameter_server import Tally
+from workers.trainer.run import NullRun
+
+
+class MadeCrew:
+    """Somebody whose work is given beforehand."""
+
+    def __init__(self, *works: Work) -> None:
+        self.step, self.updates, self.lost = 40, 7, 2
+        self._works = list(works)
+
+    def take_work(self) -> Work:
+        return self._works.pop(0)
+
+
+def report(**fields: float) -> Report:
+    made = Report(steps=20, epsilon=0.5, fill=0.25, bytes_pushed=1000, bytes_pulled=3000, outliers=1)
+    made.seconds["acting"], made.seconds["learning"] = 0.5, 1.0
+    for value in fields.values():
+        made.gradient({"train/value_loss": value})
+    return made
+
+
+def told(monkeypatch: pytest.MonkeyPatch, config: GorilaConfig, *works: Work) -> tuple[NullRun, Reporter]:
+    """What is reported when two seconds pass between the beginning and the end of the work."""
+    clock = iter([0.0, *[2.0] * 10])
+    monkeypatch.setattr("workers.trainer.gorila_reporter.time.monotonic", lambda: next(clock))
+    run, crew = NullRun(), MadeCrew(*works)
+    reporter = Reporter(run, config, updates=5, facts={"stale": 10, "outliers": 20})
+    for _ in works:
+        reporter.tell(crew)
+    return run, reporter
+
+
+def test_metrics_are_shares_of_time_and_means_of_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = GorilaConfig(env="ALE/Pong-v5", num_shards=2)
+    tally = Tally(applied=3, discarded=1, staleness=Counter({0: 2, 5: 2}), busy_seconds=1.0)
+    work = Work([(30, Episode(3.0, 12))], [report(a=1.0, b=3.0), report(c=5.0)], tally)
+    run, reporter = told(monkeypatch, config, work)
+    values = run.reported[-1]
+    assert (run.step, run.frames, run.updates) == (40, 160, 2)
+    assert run.episodes == [(30, 120, 3.0, 12)]
+    assert values["train/value_loss"] == 3.0
+    assert values["train/epsilon"] == 0.5
+    assert values["gorila/actor_busy"] == 1.0 / (2 * 2)
+    assert values["gorila/learner_busy"] == 2.0 / (2 * 2)
+    assert values["gorila/shard_busy"] == 1.0 / (2 * 2)
+    assert values["gorila/bytes_pushed_per_second"] == 1000
+    assert values["gorila/bytes_pulled_per_second"] == 3000
+    assert values["gorila/replay_fill"] == 0.25
+    assert (values["gorila/discarded_stale"], values["gorila/discarded_outlier"]) == (11, 22)
+    assert values["gorila/lost_roles"] == 2
+    assert values["gorila/staleness"] == 2.5
+    assert reporter.facts == {"stale": 11, "outliers": 22}
+
+
+def test_the_global_replay_memory_tells_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = GorilaConfig(mode="free", num_replays=2)
+    stocks = {0: Stock(10, 0.5, 0.0), 1: Stock(20, 1.0, 0.0)}
+    run, _ = told(monkeypatch, config, Work(reports=[report(a=1.0)], stocks=stocks, stock_seconds=1.0))
+    assert run.reported[-1]["gorila/replay_fill"] == 0.75
+    assert run.reported[-1]["gorila/replay_busy"] == 1.0 / (2 * 2)
+
+
+def test_the_histogram_counts_every_gradient_once() -> None:
+    staleness = Counter({0: 5, 1: 2, 3: 1, 4: 1, 15: 1, 16: 1, 255: 1, 256: 1, 9999: 1})
+    values = histogram(staleness)
+    mean = values.pop("gorila/staleness")
+    assert mean == pytest.approx(sum(k * n for k, n in staleness.items()) / staleness.total())
+    assert list(values.values()) == [5, 3, 2, 1, 1, 2]
+    names = list(values)
+    assert names[:2] == ["gorila/staleness_0", "gorila/staleness_1_to_3"]
+    assert names[-1] == "gorila/staleness_256_and_more"
+    assert histogram(Counter()) == {}
