@@ -1,0 +1,53 @@
+"""Hosts to rely on."""
+
+from typing import cast
+
+import pytest
+
+from workers.trainer.gorila_hosts import LOOK_SECONDS, SUSPICION_SECONDS, Hosts
+from workers.trainer.ray_cluster import Host, RayCluster
+
+A, B = Host("node-a", "10.0.0.1", "a", 4), Host("node-b", "10.0.0.2", "b", 4)
+B_AGAIN = Host("node-c", "10.0.0.2", "b", 4)
+
+
+class MadeCluster:
+    """A cluster whose hosts come and go as the test wants."""
+
+    def __init__(self, *hosts: Host) -> None:
+        self.hosts = list(hosts)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """What time it is: the only number in the list."""
+    now = [100.0]
+    monkeypatch.setattr("workers.trainer.gorila_hosts.time.monotonic", lambda: now[0])
+    return now
+
+
+def test_a_host_that_fell_silent_is_not_relied_on_for_a_while(clock: list[float]) -> None:
+    hosts = Hosts(cast(RayCluster, MadeCluster(A, B)))
+    hosts.suspect(B)
+    assert hosts.reliable == [A]
+    clock[0] += SUSPICION_SECONDS + 1
+    assert hosts.reliable == [A, B]
+
+
+def test_a_host_that_is_back_as_another_node_is_relied_on(clock: list[float]) -> None:
+    cluster = MadeCluster(A, B)
+    hosts = Hosts(cast(RayCluster, cluster))
+    hosts.suspect(B)
+    cluster.hosts = [A, B_AGAIN]
+    assert not hosts.due
+    clock[0] += LOOK_SECONDS + 1
+    assert hosts.due
+    hosts.look()
+    assert hosts.reliable == [A, B_AGAIN]
+
+
+@pytest.mark.usefixtures("clock")
+def test_where_all_fell_silent_all_are_better_than_none() -> None:
+    hosts = Hosts(cast(RayCluster, MadeCluster(A)))
+    hosts.suspect(A)
+    assert hosts.reliable == [A]
