@@ -23,7 +23,8 @@ ADDRESS = "ARCADIA_RAY_ADDRESS"
 # What travels in one piece are a few million numbers at most, and each piece only until its reader has it.
 OBJECT_STORE_BYTES = 200 * 2**20
 FOLDER = "arcadia-ray-"
-LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # Ray's own name for "one machine only"
+# Of a Ray of our own, which is for one machine only and for who has its token; Ray reads this when it is imported.
+OF_OUR_OWN = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token"}
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0"}
 
 
@@ -88,9 +89,7 @@ class RayCluster:
     def _start(self) -> None:
         os.environ.update(QUIET)
         if self._address is None:
-            # Read when Ray is imported.
-            os.environ.update(LOOPBACK)
-            os.environ["RAY_AUTH_MODE"] = "token"
+            os.environ.update(OF_OUR_OWN)
             os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # Ray reads it once in a process
         import ray
 

@@ -8,10 +8,13 @@ import pytest
 
 from tests.workers.trainer import trainers
 from tests.workers.trainer.trainers import Trainer
+from workers.trainer import ray_cluster
 
 # Read when torch is loaded: on a busy machine, threads that spin for one another take most of a test's time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# Read when Ray is imported, as some tests do before others start one.
+os.environ.update(ray_cluster.OF_OUR_OWN)
 
 StartTrainer = Callable[..., Trainer]
 
