@@ -28,6 +28,30 @@ DQN_SOURCE = (
 
 PRESETS = (
     Preset(
+        name="gorila-cartpole",
+        title="Gorila learns CartPole",
+        shows="Two bundles of actor, replay memory and learner that balance a pole, on a local Ray.",
+        source="Tuned here; the method is the Gorila paper's algorithm 1, bundled, with AdaGrad.",
+        config=GorilaConfig(
+            env="CartPole-v1",
+            total_steps=250_000,
+            checkpoint_seconds=10,
+            batch_size=64,
+            replay_frames=100_000,
+            learning_starts=1_000,
+            gamma=0.98,
+            final_epsilon=0.01,
+            epsilon_anneal_updates=2_500,
+            target_update_interval=100,
+            learning_rate=0.02,
+            adagrad_epsilon=0.0001,
+            max_grad_norm=10,
+            hidden_units=128,
+            activation="relu",
+            clip_rewards=False,
+        ),
+    ),
+    Preset(
         name="gorila-laptop",
         title="Gorila on one machine",
         shows="Two bundles of actor, replay memory and learner around a parameter server, on a local Ray.",
