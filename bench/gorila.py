@@ -12,7 +12,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from workers.trainer.algorithms import gorila
 from workers.trainer.config import GorilaConfig
-from workers.trainer.ray_cluster import RayCluster
+from workers.trainer.gorila.ray_cluster import RayCluster
 from workers.trainer.run import NullRun
 
 BUNDLES = (1, 2, 4)

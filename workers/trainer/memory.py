@@ -7,13 +7,13 @@ from pathlib import Path
 import psutil
 import torch
 
-from workers.trainer import ray_cluster
 from workers.trainer.bodies import ARCHITECTURES, resolved
 from workers.trainer.config import AsynchronousFields, Ga3cConfig, GorilaConfig, RunConfig, SynchronousFields
 from workers.trainer.experiences import ROLLOUTS
+from workers.trainer.gorila import ray_cluster
+from workers.trainer.gorila.prioritised_memory import BYTES_OF_PRIORITY
+from workers.trainer.gorila.replay_memory import FrameKind, bytes_of_slot, frames_of
 from workers.trainer.precision import body_dtype
-from workers.trainer.prioritised_memory import BYTES_OF_PRIORITY
-from workers.trainer.replay_memory import FrameKind, bytes_of_slot, frames_of
 
 MEBIBYTE = 2**20
 # With torch, gymnasium and the emulators loaded; processes share these pages with the one they are forked from.

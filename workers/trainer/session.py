@@ -14,13 +14,13 @@ from workers.trainer.checkpoints import CheckpointError
 from workers.trainer.config import AsynchronousFields, GorilaConfig
 from workers.trainer.devices import DeviceError
 from workers.trainer.directory_run import DirectoryRun
+from workers.trainer.gorila.ray_cluster import ClusterError
 from workers.trainer.journal import Journal
 from workers.trainer.launching import Launch
 from workers.trainer.memory import MemoryShortageError
 from workers.trainer.precision import body_dtype
 from workers.trainer.processes import ActorFailed
 from workers.trainer.progress_bar import ProgressBar
-from workers.trainer.ray_cluster import ClusterError
 from workers.trainer.recorder import Recorder
 from workers.trainer.stopping import StopRequest
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.workers.trainer import trainers
 from tests.workers.trainer.trainers import Trainer
-from workers.trainer import ray_cluster
+from workers.trainer.gorila import ray_cluster
 
 # Read when torch is loaded: on a busy machine, threads that spin for one another take most of a test's time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

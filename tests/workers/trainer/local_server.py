@@ -6,9 +6,7 @@ import numpy as np
 import torch
 
 from workers.trainer.config import GorilaConfig
-from workers.trainer.networks import ActionValues
-from workers.trainer.optimizers import FlatParameters
-from workers.trainer.parameter_server import (
+from workers.trainer.gorila.parameter_server import (
     Floats,
     ParameterShard,
     Part,
@@ -18,6 +16,8 @@ from workers.trainer.parameter_server import (
     shares,
     split,
 )
+from workers.trainer.networks import ActionValues
+from workers.trainer.optimizers import FlatParameters
 
 
 class LocalServer:

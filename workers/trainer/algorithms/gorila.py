@@ -1,6 +1,6 @@
 """Gorila DQN: distributed deep Q-learning (Nair et al. 2015, section 4, its algorithm 1 quoted in comments).
 
-Nothing here but `train` knows of Ray, which puts each role into a process of its own: see `gorila_crew.py`.
+Nothing here but `train` knows of Ray, which puts each role into a process of its own: see `gorila/crew.py`.
 """
 
 import random
@@ -13,21 +13,21 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from workers.trainer import networks, own_environment
-from workers.trainer.bundle_report import Report
 from workers.trainer.config import GorilaConfig
 from workers.trainer.environments import Observations
-from workers.trainer.gorila_reporter import Reporter
-from workers.trainer.gorila_state import fresh, restore, state
+from workers.trainer.gorila.outliers import LossWatch
+from workers.trainer.gorila.parameter_server import ParameterServer
+from workers.trainer.gorila.prioritised_memory import PrioritisedMemory
+from workers.trainer.gorila.ray_cluster import RayCluster
+from workers.trainer.gorila.replay_memory import Minibatch, ReplayMemory, Slots, Weights, frames_of
+from workers.trainer.gorila.replica import Replica
+from workers.trainer.gorila.report import Report
+from workers.trainer.gorila.reporter import Reporter
+from workers.trainer.gorila.saved_state import fresh, restore, state
 from workers.trainer.networks import ActionValues
 from workers.trainer.optimizers import FlatParameters, clip_to_norm, learning_rate_at
-from workers.trainer.outliers import LossWatch
 from workers.trainer.own_environment import Episode, OwnEnvironment
-from workers.trainer.parameter_server import ParameterServer
 from workers.trainer.precision import body_dtype
-from workers.trainer.prioritised_memory import PrioritisedMemory
-from workers.trainer.ray_cluster import RayCluster
-from workers.trainer.replay_memory import Minibatch, ReplayMemory, Slots, Weights, frames_of
-from workers.trainer.replica import Replica
 from workers.trainer.run import Run
 from workers.trainer.spaces import ActionSpace, number_of_actions
 
@@ -275,7 +275,7 @@ def train(config: GorilaConfig, run: Run) -> None:
 
 def train_on(cluster: RayCluster, config: GorilaConfig, run: Run) -> None:
     """Have a crew of roles train the network until T reaches the end or the run shall stop."""
-    from workers.trainer.gorila_crew import Crew  # loads Ray, which no other method needs
+    from workers.trainer.gorila.crew import Crew  # loads Ray, which no other method needs
 
     torch.manual_seed(config.seed)
     interface = own_environment.interface(config)

@@ -13,12 +13,12 @@ from tests.workers.trainer.made_sequence import ACTIONS, READINGS, MadeSequence
 from workers.trainer import networks, own_environment
 from workers.trainer.algorithms import gorila
 from workers.trainer.algorithms.gorila import Bundle
-from workers.trainer.bundle_report import Report
 from workers.trainer.config import GorilaConfig
+from workers.trainer.gorila.outliers import LossWatch
+from workers.trainer.gorila.replay_memory import Minibatch
+from workers.trainer.gorila.report import Report
 from workers.trainer.networks import ActionValues, DuelingValues
-from workers.trainer.outliers import LossWatch
 from workers.trainer.presets import PRESETS
-from workers.trainer.replay_memory import Minibatch
 from workers.trainer.spaces import Discrete
 
 STEPS = 60

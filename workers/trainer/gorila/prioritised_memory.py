@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.trainer.replay_memory import FrameKind, ReplayMemory, Slots, Weights
+from workers.trainer.gorila.replay_memory import FrameKind, ReplayMemory, Slots, Weights
 
 # ε of the paper: no transition is left out for ever.
 SMALLEST_ERROR = 1e-3

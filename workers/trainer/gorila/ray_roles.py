@@ -17,12 +17,12 @@ from ray.exceptions import RayError, RayTaskError
 
 from workers.trainer import memory
 from workers.trainer.algorithms.gorila import Bundle, FreeActor, FreeLearner, Interface, replay_memory
-from workers.trainer.bundle_report import Report
 from workers.trainer.config import GorilaConfig
-from workers.trainer.crew_work import Stock
 from workers.trainer.environments import Observations
-from workers.trainer.parameter_server import Floats, ParameterShard, Part, ShardState, Tally, shares
-from workers.trainer.replay_memory import Experience, Minibatch, Slots, Weights, frames_of
+from workers.trainer.gorila.parameter_server import Floats, ParameterShard, Part, ShardState, Tally, shares
+from workers.trainer.gorila.replay_memory import Experience, Minibatch, Slots, Weights, frames_of
+from workers.trainer.gorila.report import Report
+from workers.trainer.gorila.work import Stock
 
 # How long a role waits for another before it tells the trainer, who knows whether that one is lost.
 PATIENCE_SECONDS = 5.0

@@ -7,7 +7,7 @@ import pytest
 
 from tests.workers.trainer.local_server import LocalServer, server_of
 from workers.trainer.config import GorilaConfig
-from workers.trainer.parameter_server import (
+from workers.trainer.gorila.parameter_server import (
     ParameterShard,
     ShardState,
     first_statistics,

@@ -4,8 +4,8 @@ from typing import cast
 
 import pytest
 
-from workers.trainer.gorila_hosts import LOOK_SECONDS, SUSPICION_SECONDS, Hosts
-from workers.trainer.ray_cluster import Host, RayCluster
+from workers.trainer.gorila.hosts import LOOK_SECONDS, SUSPICION_SECONDS, Hosts
+from workers.trainer.gorila.ray_cluster import Host, RayCluster
 
 A, B = Host("node-a", "10.0.0.1", "a", 4), Host("node-b", "10.0.0.2", "b", 4)
 B_AGAIN = Host("node-c", "10.0.0.2", "b", 4)
@@ -22,7 +22,7 @@ class MadeCluster:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """What time it is: the only number in the list."""
     now = [100.0]
-    monkeypatch.setattr("workers.trainer.gorila_hosts.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("workers.trainer.gorila.hosts.time.monotonic", lambda: now[0])
     return now
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from workers.trainer.prioritised_memory import SMALLEST_ERROR, PrioritisedMemory, SumTree
-from workers.trainer.replay_memory import FrameKind
+from workers.trainer.gorila.prioritised_memory import SMALLEST_ERROR, PrioritisedMemory, SumTree
+from workers.trainer.gorila.replay_memory import FrameKind
 
 ALPHA = 0.6
 

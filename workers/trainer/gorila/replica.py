@@ -1,9 +1,9 @@
 """A copy of the Q-network that is kept in step with the parameter server (Nair et al. 2015, section 4)."""
 
-from workers.trainer.bundle_report import Report
+from workers.trainer.gorila.parameter_server import ParameterServer, shares
+from workers.trainer.gorila.report import Report
 from workers.trainer.networks import ActionValues
 from workers.trainer.optimizers import FlatParameters
-from workers.trainer.parameter_server import ParameterServer, shares
 
 
 class Replica:

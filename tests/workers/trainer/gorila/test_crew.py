@@ -10,9 +10,9 @@ import torch
 
 from workers.trainer.algorithms import gorila
 from workers.trainer.config import GorilaConfig
+from workers.trainer.gorila.ray_cluster import RayCluster
 from workers.trainer.memory import MemoryShortageError
 from workers.trainer.processes import ActorFailed
-from workers.trainer.ray_cluster import RayCluster
 from workers.trainer.run import NullRun, TrainingState
 
 BUNDLED: dict[str, Any] = {

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from workers.trainer.environments import Observations
-from workers.trainer.prioritised_memory import PrioritisedMemory
-from workers.trainer.replay_memory import Experience, FrameKind, ReplayMemory, bytes_of_slot, frames_of
+from workers.trainer.gorila.prioritised_memory import PrioritisedMemory
+from workers.trainer.gorila.replay_memory import Experience, FrameKind, ReplayMemory, bytes_of_slot, frames_of
 
 SIDE = 3
 STACKED = FrameKind((SIDE, SIDE), np.dtype(np.uint8), 4)

@@ -4,8 +4,8 @@ import torch
 from pydantic import JsonValue
 
 from workers.trainer.config import GorilaConfig
+from workers.trainer.gorila.parameter_server import ShardState, first_statistics
 from workers.trainer.optimizers import FlatParameters
-from workers.trainer.parameter_server import ShardState, first_statistics
 from workers.trainer.run import TrainingState
 
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from workers.trainer.bundle_report import Report
+from workers.trainer.gorila.parameter_server import Tally
+from workers.trainer.gorila.report import Report
 from workers.trainer.own_environment import Episode
-from workers.trainer.parameter_server import Tally
 
 
 @dataclass(frozen=True)

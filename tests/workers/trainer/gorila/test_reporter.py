@@ -4,12 +4,12 @@ from collections import Counter
 
 import pytest
 
-from workers.trainer.bundle_report import Report
 from workers.trainer.config import GorilaConfig
-from workers.trainer.crew_work import Stock, Work
-from workers.trainer.gorila_reporter import Reporter, histogram
+from workers.trainer.gorila.parameter_server import Tally
+from workers.trainer.gorila.report import Report
+from workers.trainer.gorila.reporter import Reporter, histogram
+from workers.trainer.gorila.work import Stock, Work
 from workers.trainer.own_environment import Episode
-from workers.trainer.parameter_server import Tally
 from workers.trainer.run import NullRun
 
 
@@ -35,7 +35,7 @@ def report(**fields: float) -> Report:
 def told(monkeypatch: pytest.MonkeyPatch, config: GorilaConfig, *works: Work) -> tuple[NullRun, Reporter]:
     """What is reported when two seconds pass between the beginning and the end of the work."""
     clock = iter([0.0, *[2.0] * 10])
-    monkeypatch.setattr("workers.trainer.gorila_reporter.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("workers.trainer.gorila.reporter.time.monotonic", lambda: next(clock))
     run, crew = NullRun(), MadeCrew(*works)
     reporter = Reporter(run, config, updates=5, facts={"stale": 10, "outliers": 20})
     for _ in works:

@@ -8,7 +8,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from workers.trainer.config import GorilaConfig
-from workers.trainer.crew_work import Work
+from workers.trainer.gorila.work import Work
 from workers.trainer.run import Run
 
 # Work is told of several times a second: shares of less time than this would say little.

@@ -13,15 +13,15 @@ from math import ceil
 import numpy as np
 
 from workers.trainer.algorithms.gorila import Interface
-from workers.trainer.bundle_report import Report
 from workers.trainer.config import GorilaConfig
-from workers.trainer.crew_work import Stock, Work
-from workers.trainer.gorila_hosts import Hosts
-from workers.trainer.gorila_role import Answer, Kind, Role, lost
-from workers.trainer.gorila_roles import PATIENCE_SECONDS, Orders
-from workers.trainer.parameter_server import ShardState, Tally, joined, restored, split
+from workers.trainer.gorila.hosts import Hosts
+from workers.trainer.gorila.parameter_server import ShardState, Tally, joined, restored, split
+from workers.trainer.gorila.ray_cluster import Host, RayCluster
+from workers.trainer.gorila.ray_roles import PATIENCE_SECONDS, Orders
+from workers.trainer.gorila.report import Report
+from workers.trainer.gorila.role import Answer, Kind, Role, lost
+from workers.trainer.gorila.work import Stock, Work
 from workers.trainer.processes import ActorFailed
-from workers.trainer.ray_cluster import Host, RayCluster
 
 # How long an order is for: a stop request waits for the end of one, and between two a role waits for the trainer.
 ORDER_SECONDS = 0.2

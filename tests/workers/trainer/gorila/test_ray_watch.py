@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from workers.trainer import ray_watch
+from workers.trainer.gorila import ray_watch
 
 HOLD = "import sys; file = open(sys.argv[1], 'w'); print('open', flush=True); sys.stdin.read()"
 

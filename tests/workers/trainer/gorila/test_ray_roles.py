@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.workers.trainer.test_replay_memory import READINGS, STACKED, World, literal, sampled
-from workers.trainer import gorila_roles
-from workers.trainer.gorila_roles import RemoteSource, RemoteStorage
-from workers.trainer.replay_memory import FrameKind, ReplayMemory
+from tests.workers.trainer.gorila.test_replay_memory import READINGS, STACKED, World, literal, sampled
+from workers.trainer.gorila import ray_roles
+from workers.trainer.gorila.ray_roles import RemoteSource, RemoteStorage
+from workers.trainer.gorila.replay_memory import FrameKind, ReplayMemory
 
 
 def handle_of(memory: ReplayMemory) -> Any:
@@ -22,7 +22,7 @@ def handle_of(memory: ReplayMemory) -> Any:
 def test_every_step_reaches_one_of_the_shards_with_its_whole_stacks(
     kind: FrameKind, steps_at_a_time: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gorila_roles, "EXPERIENCE_STEPS", steps_at_a_time)
+    monkeypatch.setattr(ray_roles, "EXPERIENCE_STEPS", steps_at_a_time)
     shards = [ReplayMemory(kind, 2000, seed) for seed in (1, 2)]
     storage, world, stored = RemoteStorage(kind.stack), World(kind, 3), []
     storage.replays = [handle_of(shard) for shard in shards]
@@ -41,7 +41,7 @@ def test_every_step_reaches_one_of_the_shards_with_its_whole_stacks(
 def test_a_learner_samples_from_one_shard_after_another_and_tells_errors_to_where_they_belong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(gorila_roles, "answers", lambda calls: calls)  # they have been made already
+    monkeypatch.setattr(ray_roles, "answers", lambda calls: calls)  # they have been made already
     told: list[int] = []
     shards = []
     for number in range(3):

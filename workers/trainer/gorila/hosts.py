@@ -2,7 +2,7 @@
 
 import time
 
-from workers.trainer.ray_cluster import Host, RayCluster
+from workers.trainer.gorila.ray_cluster import Host, RayCluster
 
 # How often the hosts are looked at, and for how long one that fell silent is not relied on.
 LOOK_SECONDS, SUSPICION_SECONDS = 2.0, 60.0

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from workers.trainer import ray_watch
+from workers.trainer.gorila import ray_watch
 
 ADDRESS = "ARCADIA_RAY_ADDRESS"
 # What travels in one piece are a few million numbers at most, and each piece only until its reader has it.

@@ -10,20 +10,20 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from workers.trainer import gorila_roles
-from workers.trainer.gorila_roles import Handle
+from workers.trainer.gorila import ray_roles
+from workers.trainer.gorila.ray_cluster import Host
+from workers.trainer.gorila.ray_roles import Handle
 from workers.trainer.memory import MemoryShortageError
 from workers.trainer.processes import ActorFailed
-from workers.trainer.ray_cluster import Host
 
 Answer = Future[Any]
 Kind = Literal["shard", "replay", "bundle", "actor", "learner"]
 CLASSES: dict[Kind, type[Any]] = {
-    "shard": gorila_roles.ShardRole,
-    "replay": gorila_roles.ReplayRole,
-    "bundle": gorila_roles.BundleRole,
-    "actor": gorila_roles.ActorRole,
-    "learner": gorila_roles.LearnerRole,
+    "shard": ray_roles.ShardRole,
+    "replay": ray_roles.ReplayRole,
+    "bundle": ray_roles.BundleRole,
+    "actor": ray_roles.ActorRole,
+    "learner": ray_roles.LearnerRole,
 }
 
 # Roles may outnumber cores; but where one asks for nothing at all, Ray does not place it where it is told.
