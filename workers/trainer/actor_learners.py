@@ -16,7 +16,7 @@ from workers.trainer.config import AsynchronousFields
 from workers.trainer.optimizers import FlatParameters, MomentumSGD, Optimizer, RMSProp, learning_rate_at
 from workers.trainer.own_environment import Episode
 from workers.trainer.processes import Link, Processes
-from workers.trainer.run import Run, TrainingState
+from workers.trainer.run import Run, TrainingState, part
 
 Config = TypeVar("Config", bound=AsynchronousFields)
 
@@ -127,10 +127,7 @@ def share(
         first_step=restored.step if restored else 0,
     )
     if restored:
-        prefix = "network."
-        parameters.load(
-            {name.removeprefix(prefix): value for name, value in restored.tensors.items() if name.startswith(prefix)}
-        )
+        parameters.load(restored.part("network"))
         saved = restored.tensors["optimizer.statistics"]
         for row in range(rows):  # a fork may have more actor-learners, or fewer
             shared.statistics[row] = saved[row % len(saved)]
@@ -163,7 +160,7 @@ def train(
         While actor-learners write, it may hold half of an update, as they themselves may read it.
         """
         step = shared.T
-        tensors = {f"network.{name}": values for name, values in parameters.named().items()}
+        tensors = part("network", parameters.named())
         tensors |= {"optimizer.statistics": shared.statistics, **shared.others}
         return TrainingState(step=step, frames=step * frames_per_step, tensors=tensors)
 

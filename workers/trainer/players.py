@@ -16,7 +16,6 @@ from workers.trainer.playback import Action, Stage
 from workers.trainer.policies import Policy, policy_over
 from workers.trainer.run import TrainingState
 
-PREFIX = "network."
 Network = TypeVar("Network", bound=nn.Module)
 
 
@@ -78,8 +77,7 @@ def player_of(config: RunConfig, stage: Stage, state: TrainingState, seed: int) 
 
 
 def _restored(network: Network, state: TrainingState) -> Network:
-    weights = {name.removeprefix(PREFIX): value for name, value in state.tensors.items() if name.startswith(PREFIX)}
-    network.load_state_dict(weights)
+    network.load_state_dict(state.part("network"))
     return network
 
 

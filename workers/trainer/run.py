@@ -19,6 +19,16 @@ class TrainingState:
     tensors: dict[str, torch.Tensor]
     facts: dict[str, JsonValue] = field(default_factory=dict)
 
+    def part(self, name: str) -> dict[str, torch.Tensor]:
+        """The tensors of one part, such as the network, by the names that they have there."""
+        prefix = f"{name}."
+        return {key.removeprefix(prefix): tensor for key, tensor in self.tensors.items() if key.startswith(prefix)}
+
+
+def part(name: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """What a state calls the tensors of one part."""
+    return {f"{name}.{key}": tensor for key, tensor in tensors.items()}
+
 
 class Run(Protocol):
     """The seam between an algorithm and whoever runs it: report, ask whether to stop, store what to resume from."""

@@ -7,9 +7,9 @@ import torch
 
 from workers.trainer.config import GorilaConfig
 from workers.trainer.gorila.parameter_server import (
+    Coming,
     Floats,
     ParameterShard,
-    Part,
     ShardState,
     first_statistics,
     joined,
@@ -26,8 +26,9 @@ class LocalServer:
     def __init__(self, shards: Sequence[ParameterShard]) -> None:
         self._shards = shards
 
-    def pull(self, known: Sequence[int]) -> list[Part]:
-        return [shard.pull(updates) for shard, updates in zip(self._shards, known, strict=True)]
+    def ask(self, known: Sequence[int]) -> Coming:
+        parts = [shard.pull(updates) for shard, updates in zip(self._shards, known, strict=True)]
+        return lambda: parts
 
     def push(self, gradients: Floats, of_updates: Sequence[int], learning_rate: float) -> None:
         parts = shares(len(gradients), len(self._shards))

@@ -21,7 +21,7 @@ from workers.trainer.own_environment import OwnEnvironment, interface
 from workers.trainer.precision import body_dtype
 from workers.trainer.processes import Link, Processes
 from workers.trainer.record_queues import QueueClosed
-from workers.trainer.run import Run, TrainingState
+from workers.trainer.run import Run, TrainingState, part
 from workers.trainer.spaces import number_of_actions
 
 TICK_SECONDS = 0.1
@@ -212,7 +212,7 @@ def largest(config: Ga3cConfig, counts: Counts, observation_shape: tuple[int, ..
 
 def state(model: Model, frames_per_step: int, counts: Counts, config: Ga3cConfig) -> TrainingState:
     """All that the next update depends on but the agents, which begin new episodes on resume."""
-    tensors = {f"network.{name}": values for name, values in model.parameters.named().items()}
+    tensors = part("network", model.parameters.named())
     tensors["optimizer.mean_square"] = model.optimizer.mean_square
     facts: dict[str, JsonValue] = {"counts": asdict(counts), "configured": asdict(configured(config))}
     return TrainingState(model.step, model.step * frames_per_step, tensors, facts)
@@ -220,10 +220,7 @@ def state(model: Model, frames_per_step: int, counts: Counts, config: Ga3cConfig
 
 def restore(start: TrainingState, model: Model, config: Ga3cConfig) -> Counts:
     """Put a saved state back in place; return the adjusted numbers, unless the configuration asks for others now."""
-    prefix = "network."
-    model.parameters.load(
-        {name.removeprefix(prefix): tensor for name, tensor in start.tensors.items() if name.startswith(prefix)}
-    )
+    model.parameters.load(start.part("network"))
     model.optimizer.mean_square.copy_(start.tensors["optimizer.mean_square"])
     model.step = start.step
     wanted = configured(config)

@@ -203,6 +203,7 @@ class Bundle:
             if actor.t % config.t_max == 0 and len(self.memory) * config.num_actors >= max(1, config.learning_starts):
                 with report.timed("learning"):
                     self._learner.learn(server, step, report)
+                replica.ask(server)  # with the gradients in it, while the actor goes on
 
     def tell(self, report: Report) -> None:
         """Complete a report by how things stand."""
@@ -225,6 +226,7 @@ class FreeActor:
             if actor.begins or actor.t % self._config.pull_interval == 0:
                 with report.timed("waiting"):
                     replica.update(server, report)
+                replica.ask(server)  # for the next time
             with report.timed("acting"):
                 report.step(actor.act())
 

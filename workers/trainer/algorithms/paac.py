@@ -13,7 +13,7 @@ from workers.trainer.optimizers import FlatParameters, RMSProp, clip_to_norm, le
 from workers.trainer.precision import body_dtype
 from workers.trainer.returns import n_step_returns
 from workers.trainer.rollouts import Actors, Rollout
-from workers.trainer.run import Run, TrainingState
+from workers.trainer.run import Run, TrainingState, part
 from workers.trainer.side_by_side import SideBySide
 from workers.trainer.spaces import number_of_actions
 from workers.trainer.tape import Tape, tape_of
@@ -144,7 +144,7 @@ def train(config: PaacConfig, run: Run) -> None:
 
 def state(book: EpisodeBook, optimizer: RMSProp, sample: Sampler) -> TrainingState:
     """All that the next update depends on but the environments, which begin new episodes on resume."""
-    tensors = {f"network.{name}": values for name, values in optimizer.parameters.named().items()}
+    tensors = part("network", optimizer.parameters.named())
     tensors["optimizer.mean_square"] = optimizer.mean_square
     tensors["sampler.random"] = sample.random.get_state()
     return TrainingState(step=book.step, frames=book.frames, tensors=tensors)
@@ -152,10 +152,7 @@ def state(book: EpisodeBook, optimizer: RMSProp, sample: Sampler) -> TrainingSta
 
 def restore(start: TrainingState, optimizer: RMSProp, sample: Sampler) -> int:
     """Put a saved state back in place and return its step."""
-    prefix = "network."
-    optimizer.parameters.load(
-        {name.removeprefix(prefix): tensor for name, tensor in start.tensors.items() if name.startswith(prefix)}
-    )
+    optimizer.parameters.load(start.part("network"))
     optimizer.mean_square.copy_(start.tensors["optimizer.mean_square"])
     sample.random.set_state(start.tensors["sampler.random"])
     return start.step

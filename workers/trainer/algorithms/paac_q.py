@@ -15,7 +15,7 @@ from workers.trainer.optimizers import FlatParameters, RMSProp, clip_to_norm, le
 from workers.trainer.precision import body_dtype
 from workers.trainer.returns import n_step_returns
 from workers.trainer.rollouts import Actors, Rollout
-from workers.trainer.run import Run, TrainingState
+from workers.trainer.run import Run, TrainingState, part
 from workers.trainer.side_by_side import SideBySide
 from workers.trainer.tape import tape_of
 
@@ -121,8 +121,7 @@ def train(config: PaacQConfig, run: Run) -> None:
 
 def state(book: EpisodeBook, optimizer: RMSProp, target: FlatParameters, explore: EpsilonGreedy) -> TrainingState:
     """All that the next update depends on but the environments, which begin new episodes on resume."""
-    tensors = {f"network.{name}": values for name, values in optimizer.parameters.named().items()}
-    tensors |= {f"target.{name}": values for name, values in target.named().items()}
+    tensors = part("network", optimizer.parameters.named()) | part("target", target.named())
     tensors["optimizer.mean_square"] = optimizer.mean_square
     tensors["explore.random"] = explore.random.get_state()
     return TrainingState(step=book.step, frames=book.frames, tensors=tensors)
@@ -130,10 +129,8 @@ def state(book: EpisodeBook, optimizer: RMSProp, target: FlatParameters, explore
 
 def restore(start: TrainingState, optimizer: RMSProp, target: FlatParameters, explore: EpsilonGreedy) -> int:
     """Put a saved state back in place and return its step."""
-    for prefix, parameters in (("network.", optimizer.parameters), ("target.", target)):
-        parameters.load(
-            {name.removeprefix(prefix): tensor for name, tensor in start.tensors.items() if name.startswith(prefix)}
-        )
+    optimizer.parameters.load(start.part("network"))
+    target.load(start.part("target"))
     optimizer.mean_square.copy_(start.tensors["optimizer.mean_square"])
     explore.random.set_state(start.tensors["explore.random"])
     return start.step

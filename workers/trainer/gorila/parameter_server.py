@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol
@@ -156,11 +156,15 @@ def restored(state: ShardState, updates: int, interval: int) -> ShardState:
     return ShardState(state.values, state.statistics, state.values if passed else state.target, updates)
 
 
+Coming = Callable[[], list[Part]]
+"""Parameters on their way: a call waits for them."""
+
+
 class ParameterServer(Protocol):
     """What actors and learners see of all shards together."""
 
-    def pull(self, known: Sequence[int]) -> list[Part]:
-        """Every shard's parameters, but of those that the caller has after so many updates."""
+    def ask(self, known: Sequence[int]) -> Coming:
+        """Ask for every shard's parameters, but of those that the caller has after so many updates."""
         ...
 
     def push(self, gradients: Floats, of_updates: Sequence[int], learning_rate: float) -> None:

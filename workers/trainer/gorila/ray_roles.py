@@ -19,7 +19,7 @@ from workers.trainer import memory
 from workers.trainer.algorithms.gorila import Bundle, FreeActor, FreeLearner, Interface, replay_memory
 from workers.trainer.config import GorilaConfig
 from workers.trainer.environments import Observations
-from workers.trainer.gorila.parameter_server import Floats, ParameterShard, Part, ShardState, Tally, shares
+from workers.trainer.gorila.parameter_server import Coming, Floats, ParameterShard, Part, ShardState, Tally, shares
 from workers.trainer.gorila.replay_memory import Experience, Minibatch, Slots, Weights, frames_of
 from workers.trainer.gorila.report import Report
 from workers.trainer.gorila.work import Stock
@@ -68,11 +68,12 @@ class RemoteServer:
     def __init__(self, shards: Sequence[Handle]) -> None:
         self._shards = shards
 
-    def pull(self, known: Sequence[int]) -> list[Part]:
-        return answers([shard.pull.remote(updates) for shard, updates in zip(self._shards, known, strict=True)])
+    def ask(self, known: Sequence[int]) -> Coming:
+        calls = [shard.pull.remote(updates) for shard, updates in zip(self._shards, known, strict=True)]
+        return lambda: answers(calls)
 
     def push(self, gradients: Floats, of_updates: Sequence[int], learning_rate: float) -> None:
-        """Send and do not wait; a shard does one thing after another, so the next pull finds this one applied."""
+        """Send and do not wait; a shard does one thing after another: who asks after this finds it applied."""
         parts = shares(len(gradients), len(self._shards))
         for shard, part, updates in zip(self._shards, parts, of_updates, strict=True):
             shard.push.remote(gradients[part], updates, learning_rate)

@@ -6,7 +6,7 @@ from pydantic import JsonValue
 from workers.trainer.config import GorilaConfig
 from workers.trainer.gorila.parameter_server import ShardState, first_statistics
 from workers.trainer.optimizers import FlatParameters
-from workers.trainer.run import TrainingState
+from workers.trainer.run import TrainingState, part
 
 
 def fresh(config: GorilaConfig, parameters: FlatParameters) -> ShardState:
@@ -20,8 +20,7 @@ def state(
 ) -> TrainingState:
     """What the next update depends on, but for the replay memories and the environments, which begin anew."""
     parameters.values.copy_(torch.from_numpy(whole.values.copy()))
-    tensors = {f"network.{name}": values for name, values in parameters.named().items()}
-    tensors |= {
+    tensors = part("network", parameters.named()) | {
         "optimizer.statistics": torch.from_numpy(whole.statistics.copy()),
         "target.values": torch.from_numpy(whole.target.copy()),
     }
@@ -31,10 +30,7 @@ def state(
 
 def restore(start: TrainingState, config: GorilaConfig, parameters: FlatParameters) -> ShardState:
     """Put a saved state back in place; another optimizer begins with its own statistics."""
-    prefix = "network."
-    parameters.load(
-        {name.removeprefix(prefix): tensor for name, tensor in start.tensors.items() if name.startswith(prefix)}
-    )
+    parameters.load(start.part("network"))
     first = fresh(config, parameters)
     same = start.facts["optimizer"] == config.optimizer
     statistics = start.tensors["optimizer.statistics"].numpy() if same else first.statistics

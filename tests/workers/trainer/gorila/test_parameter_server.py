@@ -49,7 +49,7 @@ def literal(optimizer: str, theta: np.ndarray, gradients: list[np.ndarray], rate
 
 def apply(server: LocalServer, shards: int, gradients: list[np.ndarray], rate: float = 0.05) -> None:
     for g in gradients:
-        server.push(g, [part.updates for part in server.pull([-1] * shards)], rate)
+        server.push(g, [part.updates for part in server.ask([-1] * shards)()], rate)
 
 
 @pytest.mark.parametrize("optimizer", CONFIGS)
@@ -123,8 +123,8 @@ def test_theta_minus_is_what_theta_was_after_the_last_multiple_of_n() -> None:
 
 def test_only_who_lacks_the_parameters_gets_them() -> None:
     server = server_of(GorilaConfig(**ADAGRAD, num_shards=2), np.zeros(SIZE, dtype=np.float32))
-    assert all(part.values is not None for part in server.pull([-1, -1]))
-    assert [part.values is None for part in server.pull([0, 1])] == [True, False]
+    assert all(part.values is not None for part in server.ask([-1, -1])())
+    assert [part.values is None for part in server.ask([0, 1])()] == [True, False]
 
 
 def test_a_restored_shard_counts_on_from_what_others_saw() -> None:
