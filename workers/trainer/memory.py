@@ -9,7 +9,7 @@ import torch
 
 from workers.trainer.bodies import ARCHITECTURES, resolved
 from workers.trainer.config import AsynchronousFields, Ga3cConfig, GorilaConfig, RunConfig, SynchronousFields
-from workers.trainer.experiences import ROLLOUTS
+from workers.trainer.ga3c.experiences import ROLLOUTS
 from workers.trainer.gorila import ray_cluster
 from workers.trainer.gorila.prioritised_memory import BYTES_OF_PRIORITY
 from workers.trainer.gorila.replay_memory import FrameKind, bytes_of_slot, frames_of

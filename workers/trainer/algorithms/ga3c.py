@@ -11,16 +11,16 @@ import torch
 from pydantic import JsonValue, TypeAdapter
 
 from workers.trainer import networks
-from workers.trainer.adjustment import Adjustment, Counts
 from workers.trainer.config import Ga3cConfig
-from workers.trainer.crew import Crew
 from workers.trainer.devices import cores
-from workers.trainer.experiences import Desk, Exchange, Experiences, bytes_of_agent, free_shared_memory
-from workers.trainer.ga3c_model import Model, TrainingBatch
+from workers.trainer.ga3c.adjustment import Adjustment, Counts
+from workers.trainer.ga3c.crew import Crew
+from workers.trainer.ga3c.experiences import Desk, Exchange, Experiences, bytes_of_agent, free_shared_memory
+from workers.trainer.ga3c.model import Model, TrainingBatch
+from workers.trainer.ga3c.record_queues import QueueClosed
 from workers.trainer.own_environment import OwnEnvironment, interface
 from workers.trainer.precision import body_dtype
 from workers.trainer.processes import Link, Processes
-from workers.trainer.record_queues import QueueClosed
 from workers.trainer.run import Run, TrainingState, part
 from workers.trainer.spaces import number_of_actions
 

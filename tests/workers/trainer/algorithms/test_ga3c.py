@@ -14,12 +14,12 @@ import pytest
 import torch
 
 from workers.trainer import networks
-from workers.trainer.adjustment import Counts
 from workers.trainer.algorithms import ga3c
 from workers.trainer.config import Ga3cConfig
 from workers.trainer.environments import Actions, Floats, Step
-from workers.trainer.experiences import Exchange, Experiences, Submission
-from workers.trainer.ga3c_model import Model, TrainingBatch
+from workers.trainer.ga3c.adjustment import Counts
+from workers.trainer.ga3c.experiences import Exchange, Experiences, Submission
+from workers.trainer.ga3c.model import Model, TrainingBatch
 from workers.trainer.own_environment import OwnEnvironment
 from workers.trainer.processes import ActorFailed
 from workers.trainer.run import NullRun

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.workers.waiting import wait_until
-from workers.trainer.adjustment import Counts
 from workers.trainer.config import Ga3cConfig
-from workers.trainer.crew import Crew, TooManyAgentsError, allow_open_files
-from workers.trainer.experiences import Desk, Exchange, Experiences
+from workers.trainer.ga3c.adjustment import Counts
+from workers.trainer.ga3c.crew import Crew, TooManyAgentsError, allow_open_files
+from workers.trainer.ga3c.experiences import Desk, Exchange, Experiences
 from workers.trainer.processes import ActorFailed, Link, Processes
 
 MOST = Counts(agents=3, predictors=3, trainers=3)

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from workers.trainer.config import TrainingConfig
 from workers.trainer.environments import Observations
+from workers.trainer.ga3c.record_queues import Reader, Writer, open_queue
 from workers.trainer.own_environment import Episode
-from workers.trainer.record_queues import Reader, Writer, open_queue
 from workers.trainer.returns import returns_of_one
 
 ROLLOUTS = 2

@@ -4,8 +4,8 @@ import resource
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
-from workers.trainer.adjustment import Counts
-from workers.trainer.experiences import Desk, Exchange
+from workers.trainer.ga3c.adjustment import Counts
+from workers.trainer.ga3c.experiences import Desk, Exchange
 from workers.trainer.processes import Processes
 
 # An agent's four pipes as the main process holds them, and some room; what it has open otherwise.

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from workers.trainer import experiences
 from workers.trainer.config import Ga3cConfig
-from workers.trainer.experiences import Exchange, Experiences, SharedMemoryError, Submission
+from workers.trainer.ga3c import experiences
+from workers.trainer.ga3c.experiences import Exchange, Experiences, SharedMemoryError, Submission
 
 AGENTS, T_MAX = 3, 4
 

@@ -6,8 +6,8 @@ from torch import Tensor
 
 from workers.trainer import networks
 from workers.trainer.config import Ga3cConfig
-from workers.trainer.experiences import Experiences, Submission
-from workers.trainer.ga3c_model import Losses, Model, TrainingBatch, guarded_losses
+from workers.trainer.ga3c.experiences import Experiences, Submission
+from workers.trainer.ga3c.model import Losses, Model, TrainingBatch, guarded_losses
 from workers.trainer.networks import ActorCritic
 from workers.trainer.own_environment import Episode
 from workers.trainer.spaces import Discrete

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from workers.trainer.config import Ga3cConfig
-from workers.trainer.experiences import Experiences, Submission
+from workers.trainer.ga3c.experiences import Experiences, Submission
 from workers.trainer.networks import ActorCritic
 from workers.trainer.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
 from workers.trainer.own_environment import Episode

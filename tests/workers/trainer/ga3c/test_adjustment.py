@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from workers.trainer.adjustment import Adjustment, Counts
+from workers.trainer.ga3c.adjustment import Adjustment, Counts
 
 MOST = Counts(agents=8, predictors=3, trainers=3)
 SECONDS = 10.0

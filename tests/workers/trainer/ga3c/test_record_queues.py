@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
+from workers.trainer.ga3c.record_queues import QueueClosed, Writer, open_queue
 from workers.trainer.processes import ActorFailed, Link, Processes
-from workers.trainer.record_queues import QueueClosed, Writer, open_queue
 
 
 def write_for_ever(link: Link, writer: Writer) -> None:
