@@ -26,7 +26,9 @@ ARCHITECTURES: dict[Network, tuple[Convolutions, int]] = {
 class PixelBody(nn.Module):
     """Convolutions over stacked 84×84 frames, then one hidden layer; takes pixel values 0–255 in any float format."""
 
-    def __init__(self, observation_shape: tuple[int, ...], convolutions: Convolutions, hidden: int) -> None:
+    def __init__(
+        self, observation_shape: tuple[int, ...], convolutions: Convolutions, hidden: int, streams: int = 1
+    ) -> None:
         super().__init__()
         channels, side = observation_shape[0], observation_shape[1]
         layers: list[nn.Conv2d] = []
@@ -34,14 +36,19 @@ class PixelBody(nn.Module):
             layers.append((nn.Conv2d if layers else PixelConvolution)(channels, outputs, kernel, stride))
             channels, side = outputs, (side - kernel) // stride + 1
         self.convolutions = nn.ModuleList(layers)
-        self.hidden = nn.Linear(channels * side * side, hidden)
-        self.features = hidden
+        self.features = streams * hidden
+        self.hidden = nn.Linear(channels * side * side, self.features)
+        # Of the gradients that several streams send the convolutions together (Wang et al. 2016, section 4.2).
+        self._share = streams**-0.5
 
     def forward(self, pixels: Tensor) -> Tensor:
         x = pixels
         for layer in self.layers:
             x = F.relu_(layer(x))
-        return F.relu_(self.hidden(x.flatten(1)))
+        x = x.flatten(1)
+        if self._share != 1 and x.requires_grad:
+            x.register_hook(lambda gradients: gradients * self._share)
+        return F.relu_(self.hidden(x))
 
     @property
     def layers(self) -> list[nn.Conv2d]:
@@ -83,7 +90,7 @@ def build_body(config: TrainingConfig, observation_shape: tuple[int, ...], strea
     if kind == "mlp":
         return VectorBody(observation_shape, streams * config.hidden_units, config.hidden_layers, config.activation)
     convolutions, hidden = ARCHITECTURES[kind]
-    return PixelBody(observation_shape, convolutions, streams * hidden)
+    return PixelBody(observation_shape, convolutions, hidden, streams)
 
 
 def prepared(observations: Tensor, dtype: torch.dtype) -> Tensor:

@@ -145,6 +145,32 @@ class RMSProp:
         self.parameters.values[where].addcmul_(gradients, scale, value=-learning_rate)
 
 
+class CentredRMSProp:
+    """m ← αm + (1−α)Δθ;  g ← αg + (1−α)Δθ²;  θ ← θ − ηΔθ/√(g−m²+ε), as DQN has it (Graves 2013; Mnih et al. 2015)."""
+
+    def __init__(self, parameters: FlatParameters, decay: float, epsilon: float, moments: Tensor | None = None) -> None:
+        self.parameters = parameters
+        self.decay = decay
+        self.epsilon = epsilon
+        # m and g.
+        self.moments = CentredRMSProp.beginning(parameters.values) if moments is None else moments
+
+    @staticmethod
+    def beginning(values: Tensor) -> Tensor:
+        """Both moments before the first update."""
+        return torch.zeros_like(values).repeat(2, 1)
+
+    def step(self, learning_rate: float) -> None:
+        """Apply the gradients that the buffer holds."""
+        gradients, (mean, mean_square) = self.parameters.gradients, self.moments
+        mean.lerp_(gradients, 1 - self.decay)
+        mean_square.mul_(self.decay).addcmul_(gradients, gradients, value=1 - self.decay)
+        # Never negative but by rounding.
+        variance = torch.addcmul(mean_square, mean, mean, value=-1).clamp_(min=0)
+        self.parameters.values.addcmul_(gradients, variance.add_(self.epsilon).rsqrt_(), value=-learning_rate)
+        self.parameters.changed()
+
+
 class MomentumSGD:
     """m ← αm + (1−α)Δθ;  θ ← θ − ηm, each actor-learner with an m of its own (A3C, supplementary section 1)."""
 

@@ -169,10 +169,10 @@ class GorilaConfig(TrainingConfig):
         description="N: after so many global updates θ⁻ takes over θ⁺.",
         json_schema_extra=OPTIMISATION,
     )
-    optimizer: Literal["adagrad", "rmsprop", "sgd"] = Field(
+    optimizer: Literal["adagrad", "rmsprop", "centred_rmsprop", "sgd"] = Field(
         default="adagrad",
         title="Optimizer",
-        description="How a shard applies gradients; the paper takes AdaGrad.",
+        description="How a shard applies gradients; the paper takes AdaGrad, DQN centred RMSProp.",
         json_schema_extra=OPTIMISATION,
     )
     adagrad_epsilon: float = Field(

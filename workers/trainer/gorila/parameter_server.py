@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from workers.trainer.config import GorilaConfig
-from workers.trainer.optimizers import AdaGrad, FlatParameters, MomentumSGD, RMSProp
+from workers.trainer.optimizers import AdaGrad, CentredRMSProp, FlatParameters, MomentumSGD, RMSProp
 
 Floats = NDArray[np.float32]
 
@@ -49,6 +49,7 @@ class ShardState:
     """All that a shard needs to go on elsewhere."""
 
     values: Floats
+    # The optimizer's; one number for each parameter, or several in rows.
     statistics: Floats
     # θ⁻ as it was after the last multiple of N updates.
     target: Floats
@@ -110,17 +111,24 @@ class ParameterShard:
 
 def _optimizer(
     config: GorilaConfig, parameters: FlatParameters, statistics: torch.Tensor
-) -> AdaGrad | RMSProp | MomentumSGD:
+) -> AdaGrad | RMSProp | CentredRMSProp | MomentumSGD:
     if config.optimizer == "adagrad":
         return AdaGrad(parameters, config.adagrad_epsilon, statistics)
     if config.optimizer == "rmsprop":
         return RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, statistics)
+    if config.optimizer == "centred_rmsprop":
+        return CentredRMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, statistics)
     return MomentumSGD(parameters, 0.0, statistics)
 
 
 def first_statistics(config: GorilaConfig, values: Floats) -> Floats:
     """The optimizer's statistics before the first update."""
-    beginnings = {"adagrad": AdaGrad.beginning, "rmsprop": RMSProp.beginning, "sgd": MomentumSGD.beginning}
+    beginnings = {
+        "adagrad": AdaGrad.beginning,
+        "rmsprop": RMSProp.beginning,
+        "centred_rmsprop": CentredRMSProp.beginning,
+        "sgd": MomentumSGD.beginning,
+    }
     first: Floats = beginnings[config.optimizer](torch.from_numpy(values)).numpy()
     return first
 
@@ -134,7 +142,7 @@ def shares(size: int, shards: int) -> list[slice]:
 def split(whole: ShardState, shards: int) -> list[ShardState]:
     """What each shard begins with."""
     return [
-        ShardState(whole.values[part], whole.statistics[part], whole.target[part], whole.updates)
+        ShardState(whole.values[part], whole.statistics[..., part], whole.target[part], whole.updates)
         for part in shares(len(whole.values), shards)
     ]
 
@@ -143,7 +151,7 @@ def joined(states: Sequence[ShardState]) -> ShardState:
     """The whole vector again, after as many updates as every shard has seen."""
     return ShardState(
         np.concatenate([state.values for state in states]),
-        np.concatenate([state.statistics for state in states]),
+        np.concatenate([state.statistics for state in states], axis=-1),
         np.concatenate([state.target for state in states]),
         min(state.updates for state in states),
     )

@@ -4,7 +4,7 @@ from workers.trainer.config import GorilaConfig
 from workers.trainer.presets.preset import Preset
 
 GORILA_PAPER = "Nair et al. 2015, sections 4 and 5.1"
-# One bundle and one shard. Nature's RMSProp ε of 0.01 is for gradients summed over the minibatch; ours are their mean.
+# One bundle and one shard. DQN's RMSProp ε of 0.01 is for gradients summed over the minibatch; ours are their mean.
 DQN = GorilaConfig(
     total_steps=50_000_000,
     num_actors=1,
@@ -12,7 +12,7 @@ DQN = GorilaConfig(
     final_epsilon=0.1,
     epsilon_anneal_updates=250_000,
     target_update_interval=10_000,
-    optimizer="rmsprop",
+    optimizer="centred_rmsprop",
     learning_rate=0.00025,
     rmsprop_decay=0.95,
     rmsprop_epsilon=0.01 / 32**2,
@@ -23,7 +23,7 @@ DQN = GorilaConfig(
 )
 DQN_SOURCE = (
     "Mnih et al. 2015, extended data table 1: a minibatch of 32 every 4 steps, a memory of 1 M frames, θ⁻ every 10,000 "
-    "updates, ε 1 to 0.1 over 1 M steps, rate 0.00025; RMSProp is not centred here"
+    "updates, ε 1 to 0.1 over 1 M steps, centred RMSProp at a rate of 0.00025"
 )
 
 PRESETS = (
@@ -101,7 +101,8 @@ PRESETS = (
         name="dueling-double-dqn",
         title="Dueling double DQN",
         shows="Two streams of hidden units, one for the state's value and one for the actions' advantages.",
-        source=f"Wang et al. 2016, section 4.2: rate 0.0000625, gradient norm 10. {DQN_SOURCE}.",
+        source="Wang et al. 2016, section 4.2: rate 0.0000625, gradient norm 10, 1/√2 of the streams' gradients to the "
+        f"convolutions. {DQN_SOURCE}.",
         config=DQN.model_copy(
             update={"double_q": True, "dueling": True, "learning_rate": 0.0000625, "max_grad_norm": 10.0}
         ),

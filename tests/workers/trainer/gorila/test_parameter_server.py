@@ -22,6 +22,12 @@ ADAGRAD: dict[str, Any] = {"env": "Arcadia/Catch-v0", "adagrad_epsilon": 0.1}
 CONFIGS = {
     "adagrad": ADAGRAD,
     "rmsprop": {**ADAGRAD, "optimizer": "rmsprop", "rmsprop_decay": 0.9, "rmsprop_epsilon": 0.01},
+    "centred_rmsprop": {
+        **ADAGRAD,
+        "optimizer": "centred_rmsprop",
+        "rmsprop_decay": 0.9,
+        "rmsprop_epsilon": 0.01,
+    },
     "sgd": {**ADAGRAD, "optimizer": "sgd"},
 }
 
@@ -34,6 +40,7 @@ def literal(optimizer: str, theta: np.ndarray, gradients: list[np.ndarray], rate
     """The rule, number by number in float64."""
     theta = theta.astype(np.float64)
     statistics = np.ones(SIZE) if optimizer == "rmsprop" else np.zeros(SIZE)
+    mean = np.zeros(SIZE)
     for g in gradients:
         for i in range(SIZE):
             if optimizer == "adagrad":
@@ -42,6 +49,10 @@ def literal(optimizer: str, theta: np.ndarray, gradients: list[np.ndarray], rate
             elif optimizer == "rmsprop":
                 statistics[i] = 0.9 * statistics[i] + 0.1 * g[i] ** 2
                 theta[i] -= rate * g[i] / (statistics[i] + 0.01) ** 0.5
+            elif optimizer == "centred_rmsprop":
+                mean[i] = 0.9 * mean[i] + 0.1 * g[i]
+                statistics[i] = 0.9 * statistics[i] + 0.1 * g[i] ** 2
+                theta[i] -= rate * g[i] / (statistics[i] - mean[i] ** 2 + 0.01) ** 0.5
             else:
                 theta[i] -= rate * g[i]
     return theta
