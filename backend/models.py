@@ -35,6 +35,7 @@ class Base(DeclarativeBase):
         float: Number,
         dict[str, Any]: Json,
         dict[str, str]: Json,
+        list[dict[str, Any]]: Json,
         list[str]: Json,
         list[float]: Numbers,
         State: String(16),
@@ -133,6 +134,8 @@ class Attempt(Base):
     device: Mapped[str | None] = mapped_column(String(255))
     precision: Mapped[str | None] = mapped_column(String(32))
     seed: Mapped[int | None] = mapped_column(BigInteger)
+    # Which role ran where at last, as events.RolePlace; empty of a method without roles.
+    roles: Mapped[list[dict[str, Any]] | None]
 
 
 class LogLine(Base):

@@ -30,6 +30,11 @@ def started(seq: int = 1, resumed_from: int | None = None) -> dict[str, Any]:
     )
 
 
+def role(kind: str, number: int, host: str = "sun (10.0.0.1)", times_lost: int = 0) -> dict[str, Any]:
+    """One of the roles that a run consists of."""
+    return {"kind": kind, "number": number, "host": host, "times_lost": times_lost}
+
+
 def metrics(
     seq: int, step: int, values: dict[str, Any] | None = None, returns: list[Any] | None = None
 ) -> dict[str, Any]:

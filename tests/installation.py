@@ -236,6 +236,11 @@ class Installation:
         servers = [p for p in self.trainer(name).children() if "multiprocessing.forkserver" in " ".join(p.cmdline())]
         return [actor for server in servers for actor in server.children()]
 
+    def roles(self, name: str, kind: str) -> list[psutil.Process]:
+        """Return the processes that play a kind of role, as Bundle, for a worker's trainer on Ray."""
+        below = self.trainer(name).children(recursive=True)
+        return [role for role in below if " ".join(role.cmdline()).startswith(f"ray::{kind}Role")]
+
     def assert_points_kept(self, run: int, whole: set[int]) -> None:
         """Check that the backend has every point it acknowledged once, and every point of the `whole` attempts."""
         self.journals.follow()

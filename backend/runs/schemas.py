@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from backend.models import Desired, QueueName, State
+from workers.trainer.events import RolePlace
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50)]
@@ -78,6 +79,9 @@ class Run(BaseModel):
     command: list[str] | None
     color: str = Field(pattern="^#[0-9a-f]{6}$")
     metrics: dict[str, MetricExtent] = Field(description="Of the metrics that a list was asked for with.")
+    roles: list[RolePlace] = Field(
+        description="Which role of the latest attempt runs where, or did at last; lists leave it out."
+    )
 
 
 class RunPage(BaseModel):

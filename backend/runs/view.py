@@ -13,6 +13,7 @@ from backend.metrics.models import MetricSeries
 from backend.runs import schemas
 from backend.runs.states import ACTIVE
 from workers.trainer.config.problems import title_of
+from workers.trainer.events import RolePlace
 
 # Colours that colour-blind eyes tell apart (Okabe and Ito; Tol), legible on a light and on a dark page.
 PALETTE = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#aa4499", "#999933", "#44aa99", "#ee6677")
@@ -29,8 +30,11 @@ def shown(session: Session, runs: Sequence[models.Run], metrics: Sequence[str] =
 
 
 def shown_one(session: Session, run: models.Run) -> schemas.Run:
-    """One run as the API shows it."""
-    return shown(session, [run])[0]
+    """One run as the API shows it, with its roles."""
+    (one,) = shown(session, [run])
+    attempt = session.get(models.Attempt, (run.id, run.attempt))
+    one.roles = [RolePlace.model_validate(role) for role in (attempt.roles if attempt else None) or []]
+    return one
 
 
 def color_of(run_id: int) -> str:
@@ -130,4 +134,5 @@ def _shown(run: models.Run, free: dict[str, int | None], metrics: dict[str, sche
         command=run.command,
         color=color_of(run.id),
         metrics=metrics,
+        roles=[],
     )

@@ -109,6 +109,10 @@ def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:
     )
 
 
+def _keep_roles(_session: Session, _run: Run, attempt: Attempt, event: ev.Roles) -> None:
+    attempt.roles = [role.model_dump() for role in event.roles]
+
+
 def _progress(_session: Session, run: Run, _attempt: Attempt, event: ev.Progress) -> None:
     run.steps_per_second, run.seconds_left = event.steps_per_second, event.seconds_left
 
@@ -131,6 +135,7 @@ def _moment(seconds: float) -> datetime:
 _HANDLERS: dict[type[ev.Event], Callable[[Session, Run, Attempt, Any], None]] = {
     ev.Started: _start,
     ev.Log: _log,
+    ev.Roles: _keep_roles,
     ev.Progress: _progress,
     ev.Checkpoint: keep_checkpoint,
     ev.Video: keep_video,

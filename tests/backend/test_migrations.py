@@ -11,6 +11,16 @@ from backend.config import Settings
 from backend.db import migration_engine
 from backend.migrations import alembic_config, migrate
 
+OLD_RUN = """
+    INSERT INTO runs (id, name, algorithm, env, queue, priority, notes, config, state, desired, attempt, requeues,
+        created_at, step, frames, total_steps, episodes)
+    VALUES (1, 'old', 'paac', 'CartPole-v1', 'cpu', 0, '', '{}', 'stopped', 'stop', 1, 0,
+        '2026-01-01 10:00:00', 5, 5, 10, 0)
+"""
+OLD_ATTEMPT = """
+    INSERT INTO attempts (run_id, attempt, worker, claimed_at, last_seq) VALUES (1, 1, 'w1', '2026-01-01 10:00:00', 7)
+"""
+
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
@@ -42,6 +52,20 @@ def test_backends_that_start_at_once_migrate_once(empty: Settings) -> None:
     with engine.begin() as connection:
         assert connection.execute(text("SELECT count(*) FROM alembic_version")).scalar() == 1
         assert "runs" in inspect(connection).get_table_names()
+
+
+def test_what_an_older_version_stored_is_kept(empty: Settings) -> None:
+    engine = migration_engine(empty.resolved_database_url)
+    config = alembic_config()
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        connection.execute(text(OLD_RUN))
+        connection.execute(text(OLD_ATTEMPT))
+    migrate(empty)
+    with engine.begin() as connection:
+        found = connection.execute(text("SELECT run_id, attempt, worker, last_seq, roles FROM attempts")).one()
+    assert tuple(found) == (1, 1, "w1", 7, None)
 
 
 def test_migrations_can_be_undone(empty: Settings) -> None:

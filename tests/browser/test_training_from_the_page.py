@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.installation import CARTPOLE, CATCH_BY_A3C, Installation
+from tests.installation import CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA, Installation
 from tests.workers.waiting import wait_until
 
 # Settings that the launch form asks for in a closed section, and the section.
@@ -102,6 +102,22 @@ def test_a_run_whose_actor_learner_is_killed_shows_why_it_failed(page: Page, ins
     why = page.get_by_role("alert")
     expect(why.get_by_role("heading")).to_contain_text("was killed by signal 9")
     expect(why).to_contain_text("Traceback")
+
+
+def test_a_distributed_run_shows_which_role_runs_where_and_that_one_was_replaced(
+    page: Page, installation: Installation
+) -> None:
+    run = installation.launch(CATCH_BY_GORILA)
+    page.goto(f"/runs/{run}")
+    roles = page.get_by_role("region", name="Roles")
+    expect(roles).to_contain_text("2 roles on 1 host")
+    expect(roles.get_by_role("listitem")).to_contain_text("(127.0.0.1)")
+    wait_for_curve_beyond(page.get_by_role("img", name=re.compile("Return per episode")), 0)
+    installation.roles(installation.run(run)["worker"], "Bundle")[0].kill()
+
+    expect(roles).to_contain_text("Replaced: bundle 0 once")
+    page.get_by_role("button", name="Stop run").click()
+    expect(roles).to_contain_text("2 roles were last on 1 host")
 
 
 def test_a_wrong_value_is_named_beside_its_field_and_nothing_is_launched(

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import torch
 from workers.trainer import checkpoints, events, layout
 from workers.trainer.checkpoints import CheckpointError
 from workers.trainer.config import RunConfig
-from workers.trainer.events import CheckpointFile
+from workers.trainer.events import CheckpointFile, RolePlace
 from workers.trainer.journal import Journal
 from workers.trainer.progress_bar import ProgressBar, Standing, duration
 from workers.trainer.recorder import Recorder, Recording
@@ -115,6 +115,9 @@ class DirectoryRun:
         self._journal.emit(events.Log, step=self.step, frames=self.frames, level=level, message=message)
         if self._bar:
             self._bar.line(message if level == "info" else f"{level}: {message}")
+
+    def roles(self, places: Sequence[RolePlace]) -> None:
+        self._journal.emit(events.Roles, step=self.step, frames=self.frames, roles=places)
 
     @property
     def return_mean(self) -> float | None:

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 # What a database's integer holds.
 Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
+RoleKind = Literal["shard", "replay", "bundle", "actor", "learner"]
 
 
 class _Event(BaseModel):
@@ -41,6 +42,17 @@ class CheckpointFile(BaseModel):
     frames: Count
 
 
+class RolePlace(BaseModel):
+    """One role of a run that consists of several, and where it works."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: RoleKind
+    number: Count = Field(description="Counts the roles of a kind, from 0.")
+    host: str = Field(description="Name and address, as sun (10.0.0.1).")
+    times_lost: Count = Field(description="How often another took its place in this attempt, because it was lost.")
+
+
 class Started(_Event):
     kind: Literal["started"] = "started"
     resumed_from: int | None = Field(
@@ -64,6 +76,11 @@ class Log(_Event):
     kind: Literal["log"] = "log"
     level: Literal["info", "warning", "error"] = "info"
     message: str
+
+
+class Roles(_Event):
+    kind: Literal["roles"] = "roles"
+    roles: list[RolePlace] = Field(description="All of them, at the start and whenever one of them has changed.")
 
 
 class Progress(_Event):
@@ -112,7 +129,7 @@ class Failed(_Event):
 
 
 Event = Annotated[
-    Started | Metrics | Log | Progress | Checkpoint | Video | Evaluation | Stopped | Finished | Failed,
+    Started | Metrics | Log | Roles | Progress | Checkpoint | Video | Evaluation | Stopped | Finished | Failed,
     Field(discriminator="kind"),
 ]
 

@@ -1,11 +1,13 @@
 """What an algorithm sees of the run that it trains, and a twin of it that lives in memory."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import torch
 from pydantic import JsonValue
+
+from workers.trainer.events import RolePlace
 
 Level = Literal["info", "warning", "error"]
 
@@ -75,6 +77,10 @@ class Run(Protocol):
         """Add a line to the run's log."""
         ...
 
+    def roles(self, places: Sequence[RolePlace]) -> None:
+        """Tell of every role where it works; at the start, and when one of them has changed."""
+        ...
+
 
 @dataclass
 class NullRun:
@@ -90,6 +96,7 @@ class NullRun:
     reported: list[dict[str, float]] = field(default_factory=list)
     saved: list[TrainingState] = field(default_factory=list)
     logged: list[str] = field(default_factory=list)
+    placed: list[Sequence[RolePlace]] = field(default_factory=list)
 
     def should_stop(self) -> bool:
         return self.stop_at_step is not None and self.step >= self.stop_at_step
@@ -115,6 +122,9 @@ class NullRun:
 
     def log(self, message: str, level: Level = "info") -> None:
         self.logged.append(f"{level}: {message}")
+
+    def roles(self, places: Sequence[RolePlace]) -> None:
+        self.placed.append(places)
 
 
 def snapshot(state: TrainingState) -> TrainingState:

@@ -1123,7 +1123,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Progress"] | components["schemas"]["workers__trainer__events__Checkpoint"] | components["schemas"]["workers__trainer__events__Video"] | components["schemas"]["workers__trainer__events__Evaluation"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["workers__trainer__events__Checkpoint"] | components["schemas"]["workers__trainer__events__Video"] | components["schemas"]["workers__trainer__events__Evaluation"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /** Failed */
         Failed: {
@@ -1585,6 +1585,65 @@ export interface components {
             state: "queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped";
         };
         /**
+         * RolePlace
+         * @description One role of a run that consists of several, and where it works.
+         */
+        RolePlace: {
+            /**
+             * Host
+             * @description Name and address, as sun (10.0.0.1).
+             */
+            host: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "shard" | "replay" | "bundle" | "actor" | "learner";
+            /**
+             * Number
+             * @description Counts the roles of a kind, from 0.
+             */
+            number: number;
+            /**
+             * Times Lost
+             * @description How often another took its place in this attempt, because it was lost.
+             */
+            times_lost: number;
+        };
+        /** Roles */
+        Roles: {
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "roles";
+            /**
+             * Roles
+             * @description All of them, at the start and whenever one of them has changed.
+             */
+            roles: components["schemas"]["RolePlace"][];
+            /**
+             * Seq
+             * @description Rises by one within an attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
+        /**
          * Run
          * @description A run as the browser shows it.
          */
@@ -1663,6 +1722,11 @@ export interface components {
              * @enum {string}
              */
             queue: "cpu" | "gpu";
+            /**
+             * Roles
+             * @description Which role of the latest attempt runs where, or did at last; lists leave it out.
+             */
+            roles: components["schemas"]["RolePlace"][];
             /** Seconds Left */
             seconds_left: number | null;
             /** Started At */

@@ -13,6 +13,7 @@ export type RunConfig = Record<string, ConfigValue>;
 export type MetricValue = number | "NaN" | "Infinity" | "-Infinity";
 
 export type Run = With<Schema["Run"], { config: RunConfig }>;
+export type RolePlace = Schema["RolePlace"];
 export type RunState = Run["state"];
 export type RunPage = With<Schema["RunPage"], { items: Run[] }>;
 export type LaunchRequest = Schema["CreateRun"];

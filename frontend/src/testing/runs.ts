@@ -1,4 +1,4 @@
-import type { Run } from "@/api/types";
+import type { RolePlace, Run } from "@/api/types";
 
 /** A running run with plausible numbers; tests change what they are about. */
 export function aRun(changes: Partial<Run> = {}): Run {
@@ -37,6 +37,17 @@ export function aRun(changes: Partial<Run> = {}): Run {
     command: null,
     color: "#3451b2",
     metrics: {},
+    roles: [],
     ...changes,
   };
+}
+
+/** Roles of one kind on one host. */
+export function rolesOn(
+  host: string,
+  kind: RolePlace["kind"],
+  numbers: readonly number[],
+  times_lost = 0,
+): RolePlace[] {
+  return numbers.map((number) => ({ kind, number, host, times_lost }));
 }

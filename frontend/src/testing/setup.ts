@@ -25,6 +25,7 @@ class QuietObserver {
   disconnect() {}
 }
 window.ResizeObserver ??= QuietObserver as unknown as typeof ResizeObserver;
+window.IntersectionObserver ??= QuietObserver as unknown as typeof IntersectionObserver;
 window.HTMLElement.prototype.scrollIntoView ??= vi.fn();
 window.scrollTo = vi.fn();
 if (!("fonts" in document)) Object.defineProperty(document, "fonts", { value: new EventTarget() });

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.factories import Api, event, metrics, started
+from tests.factories import Api, event, metrics, role, started
 
 
 def drawn(api: Api, run_id: int, name: str) -> list[tuple[int, float | str]]:
@@ -80,6 +80,33 @@ def test_started_says_where_the_trainer_runs(api: Api) -> None:
     assert run["started_at"] == "2023-11-14T22:13:21Z"
 
 
+def test_a_run_tells_which_role_runs_where_and_its_next_attempt_begins_with_none(api: Api) -> None:
+    run_id, first = api.running()
+    assert api.run(run_id)["roles"] == []
+    places = [role("shard", 0), role("bundle", 0), role("bundle", 1, "moon (10.0.0.2)")]
+    moved = [*places[:2], role("bundle", 1, times_lost=1)]
+    api.send(run_id, first, event(2, "roles", roles=places))
+    assert api.run(run_id)["roles"] == places
+    api.send(run_id, first, event(3, "roles", 10, roles=moved), metrics(4, 20))
+    assert api.run(run_id)["roles"] == moved
+    (row,) = api.user.get("/api/v1/runs").json()["items"]
+    assert row["roles"] == [], "a list would be long of them"
+    api.release(run_id, first, "lost")
+    assert api.run(run_id)["roles"] == moved, "where they were at last"
+    second = api.claim()["attempt"]
+    assert api.run(run_id)["roles"] == []
+    api.send(run_id, second, started(), event(2, "roles", roles=places))
+    assert api.run(run_id)["roles"] == places
+
+
+def test_pages_hear_of_roles_that_moved(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_id, attempt = api.running()
+    heard: list[tuple[str, dict[str, Any]]] = []
+    monkeypatch.setattr("backend.runs.notices.publish", lambda *notice: heard.append(notice))
+    api.send(run_id, attempt, event(2, "roles", roles=[role("shard", 0)]))
+    assert heard == [("run.changed", {"run_id": run_id})]
+
+
 def test_going_on_from_a_checkpoint_supersedes_what_came_after_it(api: Api) -> None:
     run_id, first = api.running()
     api.send(run_id, first, metrics(2, 100, {"a": 1.0}, [10.0]))
@@ -126,6 +153,8 @@ def test_nan_and_infinity_are_values(api: Api) -> None:
         {"attempt": 1, "events": [{**metrics(2, 1), "step": -1}]},
         {"attempt": 1, "events": [metrics(seq, 1) for seq in range(2, 1_003)]},
         {"attempt": 1, "events": [metrics(2, 1)], "more": True},
+        {"attempt": 1, "events": [event(2, "roles", roles=[role("king", 0)])]},
+        {"attempt": 1, "events": [event(2, "roles", roles=[role("shard", -1)])]},
     ],
 )
 def test_what_is_no_batch_of_events_is_refused(api: Api, wrong: dict[str, Any]) -> None:

@@ -13,12 +13,14 @@ from workers.trainer import checkpoints, durable_files, events, layout
 from workers.trainer.checkpoints import CheckpointError
 from workers.trainer.config import PaacConfig
 from workers.trainer.directory_run import DirectoryRun
+from workers.trainer.events import RolePlace
 from workers.trainer.journal import Journal
 from workers.trainer.recorder import Recorder
 from workers.trainer.run import NullRun, Run, TrainingState
 
 CONFIG = PaacConfig(env="CartPole-v1", total_steps=1000, checkpoint_seconds=3600)
 NO_REPLAY = (sys.executable, "-c", "raise SystemExit('no picture')")
+PLACE = RolePlace(kind="bundle", number=0, host="sun (10.0.0.1)", times_lost=0)
 OpenRun = Callable[[], DirectoryRun]
 
 
@@ -84,6 +86,7 @@ def test_both_kinds_of_run_are_what_an_algorithm_expects(open_run: OpenRun) -> N
         run.episode(5, 5, 1.0, 5)
         run.metrics({"train/entropy": 0.5})
         run.save(state(5))
+        run.roles([PLACE])
 
 
 def test_a_method_may_report_many_updates_at_once(tmp_path: Path, open_run: OpenRun) -> None:
@@ -126,6 +129,15 @@ def test_very_many_episodes_are_spread_over_events(tmp_path: Path, open_run: Ope
     assert [len(event.episodes) for event in reported] == [1000, 1000, 500]
     assert [episode.step for event in reported for episode in event.episodes] == list(range(2500))
     assert [bool(event.values) for event in reported] == [True, False, False]
+
+
+def test_who_is_where_is_an_event_that_lists_all_roles(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    run.advance(10, 40)
+    places = [PLACE, PLACE.model_copy(update={"number": 1, "times_lost": 2})]
+    run.roles(places)
+    (event,) = of_kind(tmp_path, events.Roles)
+    assert (event.step, event.frames, event.roles) == (10, 40, places)
 
 
 def test_metrics_are_due_at_most_a_few_times_a_second(open_run: OpenRun) -> None:

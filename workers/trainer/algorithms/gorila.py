@@ -293,5 +293,5 @@ def train_on(cluster: RayCluster, config: GorilaConfig, run: Run) -> None:
             if run.checkpoint_due():
                 run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
         crew.dismiss()
-        reporter.tell(crew)
+        reporter.tell(crew, last=True)
         run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))

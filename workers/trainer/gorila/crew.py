@@ -14,12 +14,13 @@ import numpy as np
 
 from workers.trainer.algorithms.gorila import Interface
 from workers.trainer.config import GorilaConfig
+from workers.trainer.events import RoleKind, RolePlace
 from workers.trainer.gorila.hosts import Hosts
 from workers.trainer.gorila.parameter_server import ShardState, Tally, joined, restored, split
 from workers.trainer.gorila.ray_cluster import Host, RayCluster
 from workers.trainer.gorila.ray_roles import PATIENCE_SECONDS, Orders
 from workers.trainer.gorila.report import Report
-from workers.trainer.gorila.role import Answer, Kind, Role, lost
+from workers.trainer.gorila.role import Answer, Role, lost
 from workers.trainer.gorila.work import Stock, Work
 from workers.trainer.processes import ActorFailed
 
@@ -48,7 +49,7 @@ class Crew:
         log: Callable[[str], None],
     ) -> None:
         self._config, self._interface, self._log = config, interface, log
-        self.step, self.updates, self.lost = step, whole.updates, 0
+        self.step, self.updates = step, whole.updates
         self._first_step = step
         self._backups = split(whole, config.num_shards)
         self._backed_up = [time.monotonic()] * config.num_shards
@@ -63,7 +64,12 @@ class Crew:
             self.roles.append(role)
         for role in self.roles:
             self._begin(role)
-        self._log(f"Roles: {self._places()}")
+        self._log(f"Roles: {self._in_words()}")
+
+    @property
+    def places(self) -> list[RolePlace]:
+        """Which role runs where, and how often each was lost."""
+        return [role.place for role in self.roles]
 
     def watch(self, seconds: float) -> None:
         """Wait a while for answers; take them in, give new orders, and replace who is lost."""
@@ -115,19 +121,19 @@ class Crew:
         for role in self.roles:
             role.end()
 
-    def _wanted(self) -> list[tuple[Kind, int]]:
+    def _wanted(self) -> list[tuple[RoleKind, int]]:
         config = self._config
-        numbers: dict[Kind, int] = {"shard": config.num_shards}
+        numbers: dict[RoleKind, int] = {"shard": config.num_shards}
         if config.mode == "bundled":
             numbers["bundle"] = config.num_actors
         else:
             numbers |= {"replay": config.num_replays, "actor": config.num_actors, "learner": config.num_learners}
         return [(kind, number) for kind, count in numbers.items() for number in range(count)]
 
-    def _all(self, *kinds: Kind) -> list[Role]:
+    def _all(self, *kinds: RoleKind) -> list[Role]:
         return [role for role in self.roles if role.kind in kinds]
 
-    def _host_for(self, kind: Kind, number: int) -> Host:
+    def _host_for(self, kind: RoleKind, number: int) -> Host:
         """Shards and replay shards stand apart, one host after another; others go where they have most cores."""
         hosts = self._hosts.reliable
         if kind in ("shard", "replay"):
@@ -216,7 +222,7 @@ class Crew:
         role.losses += 1
         if role.losses > MOST_LOSSES:
             raise ActorFailed(f"{role} on {role.host} was lost {role.losses} times before it had done any work")
-        self.lost += 1
+        role.times_lost += 1
         self._move(role)
         consequence = {
             "shard": f"goes on from a copy at most {BACKUP_SECONDS:g} seconds old",
@@ -244,10 +250,10 @@ class Crew:
                 self.state()
             self._move(role)
         if away:
-            self._log(f"A host came back. Roles: {self._places()}")
+            self._log(f"A host came back. Roles: {self._in_words()}")
 
-    def _places(self) -> str:
-        """Which role runs where."""
+    def _in_words(self) -> str:
+        """Which role runs where, in short."""
         places: dict[str, Counter[str]] = {}
         for role in self.roles:
             places.setdefault(str(role.host), Counter())[role.kind] += 1

@@ -1,5 +1,6 @@
-"""What the run is told of the roles' work: progress, every episode, and metrics."""
+"""What the run is told of the roles: who is where, and of their work progress, every episode, and metrics."""
 
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -8,11 +9,14 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from workers.trainer.config import GorilaConfig
+from workers.trainer.events import RolePlace
 from workers.trainer.gorila.work import Work
 from workers.trainer.run import Run
 
 # Work is told of several times a second: shares of less time than this would say little.
 METRICS_SECONDS = 1.0
+# When a host is gone its roles are found to be lost one after another.
+PLACES_SECONDS = 1.0
 # Where the classes of the histogram begin.
 STALENESS = (0, 1, 4, 16, 64, 256)
 
@@ -22,7 +26,11 @@ class Workers(Protocol):
 
     step: int
     updates: int
-    lost: int
+
+    @property
+    def places(self) -> list[RolePlace]:
+        """Which role runs where."""
+        ...
 
     def take_work(self) -> Work:
         """What was done since the last time."""
@@ -36,14 +44,16 @@ class Reporter:
         self._run, self._config, self._updates = run, config, updates
         self._stale, self._outliers = (int(str(facts.get(name, 0))) for name in ("stale", "outliers"))
         self._work, self._since = Work(), time.monotonic()
+        self._places: list[RolePlace] = []
+        self._placed = -math.inf
 
     @property
     def facts(self) -> dict[str, JsonValue]:
         """What the next attempt counts on from."""
         return {"stale": self._stale, "outliers": self._outliers}
 
-    def tell(self, crew: Workers) -> None:
-        """Report progress and the episodes that ended, and metrics now and then."""
+    def tell(self, crew: Workers, last: bool = False) -> None:
+        """Report progress, the episodes that ended, who is where if that has changed, and metrics now and then."""
         run, frames_per_step = self._run, self._config.environment.frames_per_step
         work = crew.take_work()
         for step, episode in work.episodes:
@@ -53,9 +63,12 @@ class Reporter:
         self._work += work
         self._stale += work.tally.discarded
         self._outliers += sum(report.outliers for report in work.reports)
-        due = time.monotonic() - self._since >= METRICS_SECONDS
-        if due and self._work.reports and run.metrics_due():
-            run.metrics({**self._metrics(), "gorila/lost_roles": crew.lost})
+        now, places = time.monotonic(), crew.places
+        if places != self._places and (last or now - self._placed >= PLACES_SECONDS):
+            self._places, self._placed = places, now
+            run.roles(places)
+        if now - self._since >= METRICS_SECONDS and self._work.reports and run.metrics_due():
+            run.metrics({**self._metrics(), "gorila/lost_roles": sum(place.times_lost for place in places)})
 
     def _metrics(self) -> dict[str, float]:
         """What happened since the last metrics."""

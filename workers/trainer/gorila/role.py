@@ -4,12 +4,13 @@ import re
 import time
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import ray
 from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from workers.trainer.events import RoleKind, RolePlace
 from workers.trainer.gorila import ray_roles
 from workers.trainer.gorila.ray_cluster import Host
 from workers.trainer.gorila.ray_roles import Handle
@@ -17,8 +18,7 @@ from workers.trainer.memory import MemoryShortageError
 from workers.trainer.processes import ActorFailed
 
 Answer = Future[Any]
-Kind = Literal["shard", "replay", "bundle", "actor", "learner"]
-CLASSES: dict[Kind, type[Any]] = {
+CLASSES: dict[RoleKind, type[Any]] = {
     "shard": ray_roles.ShardRole,
     "replay": ray_roles.ReplayRole,
     "bundle": ray_roles.BundleRole,
@@ -36,7 +36,7 @@ COLOURS = re.compile(r"\x1b\[\d+m")
 class Role:
     """One role, which may become another process on another host."""
 
-    kind: Kind
+    kind: RoleKind
     number: int
     # Where it belongs, by address: it goes back there when its host comes back.
     home: str
@@ -48,9 +48,16 @@ class Role:
     ready: bool = False
     # In a row, without any work between them.
     losses: int = 0
+    # In all.
+    times_lost: int = 0
 
     def __str__(self) -> str:
         return f"{self.kind} {self.number}"
+
+    @property
+    def place(self) -> RolePlace:
+        """Where it is, for the page."""
+        return RolePlace(kind=self.kind, number=self.number, host=str(self.host), times_lost=self.times_lost)
 
     def start(self) -> None:
         """Have a process on the host; it is still to be told to begin."""

@@ -12,6 +12,7 @@ import { FailureCard } from "./FailureCard";
 import { NotesCard } from "./NotesCard";
 import { ReplayStage } from "./ReplayStage";
 import { newestFirst } from "./replays";
+import { RolesCard } from "./RolesCard";
 import { RunTimes } from "./RunTimes";
 import classes from "./run.module.css";
 
@@ -29,10 +30,13 @@ export function OverviewTab({ run }: { run: Run }) {
           <NewestReplay run={run} />
           <NotesCard run={run} />
         </Stack>
-        <div className={classes.below}>
-          <ConfigSummary run={run} />
-          <RunTimes run={run} />
-        </div>
+        <Stack gap="md">
+          {run.roles.length > 0 && <RolesCard run={run} />}
+          <div className={classes.below}>
+            <ConfigSummary run={run} />
+            <RunTimes run={run} />
+          </div>
+        </Stack>
       </div>
     </Stack>
   );

@@ -1,6 +1,7 @@
 """Gorila on a Ray of its own: it trains in both modes, and outlives the death of any of its roles."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -106,6 +107,9 @@ def test_the_run_goes_on_when_any_role_is_killed_and_its_counters_never_go_back(
     gorila.train_on(cluster, GorilaConfig(**settings), run)
     lost = [line for line in run.logged if "was lost" in line]
     assert [line.split()[1] for line in lost] == list(victims)
+    assert not any(place.times_lost for place in run.placed[0])
+    told = Counter(place.kind.capitalize() for place in run.placed[-1] for _ in range(place.times_lost))
+    assert told == Counter(victims)
     assert run.saved[-1].step == run.step
     assert int(str(run.saved[-1].facts["updates"])) >= run.updates > 0  # the last may come after the last report
 
@@ -128,6 +132,14 @@ def test_episodes_and_metrics_are_those_of_what_was_done(cluster: RayCluster) ->
     assert all(0 <= last[f"gorila/{role}_busy"] <= 1 for role in ("actor", "learner", "shard"))
     assert last["gorila/bytes_pushed_per_second"] > 0
     assert any("Roles: " in line and "127.0.0.1" in line and "bundle × 2" in line for line in run.logged)
+    (places,) = run.placed
+    assert [(place.kind, place.number) for place in places] == [
+        ("shard", 0),
+        ("shard", 1),
+        ("bundle", 0),
+        ("bundle", 1),
+    ]
+    assert all(place.host.endswith(" (127.0.0.1)") for place in places)
 
 
 def test_a_run_ends_where_it_shall(cluster: RayCluster) -> None:

@@ -5,19 +5,25 @@ from collections import Counter
 import pytest
 
 from workers.trainer.config import GorilaConfig
+from workers.trainer.events import RolePlace
 from workers.trainer.gorila.parameter_server import Tally
 from workers.trainer.gorila.report import Report
-from workers.trainer.gorila.reporter import Reporter, histogram
+from workers.trainer.gorila.reporter import PLACES_SECONDS, Reporter, histogram
 from workers.trainer.gorila.work import Stock, Work
 from workers.trainer.own_environment import Episode
 from workers.trainer.run import NullRun
+
+
+def place(number: int, times_lost: int = 0) -> RolePlace:
+    return RolePlace(kind="bundle", number=number, host="sun (10.0.0.1)", times_lost=times_lost)
 
 
 class MadeCrew:
     """Somebody whose work is given beforehand."""
 
     def __init__(self, *works: Work) -> None:
-        self.step, self.updates, self.lost = 40, 7, 2
+        self.step, self.updates = 40, 7
+        self.places = [place(0, times_lost=2), place(1)]
         self._works = list(works)
 
     def take_work(self) -> Work:
@@ -71,6 +77,30 @@ def test_the_global_replay_memory_tells_for_itself(monkeypatch: pytest.MonkeyPat
     run, _ = told(monkeypatch, config, Work(reports=[report(a=1.0)], stocks=stocks, stock_seconds=1.0))
     assert run.reported[-1]["gorila/replay_fill"] == 0.75
     assert run.reported[-1]["gorila/replay_busy"] == 1.0 / (2 * 2)
+
+
+def test_who_is_where_is_told_at_the_start_and_when_it_has_changed_but_not_at_every_loss(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr("workers.trainer.gorila.reporter.time.monotonic", lambda: now)
+    run, crew = NullRun(), MadeCrew(*[Work()] * 6)
+    reporter = Reporter(run, GorilaConfig(), updates=5, facts={})
+    first = crew.places
+    for _ in range(2):
+        reporter.tell(crew)
+        now += 2 * PLACES_SECONDS
+    assert run.placed == [first]
+    crew.places = second = [place(0, times_lost=3), place(1)]
+    reporter.tell(crew)
+    assert run.placed == [first, second]
+    for times_lost in (1, 2):
+        now += PLACES_SECONDS / 4
+        crew.places = third = [place(0, times_lost=3), place(1, times_lost)]
+        reporter.tell(crew)
+    assert run.placed == [first, second]
+    reporter.tell(crew, last=True)
+    assert run.placed == [first, second, third]
 
 
 def test_the_histogram_counts_every_gradient_once() -> None:
