@@ -134,7 +134,7 @@ class Attempt(Base):
     device: Mapped[str | None] = mapped_column(String(255))
     precision: Mapped[str | None] = mapped_column(String(32))
     seed: Mapped[int | None] = mapped_column(BigInteger)
-    # Which role ran where at last, as events.RolePlace; empty of a method without roles.
+    # Which role ran where at last, as events.RolePlace; none of a method without roles.
     roles: Mapped[list[dict[str, Any]] | None]
 
 
