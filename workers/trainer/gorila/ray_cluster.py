@@ -24,7 +24,8 @@ ADDRESS = "ARCADIA_RAY_ADDRESS"
 OBJECT_STORE_BYTES = 200 * 2**20
 FOLDER = "arcadia-ray-"
 # Of a Ray of our own, which is for one machine only and for who has its token; Ray reads this when it is imported.
-OF_OUR_OWN = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token"}
+# Unless it is told, its processes give way to all others of the machine, and beside another training they hardly run.
+OF_OUR_OWN = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token", "RAY_worker_niceness": "0"}
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0"}
 
 

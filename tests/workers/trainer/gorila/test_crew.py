@@ -1,5 +1,6 @@
 """Gorila on a Ray of its own: it trains in both modes, and outlives the death of any of its roles."""
 
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -140,6 +141,14 @@ def test_episodes_and_metrics_are_those_of_what_was_done(cluster: RayCluster) ->
         ("bundle", 1),
     ]
     assert all(place.host.endswith(" (127.0.0.1)") for place in places)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_roles_are_as_nice_to_other_programs_as_the_trainer_is() -> None:
+    import ray  # not before there is a cluster
+
+    process = ray.remote(num_cpus=0.001)(lambda: os.nice(0))
+    assert ray.get(process.remote()) == os.nice(0)
 
 
 def test_a_run_ends_where_it_shall(cluster: RayCluster) -> None:
