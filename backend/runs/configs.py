@@ -71,6 +71,17 @@ def refuse_other_shape(config: RunConfig, parent: RunConfig) -> None:
         raise Invalid(*wrong)
 
 
+def refuse_no_steps(config: RunConfig, trained: int) -> None:
+    """Refuse a fork that would end where it begins."""
+    if config.total_steps <= trained:
+        raise Invalid(
+            FieldError(
+                field="overrides.total_steps",
+                message=f"the checkpoint was trained for {trained:,} steps already: give more, to learn on",
+            )
+        )
+
+
 def _shape(config: RunConfig) -> dict[str, Any]:
     document = as_document(config)
     if document["network"] == "auto":

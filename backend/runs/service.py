@@ -90,6 +90,7 @@ def fork(session: Session, run: Run, wanted: ForkRun) -> Run:
         raise Conflict(f"The checkpoint at step {checkpoint.step} was thinned out; fork one that is still kept.")
     config = configs.changed(run.config, wanted.overrides)
     configs.refuse_other_shape(config, configs.changed(run.config, {}))
+    configs.refuse_no_steps(config, checkpoint.step)
     child = _queue(session, config, name=wanted.name or run.name, queue=_same_queue(run, config), tags=_tags(run))
     child.parent_run_id, child.parent_checkpoint_id, child.parent_step = run.id, checkpoint.id, checkpoint.step
     child.step, child.frames = checkpoint.step, checkpoint.frames

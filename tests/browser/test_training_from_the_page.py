@@ -120,6 +120,24 @@ def test_a_distributed_run_shows_which_role_runs_where_and_that_one_was_replaced
     expect(roles).to_contain_text("2 roles were last on 1 host")
 
 
+def test_a_fork_begins_with_the_settings_of_its_run_and_learns_on_with_changed_ones(
+    page: Page, installation: Installation, finished_run: int
+) -> None:
+    page.goto(f"/runs/{finished_run}/checkpoints")
+    page.get_by_role("button", name=re.compile("^Fork from")).first.click()
+    dialog = page.get_by_role("dialog")
+    total = dialog.get_by_role("textbox", name=re.compile("total_steps$"))
+    expect(total).to_have_value(f"{SHORT_RUN:_}")
+    total.fill(str(2 * SHORT_RUN))
+    dialog.get_by_role("textbox", name=re.compile("learning_rate$")).fill("0.001")
+    dialog.get_by_role("button", name="Launch fork").click()
+    page.wait_for_url(re.compile(rf"/runs/(?!{finished_run}\b)\d+$"))
+
+    fork = int(page.url.rsplit("/", 1)[1])
+    expected = installation.run(finished_run)["config"] | {"total_steps": 2 * SHORT_RUN, "learning_rate": 0.001}
+    assert installation.wait_for_state(fork, "finished")["config"] == expected
+
+
 def test_a_wrong_value_is_named_beside_its_field_and_nothing_is_launched(
     page: Page, installation: Installation
 ) -> None:

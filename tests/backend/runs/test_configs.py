@@ -128,28 +128,40 @@ def test_a_clone_and_a_fork_do_not_change_the_method_either(api: Api) -> None:
     assert "overrides.algorithm" in refused(api, f"runs/{run_id}/fork", overrides=wanted, checkpoint_id=checkpoint_id)
 
 
-def test_a_fork_keeps_the_fields_that_shape_its_methods_weights(api: Api) -> None:
-    run = api.launch(config=A3C)
+def trained_run(api: Api) -> tuple[int, int]:
+    """A run and its checkpoint, of 100 steps."""
+    run_id = api.launch(config=A3C)["id"]
     attempt = api.claim()["attempt"]
-    api.send(run["id"], attempt, started())
-    checkpoint_id = api.save(run["id"], attempt, 2, 100)
+    api.send(run_id, attempt, started())
+    return run_id, api.save(run_id, attempt, 2, 100)
+
+
+def test_a_fork_keeps_the_fields_that_shape_its_methods_weights(api: Api) -> None:
+    run_id, checkpoint_id = trained_run(api)
     fork = {"checkpoint_id": checkpoint_id, "overrides": {"lstm_units": 128, "num_actors": 4}}
-    assert refused(api, f"runs/{run['id']}/fork", **fork) == {
+    assert refused(api, f"runs/{run_id}/fork", **fork) == {
         "overrides.lstm_units": "the checkpoint was trained with 0, so a fork must be too; clone to change it"
     }
     fork["overrides"] = {"num_actors": 4}
-    assert api.act(run["id"], "fork", **fork)["config"]["num_actors"] == 4
+    assert api.act(run_id, "fork", **fork)["config"]["num_actors"] == 4
+
+
+def test_a_fork_has_steps_to_go(api: Api) -> None:
+    run_id, checkpoint_id = trained_run(api)
+    fork = {"checkpoint_id": checkpoint_id, "overrides": {"total_steps": 100}}
+    assert refused(api, f"runs/{run_id}/fork", **fork) == {
+        "overrides.total_steps": "the checkpoint was trained for 100 steps already: give more, to learn on"
+    }
+    fork["overrides"] = {"total_steps": 101}
+    assert api.act(run_id, "fork", **fork)["total_steps"] == 101
 
 
 def test_naming_what_auto_chose_is_no_change_of_a_fork(api: Api) -> None:
-    run = api.launch(config=A3C)
-    attempt = api.claim()["attempt"]
-    api.send(run["id"], attempt, started())
-    checkpoint_id = api.save(run["id"], attempt, 2, 100)
+    run_id, checkpoint_id = trained_run(api)
     fork = {"checkpoint_id": checkpoint_id, "overrides": {"value_network": "shared", "network": "mlp"}}
-    assert api.act(run["id"], "fork", **fork)["state"] == "queued"
+    assert api.act(run_id, "fork", **fork)["state"] == "queued"
     fork["overrides"] = {"value_network": "separate"}
-    assert "overrides.value_network" in refused(api, f"runs/{run['id']}/fork", **fork)
+    assert "overrides.value_network" in refused(api, f"runs/{run_id}/fork", **fork)
 
 
 @pytest.mark.parametrize("algorithm", METHODS)

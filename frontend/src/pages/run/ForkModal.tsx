@@ -1,16 +1,17 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useMemo, useState } from "react";
 import { useNavigate } from "react-router";
 import { useForkRun } from "@/api/mutations";
 import { ApiError } from "@/api/problem";
-import { environmentsQuery } from "@/api/queries";
-import type { Checkpoint, Run } from "@/api/types";
+import { configSchemaQuery, environmentsQuery } from "@/api/queries";
+import type { Checkpoint, Environment, Run } from "@/api/types";
 import { ConfigFields } from "@/pages/launch/ConfigFields";
 import { overridesOf, placeErrors } from "@/pages/launch/draft";
+import { type JsonSchema, type Variant, variantsOf } from "@/pages/launch/schema";
 import { focusFirst, useConfigDraft } from "@/pages/launch/useConfigDraft";
 import { exact, plural, short } from "@/ui/format";
-import { useVariants } from "./useConfigFields";
+import { QueryProblem } from "@/ui/QueryProblem";
 
 interface ForkModalProps {
   run: Run;
@@ -20,8 +21,43 @@ interface ForkModalProps {
 
 /** Goes on from a checkpoint as a run of its own, with changed hyper-parameters. */
 export function ForkModal({ run, checkpoint, onClose }: ForkModalProps) {
+  const schema = useQuery(configSchemaQuery);
   const environments = useQuery(environmentsQuery);
-  const config = useConfigDraft(useVariants(), {
+  const variants = useMemo(() => (schema.data ? variantsOf(schema.data as JsonSchema) : []), [schema.data]);
+  const needed = [schema, environments];
+  const failed = needed.find((query) => query.isError && query.data === undefined);
+  const ready = needed.every((query) => query.data !== undefined);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="xl"
+      title={`Fork from ${short(checkpoint.step, "steps")}`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      {failed && <QueryProblem error={failed.error} retry={() => void failed.refetch()} />}
+      {!failed && !ready && <Text c="dimmed">Loading the form…</Text>}
+      {ready && (
+        <ForkForm
+          run={run}
+          checkpoint={checkpoint}
+          variants={variants}
+          environments={environments.data ?? []}
+        />
+      )}
+    </Modal>
+  );
+}
+
+interface ForkFormProps {
+  run: Run;
+  checkpoint: Checkpoint;
+  variants: Variant[];
+  environments: Environment[];
+}
+
+function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
+  const config = useConfigDraft(variants, {
     key: `fork ${checkpoint.id}`,
     values: run.config,
     reference: { title: run.name, values: run.config, preset: null },
@@ -63,48 +99,40 @@ export function ForkModal({ run, checkpoint, onClose }: ForkModalProps) {
   }
 
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      size="xl"
-      title={`Fork from ${short(checkpoint.step, "steps")}`}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
-      <form onSubmit={(event) => void submit(event)} noValidate>
-        <Stack gap="md">
-          <Text size="sm">
-            A new run begins with the weights of run {run.id} at {exact(checkpoint.step, "steps")} and learns
-            on to its own total. Method, game and network stay.
+    <form onSubmit={(event) => void submit(event)} noValidate>
+      <Stack gap="md">
+        <Text size="sm">
+          A new run begins with the weights of run {run.id} at {exact(checkpoint.step, "steps")} and learns on
+          to its own total. Method, game and network stay.
+        </Text>
+        <TextInput
+          label="Name"
+          value={name}
+          maxLength={200}
+          data-autofocus
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <ConfigFields
+          config={config}
+          environments={environments}
+          without={config.variant?.shapeFields ?? []}
+        />
+        {problems.map((problem) => (
+          <Text key={problem} size="sm" c="red" role="alert">
+            {problem}
           </Text>
-          <TextInput
-            label="Name"
-            value={name}
-            maxLength={200}
-            data-autofocus
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <ConfigFields
-            config={config}
-            environments={environments.data ?? []}
-            without={config.variant?.shapeFields ?? []}
-          />
-          {problems.map((problem) => (
-            <Text key={problem} size="sm" c="red" role="alert">
-              {problem}
-            </Text>
-          ))}
-          <Group justify="space-between">
-            <Text size="sm" c="dimmed">
-              {changes === 0
-                ? "Nothing changed yet: it goes on as before."
-                : plural(changes, "setting") + " changed."}
-            </Text>
-            <Button type="submit" loading={fork.isPending}>
-              Launch fork
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+        ))}
+        <Group justify="space-between">
+          <Text size="sm" c="dimmed">
+            {changes === 0
+              ? "Nothing changed yet: it goes on as before."
+              : plural(changes, "setting") + " changed."}
+          </Text>
+          <Button type="submit" loading={fork.isPending}>
+            Launch fork
+          </Button>
+        </Group>
+      </Stack>
+    </form>
   );
 }

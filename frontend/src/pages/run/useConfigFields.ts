@@ -4,7 +4,7 @@ import { configSchemaQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
 import { type FormField, type JsonSchema, type Variant, variantFor, variantsOf } from "@/pages/launch/schema";
 
-export function useVariants(): Variant[] {
+function useVariants(): Variant[] {
   const { data } = useQuery(configSchemaQuery);
   return useMemo(() => (data ? variantsOf(data as JsonSchema) : []), [data]);
 }
