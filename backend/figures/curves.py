@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from backend.figures.drawing import Look, as_text, plain, significant, smoothed, x_axis
+from backend.figures.drawing import Look, as_text, plain, significant, smoothed, x_axis, y_axis
 from backend.figures.schemas import Figure
 from backend.metrics.buckets import Curve
 from backend.metrics.points import Bools, Floats
@@ -28,7 +28,10 @@ def curves_figure(runs: Sequence[RunCurve], metric: str, look: Look) -> Figure:
     # Traces and layout are made apart: a go.Figure would add its template's colours and pack numbers as base64.
     layout = go.Layout(
         xaxis=x_axis([run.curve.x for run in runs], look.axis, look.x_log),
-        yaxis={"title": {"text": as_text(metric)}, "type": "log" if look.y_log else "linear"},
+        yaxis={
+            "title": {"text": as_text(metric)},
+            **y_axis([ends for run in runs for ends in (run.curve.min, run.curve.max)], look.y_log),
+        },
         hovermode="x unified",
         showlegend=len(runs) > 1,
     )

@@ -1,6 +1,7 @@
 """What all figures have in common: axes, smoothing, rounding, text, and arrays as JSON has them."""
 
 import html
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,6 +42,21 @@ def x_axis(drawn: Sequence[Floats], axis: Axis, log: bool) -> dict[str, Any]:
     places = [x for x in drawn if len(x)]
     if axis == "time" and places:
         told |= {"ticksuffix": " s", **duration_ticks(min(x[0] for x in places), max(x[-1] for x in places))}
+    return told
+
+
+def y_axis(drawn: Sequence[Floats], log: bool) -> dict[str, Any]:
+    """The vertical axis beside traces of these heights."""
+    if log:
+        return {"type": "log"}
+    heights = np.concatenate([np.zeros(0), *drawn])
+    heights = heights[np.isfinite(heights)]
+    told: dict[str, Any] = {"type": "linear"}
+    # Plotly shows a constant between one less and one more, where 0.001 cannot be told from 0.
+    if len(heights) and heights.min() == heights.max():
+        other_end = 2 * float(heights[0]) or 1.0
+        if math.isfinite(other_end):
+            told["range"] = sorted([0.0, other_end])
     return told
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from backend.figures.drawing import Look, as_text, plain, significant, smoothed, x_axis
+from backend.figures.drawing import Look, as_text, plain, significant, smoothed, x_axis, y_axis
 from backend.figures.schemas import Figure
 from backend.metrics.buckets import Curve
 from backend.runs.view import PALETTE
@@ -24,7 +24,7 @@ def together_figure(curves: Sequence[MetricCurve], look: Look, *, shares: bool) 
     """The figure; `shares` stacks what the metrics are of their sum."""
     layout = go.Layout(
         xaxis=x_axis([each.curve.x for each in curves], look.axis, look.x_log),
-        yaxis=_y_axis(look, shares),
+        yaxis=_shares_axis() if shares else _y_axis(curves, look),
         hovermode="x unified",
         showlegend=True,
         legend={"traceorder": "normal"},
@@ -41,10 +41,13 @@ def words_of(metric: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _y_axis(look: Look, shares: bool) -> dict[str, Any]:
-    if shares:
-        return {"type": "linear", "tickformat": ".0%", "range": [0, 1]}
-    return {"type": "log" if look.y_log else "linear", **({} if look.y_log else {"rangemode": "tozero"})}
+def _shares_axis() -> dict[str, Any]:
+    return {"type": "linear", "tickformat": ".0%", "range": [0, 1]}
+
+
+def _y_axis(curves: Sequence[MetricCurve], look: Look) -> dict[str, Any]:
+    from_zero = {} if look.y_log else {"rangemode": "tozero"}
+    return from_zero | y_axis([each.curve.mean for each in curves], look.y_log)
 
 
 def _trace(each: MetricCurve, color: str, look: Look, shares: bool) -> go.Scatter:

@@ -100,6 +100,29 @@ def test_a_band_on_a_logarithmic_axis_stays_above_zero() -> None:
 
 
 @pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([0.01, 0.01, math.nan], [0.0, 0.02]),
+        ([500.0], [0.0, 1000.0]),
+        ([-21.0, -21.0], [-42.0, 0.0]),
+        ([0.0, 0.0], [0.0, 1.0]),
+        ([1.0, 2.0], None),
+        ([1.5e308, 1.5e308], None),
+        ([math.inf], None),
+        ([], None),
+    ],
+)
+def test_a_constant_stands_where_it_can_be_told_from_zero(values: list[float], shown: list[float] | None) -> None:
+    figure = curves_figure([run(curve(values))], "m", Look())
+    assert figure.layout["yaxis"].get("range") == shown
+    assert "range" not in curves_figure([run(curve(values))], "m", Look(y_log=True)).layout["yaxis"]
+
+
+def test_a_band_around_a_constant_is_shown_whole() -> None:
+    assert "range" not in curves_figure([run(curve([1.0, 1.0], spread=5.0))], "m", Look()).layout["yaxis"]
+
+
+@pytest.mark.parametrize(
     ("axis", "title", "last"),
     [
         ("step", "agent steps", 7_200),

@@ -76,6 +76,7 @@ def test_some_metrics_of_a_run_stand_in_one_chart_under_their_names(api: Api) ->
     figure = api.user.get(TOGETHER, params=asked).json()
     assert [trace["name"] for trace in figure["data"]] == ["Agents", "Trainers"]
     assert [(trace["x"], trace["y"]) for trace in figure["data"]] == [([3, 4], [16, 16]), ([3, 4], [2, 2])]
+    assert figure["layout"]["yaxis"] == {"type": "linear", "rangemode": "tozero"}
     colors = [trace["line"]["color"] for trace in figure["data"]]
     api.send(run_id, attempt, metrics(5, 5, {"ga3c/predictors": 3}))
     later = {trace["name"]: trace["line"]["color"] for trace in api.user.get(TOGETHER, params=asked).json()["data"]}
