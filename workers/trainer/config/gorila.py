@@ -176,7 +176,7 @@ class GorilaConfig(TrainingConfig):
         json_schema_extra=OPTIMISATION,
     )
     adagrad_epsilon: float = Field(
-        default=0.1,
+        default=0.00001,
         gt=0,
         le=10,
         title="AdaGrad ε",

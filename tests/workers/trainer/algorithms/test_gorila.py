@@ -36,6 +36,8 @@ SETTINGS: dict[str, Any] = {
     "learning_starts": 10,
     "gamma": 0.9,
     "learning_rate": 0.05,
+    # With less, rounding errors of small gradients become whole steps.
+    "adagrad_epsilon": 0.1,
     "max_grad_norm": 0.5,
     "target_update_interval": 7,
     "hidden_units": 8,
@@ -259,8 +261,8 @@ def trained(config: GorilaConfig, steps: int) -> tuple[Report, LocalServer]:
 
 @pytest.mark.parametrize("name", GORILA_PRESETS)
 def test_a_preset_makes_its_first_updates(name: str) -> None:
-    report, server = trained(made_small(name), steps=60)
-    assert report.steps == 60
+    report, server = trained(made_small(name), steps=100)
+    assert report.steps == 100
     assert server.state.updates == report.gradients >= 5
 
 
@@ -268,7 +270,7 @@ def test_a_preset_makes_its_first_updates(name: str) -> None:
 def test_every_preset_learns_a_trivial_environment(name: str) -> None:
     """Identity is learnt by the preset's method; rates and intervals are of a run of seconds, not of days."""
     adagrad = PRESETS[name].config.model_dump()["optimizer"] == "adagrad"
-    quick = {"learning_rate": 0.1 if adagrad else 0.003}
+    quick = {"learning_rate": 0.03 if adagrad else 0.003}
     seconds = {"epsilon_anneal_updates": 300, "final_epsilon": 0.02, "target_update_interval": 25, "t_max": 2}
     config = made_small(name, env="Arcadia/Identity-v0", network="auto", pull_interval=2, **seconds, **quick)
     report, _ = trained(config, steps=1500)
