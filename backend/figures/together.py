@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import plotly.graph_objects as go
@@ -30,15 +31,25 @@ def together_figure(curves: Sequence[MetricCurve], look: Look, *, shares: bool) 
         legend={"traceorder": "normal"},
     )
     # A metric keeps its colour whether or not the others have been reported yet.
-    coloured = [(each, PALETTE[place % len(PALETTE)]) for place, each in enumerate(curves)]
-    data = [plain(_trace(each, color, look, shares)) for each, color in coloured if len(each.curve.x)]
+    colors = [PALETTE[place % len(PALETTE)] for place in range(len(curves))]
+    names = names_of([each.metric for each in curves])
+    data = [
+        plain(_trace(each, name, color, look, shares))
+        for each, name, color in zip(curves, names, colors, strict=True)
+        if len(each.curve.x)
+    ]
     return Figure(data=data, layout=layout.to_plotly_json())
 
 
-def words_of(metric: str) -> str:
-    """The last part of a metric's name in words: ga3c/prediction_queue is Prediction queue."""
-    words = metric.rsplit("/", 1)[-1].replace("_", " ")
-    return words[:1].upper() + words[1:]
+def names_of(metrics: Sequence[str]) -> list[str]:
+    """The last part of each metric's name in words, without those that all begin with.
+
+    ga3c/prediction_queue is Prediction queue; gorila/staleness_0 and gorila/staleness_1_to_3 are 0 and 1 to 3.
+    """
+    words = [metric.rsplit("/", 1)[-1].split("_") for metric in metrics]
+    shared = len(list(takewhile(lambda same: len(set(same)) == 1, zip(*words, strict=False))))
+    left = [" ".join(each[shared:] or each) for each in words]
+    return [name[:1].upper() + name[1:] for name in left]
 
 
 def _shares_axis() -> dict[str, Any]:
@@ -50,14 +61,14 @@ def _y_axis(curves: Sequence[MetricCurve], look: Look) -> dict[str, Any]:
     return from_zero | y_axis([each.curve.mean for each in curves], look.y_log)
 
 
-def _trace(each: MetricCurve, color: str, look: Look, shares: bool) -> go.Scatter:
+def _trace(each: MetricCurve, name: str, color: str, look: Look, shares: bool) -> go.Scatter:
     curve = each.curve
     # What is not reported at one of the others' places goes on from one of its own to the next.
     stacked = {"stackgroup": "whole", "groupnorm": "fraction", "stackgaps": "interpolate"} if shares else {}
     return go.Scatter(
         x=curve.x,
         y=significant(smoothed(curve.mean, look.smoothing)),
-        name=as_text(words_of(each.metric)),
+        name=as_text(name),
         mode="lines+markers" if len(curve.x) == 1 else "lines",
         line={"color": color, "width": 1 if shares else 2},
         hovertemplate="%{y:.0%}" if shares else "%{y:.4~g}",
