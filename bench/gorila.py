@@ -1,4 +1,4 @@
-"""Gorila's updates a second with 1, 2 and 4 bundles, and where their time goes: `python -m bench.gorila`."""
+"""Gorila's updates a second, without Ray and with it, and where their time goes: `python -m bench.gorila`."""
 
 import argparse
 import os
@@ -6,18 +6,42 @@ import statistics
 import time
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 # Before torch is imported, as the trainer does it.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+import torch
+
+from tests.workers.trainer.local_server import server_for
+from workers.trainer import own_environment
 from workers.trainer.algorithms import gorila
 from workers.trainer.config import GorilaConfig
 from workers.trainer.gorila.ray_cluster import RayCluster
+from workers.trainer.gorila.report import Report
 from workers.trainer.run import NullRun
 
 BUNDLES = (1, 2, 4)
 WARM_UP_SECONDS = 5.0
+ACTIVITIES = ("acting", "learning", "waiting")
 SHOWN = ("gorila/actor_busy", "gorila/learner_busy", "gorila/shard_busy", "gorila/staleness")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement; milliseconds are of a bundle, for each of its gradients."""
+
+    bundles: str
+    updates: float
+    steps: float
+    milliseconds: tuple[float, ...]
+    shard_busy: str
+    staleness: float
+
+    def __str__(self) -> str:
+        times = " | ".join(f"{each:.1f}" for each in self.milliseconds)
+        rates = f"{self.updates:,.1f} | {self.steps:,.0f}"
+        return f"| {self.bundles} | {rates} | {times} | {self.shard_busy} | {self.staleness:.2f} |"
 
 
 class Measured(NullRun):
@@ -57,17 +81,50 @@ class Measured(NullRun):
         return statistics.fmean(self._values[name] or [0.0])
 
 
-def config_of(env: str, bundles: int, shards: int) -> GorilaConfig:
+def config_of(options: argparse.Namespace, bundles: int) -> GorilaConfig:
     """The paper's method, begun at once."""
     return GorilaConfig(
-        env=env,
+        env=options.env,
         total_steps=10**9,
         num_actors=bundles,
         num_learners=bundles,
-        num_shards=shards,
+        num_shards=options.shards,
+        t_max=options.t_max,
+        pull_interval=options.t_max,
+        batch_size=options.batch,
         replay_frames=20_000,
         learning_starts=400,
     )
+
+
+def in_one_process(config: GorilaConfig, seconds: float) -> Row:
+    """One bundle and its parameter server, of which every part waits for the other."""
+    torch.set_num_threads(1)
+    server = server_for(config, gorila.build(config, *own_environment.interface(config)))
+    bundle = gorila.Bundle(config, config.num_shards, config.seed)
+
+    def work(seconds: float) -> Report:
+        report, end = Report(), time.perf_counter() + seconds
+        bundle.work(server, 0, report, lambda: time.perf_counter() < end)
+        return report
+
+    work(WARM_UP_SECONDS)
+    report = work(seconds)
+    bundle.actor.close()
+    times = tuple(report.seconds[activity] / report.gradients * 1000 for activity in ACTIVITIES)
+    return Row("1, without Ray", report.gradients / seconds, report.steps / seconds, times, "–", 0.0)
+
+
+def on_ray(config: GorilaConfig, seconds: float) -> Row:
+    """Bundles and shards as processes of a Ray of our own."""
+    run = Measured(seconds)
+    with RayCluster() as cluster:
+        gorila.train_on(cluster, config, run)
+    acting, learning, shard_busy, staleness = map(run.mean, SHOWN)
+    for_each = config.num_actors / run.updates_per_second * 1000
+    times = (acting * for_each, learning * for_each, max(0.0, 1 - acting - learning) * for_each)
+    rates = run.updates_per_second, run.steps_per_second
+    return Row(str(config.num_actors), *rates, times, f"{shard_busy:.0%}", staleness)
 
 
 def main() -> None:
@@ -76,19 +133,16 @@ def main() -> None:
     parser.add_argument("--env", default="ALE/Pong-v5")
     parser.add_argument("--seconds", type=float, default=30.0, help="length of one measurement")
     parser.add_argument("--shards", type=int, default=1)
+    parser.add_argument("--t-max", type=int, default=4, help="steps for each gradient")
+    parser.add_argument("--batch", type=int, default=32, help="transitions for each gradient")
     options = parser.parse_args()
-    print(f"{options.env}, {options.shards} parameter shards, a minibatch of 32 every 4 steps\n")
-    print("| bundles | updates/s | steps/s | acting | learning | waiting | shard busy | staleness |")
+    work = f"a minibatch of {options.batch} every {options.t_max} steps"
+    print(f"{options.env}, {options.shards} parameter shards, {work}\n")
+    print("| bundles | updates/s | steps/s | acting, ms | learning, ms | waiting, ms | shard busy | staleness |")
     print("|---|---|---|---|---|---|---|---|")
+    print(in_one_process(config_of(options, 1), options.seconds), flush=True)
     for bundles in BUNDLES:
-        run = Measured(options.seconds)
-        with RayCluster() as cluster:
-            gorila.train_on(cluster, config_of(options.env, bundles, options.shards), run)
-        acting, learning, shard, staleness = map(run.mean, SHOWN)
-        rates = f"{run.updates_per_second:,.1f} | {run.steps_per_second:,.0f}"
-        waiting = max(0.0, 1 - acting - learning)
-        shares = f"{acting:.0%} | {learning:.0%} | {waiting:.0%} | {shard:.0%}"
-        print(f"| {bundles} | {rates} | {shares} | {staleness:.2f} |", flush=True)
+        print(on_ray(config_of(options, bundles), options.seconds), flush=True)
 
 
 if __name__ == "__main__":
