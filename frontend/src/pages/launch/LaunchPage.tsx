@@ -1,27 +1,25 @@
 import { Alert, Anchor, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
 import { Link, useSearchParams } from "react-router";
-import { configSchemaQuery, environmentsQuery, presetsQuery, runQuery } from "@/api/queries";
+import { environmentsQuery, presetsQuery, runQuery } from "@/api/queries";
 import { usePageTitle } from "@/app/usePageTitle";
 import { QueryProblem } from "@/ui/QueryProblem";
 import classes from "./launch.module.css";
 import { LaunchForm } from "./LaunchForm";
-import { type JsonSchema, variantsOf } from "./schema";
 import { startingPoint } from "./startingPoint";
+import { useVariants } from "./useVariants";
 
 /** /launch?preset=NAME begins with a preset, ?method=NAME with its defaults, ?like=12 with the configuration of run 12. */
 export default function LaunchPage() {
   usePageTitle("Launch a run");
   const [search, setSearch] = useSearchParams();
   const likeId = Number(search.get("like")) || null;
-  const schema = useQuery(configSchemaQuery);
+  const { schema, variants } = useVariants();
   const presets = useQuery(presetsQuery);
   const environments = useQuery(environmentsQuery);
   // Read once: a run that goes on learning must not begin the form anew.
   const like = useQuery({ ...runQuery(likeId ?? 0), enabled: likeId !== null });
 
-  const variants = useMemo(() => (schema.data ? variantsOf(schema.data as JsonSchema) : []), [schema.data]);
   const needed = [schema, presets, environments, ...(likeId === null ? [] : [like])];
   const failed = needed.find((query) => query.isError && query.data === undefined);
   const ready = needed.every((query) => query.data !== undefined);

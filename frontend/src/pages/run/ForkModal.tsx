@@ -1,15 +1,16 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useMemo, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { useForkRun } from "@/api/mutations";
 import { ApiError } from "@/api/problem";
-import { configSchemaQuery, environmentsQuery } from "@/api/queries";
+import { environmentsQuery } from "@/api/queries";
 import type { Checkpoint, Environment, Run } from "@/api/types";
 import { ConfigFields } from "@/pages/launch/ConfigFields";
 import { overridesOf, placeErrors } from "@/pages/launch/draft";
-import { type JsonSchema, type Variant, variantsOf } from "@/pages/launch/schema";
+import type { Variant } from "@/pages/launch/schema";
 import { focusFirst, useConfigDraft } from "@/pages/launch/useConfigDraft";
+import { useVariants } from "@/pages/launch/useVariants";
 import { exact, plural, short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
 
@@ -21,9 +22,8 @@ interface ForkModalProps {
 
 /** Goes on from a checkpoint as a run of its own, with changed hyper-parameters. */
 export function ForkModal({ run, checkpoint, onClose }: ForkModalProps) {
-  const schema = useQuery(configSchemaQuery);
+  const { schema, variants } = useVariants();
   const environments = useQuery(environmentsQuery);
-  const variants = useMemo(() => (schema.data ? variantsOf(schema.data as JsonSchema) : []), [schema.data]);
   const needed = [schema, environments];
   const failed = needed.find((query) => query.isError && query.data === undefined);
   const ready = needed.every((query) => query.data !== undefined);
