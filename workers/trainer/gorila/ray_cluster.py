@@ -8,9 +8,11 @@ import contextlib
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +65,7 @@ class RayCluster:
 
     def __enter__(self) -> "RayCluster":
         self._thread.submit(self._start).result()
+        take_back_sigterm()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -129,6 +132,13 @@ class RayCluster:
         ray.shutdown()
         if self._watch:
             self._watch.communicate()  # it ends what is left, and deletes the folder
+
+
+def take_back_sigterm() -> None:
+    """Ray prints a stack for every SIGTERM before whoever listens to it hears of it."""
+    listener = signal.getsignal(signal.SIGTERM)
+    if listener is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, listener)
 
 
 def kill_monitor() -> None:

@@ -64,6 +64,7 @@ def test_it_goes_on_after_kill_9_and_saves_and_ends_when_asked(tmp_path: Path, s
     assert of_kind(run, events.Started)[-1].resumed_from == saved
     assert of_kind(run, events.Checkpoint)[-1].step == of_kind(run, events.Stopped)[-1].step > saved
     assert not folders_of_ray(second)
+    assert "SIGTERM received" not in second.communicate()[1]
 
 
 def listening(process: psutil.Process) -> list[Any]:
