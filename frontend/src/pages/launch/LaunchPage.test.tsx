@@ -2,29 +2,12 @@ import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RunConfig } from "@/api/types";
+import { aMethod } from "@/testing/methods";
 import { aPreset } from "@/testing/presets";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import LaunchPage from "./LaunchPage";
 
-const method = (algorithm: string, title: string, envs: string[], more: object = {}) => ({
-  title,
-  description: `${title}: one way to learn (Somebody et al. 2016).`,
-  properties: {
-    algorithm: { const: algorithm, default: algorithm, group: "Run" },
-    env: { enum: envs, default: envs[0], title: "Environment", group: "Run" },
-    total_steps: {
-      type: "integer",
-      title: "Total steps",
-      default: 1000,
-      minimum: 1,
-      maximum: 1_000_000,
-      group: "Run",
-    },
-    gamma: { type: "number", title: "Discount", default: 0.99, minimum: 0, maximum: 1, group: "Rollout" },
-    ...more,
-  },
-});
 const epsilons = {
   type: "array",
   items: { type: "number", minimum: 0, maximum: 1 },
@@ -36,9 +19,9 @@ const epsilons = {
 const schema = {
   oneOf: [{ $ref: "#/$defs/Paac" }, { $ref: "#/$defs/A3c" }, { $ref: "#/$defs/Q" }],
   $defs: {
-    Paac: method("paac", "PAAC", ["CartPole-v1", "Catch"]),
-    A3c: method("a3c", "A3C", ["CartPole-v1", "Catch", "Pendulum"]),
-    Q: method("q", "One-step Q", ["CartPole-v1", "Catch"], { final_epsilons: epsilons }),
+    Paac: aMethod("paac", "PAAC", ["CartPole-v1", "Catch"]),
+    A3c: aMethod("a3c", "A3C", ["CartPole-v1", "Catch", "Pendulum"]),
+    Q: aMethod("q", "One-step Q", ["CartPole-v1", "Catch"], { final_epsilons: epsilons }),
   },
 };
 const preset = (name: string, title: string, total_steps: number, more: RunConfig = {}) =>

@@ -2,6 +2,7 @@ import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Checkpoint } from "@/api/types";
+import { aMethod } from "@/testing/methods";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { ForkModal } from "./ForkModal";
@@ -11,25 +12,7 @@ vi.setConfig({ testTimeout: 30_000 });
 
 const schema = {
   oneOf: [{ $ref: "#/$defs/Paac" }],
-  $defs: {
-    Paac: {
-      title: "PAAC",
-      description: "PAAC: one way to learn (Somebody et al. 2016).",
-      properties: {
-        algorithm: { const: "paac", default: "paac", group: "Run" },
-        env: { enum: ["CartPole-v1"], default: "CartPole-v1", title: "Environment", group: "Run" },
-        total_steps: {
-          type: "integer",
-          title: "Total steps",
-          default: 1000,
-          minimum: 1,
-          maximum: 1_000_000,
-          group: "Run",
-        },
-        gamma: { type: "number", title: "Discount", default: 0.99, minimum: 0, maximum: 1, group: "Run" },
-      },
-    },
-  },
+  $defs: { Paac: aMethod("paac", "PAAC", ["CartPole-v1"]) },
 };
 const run = aRun({
   id: 3,
