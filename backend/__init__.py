@@ -1,1 +1,20 @@
-"""The backend: API, live stream and the only writer of the database."""
+"""The backend: API, live stream and the only writer of the database.
+
+A part imports only parts of the lines above its own; tests/contract/test_backend_order.py reads this list:
+
+    columns, errors, refusals, colors, frontend, compression, json_numbers, reference
+    config, listening, sign_ins, tries
+    db, models, live, security, allow
+    space, turns
+    migrations, doorbell, lookup, presence, session
+    files, logs, metrics
+    videos, evaluations
+    checkpoints
+    runs
+    workers, figures, compare, export, configuration
+    health
+    app, embedded
+    starting
+    backup
+    cli, openapi
+"""

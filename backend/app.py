@@ -7,30 +7,56 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 
-from backend import errors
-from backend.compare.routes import router as compare
+from backend import errors, turns
+from backend.allow import Allowed, MethodNotAllowed
+from backend.checkpoints.routes import router as checkpoints
+from backend.compare import router as compare
+from backend.compression import Compression
 from backend.config import Settings, refuse_unsafe_binding
-from backend.configuration.routes import router as configuration
+from backend.configuration import router as configuration
 from backend.db import open_database
-from backend.export.routes import router as export
+from backend.doorbell import Doorbell
+from backend.evaluations import router as evaluations
+from backend.export import router as export
 from backend.figures.routes import router as figures
 from backend.files.routes import router as files
 from backend.files.service import sweep
 from backend.frontend import serve_frontend
-from backend.health.routes import router as health
+from backend.health import router as health
 from backend.live import notices
 from backend.live.routes import router as live
-from backend.logs.routes import router as logs
+from backend.logs import router as logs
 from backend.metrics.routes import router as metrics
 from backend.migrations import migrate
+from backend.reference.routes import serve_reference
 from backend.runs.routes import router as runs
 from backend.security import API, Perimeter, guard
-from backend.session.routes import router as session
-from backend.workers.doorbell import Doorbell
+from backend.session import recall
+from backend.session import router as session
+from backend.tries import WrongTries
+from backend.videos import router as videos
 from backend.workers.routes import router as workers
 from backend.workers.sweeper import Sweeper
+from backend.workers.transfers import router as transfers
 
-ROUTERS = (runs, metrics, logs, files, live, figures, compare, export, workers, health, configuration, session)
+ROUTERS = (
+    runs,
+    metrics,
+    logs,
+    transfers,
+    files,
+    checkpoints,
+    videos,
+    evaluations,
+    live,
+    figures,
+    compare,
+    export,
+    workers,
+    health,
+    configuration,
+    session,
+)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -42,7 +68,9 @@ def create_app(settings: Settings) -> FastAPI:
         settings: Settings = app.state.settings
         migrate(settings)
         app.state.database = open_database(settings)
+        app.state.turns = turns.new_turns()
         sweep(app.state.database)
+        app.state.sign_ins = recall(app.state.database)
         app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
         sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
         async with notices.running(settings.broker_url.get_secret_value()):
@@ -66,9 +94,15 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings
+    app.state.wrong_tries = WrongTries()
     errors.install(app)
-    app.include_router(_api(app))
+    turns.install(app)
+    allowed = Allowed(API, ROUTERS)
+    allowed.install(app)
+    app.include_router(_api(app, allowed))
+    serve_reference(app, lambda: description(app))
     serve_frontend(app)
+    app.add_middleware(Compression)
     app.add_middleware(Perimeter, settings=settings)
     return app
 
@@ -78,8 +112,9 @@ def description(app: FastAPI) -> dict[str, Any]:
     return errors.describe(app.openapi())
 
 
-def _api(app: FastAPI) -> APIRouter:
-    api = APIRouter(prefix=API, dependencies=[Depends(guard)], responses={"default": {"model": errors.ProblemDocument}})
+def _api(app: FastAPI, allowed: Allowed) -> APIRouter:
+    every_route = [Depends(guard), Depends(turns.take_turn, scope="function")]
+    api = APIRouter(prefix=API, dependencies=every_route, responses={"default": {"model": errors.ProblemDocument}})
     for router in ROUTERS:
         api.include_router(router)
 
@@ -89,6 +124,8 @@ def _api(app: FastAPI) -> APIRouter:
 
     @api.api_route("/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"], include_in_schema=False)
     def nothing_here(request: Request) -> None:
-        raise errors.NotFound(f"There is nothing at {request.scope['path'][:200]}.")
+        if methods := allowed.methods(request.scope["path"]):
+            raise MethodNotAllowed(request.method, methods)
+        raise errors.NoSuchPath(f"There is nothing at {request.scope['path'][:200]}.")
 
     return api

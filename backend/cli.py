@@ -1,4 +1,4 @@
-"""The `arcadia` command; each part of it imports only what it needs, since a worker's host has no web framework."""
+"""The `arcadia` command. Functions import what they need, because a worker's host has no web framework."""
 
 from __future__ import annotations
 
@@ -6,24 +6,32 @@ import argparse
 import logging
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
+
+from backend.refusals import RefusedError
 
 if TYPE_CHECKING:
     from backend.config import Settings
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
-    """Read the command line; `worker` and `train` keep their arguments for the programs they become."""
+    """Read the command line; arguments of `worker` and `train` are passed on unread."""
     parser = argparse.ArgumentParser(prog="arcadia", description="Train game-playing agents and watch them learn.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     up = commands.add_parser("up", help="start everything on this machine")
     backend = commands.add_parser("backend", help="start the backend alone")
     for command in (up, backend):
         command.add_argument("--port", type=int, help="ARCADIA_PORT: the page's port, 8000 unless told otherwise")
-    for command in (up, backend, commands.add_parser("migrate", help="bring the database to this version")):
+    migrate = commands.add_parser("migrate", help="bring the database to this version")
+    backup = commands.add_parser("backup", help="copy database and files into a new folder, also while Arcadia runs")
+    backup.add_argument("folder", type=Path, metavar="DIR", help="the new folder")
+    restore = commands.add_parser("restore", help="put a backup into an empty installation that does not run")
+    restore.add_argument("folder", type=Path, metavar="DIR", help="a folder that arcadia backup made")
+    for command in (up, backend, migrate, backup, restore):
         command.add_argument("--data", type=Path, help="ARCADIA_DATA_DIR: where everything is kept")
     commands.add_parser("worker", help="start a worker (see arcadia worker --help)", add_help=False)
     commands.add_parser("train", help="train without any server (see arcadia train --help)", add_help=False)
@@ -33,7 +41,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
 
 
 def read_settings(options: argparse.Namespace) -> Settings:
-    """Read the settings, or leave with a sentence on what is wrong with them."""
+    """Read the settings, or say in a sentence what is wrong with them."""
     from backend.config import Settings
 
     given = {"data_dir": options.data, "port": getattr(options, "port", None)}
@@ -41,11 +49,11 @@ def read_settings(options: argparse.Namespace) -> Settings:
         return Settings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
         wrong = "; ".join(f"ARCADIA_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors(include_input=False))
-        sys.exit(f"arcadia: {wrong}")
+        raise RefusedError(wrong) from None
 
 
 def become(module: str, arguments: list[str]) -> None:
-    """Become another program of ours."""
+    """Replace this process by another Arcadia program."""
     os.execv(sys.executable, [sys.executable, "-m", module, *arguments])  # noqa: S606 - a list, no shell wanted
 
 
@@ -54,12 +62,17 @@ def serve(settings: Settings) -> int:
     import uvicorn
 
     from backend.app import create_app
+    from backend.listening import refuse_taken_port
+    from backend.starting import make_ready
 
     logging.basicConfig(level=logging.INFO, format="%(levelname)-7s %(message)s", stream=sys.stdout)
     for noisy in ("alembic", "httpx"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+    app = create_app(settings)
+    refuse_taken_port(settings.host, settings.port, "backend")
+    make_ready(settings)
     uvicorn.run(
-        create_app(settings),
+        app,
         host=settings.host,
         port=settings.port,
         log_config=None,
@@ -73,37 +86,56 @@ def serve(settings: Settings) -> int:
 def start_all(settings: Settings) -> int:
     """Run everything on this machine."""
     from backend.config import refuse_unsafe_binding
-    from backend.embedded.data_folder import FolderInUseError
-    from backend.embedded.redis_server import NoRedisError
-    from backend.embedded.up import CannotStartError, up
+    from backend.embedded.up import up
 
-    try:
-        refuse_unsafe_binding(settings)
-        return up(settings)
-    except (CannotStartError, FolderInUseError, NoRedisError) as error:
-        sys.exit(f"arcadia: {error}")
+    refuse_unsafe_binding(settings)
+    return up(settings)
+
+
+def migrate(settings: Settings) -> int:
+    """Bring the database to this version's tables."""
+    from backend.starting import make_ready
+
+    make_ready(settings)
+    return 0
+
+
+def back_up(settings: Settings, folder: Path) -> int:
+    """Make a backup."""
+    from backend.backup.making import back_up
+
+    print(back_up(settings, folder))
+    return 0
+
+
+def restore(settings: Settings, folder: Path) -> int:
+    """Put a backup back."""
+    from backend.backup.restoring import restore
+
+    print(restore(settings, folder))
+    return 0
 
 
 def main() -> int:
     """Run a command."""
     options = parse_arguments(sys.argv[1:])
+    if options.command != "train":
+        # What is kept is for its owner alone.
+        os.umask(0o077)
     if options.command in ("worker", "train"):
-        become("workers" if options.command == "worker" else "workers.trainer", options.rest)
-    settings = read_settings(options)
-
-    from backend.config import UnsafeBindingError
-
+        become("workers.worker" if options.command == "worker" else "workers.trainer", options.rest)
+    commands: dict[str, Callable[[Settings], int]] = {
+        "up": start_all,
+        "backend": serve,
+        "migrate": migrate,
+        "backup": lambda settings: back_up(settings, options.folder),
+        "restore": lambda settings: restore(settings, options.folder),
+    }
     try:
-        if options.command == "up":
-            return start_all(settings)
-        if options.command == "backend":
-            return serve(settings)
-    except UnsafeBindingError as error:
-        sys.exit(f"arcadia: {error}")
-    from backend.migrations import migrate
-
-    migrate(settings)
-    return 0
+        return commands[options.command](read_settings(options))
+    except RefusedError as error:
+        print(f"arcadia: {error}", file=sys.stderr)
+        return error.status
 
 
 if __name__ == "__main__":

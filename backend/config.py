@@ -8,6 +8,8 @@ from fastapi import Depends, Request
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from backend.refusals import RefusedError
+
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -72,8 +74,8 @@ class Settings(BaseSettings):
             return self.host == "localhost"
 
 
-class UnsafeBindingError(ValueError):
-    """The address listened on can be reached from elsewhere, and nothing would ask who calls."""
+class UnsafeBindingError(RefusedError):
+    """Other machines can reach the address listened on, and no token protects it."""
 
 
 def refuse_unsafe_binding(settings: Settings) -> None:

@@ -1,18 +1,25 @@
 """The two ways to the database: sessions that read, and transactions that write."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
-from sqlalchemy import URL, Engine, NullPool, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, make_url, text
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
 
 AfterCommit = Callable[[], None]
 _PENDING = "after_commit"
+# With another thread that writes, and with another program that has SQLite's lock.
+PATIENCE_SECONDS = 10
+LARGEST_IDLE_LOG = 64_000_000
+# Another backend that starts at the same time migrates first.
+MIGRATION_PATIENCE_MS = 30_000
 
 
 class Database:
@@ -24,7 +31,8 @@ class Database:
 
     def __init__(self, url: str, files_dir: Path) -> None:
         self.url = make_url(url)
-        # Sessions carry it, so that deleting a row can delete its file once that is committed.
+        self.files_dir = files_dir
+        # Each session carries it, so that a deleted row's file can be removed after the commit.
         self._info = {"files_dir": files_dir}
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._writer = _sqlite_engine(url, writes=True) if self.is_sqlite else _postgresql_engine(url)
@@ -32,7 +40,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A session to read with; nothing that it does is kept."""
+        """A session for reading; its changes are never stored."""
         with Session(self._reader, autoflush=False, expire_on_commit=False, info=self._info) as session:
             yield session
 
@@ -46,6 +54,39 @@ class Database:
             pending: list[AfterCommit] = session.info.pop(_PENDING, [])
         for call in pending:
             call()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A connection that sees the database as it was at one moment, however long it reads."""
+        options = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        with self._reader.connect().execution_options(**options) as connection, connection.begin():
+            yield connection
+
+    def free_pages(self) -> int:
+        """How many pages of SQLite's file hold nothing; PostgreSQL minds its own."""
+        if not self.is_sqlite:
+            return 0
+        with self._reader.connect() as connection:
+            return int(connection.exec_driver_sql("PRAGMA freelist_count").scalar_one())
+
+    def give_back(self, pages: int) -> None:
+        """Make SQLite's file smaller by so many free pages."""
+        connection = self._writer.raw_connection()
+        try:
+            # It frees a page at each step of the statement, of which `execute` would make one.
+            connection.cursor().executescript(f"PRAGMA incremental_vacuum({pages}); PRAGMA wal_checkpoint(PASSIVE)")
+        except sqlite3.OperationalError as error:
+            raise OperationalError("PRAGMA incremental_vacuum", None, error) from error
+        finally:
+            connection.close()
+
+    def fold(self) -> None:
+        """Make SQLite's database one file, without its log beside it; nobody else may use it meanwhile."""
+        connection = self._writer.raw_connection()
+        try:
+            connection.cursor().execute("PRAGMA journal_mode = DELETE")
+        finally:
+            connection.close()
 
     def ping(self) -> None:
         """Raise if the database does not answer."""
@@ -79,14 +120,16 @@ def open_database(settings: Settings) -> Database:
 
 
 def migration_engine(url: str) -> Engine:
-    """For migrations: SQLite rewrites tables to change them, and foreign keys would take the old one for deleted."""
+    """An engine for migrations; on SQLite they replace tables, which foreign keys would answer by deleting rows."""
     engine = create_engine(_url(url), poolclass=NullPool)
     if engine.dialect.name == "sqlite":
 
         @event.listens_for(engine, "connect")
         def configure(connection: Any, _record: Any) -> None:
             connection.isolation_level = None
-            connection.execute("PRAGMA busy_timeout = 30000")
+            connection.execute(f"PRAGMA busy_timeout = {MIGRATION_PATIENCE_MS}")
+            # Before the first table is made; of a database that has some, see backend/space.py.
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             connection.execute("PRAGMA journal_mode = WAL")
 
         @event.listens_for(engine, "begin")
@@ -117,8 +160,8 @@ def _sqlite_engine(url: str, *, writes: bool) -> Engine:
         url,
         pool_size=1 if writes else 8,
         max_overflow=0 if writes else 32,
-        pool_timeout=30,
-        connect_args={"check_same_thread": False, "timeout": 10},
+        pool_timeout=PATIENCE_SECONDS,
+        connect_args={"check_same_thread": False},
     )
 
     @event.listens_for(engine, "connect")
@@ -126,13 +169,14 @@ def _sqlite_engine(url: str, *, writes: bool) -> Engine:
         # The driver's own transaction handling would begin too late to be IMMEDIATE.
         connection.isolation_level = None
         cursor = connection.cursor()
-        cursor.execute("PRAGMA busy_timeout = 10000")
+        cursor.execute(f"PRAGMA busy_timeout = {PATIENCE_SECONDS * 1000}")
         cursor.execute("PRAGMA foreign_keys = ON")
         cursor.execute("PRAGMA temp_store = MEMORY")
         if writes:
             cursor.execute("PRAGMA journal_mode = WAL")
             # docs/decisions/0003-sqlite-waits-for-the-disk.md
             cursor.execute("PRAGMA synchronous = FULL")
+            cursor.execute(f"PRAGMA journal_size_limit = {LARGEST_IDLE_LOG}")
         else:
             cursor.execute("PRAGMA query_only = ON")
         cursor.close()

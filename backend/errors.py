@@ -2,11 +2,15 @@
 
 Problem
  ├─ NotFound      404
+ ├─ NoSuchPath    404
  ├─ Conflict      409   the state forbids it
  ├─ Invalid       422   names the fields
+ ├─ Unstorable    422   the database cannot hold a value
+ ├─ Unavailable   503   the database or the disk does not answer
  └─ Unauthorized  401 …  (backend/security.py)
 """
 
+import json
 import logging
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -16,11 +20,12 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
+from sqlalchemy.exc import DataError, InterfaceError, OperationalError
 from starlette.exceptions import HTTPException
 
-log = logging.getLogger(__name__)
+from workers.contract.worker_api import NOT_FOUND, PROBLEM_MEDIA_TYPE, PROBLEM_TYPES
 
-PROBLEM_TYPE = "application/problem+json"
+log = logging.getLogger(__name__)
 
 
 class FieldError(BaseModel):
@@ -41,7 +46,7 @@ class ProblemDocument(BaseModel):
 
 
 class Problem(Exception):  # noqa: N818 - RFC 9457 calls it so
-    """An error to be told to the client in a plain sentence."""
+    """An error that the client sees, as a plain sentence."""
 
     status = 400
     kind = "bad-request"
@@ -59,7 +64,15 @@ class NotFound(Problem):
     """No such thing."""
 
     status = 404
-    kind = "not-found"
+    kind = NOT_FOUND
+    title = "Not found"
+
+
+class NoSuchPath(Problem):
+    """The API has no such path: the caller is of another version, or wrong."""
+
+    status = 404
+    kind = "no-such-path"
     title = "Not found"
 
 
@@ -82,10 +95,36 @@ class Invalid(Problem):
         super().__init__("; ".join(f"{error.field}: {error.message}" for error in errors), errors=errors)
 
 
+class Unstorable(Problem):
+    """A value that no field refuses and the database cannot hold."""
+
+    status = 422
+    kind = "unstorable"
+    title = "Value cannot be stored"
+
+
+class Unavailable(Problem):
+    """The database or the disk does not answer, or is full; nothing is wrong with the request."""
+
+    status = 503
+    kind = "unavailable"
+    title = "Not available now"
+
+
+class _ProblemResponse(JSONResponse):
+    """Half a character, which a request may have in it and a message may repeat, becomes a question mark."""
+
+    media_type = PROBLEM_MEDIA_TYPE
+
+    def render(self, content: Any) -> bytes:
+        """Write the document."""
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
 def respond(problem: Problem) -> JSONResponse:
     """The problem as a response."""
     content: dict[str, Any] = {
-        "type": f"/problems/{problem.kind}",
+        "type": f"{PROBLEM_TYPES}{problem.kind}",
         "title": problem.title,
         "status": problem.status,
         "detail": problem.detail,
@@ -93,7 +132,7 @@ def respond(problem: Problem) -> JSONResponse:
     }
     if problem.errors:
         content["errors"] = [error.model_dump() for error in problem.errors]
-    return JSONResponse(content, problem.status, headers=problem.headers, media_type=PROBLEM_TYPE)
+    return _ProblemResponse(content, problem.status, headers=problem.headers)
 
 
 def field_errors(errors: Sequence[Any]) -> list[FieldError]:
@@ -117,7 +156,7 @@ def describe(document: dict[str, Any]) -> dict[str, Any]:
         schemas.pop(fastapis_own, None)
     schemas["ProblemDocument"] = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas.update(schemas["ProblemDocument"].pop("$defs"))
-    content = {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}
+    content = {PROBLEM_MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}
     for item in document["paths"].values():
         for call in item.values():
             call["responses"].pop("422", None)
@@ -148,9 +187,29 @@ def install(app: FastAPI) -> None:
         other.kind = phrase.lower().replace(" ", "-")
         return respond(other)
 
-    @app.exception_handler(Exception)
-    def unexpected(_request: Request, error: Exception) -> JSONResponse:
-        log.error("unexpected error", exc_info=error)
-        other = Problem("Something went wrong inside the server; its log says what.")
-        other.status, other.title, other.kind = 500, "Internal error", "internal"
-        return respond(other)
+    # The database's driver refuses what it cannot hold by any of these.
+    for unstorable in (DataError, OverflowError, UnicodeEncodeError):
+        app.exception_handler(unstorable)(_unstorable)
+    for failure in (OperationalError, InterfaceError, OSError):
+        app.exception_handler(failure)(unavailable)
+    app.exception_handler(Exception)(unexpected)
+
+
+def _unstorable(_request: Request, error: Exception) -> JSONResponse:
+    log.warning("a value that cannot be stored", exc_info=error)
+    reason = str(error.orig if isinstance(error, DataError) else error).partition("\n")[0]
+    return respond(Unstorable(f"The request holds a value that cannot be stored: {reason}"))
+
+
+def unavailable(_request: Request, error: Exception) -> JSONResponse:
+    """Answer that nothing is wrong with the request."""
+    log.error("the database or the disk does not answer", exc_info=error)
+    return respond(Unavailable("The server cannot use its database or its disk now; its log says why. Try later."))
+
+
+def unexpected(_request: Request, error: Exception) -> JSONResponse:
+    """Answer an error of ours: the log has it, the client has only the word."""
+    log.error("unexpected error", exc_info=error)
+    other = Problem("Something went wrong inside the server; its log says what.")
+    other.status, other.title, other.kind = 500, "Internal error", "internal"
+    return respond(other)

@@ -3,15 +3,19 @@
 from pathlib import Path
 
 from alembic.config import Config
-from sqlalchemy import text
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
 
 from alembic import command
 from backend.config import Settings
 from backend.db import migration_engine
+from backend.refusals import RefusedError
+from backend.space import let_it_shrink
 
 SCRIPTS = Path(__file__).parent.parent / "alembic"
 
-# Any number will do, as long as every Arcadia backend takes the same.
+# Any number; all Arcadia backends must use the same.
 _LOCK = 7_201_602
 
 
@@ -24,11 +28,52 @@ def migrate(settings: Settings) -> None:
         with engine.begin() as connection:
             if engine.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+            _refuse_other_encoding(connection)
+            _refuse_newer_schema(connection)
             config = alembic_config()
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+        let_it_shrink(engine)
     finally:
         engine.dispose()
+
+
+def is_current(settings: Settings) -> bool:
+    """Say whether the database has this version's tables."""
+    engine = migration_engine(settings.resolved_database_url)
+    try:
+        with engine.connect() as connection:
+            return _revision(connection) == _scripts().get_current_head()
+    finally:
+        engine.dispose()
+
+
+def _refuse_newer_schema(connection: Connection) -> None:
+    found, newest = _revision(connection), _scripts().get_current_head()
+    if found is not None and found not in {script.revision for script in _scripts().walk_revisions()}:
+        raise RefusedError(
+            f"The database was brought to schema {found} by a newer version of Arcadia; this one knows up to {newest}. "
+            "Start the newer version, or restore a backup from before the upgrade."
+        )
+
+
+def _refuse_other_encoding(connection: Connection) -> None:
+    if connection.dialect.name != "postgresql":
+        return
+    encoding = connection.scalar(text("SHOW server_encoding"))
+    if encoding != "UTF8":
+        raise RefusedError(
+            f"The PostgreSQL database is encoded in {encoding}, but names and notes need UTF8. "
+            "Create another: CREATE DATABASE arcadia ENCODING 'UTF8' TEMPLATE template0;"
+        )
+
+
+def _revision(connection: Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def _scripts() -> ScriptDirectory:
+    return ScriptDirectory.from_config(alembic_config())
 
 
 def alembic_config() -> Config:

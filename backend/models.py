@@ -1,19 +1,14 @@
 """Tables of runs, of what they produced and of the workers; the metric points are in backend/metrics/models.py."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, MetaData, String, Text, UniqueConstraint
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, MetaData, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 from backend.columns import Json, Number, Numbers, UtcDateTime, utc_now
-
-State = Literal["queued", "starting", "running", "finished", "failed", "paused", "stopped"]
-Desired = Literal["run", "pause", "stop"]
-QueueName = Literal["cpu", "gpu"]
-FileKind = Literal["checkpoint", "video", "poster"]
-LogLevel = Literal["info", "warning", "error"]
-Outcome = Literal["finished", "failed", "stopped", "drained", "lost"]
+from workers.contract.events import LogLevel
+from workers.contract.worker_api import Desired, FileKind, Outcome, QueueName, State
 
 # SQLite only counts up by itself in a column that is declared exactly INTEGER.
 Id = BigInteger().with_variant(Integer(), "sqlite")
@@ -54,7 +49,7 @@ class Run(Base):
     __table_args__ = (
         Index("ix_runs_waiting", "state", "queue", "priority", "created_at"),
         Index("ix_runs_listed", "archived_at", "created_at"),
-        # A purged run's number is never given to another run.
+        # Numbers of purged runs are not used again.
         {"sqlite_autoincrement": True},
     )
 
@@ -123,7 +118,7 @@ class Attempt(Base):
     claimed_at: Mapped[datetime] = mapped_column(default=utc_now)
     started_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
-    # What its trainer last said of its end; the worker's release or an expired lease acts on it.
+    # How the trainer said that it ended; the worker's release or an expired lease acts on it.
     outcome: Mapped[Outcome | None]
     failure_message: Mapped[str | None] = mapped_column(Text)
     failure_traceback: Mapped[str | None] = mapped_column(Text)
@@ -134,12 +129,12 @@ class Attempt(Base):
     device: Mapped[str | None] = mapped_column(String(255))
     precision: Mapped[str | None] = mapped_column(String(32))
     seed: Mapped[int | None] = mapped_column(BigInteger)
-    # Which role ran where at last, as events.RolePlace; none of a method without roles.
+    # The latest place of each role, as events.RolePlace; empty for methods without roles.
     roles: Mapped[list[dict[str, Any]] | None]
 
 
 class LogLine(Base):
-    """One line of a run's log, of its trainer or of the system; whoever adds one holds the run's row locked."""
+    """One line of a run's log, of its trainer or of the system; the run's row is locked while one is added."""
 
     __tablename__ = "log_lines"
     __table_args__ = (Index("ix_log_lines_run_id_id", "run_id", "id"), {"sqlite_autoincrement": True})
@@ -153,7 +148,7 @@ class LogLine(Base):
 
 
 class File(Base):
-    """Something under the files root: `path` is what the worker calls it, `stored_path` is where it lies."""
+    """A file under the files root: `path` is its name in the worker's directory, `stored_path` its place here."""
 
     __tablename__ = "files"
     __table_args__ = (UniqueConstraint("run_id", "attempt", "path"), {"sqlite_autoincrement": True})
@@ -187,6 +182,8 @@ class Checkpoint(Base):
     file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     return_mean: Mapped[float | None]
     best: Mapped[bool] = mapped_column(default=False)
+    # Kept whatever the rule of thinning says.
+    pinned: Mapped[bool] = mapped_column(default=False, server_default=false())
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
@@ -244,3 +241,21 @@ class Worker(Base):
     run_id: Mapped[int | None] = mapped_column(BigInteger)
     last_seen_at: Mapped[datetime] = mapped_column(default=utc_now)
     left: Mapped[bool] = mapped_column(default=False)
+
+
+class Installation(Base):
+    """The one row names this installation; its files/ folder bears the same name."""
+
+    __tablename__ = "installation"
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    identity: Mapped[str] = mapped_column(String(32))
+
+
+class SignedIn(Base):
+    """A cookie that is let in; backend/sign_ins.py says what the proof is."""
+
+    __tablename__ = "signed_in"
+
+    proof: Mapped[str] = mapped_column(String(64), primary_key=True)
+    ends_at: Mapped[datetime]

@@ -8,7 +8,7 @@ from backend.config import Settings
 
 
 def main() -> None:
-    """Print it; the same text for the same code."""
+    """Print it, the same text each time."""
     document = description(create_app(Settings(host="127.0.0.1")))
     json.dump(document, sys.stdout, indent=2, ensure_ascii=False, sort_keys=True)
     sys.stdout.write("\n")

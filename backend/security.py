@@ -1,10 +1,8 @@
-"""Who may call: deny by default, by token; and no foreign page may make a browser call for it."""
+"""Access: every call needs a token unless named here, and pages of other sites are refused."""
 
-import hashlib
 import hmac
 import ipaddress
 import re
-import time
 from urllib.parse import urlsplit
 
 from fastapi import Request
@@ -13,10 +11,11 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.config import LOOPBACK_NAMES, Settings
-from backend.errors import Problem, respond
+from backend.errors import Problem, respond, unexpected
+from backend.sign_ins import proof_of
+from backend.tries import WrongTries
 
 COOKIE = "arcadia_session"
-COOKIE_SECONDS = 30 * 24 * 3600
 API = "/api/v1"
 STREAM = f"{API}/events"
 
@@ -24,8 +23,8 @@ STREAM = f"{API}/events"
 PUBLIC = (f"{API}/session", f"{API}/health")
 WORKERS_ONLY = f"{API}/worker/"
 
-_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-_UPLOAD = re.compile(rf"{API}/worker/runs/\d+/files")
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+UPLOAD = re.compile(rf"{API}/worker/runs/\d+/files")
 
 _HEADERS = {
     "Content-Security-Policy": (
@@ -42,7 +41,7 @@ _HEADERS = {
 
 
 class Unauthorized(Problem):
-    """Nobody said who calls."""
+    """The call carries no valid token."""
 
     status = 401
     kind = "unauthorized"
@@ -58,7 +57,7 @@ class Forbidden(Problem):
 
 
 class WrongHost(Problem):
-    """The server was called by a name that is not its own."""
+    """The Host header is no name of this server."""
 
     status = 421
     kind = "wrong-host"
@@ -81,30 +80,22 @@ async def guard(request: Request) -> None:
 
 
 def is_signed_in(request: Request, settings: Settings) -> bool:
-    """Whether the caller showed the user token or a cookie made from it; nobody need when no token is set."""
+    """Whether the caller showed the user token or a cookie got for it; always true when no token is set."""
     token = settings.token.get_secret_value()
-    return not token or _same(_bearer(request), token) or _valid_cookie(request.cookies.get(COOKIE, ""), token)
+    if not token:
+        return True
+    shown = _bearer(request)
+    if shown:
+        return matches_token(request, shown, settings)
+    held: bool = request.app.state.sign_ins.holds(proof_of(request.cookies.get(COOKIE, ""), token))
+    return held
 
 
-def new_cookie(settings: Settings) -> str:
-    """A cookie that proves that its holder knew the token when it was made."""
-    return _signed(str(int(time.time())), settings.token.get_secret_value())
-
-
-def matches_token(given: str, settings: Settings) -> bool:
-    """Whether this is the user token, in a time that does not tell how much of it is right."""
-    return _same(given, settings.token.get_secret_value())
-
-
-def _valid_cookie(cookie: str, token: str) -> bool:
-    made, _, _ = cookie.partition(".")
-    if not (made.isascii() and made.isdecimal() and len(made) < 13 and _same(cookie, _signed(made, token))):
-        return False
-    return 0 <= time.time() - int(made) <= COOKIE_SECONDS
-
-
-def _signed(made: str, token: str) -> str:
-    return f"{made}.{hmac.new(token.encode(), f'arcadia session {made}'.encode(), hashlib.sha256).hexdigest()}"
+def matches_token(request: Request, given: str, settings: Settings) -> bool:
+    """Whether this is the user token, in a time that does not tell how much of it is right; a few tries a minute."""
+    tries: WrongTries = request.app.state.wrong_tries
+    address = request.client.host if request.client else ""
+    return tries.check(address, right=_same(given, settings.token.get_secret_value()))
 
 
 def _bearer(request: Request) -> str:
@@ -131,7 +122,11 @@ class Perimeter:
             await self._app(scope, receive, send)
             return
 
+        begun = False
+
         async def send_safely(message: Message) -> None:
+            nonlocal begun
+            begun = True
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
@@ -145,10 +140,16 @@ class Perimeter:
         if problem is not None:
             await respond(problem)(scope, receive, send_safely)
             return
-        await self._app(scope, _bounded(receive, self._limit(scope)), send_safely)
+        try:
+            await self._app(scope, _bounded(receive, self._limit(scope)), send_safely)
+        except Exception as error:
+            # Answered here, where the answer gets its headers; raised on, for the server's log.
+            if not begun:
+                await unexpected(Request(scope), error)(scope, receive, send_safely)
+            raise
 
     def _limit(self, scope: Scope) -> int:
-        upload = scope["method"] == "PUT" and _UPLOAD.fullmatch(scope["path"])
+        upload = scope["method"] == "PUT" and UPLOAD.fullmatch(scope["path"])
         return self._settings.max_file_bytes if upload else self._settings.max_body_bytes
 
     def _host_problem(self, headers: Headers) -> Problem | None:
@@ -167,7 +168,7 @@ def _host_name(host: str) -> str:
 
 
 def _is_address(name: str) -> bool:
-    """Whether a host is a bare address; no DNS record can make a browser send one of ours."""
+    """Whether a host is a bare address, which DNS rebinding cannot make a browser send."""
     try:
         ipaddress.ip_address(name.strip("[]"))
     except ValueError:
@@ -177,13 +178,20 @@ def _is_address(name: str) -> bool:
 
 def _origin_problem(scope: Scope, headers: Headers) -> Problem | None:
     """Refuse what a page of another origin makes a browser do: anything that changes something, and the stream."""
-    if scope["method"] in _SAFE_METHODS and scope["path"] != STREAM:
+    if scope["method"] in SAFE_METHODS and scope["path"] != STREAM:
         return None
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
     foreign = site is not None and site not in ("same-origin", "none")
-    if origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower():
+    if origin is not None and _host_of(origin) != headers.get("host", "").lower():
         foreign = True
     return Forbidden("A page of another site made this request; open Arcadia itself.") if foreign else None
+
+
+def _host_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _bounded(receive: Receive, limit: int) -> Receive:

@@ -1,1 +1,1 @@
-"""What measures speed. Each number is taken beside its rivals in one run and told as a ratio, since machines drift."""
+"""Benchmarks. Each measures a number beside its rivals in one run and reports their ratio, since machines drift."""

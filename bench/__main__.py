@@ -1,4 +1,4 @@
-"""`make bench`: the methods beside the environment-only ceiling and Stable-Baselines3's A2C, all in one run."""
+"""`make bench`: compare the methods with the environments alone and Stable-Baselines3's A2C, all in one run."""
 
 import argparse
 import json
@@ -35,7 +35,7 @@ def measure(contender: str, env: str, seconds: float) -> float:
 
 
 def machine() -> str:
-    """Say on what the numbers were taken."""
+    """Describe the machine and the versions."""
     from importlib.metadata import version
 
     lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -45,7 +45,7 @@ def machine() -> str:
 
 
 def ratios(medians: dict[str, float]) -> dict[str, float]:
-    """Lay the contenders beside each other, as the numbers to hold are stated."""
+    """Return the ratios between contenders that the targets are stated in."""
     ceiling, rival = medians["ceiling"], max(medians["sb3-a2c-dummy"], medians["sb3-a2c-subproc"])
     return {
         "PAAC, 32 environments over the ceiling": medians["paac"] / ceiling,
@@ -61,7 +61,7 @@ def ratios(medians: dict[str, float]) -> dict[str, float]:
 
 
 def report(env: str, rates: dict[str, list[float]]) -> str:
-    """Lay one game's rates and ratios out as Markdown."""
+    """Write one game's rates and ratios as Markdown."""
     medians = {contender: statistics.median(values) for contender, values in rates.items()}
     lines = [f"### {env}", "", "| contender | steps/s, median | each round |", "|---|---|---|"]
     for contender, values in rates.items():
@@ -73,7 +73,7 @@ def report(env: str, rates: dict[str, list[float]]) -> str:
 
 
 def measure_all(env: str, rounds: int, seconds: float) -> dict[str, list[float]]:
-    """Measure every contender in turn, some rounds over, so that drift of the machine meets them all."""
+    """Measure every contender in turn for several rounds, so that the machine's drift affects all of them."""
     rates: dict[str, list[float]] = {contender: [] for contender in CONTENDERS}
     for measured in range(rounds):
         for contender, values in rates.items():
@@ -83,7 +83,7 @@ def measure_all(env: str, rounds: int, seconds: float) -> dict[str, list[float]]
 
 
 def main() -> None:
-    """Measure, print the tables, and write them down."""
+    """Measure, print the tables and write them to a file."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--env", action="append", metavar="ID", help="a game; repeatable (default: Pong and Breakout)")
     parser.add_argument("--seconds", type=float, default=8.0, help="length of one measurement")

@@ -1,4 +1,4 @@
-"""How long a point takes from the trainer's event to the curve in the browser: `python -m bench.event_to_curve`."""
+"""Measure the time from a trainer's event to the curve in the browser: `python -m bench.event_to_curve`."""
 
 import argparse
 import bisect
@@ -11,7 +11,7 @@ import numpy as np
 from tests.chromium import chromium
 from tests.installation import Installation
 
-# Runs in the page: every 20 ms, note when the drawn curve has come further.
+# Runs in the page: every 20 ms, record how far the drawn curve reaches, if it has grown.
 WATCH = """
 () => {
   window.seen = [];
@@ -41,7 +41,7 @@ def watched(installation: Installation, run: int, seconds: float) -> list[tuple[
 
 
 def reported(installation: Installation, run: int) -> list[tuple[int, float]]:
-    """Read from the trainer's own event files at which time it reported each episode."""
+    """Read the time at which the trainer reported each episode from its event files."""
     points: list[tuple[int, float]] = []
     for journal in sorted(installation.directory.rglob(f"runs/{run}/attempt-*/events.jsonl")):
         for line in journal.read_text().splitlines():
@@ -67,7 +67,7 @@ def main() -> None:
         finally:
             installation.close()
     steps = [step for step, _ in points]
-    # What was drawn first may have been there before the page was.
+    # The first points may be older than the page.
     delays = np.array([when - points[bisect.bisect_left(steps, reaches)][1] for reaches, when in seen[1:]])
     p50, p95 = np.percentile(delays, [50, 95])
     print(f"{len(delays)} redraws in {options.seconds:g} s; from event to curve: median {p50:.2f} s, p95 {p95:.2f} s")

@@ -1,4 +1,4 @@
-"""Gorila's updates a second, without Ray and with it, and where their time goes: `python -m bench.gorila`."""
+"""Measure Gorila's updates a second with and without Ray, and what takes the time: `python -m bench.gorila`."""
 
 import argparse
 import os
@@ -8,18 +8,19 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# Before torch is imported, as the trainer does it.
+# Set this before importing torch, as the trainer does.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import torch
 
 from tests.workers.trainer.local_server import server_for
-from workers.trainer import own_environment
-from workers.trainer.algorithms import gorila
-from workers.trainer.config import GorilaConfig
-from workers.trainer.gorila.ray_cluster import RayCluster
-from workers.trainer.gorila.report import Report
-from workers.trainer.run import NullRun
+from workers.contract.config import GorilaConfig
+from workers.trainer.environments import own_environment
+from workers.trainer.methods.gorila import gorila
+from workers.trainer.methods.gorila.ray_cluster import RayCluster
+from workers.trainer.methods.gorila.reporter import WorkRecord
+from workers.trainer.methods.gorila.train import train_on
+from workers.trainer.run.run import NullRun
 
 BUNDLES = (1, 2, 4)
 WARM_UP_SECONDS = 5.0
@@ -29,7 +30,7 @@ SHOWN = ("gorila/actor_busy", "gorila/learner_busy", "gorila/shard_busy", "goril
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement; milliseconds are of a bundle, for each of its gradients."""
+    """One measurement; milliseconds are a bundle's for each of its gradients."""
 
     bundles: str
     updates: float
@@ -45,7 +46,7 @@ class Row:
 
 
 class Measured(NullRun):
-    """A run that is timed from some seconds after its first update on, for so long."""
+    """A run that is measured for some seconds, beginning after a warm-up after its first update."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
@@ -77,12 +78,12 @@ class Measured(NullRun):
                     self._values[name].append(values[name])
 
     def mean(self, name: str) -> float:
-        """The mean of a metric over the time that was measured."""
+        """Return the mean of a metric over the measured time."""
         return statistics.fmean(self._values[name] or [0.0])
 
 
 def config_of(options: argparse.Namespace, bundles: int) -> GorilaConfig:
-    """The paper's method, begun at once."""
+    """Return the paper's method, set to learn at once."""
     return GorilaConfig(
         env=options.env,
         total_steps=10**9,
@@ -98,28 +99,28 @@ def config_of(options: argparse.Namespace, bundles: int) -> GorilaConfig:
 
 
 def in_one_process(config: GorilaConfig, seconds: float) -> Row:
-    """One bundle and its parameter server, of which every part waits for the other."""
+    """Measure one bundle and its parameter server in one process, taking turns."""
     torch.set_num_threads(1)
     server = server_for(config, gorila.build(config, *own_environment.interface(config)))
     bundle = gorila.Bundle(config, config.num_shards, config.seed)
 
-    def work(seconds: float) -> Report:
-        report, end = Report(), time.perf_counter() + seconds
-        bundle.work(server, 0, report, lambda: time.perf_counter() < end)
-        return report
+    def work(seconds: float) -> WorkRecord:
+        record, end = WorkRecord(), time.perf_counter() + seconds
+        bundle.work(server, 0, record, lambda: time.perf_counter() < end)
+        return record
 
     work(WARM_UP_SECONDS)
-    report = work(seconds)
+    record = work(seconds)
     bundle.actor.close()
-    times = tuple(report.seconds[activity] / report.gradients * 1000 for activity in ACTIVITIES)
-    return Row("1, without Ray", report.gradients / seconds, report.steps / seconds, times, "–", 0.0)
+    times = tuple(record.seconds[activity] / record.gradients * 1000 for activity in ACTIVITIES)
+    return Row("1, without Ray", record.gradients / seconds, record.steps / seconds, times, "–", 0.0)
 
 
 def on_ray(config: GorilaConfig, seconds: float) -> Row:
-    """Bundles and shards as processes of a Ray of our own."""
+    """Measure bundles and shards as processes of a private Ray."""
     run = Measured(seconds)
     with RayCluster() as cluster:
-        gorila.train_on(cluster, config, run)
+        train_on(cluster, config, run)
     acting, learning, shard_busy, staleness = map(run.mean, SHOWN)
     for_each = config.num_actors / run.updates_per_second * 1000
     times = (acting * for_each, learning * for_each, max(0.0, 1 - acting - learning) * for_each)

@@ -1,7 +1,7 @@
-"""A Gorila run over two hosts, one of which is cut off and comes back: `python -m bench.gorila_two_hosts`, as root.
+"""Train Gorila on two hosts, one of which is cut off and comes back: `python -m bench.gorila_two_hosts`, as root.
 
-The hosts are network namespaces of this machine, each with an address and a Ray node of its own, joined by a cable that
-can be pulled. All is made from nothing and cleaned up; the exit status tells whether the run survived.
+The hosts are network namespaces of this machine. Each has an address and a Ray node, and a virtual cable that can be
+pulled joins them. The program sets all of it up and removes it; its exit status says whether the run survived.
 """
 
 import argparse
@@ -18,13 +18,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from workers.trainer.config import GorilaConfig
+from workers.contract.config import GorilaConfig
 
 HOSTS = {"arcadia-a": "10.77.0.1", "arcadia-b": "10.77.0.2"}
 HEAD, OTHER = HOSTS
 ADDRESS = f"{HOSTS[HEAD]}:6379"
 CABLE = {"arcadia-a": "cable-a", "arcadia-b": "cable-b"}
-# Ray notices within seconds, not within a minute, that a host is gone.
+# With these, Ray notices a lost host within seconds instead of a minute.
 HEALTH = {"health_check_initial_delay_ms": 2000, "health_check_period_ms": 1000, "health_check_timeout_ms": 2000}
 CONFIG = GorilaConfig(
     env="CartPole-v1",
@@ -39,18 +39,18 @@ CONFIG = GorilaConfig(
 )
 
 
-class Failed(Exception):  # noqa: N818, it says what happened
+class Failed(Exception):  # noqa: N818, the name says what happened
     """The run did not do what it should."""
 
 
 def ip(*arguments: str) -> None:
-    """Change the network."""
+    """Run `ip` with these arguments."""
     subprocess.run(["ip", *arguments], check=True)
 
 
 @contextlib.contextmanager
 def network() -> Iterator[None]:
-    """Two namespaces and a cable."""
+    """Set up two namespaces and a cable, and remove them at the end."""
     remove_network()
     for name in HOSTS:
         ip("netns", "add", name)
@@ -72,7 +72,7 @@ def remove_network() -> None:
 
 
 class Hosts:
-    """What runs on the two hosts."""
+    """The programs on the two hosts."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -125,29 +125,29 @@ class Hosts:
 
 
 class RunDirectory:
-    """The run, as its events tell of it."""
+    """The state of the run, read from its events."""
 
     def __init__(self, path: Path, trainer: subprocess.Popen[bytes]) -> None:
         self.path, self._trainer = path, trainer
 
     @property
     def events(self) -> list[dict[str, object]]:
-        """All complete events."""
+        """Read all complete events."""
         file = self.path / "events.jsonl"
         return [json.loads(line) for line in file.read_bytes().split(b"\n")[:-1]] if file.exists() else []
 
     @property
     def step(self) -> int:
-        """How far it is."""
+        """Return the step that the run has reached."""
         return max((int(str(event["step"])) for event in self.events), default=0)
 
     @property
     def log(self) -> list[str]:
-        """The lines of its log."""
+        """Return the lines of the run's log."""
         return [str(event["message"]) for event in self.events if event["kind"] == "log"]
 
     def wait_for(self, what: str, condition: Callable[[], bool], seconds: float) -> None:
-        """Wait until something is so."""
+        """Wait until a condition holds, and print when it does."""
         began = time.monotonic()
         while not condition():
             if self._trainer.poll() is not None:
@@ -159,7 +159,7 @@ class RunDirectory:
 
 
 def rehearse(folder: Path, patience: float) -> None:
-    """Span a run over both hosts, cut one off, bring it back."""
+    """Start a run on both hosts, cut one off and bring it back."""
     hosts = Hosts(folder)
     try:
         hosts.ray(HEAD)
@@ -193,7 +193,7 @@ def rehearse(folder: Path, patience: float) -> None:
 
         ip("-n", OTHER, "link", "set", CABLE[OTHER], "up")
         with contextlib.suppress(subprocess.TimeoutExpired):
-            other.wait(timeout=20)  # Ray has declared it dead, and it finds out
+            other.wait(timeout=20)  # its Ray node ends when it learns that it was declared dead
         other.kill()
         hosts.ray(OTHER)
         run.wait_for("roles are back on the host", lambda: any("came back" in line for line in run.log), patience)
@@ -205,7 +205,7 @@ def rehearse(folder: Path, patience: float) -> None:
             raise Failed(f"the trainer ended with status {trainer.returncode}")
         steps = [int(str(event["step"])) for event in run.events if event["kind"] in ("metrics", "progress", "stopped")]
         if steps != sorted(steps):
-            raise Failed("a counter went back")
+            raise Failed("a counter decreased")
     finally:
         for line in RunDirectory(folder / "run", subprocess.Popen(["true"])).log:
             print(f"       log: {line}")
@@ -213,7 +213,7 @@ def rehearse(folder: Path, patience: float) -> None:
 
 
 def nodes_command() -> list[str]:
-    """A program that ends when both hosts are in the cluster."""
+    """Return a program that ends when both hosts are in the cluster."""
     program = (
         f"import ray, time; ray.init(address='{ADDRESS}', log_to_driver=False)\n"
         "while sum(node['Alive'] for node in ray.nodes()) < 2: time.sleep(0.2)"
@@ -222,7 +222,7 @@ def nodes_command() -> list[str]:
 
 
 def wait_until_listening(patience: float) -> None:
-    """Wait for the head's directory of the cluster."""
+    """Wait until the first host's Ray listens."""
     deadline = time.monotonic() + patience
     while True:
         found = subprocess.run(["ip", "netns", "exec", HEAD, "ss", "-ltn"], check=True, capture_output=True, text=True)
@@ -234,7 +234,7 @@ def wait_until_listening(patience: float) -> None:
 
 
 def main() -> int:
-    """Say whether the run survived."""
+    """Rehearse, and return status 0 if the run survived."""
     parser = argparse.ArgumentParser(prog="python -m bench.gorila_two_hosts", description=__doc__)
     parser.add_argument("--patience", type=float, default=300.0, help="seconds to wait for each thing to happen")
     parser.add_argument("--keep", action="store_true", help="keep the folder with the logs")

@@ -1,4 +1,4 @@
-"""PAAC and GA3C on a GPU, from few environments to many, beside that host's own ceiling: `python -m bench.gpu`."""
+"""Measure PAAC and GA3C on a GPU with growing numbers of environments: `python -m bench.gpu`."""
 
 import argparse
 import json
@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 from bench.rates import ceiling, of_method
-from workers.trainer import devices
-from workers.trainer.config import Ga3cConfig, Network, PaacConfig, RunConfig, config_adapter
+from workers.contract.config import Ga3cConfig, Network, PaacConfig, RunConfig, config_adapter
+from workers.trainer.host import devices
 
 COUNTS = (32, 64, 128, 256, 512, 1024)
 PAAC_NETWORKS: tuple[Network, ...] = ("nips", "nature")
@@ -22,12 +22,12 @@ GA3C_NETWORKS: tuple[Network, ...] = (
 
 
 def paac(env: str, network: Network, number: int) -> PaacConfig:
-    """PAAC with so many environments."""
+    """Configure PAAC with so many environments."""
     return PaacConfig(env=env, network=network, num_envs=number, num_workers=min(256, devices.cores()), device="cuda")
 
 
 def ga3c(env: str, network: Network, number: int) -> Ga3cConfig:
-    """GA3C with so many agents."""
+    """Configure GA3C with so many agents."""
     return Ga3cConfig(
         env=env, network=network, num_agents=number, dynamic_adjustment=False, min_training_batch=40, device="cuda"
     )
@@ -41,7 +41,7 @@ def measured(what: str, config: RunConfig, seconds: float) -> float:
 
 
 def sweep(env: str, counts: list[int], seconds: float) -> None:
-    """Print a table: a line a size and a number of environments."""
+    """Print a table with a line for each network and number of environments."""
     print(f"{devices.describe(devices.resolve('cuda'))}, {devices.cores()} cores, {env}\n")
     print("| environments or agents | network | ceiling | PAAC | over the ceiling | GA3C | over the ceiling |")
     print("|---|---|---|---|---|---|---|", flush=True)
@@ -59,7 +59,7 @@ def sweep(env: str, counts: list[int], seconds: float) -> None:
 
 
 def main() -> None:
-    """Sweep, or do a single measurement of a sweep."""
+    """Run the sweep, or a single measurement of it."""
     parser = argparse.ArgumentParser(prog="python -m bench.gpu", description=__doc__)
     parser.add_argument("--env", default="ALE/Pong-v5")
     parser.add_argument("--seconds", type=float, default=10.0, help="length of one measurement")

@@ -1,4 +1,4 @@
-"""Draws what runs in directories learnt: `python -m bench.learning_curve CURVE.png RUN_DIR... --x frames`."""
+"""Draw the learning curves of run directories: `python -m bench.learning_curve CURVE.png RUN_DIR... --x frames`."""
 
 import argparse
 import tempfile
@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from tests.chromium import chromium
-from workers.trainer.events import Episode, Event, Metrics, Started, event_adapter
+from workers.contract.events import Episode, Event, Metrics, Started, event_adapter
 
 WINDOW = 100
 WIDTH, HEIGHT = 1200, 600
@@ -20,7 +20,7 @@ AXES = {"steps": "agent steps", "frames": "emulator frames", "minutes": "minutes
 
 @dataclass(frozen=True)
 class Curve:
-    """Every episode of a run in the order of their ends, with the seconds of training that had passed."""
+    """The episodes of a run in the order of their ends, and the seconds of training until each."""
 
     steps: NDArray[np.int64]
     frames: NDArray[np.int64]
@@ -29,11 +29,11 @@ class Curve:
 
     @property
     def means(self) -> NDArray[np.float64]:
-        """Mean return of the last 100 episodes, from the hundredth on."""
+        """Return the mean return of the last 100 episodes, from the hundredth on."""
         return np.convolve(self.returns, np.ones(WINDOW) / WINDOW, mode="valid")
 
     def reached(self, threshold: float) -> int | None:
-        """Index of the episode at which the mean of the last 100 first passed the threshold."""
+        """Return the index of the episode at which the mean of the last 100 first passed the threshold."""
         passed = np.flatnonzero(self.means > threshold)
         return int(passed[0]) + WINDOW - 1 if len(passed) else None
 
@@ -46,7 +46,7 @@ def read_events(directory: Path) -> Iterator[Event]:
 
 
 def read_curve(directory: Path) -> Curve:
-    """Collect the episodes; time that passed between two attempts is not training time."""
+    """Collect the episodes; time between two attempts is not training time."""
     episodes: list[Episode] = []
     seconds: list[float] = []
     trained, last = 0.0, None
@@ -70,7 +70,7 @@ def read_curve(directory: Path) -> Curve:
 
 
 def figure_of(curves: dict[str, Curve], x: str, title: str) -> go.Figure:
-    """Running means by steps, frames or minutes of training; a run alone also shows each episode, faintly."""
+    """Draw running means by steps, frames or minutes of training; with a single run, also each episode, faintly."""
     figure = go.Figure(layout={"template": "plotly_white", "width": WIDTH, "height": HEIGHT, "title": {"text": title}})
     for name, curve in curves.items():
         along = {"steps": curve.steps, "frames": curve.frames, "minutes": curve.seconds / 60}[x]
@@ -97,7 +97,7 @@ def save(figure: go.Figure, image: Path) -> None:
 
 
 def tell(curve: Curve, threshold: float | None) -> str:
-    """Say how far the run came, and when it passed the threshold."""
+    """Say how far the run got, and when it passed the threshold."""
 
     def at(i: int) -> str:
         minutes = curve.seconds[i] / 60
@@ -114,13 +114,13 @@ def tell(curve: Curve, threshold: float | None) -> str:
 
 
 def main() -> None:
-    """Draw the curves of run directories and tell what they show."""
+    """Draw the curves of run directories, and print a summary of each."""
     parser = argparse.ArgumentParser(prog="python -m bench.learning_curve", description=__doc__)
     parser.add_argument("image", type=Path, metavar="CURVE.png")
     parser.add_argument("directories", type=Path, nargs="+", metavar="RUN_DIR")
-    parser.add_argument("--x", choices=AXES, default="steps", help="what the curves are drawn over")
+    parser.add_argument("--x", choices=AXES, default="steps", help="the horizontal axis")
     parser.add_argument("--title", default="")
-    parser.add_argument("--threshold", type=float, help="tell when the mean of 100 episodes passed it")
+    parser.add_argument("--threshold", type=float, help="print when the mean of 100 episodes passed it")
     options = parser.parse_args()
     curves = {directory.name: read_curve(directory) for directory in options.directories}
     for name, curve in curves.items():

@@ -1,9 +1,9 @@
-"""Speed of the metric store on SQLite and PostgreSQL: points taken in, and curves and comparisons read back.
+"""Measure how fast the metric store on SQLite and PostgreSQL takes in points and answers for curves and comparisons.
 
     python -m bench.metrics_store [--points 10_000_000] [--database-url postgresql://…]
 
-Ingest goes through the HTTP API in batches of 1,000 events, as one worker sends them. The points to read among are then
-stored without HTTP, to save time: 10 runs with 20 metrics each.
+Ingest goes through the HTTP API in batches of 1,000 events, as one worker sends them. The points for the reading part
+are stored without HTTP, to save time: 10 runs with 20 metrics each.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from backend.config import Settings
 from backend.db import Database
 from backend.metrics import service
 from backend.models import Run
-from workers.trainer.events import Metrics
+from workers.contract.events import Metrics
 
 TOKEN = "bench"  # noqa: S105
 RUNS = 10
@@ -50,7 +50,7 @@ def main() -> None:
 
 @contextmanager
 def postgresql(given: str | None) -> Iterator[str]:
-    """A PostgreSQL to measure, its tables empty."""
+    """Yield the URL of a PostgreSQL with empty tables."""
     if given:
         yield given
         return
@@ -63,7 +63,7 @@ def postgresql(given: str | None) -> Iterator[str]:
 
 
 def measure(title: str, settings: Settings, points: int) -> None:
-    """Take in, fill up, read back."""
+    """Measure ingest, fill the store, then measure reading."""
     app = create_app(settings)
     with TestClient(app, base_url="http://localhost") as client:
         for series in (20, 5, 1):
@@ -89,7 +89,7 @@ def measure(title: str, settings: Settings, points: int) -> None:
 
 
 def reporter(title: str, client: TestClient) -> Callable[[str, str, dict[str, Any]], None]:
-    """Prints how long a question takes to answer."""
+    """Return a function that prints the response times of a request."""
 
     def report(what: str, path: str, params: dict[str, Any]) -> None:
         times, busy = [], time.process_time()
@@ -100,21 +100,21 @@ def reporter(title: str, client: TestClient) -> Callable[[str, str, dict[str, An
             assert answer.status_code == 200, answer.text
         busy = 1_000 * (time.process_time() - busy) / len(times)
         median, p95 = statistics.median(times), statistics.quantiles(times, n=20)[18]
-        # On a machine that others use too, the processor time says more than the clock.
+        # On a busy machine, processor time says more than wall time.
         print(f"{title}: {what}: median {median:.0f} ms, p95 {p95:.0f} ms, processor time {busy:.0f} ms")
 
     return report
 
 
 def launch(client: TestClient) -> int:
-    """A queued run."""
+    """Queue a run and return its number."""
     config = {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000}
     run_id: int = client.post("/api/v1/runs", json={"config": config}).json()["id"]
     return run_id
 
 
 def ingest(client: TestClient, series: int) -> float:
-    """Points a second that one worker gets acknowledged."""
+    """Return the points a second that one worker gets acknowledged."""
     launch(client)
     worker = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
     claim = client.post("/api/v1/worker/claim", json={"name": "bench", "queue": "cpu"}, headers=worker).json()
@@ -130,13 +130,13 @@ def ingest(client: TestClient, series: int) -> float:
 
 
 def body(attempt: int, batch: int, names: list[str]) -> bytes:
-    """A request with a batch of events, made beforehand."""
+    """Write the body of a request with a batch of events."""
     events = [event.model_dump(mode="json") for event in metrics(batch, names)]
     return json.dumps({"attempt": attempt, "events": events}).encode()
 
 
 def metrics(batch: int, names: list[str]) -> list[Metrics]:
-    """A batch of events that bring a point for each name."""
+    """Make a batch of events with a point for each name."""
     return [
         Metrics(
             seq=number + 1,

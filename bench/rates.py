@@ -1,4 +1,4 @@
-"""Steps a second of one contender, measured in a process of its own: `python -m bench.rates paac ALE/Pong-v5 10`."""
+"""Measure one contender's steps a second, in its own process: `python -m bench.rates paac ALE/Pong-v5 10`."""
 
 import json
 import os
@@ -6,17 +6,18 @@ import sys
 import time
 from collections.abc import Callable
 
-# Before torch is imported, as the trainer does it.
+# Set this before importing torch, as the trainer does.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
 import torch
 
-from workers.trainer import devices, environments
-from workers.trainer.algorithms import ALGORITHMS
-from workers.trainer.config import A3cConfig, Ga3cConfig, NStepQConfig, PaacConfig, RunConfig, SynchronousFields
-from workers.trainer.run import NullRun
-from workers.trainer.spaces import number_of_actions
+from workers.contract.config import A3cConfig, Ga3cConfig, NStepQConfig, PaacConfig, RunConfig, SynchronousFields
+from workers.contract.spaces import number_of_actions
+from workers.trainer.environments import environments
+from workers.trainer.host import devices
+from workers.trainer.methods import METHODS
+from workers.trainer.run.run import NullRun
 
 WARM_UP_SECONDS = 3.0
 SB3_ENVS = 16
@@ -25,7 +26,7 @@ Rate = Callable[[str, float], float]
 
 
 class Stopwatch:
-    """Counts steps over some seconds, which begin when a warm-up after the first step is over."""
+    """Counts steps over some seconds, beginning after a warm-up after the first step."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -34,7 +35,7 @@ class Stopwatch:
         self.rate = 0.0
 
     def running(self, step: int) -> bool:
-        """Note where the run is; say whether to go on."""
+        """Record the step, and say whether to go on."""
         now = time.perf_counter()
         if self._begin is None:
             if step:
@@ -63,7 +64,7 @@ class TimedRun(NullRun):
 
 
 def ceiling(config: SynchronousFields, seconds: float) -> float:
-    """The environments alone: same number, same threads, random actions, nobody learning."""
+    """Measure the environments alone, in the same number and threads, with random actions and without learning."""
     batch = environments.make(config, config.num_envs, seed=1, num_threads=config.num_workers)
     batch.reset()
     actions = np.random.default_rng(1).integers(0, number_of_actions(batch.actions), (1000, config.num_envs))
@@ -77,20 +78,20 @@ def ceiling(config: SynchronousFields, seconds: float) -> float:
 
 
 def of_method(config: RunConfig, seconds: float) -> float:
-    """One of our methods."""
+    """Measure one of our methods."""
     run = TimedRun(seconds, devices.resolve(config.device))
     devices.set_threads(config, run.device)
-    ALGORITHMS[config.algorithm](config, run)
+    METHODS[config.algorithm].train(config, run)
     return run.stopwatch.rate
 
 
 def method(config: RunConfig) -> Rate:
-    """Make the measurement of one of our methods on any game."""
+    """Return the measurement of one of our methods, on any game."""
     return lambda env, seconds: of_method(config.model_copy(update={"env": env}), seconds)
 
 
 def stable_baselines3_a2c(env: str, seconds: float, processes: bool) -> float:
-    """A2C of Stable-Baselines3 on 16 environments with its own Atari wrappers."""
+    """Measure Stable-Baselines3's A2C on 16 environments with its own Atari wrappers."""
     import ale_py
     import gymnasium
     from stable_baselines3 import A2C
@@ -114,7 +115,7 @@ def stable_baselines3_a2c(env: str, seconds: float, processes: bool) -> float:
     return stopwatch.rate
 
 
-# As many agents and threads as two cores keep busy; the adjustment would take minutes to find them.
+# Enough agents and threads to keep two cores busy; the adjustment would take minutes to find these numbers.
 GA3C = Ga3cConfig(
     network="nips",
     num_agents=16,
@@ -130,7 +131,7 @@ CONTENDERS: dict[str, Rate] = {
     "paac": method(PaacConfig(network="nips", device="cpu")),
     "paac-128": method(PaacConfig(network="nips", device="cpu", num_envs=128)),
     "ga3c": method(GA3C),
-    # t_max 5 as in the paper, and 20 as its authors often had it.
+    # t_max 5 as in the paper, and 20 as its authors often used.
     "a3c-1-5": method(A3cConfig(network="nips", num_actors=1)),
     "a3c-2-5": method(A3cConfig(network="nips", num_actors=2)),
     "a3c-1-20": method(A3cConfig(network="nips", num_actors=1, t_max=20)),

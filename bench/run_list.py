@@ -1,4 +1,4 @@
-"""How long the list of 1,000 runs takes on SQLite: `python -m bench.run_list`."""
+"""Measure how long the list of 1,000 runs takes on SQLite: `python -m bench.run_list`."""
 
 import tempfile
 import time
@@ -16,7 +16,7 @@ QUERIES = ("limit=50", "limit=50&sort=-best_return", "limit=200&text=cart")
 
 
 def main() -> None:
-    """Launch the runs, ask for pages of their list and print the delays."""
+    """Launch the runs, request pages of their list and print the response times."""
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings.model_validate(
             {"data_dir": folder, "database_url": f"sqlite:///{Path(folder) / 'list.db'}"}

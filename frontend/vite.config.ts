@@ -8,12 +8,13 @@ export default defineConfig({
   plugins: [react()],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   server: { host: "127.0.0.1", proxy: { "/api": backend } },
-  // Plotly alone is 1.4 MB; it lies in a chunk of its own that only pages with charts fetch.
+  // Plotly alone is 1.4 MB; it has its own chunk, which only pages with charts fetch.
   build: { target: "es2022", chunkSizeWarningLimit: 1600, assetsInlineLimit: 0 },
   test: {
     environment: "jsdom",
     setupFiles: ["src/testing/setup.ts"],
     restoreMocks: true,
-    testTimeout: 20_000,
+    // Many inputs under a simulated browser take long on a busy machine.
+    testTimeout: 30_000,
   },
 });

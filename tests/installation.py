@@ -17,6 +17,7 @@ import psutil
 from backend.embedded.redis_server import free_port
 from tests.journals import Journals, assert_kept
 from tests.workers.redis_server import RedisServer
+from tests.workers.waiting import PATIENCE_SECONDS
 
 REPOSITORY = Path(__file__).parents[1]
 TOKEN = "token-of-the-workers"
@@ -86,7 +87,7 @@ class Service:
         """Send it a signal that ends it, and wait for its end."""
         self.send(number)
         if self._process:
-            self._process.wait(timeout=90)
+            self._process.wait(timeout=PATIENCE_SECONDS)
 
 
 class Installation:
@@ -126,7 +127,7 @@ class Installation:
             "--worker-dir",
             str(directory or self.directory / "workers" / name),
         ]
-        self.workers[name] = self._service(name, ["workers", *options])
+        self.workers[name] = self._service(name, ["workers.worker", *options])
         self.workers[name].start()
         self.wait_until(lambda: self.state_of_worker(name) in ("idle", "busy"))
         return self.workers[name]
@@ -140,7 +141,7 @@ class Installation:
         self.journals.close()
         self.http.close()
 
-    def wait_until(self, condition: Callable[[], object], seconds: float = 90) -> None:
+    def wait_until(self, condition: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> None:
         """Wait for a condition; a backend that is away at the moment only delays it."""
         deadline = time.monotonic() + seconds
         while True:

@@ -1,18 +1,38 @@
-"""The data folder: one installation at a time, and its worker token."""
+"""The data folder: private, of one installation at a time, with its worker token."""
 
 import fcntl
+import logging
 import os
 import secrets
+import tempfile
 from pathlib import Path
 
+from backend.refusals import NotNowError, RefusedError
 
-class FolderInUseError(RuntimeError):
+log = logging.getLogger(__name__)
+
+
+class FolderInUseError(NotNowError):
     """Another `arcadia up` has the data folder."""
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make sure that a folder is there, that it can be written to, and that no other user may look into it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise RefusedError(f"Cannot write to the folder {folder.resolve()}: {error.strerror}.") from None
+    try:
+        folder.chmod(0o700)
+    except PermissionError:
+        log.warning("Other users may be able to look into %s: it is somebody else's, so that stays.", folder)
 
 
 def lock(folder: Path) -> int:
     """Take the folder for this process and return the descriptor that holds it until the process ends."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -8,17 +8,14 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
+from backend.embedded.output import Output
+
 PR_SET_PDEATHSIG = 1
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 10.0
 LONG_LIFE_SECONDS = 30.0  # after which a death is news, not one of a series
 LONGEST_LINE = 1_000_000
 
 _libc = ctypes.CDLL(None)
-
-
-def say(part: str, line: str) -> None:
-    """Print one line under the name of a part."""
-    print(f"{part:<8} | {line}", flush=True)
 
 
 def die_with_parent() -> None:
@@ -35,20 +32,21 @@ def how_it_ended(returncode: int) -> str:
 class Part:
     """A child process that is started again when it dies."""
 
-    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        self.name, self._command, self._environment = name, command, environment
+    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str], output: Output) -> None:
+        self.name, self._command, self._environment, self._output = name, command, environment, output
         self._process: asyncio.subprocess.Process | None = None
         self._stopping = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
         self.started = asyncio.Event()
         self.died_at_birth = asyncio.Event()
+        self.returncode = 0
 
     def start(self) -> None:
-        """Begin to keep it running."""
+        """Start it, and keep it running."""
         self._keeper = asyncio.create_task(self._keep())
 
     async def stop(self, patience: float) -> None:
-        """Ask it to end, and kill it should it take too long."""
+        """Ask it to end; kill it if it takes longer than `patience`."""
         self._stopping.set()
         if self._keeper is None:
             return
@@ -56,7 +54,7 @@ class Part:
         try:
             await asyncio.wait_for(asyncio.shield(self._keeper), patience)
         except TimeoutError:
-            say("arcadia", f"{self.name} did not end within {patience:g} s: killing it")
+            self._output.say("arcadia", f"{self.name} did not end within {patience:g} s: killing it")
             self.signal(signal.SIGKILL)
             await self._keeper
 
@@ -70,23 +68,23 @@ class Part:
         pause = FIRST_PAUSE
         while not self._stopping.is_set():
             born = time.monotonic()
-            returncode = await self._live()
+            self.returncode = returncode = await self._live()
             if self._stopping.is_set():
                 return
             if not self.started.is_set():
-                say("arcadia", f"{self.name} {how_it_ended(returncode)} before it was ready")
+                self._output.say("arcadia", f"{self.name} {how_it_ended(returncode)} before it was ready")
                 self.died_at_birth.set()
                 return
             if time.monotonic() - born > LONG_LIFE_SECONDS:
                 pause = FIRST_PAUSE
-            say("arcadia", f"{self.name} {how_it_ended(returncode)}; starting it again in {pause:g} s")
+            self._output.say("arcadia", f"{self.name} {how_it_ended(returncode)}; starting it again in {pause:g} s")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _live(self) -> int:
         """Run it once, from start to end."""
-        # A session of its own: Ctrl-C reaches `arcadia up` alone, which stops its parts in order.
+        # In a separate session, Ctrl-C reaches `arcadia up` alone, which stops its parts in order.
         self._process = await asyncio.create_subprocess_exec(
             *self._command,
             stdin=asyncio.subprocess.DEVNULL,
@@ -100,10 +98,10 @@ class Part:
         if self._stopping.is_set():
             self.signal(signal.SIGTERM)
         if self._process.stdout is not None:
-            await self._print(self._process.stdout)
+            await self._pass_on(self._process.stdout)
         return await self._process.wait()
 
-    async def _print(self, output: asyncio.StreamReader) -> None:
+    async def _pass_on(self, output: asyncio.StreamReader) -> None:
         while True:
             try:
                 line = await output.readline()
@@ -111,4 +109,4 @@ class Part:
                 continue
             if not line:
                 return
-            say(self.name, line.decode(errors="replace").rstrip())
+            self._output.say(self.name, line.decode(errors="replace").rstrip())

@@ -1,4 +1,4 @@
-"""A private Redis: loopback, a port and a password of its own, nothing kept on disk."""
+"""A private Redis on loopback, with a fresh port and password, and nothing kept on disk."""
 
 import os
 import secrets
@@ -11,8 +11,10 @@ from pathlib import Path
 from redis import Redis
 from redis.exceptions import RedisError
 
+from backend.refusals import RefusedError
 
-class NoRedisError(RuntimeError):
+
+class NoRedisError(RefusedError):
     """There is no redis-server to start."""
 
 
@@ -37,7 +39,7 @@ def free_port() -> int:
 
 @dataclass(frozen=True)
 class PrivateRedis:
-    """How to start it and how to reach it."""
+    """The command that starts it and the URL that reaches it."""
 
     command: list[str]
     url: str

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import socket
 import sys
 import urllib.error
 import urllib.request
@@ -11,8 +10,10 @@ from collections.abc import Callable
 
 from backend.config import Settings
 from backend.embedded.data_folder import lock, worker_token
-from backend.embedded.part import Part, say
+from backend.embedded.output import Output
+from backend.embedded.part import Part
 from backend.embedded.redis_server import PrivateRedis, free_port, private_redis
+from backend.listening import refuse_taken_port
 
 START_SECONDS = 60.0
 # The worker's trainer may take its own grace time, and what it wrote must be delivered after that.
@@ -20,30 +21,12 @@ WORKER_PATIENCE, BACKEND_PATIENCE, REDIS_PATIENCE = 60.0, 10.0, 5.0
 WORKER_NAME = "cpu-1"
 
 
-class CannotStartError(RuntimeError):
-    """Something stands in the way of starting."""
-
-
 def up(settings: Settings) -> int:
     """Run everything until Ctrl-C."""
     lock(settings.data_dir)
     settings = settings.model_copy(update={"port": settings.port or free_port()})
-    refuse_taken_port(settings.host, settings.port)
+    refuse_taken_port(settings.host, settings.port, "up")
     return asyncio.run(Installation(settings, private_redis(settings.data_dir.resolve() / "redis")).run())
-
-
-def refuse_taken_port(host: str, port: int) -> None:
-    """Say plainly that another program has the port, before anything is started."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise CannotStartError(
-                f"Cannot listen on {host}, port {port}: {error.strerror}. "
-                f"If another program has that port, choose a free one: arcadia up --port {port + 1}"
-            ) from None
 
 
 def page_url(settings: Settings) -> str:
@@ -57,6 +40,7 @@ class Installation:
 
     def __init__(self, settings: Settings, redis: PrivateRedis) -> None:
         self._redis_server = redis
+        self._output = Output()
         self._url = page_url(settings)
         data_dir = settings.data_dir.resolve()
         shared = {
@@ -70,17 +54,19 @@ class Installation:
         worker = {"ARCADIA_BACKEND_URL": self._url, "ARCADIA_WORKER_DIR": str(data_dir / "workers" / WORKER_NAME)}
         for_worker = ("ARCADIA_STOP_GRACE_SECONDS", "ARCADIA_RAY_ADDRESS")
         passed_on = {name: value for name, value in ours.items() if name in for_worker}
-        self._redis = Part("redis", redis.command, plain)
+        self._redis = Part("redis", redis.command, plain, self._output)
         self._backend = Part(
-            "backend", [sys.executable, "-m", "backend.cli", "backend"], plain | ours | shared | backend
+            "backend", [sys.executable, "-m", "backend.cli", "backend"], plain | ours | shared | backend, self._output
         )
         self._worker = Part(
             "worker",
-            [sys.executable, "-m", "workers", "--queue", "cpu", "--name", WORKER_NAME],
+            [sys.executable, "-m", "workers.worker", "--queue", "cpu", "--name", WORKER_NAME],
             plain | passed_on | shared | worker,
+            self._output,
         )
         self._interrupted = asyncio.Event()
         self._interrupts = 0
+        self._status = 1
 
     async def run(self) -> int:
         """Start, wait for Ctrl-C, stop."""
@@ -91,9 +77,10 @@ class Installation:
             started = await self._start()
             if started:
                 await self._interrupted.wait()
-            return 0 if started or self._interrupted.is_set() else 1
+            return 0 if started or self._interrupted.is_set() else self._status
         finally:
             await self._stop()
+            self._output.close()
 
     async def _start(self) -> bool:
         """Start each part when what it needs answers; False when one could not start or Ctrl-C came first."""
@@ -101,7 +88,7 @@ class Installation:
             return False
         if not await self._begin(self._backend, self._page_answers):
             return False
-        say("arcadia", f"Arcadia is at {self._url}")
+        self._output.say("arcadia", f"Arcadia is at {self._url}")
         self._worker.started.set()  # it reaches for the others until they answer
         self._worker.start()
         return True
@@ -110,10 +97,14 @@ class Installation:
         part.start()
         deadline = asyncio.get_running_loop().time() + START_SECONDS
         while not await asyncio.to_thread(answers):
-            if part.died_at_birth.is_set() or self._interrupted.is_set():
+            if part.died_at_birth.is_set():
+                # The backend has said why it cannot start; its status tells what started `arcadia up`.
+                self._status = max(part.returncode, 1)
+                return False
+            if self._interrupted.is_set():
                 return False
             if asyncio.get_running_loop().time() > deadline:
-                say("arcadia", f"{part.name} does not answer after {START_SECONDS:g} s")
+                self._output.say("arcadia", f"{part.name} does not answer after {START_SECONDS:g} s")
                 return False
             await asyncio.sleep(0.05)
         part.started.set()
@@ -121,7 +112,7 @@ class Installation:
 
     def _page_answers(self) -> bool:
         try:
-            # Past any proxy: this is our own loopback.
+            # Use no proxy: the address is on this machine.
             opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
             with opener.open(f"{self._url}/api/v1/health", timeout=2) as reply:
                 return bool(reply.status == 200)
@@ -129,12 +120,12 @@ class Installation:
             return False
 
     async def _stop(self) -> None:
-        """Stop the worker first, so that its trainer's last words find the backend still there."""
-        say("arcadia", "Stopping (Ctrl-C again stops at once)")
+        """Stop the worker first, so that it can still deliver its trainer's last events to the backend."""
+        self._output.say("arcadia", "Stopping (Ctrl-C again stops at once)")
         await self._worker.stop(WORKER_PATIENCE)
         await self._backend.stop(BACKEND_PATIENCE)
         await self._redis.stop(REDIS_PATIENCE)
-        say("arcadia", "Stopped")
+        self._output.say("arcadia", "Stopped")
 
     def _on_interrupt(self) -> None:
         self._interrupts += 1

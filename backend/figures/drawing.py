@@ -1,4 +1,4 @@
-"""What all figures have in common: axes, smoothing, rounding, text, and arrays as JSON has them."""
+"""Parts that all figures share: axes, rounding, text, and arrays as JSON lists."""
 
 import html
 import math
@@ -11,6 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from backend.figures.durations import duration_ticks
+from backend.figures.sizes import size_ticks
 from backend.metrics.points import Floats
 from backend.metrics.schemas import Axis
 
@@ -20,6 +21,13 @@ X_TITLES: dict[Axis, str] = {
     "epoch": "epoch (4 M frames)",
     "time": "time in training",
 }
+# What is said of the place above the values of all lines.
+HOVER_TITLES: dict[Axis, str] = {
+    "step": "step %{x:,d}",
+    "frames": "frame %{x:,d}",
+    "epoch": "epoch %{x:.4~g}",
+    "time": "%{x:,.1~f} s in training",
+}
 DIGITS = 6
 
 
@@ -28,29 +36,35 @@ class Look:
     """How the curves are to be shown."""
 
     axis: Axis = "step"
-    smoothing: float = 0.0
     x_log: bool = False
     y_log: bool = False
 
 
 def x_axis(drawn: Sequence[Floats], axis: Axis, log: bool) -> dict[str, Any]:
     """The horizontal axis below traces that stand at these places."""
+    heading = {"unifiedhovertitle": {"text": HOVER_TITLES[axis]}}
     if log:
         title = "seconds of training" if axis == "time" else X_TITLES[axis]
-        return {"title": {"text": title}, "type": "log"}
-    told: dict[str, Any] = {"title": {"text": X_TITLES[axis]}, "type": "linear"}
+        return {"title": {"text": title}, "type": "log", **heading}
+    told: dict[str, Any] = {"title": {"text": X_TITLES[axis]}, "type": "linear", **heading}
     places = [x for x in drawn if len(x)]
     if axis == "time" and places:
         told |= {"ticksuffix": " s", **duration_ticks(min(x[0] for x in places), max(x[-1] for x in places))}
     return told
 
 
-def y_axis(drawn: Sequence[Floats], log: bool) -> dict[str, Any]:
+def y_axis(drawn: Sequence[Floats], log: bool, unit: str = "") -> dict[str, Any]:
     """The vertical axis beside traces of these heights."""
-    if log:
-        return {"type": "log"}
     heights = np.concatenate([np.zeros(0), *drawn])
-    heights = heights[np.isfinite(heights)]
+    heights = heights[np.isfinite(heights) & ((heights > 0) | (not log))]
+    told: dict[str, Any] = {"type": "log"} if log else _linear_axis(heights)
+    if unit == "bytes" and len(heights):
+        low, high = told.get("range", (float(heights.min()), float(heights.max())))
+        told |= size_ticks(low, high)
+    return told
+
+
+def _linear_axis(heights: Floats) -> dict[str, Any]:
     told: dict[str, Any] = {"type": "linear"}
     # Plotly shows a constant between one less and one more, where 0.001 cannot be told from 0.
     if len(heights) and heights.min() == heights.max():
@@ -58,18 +72,6 @@ def y_axis(drawn: Sequence[Floats], log: bool) -> dict[str, Any]:
         if math.isfinite(other_end):
             told["range"] = sorted([0.0, other_end])
     return told
-
-
-def smoothed(values: Floats, smoothing: float) -> Floats:
-    """Exponential moving average that does not lean towards zero at its start; NaN and infinity stay where they are."""
-    result = np.array(values, np.float64)
-    average, weight = 0.0, 0.0
-    for index, value in enumerate(values):
-        if np.isfinite(value):
-            average = smoothing * average + (1 - smoothing) * value
-            weight = smoothing * weight + (1 - smoothing)
-            result[index] = average / weight
-    return result
 
 
 def as_text(name: str) -> str:

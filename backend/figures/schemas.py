@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 
 class FigureName(BaseModel):
@@ -13,7 +13,13 @@ class FigureName(BaseModel):
 
 
 class Figure(BaseModel):
-    """A Plotly figure; `plotly.graph_objects.Figure(answer)` and `Plotly.newPlot` both take it as it is."""
+    """A Plotly figure; `plotly.graph_objects.Figure(answer)` and `Plotly.newPlot` both take it as it is.
+
+    With `after`, and as long as the earlier part of every line is as it was, `complete` is false and each of `data` is
+    `{uid, keep, x, y, …}`: of the trace of that uid keep the first `keep` of each list, and put these behind them.
+    """
 
     data: list[dict[str, Any]]
     layout: dict[str, Any]
+    cursor: str = Field(default="", description="To ask with `after` for what is new since this answer.")
+    complete: bool = Field(default=True, description="Whether the traces are whole.")

@@ -9,7 +9,8 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from backend.errors import NotFound
-from backend.models import File, FileKind
+from backend.models import File
+from workers.contract.worker_api import FileKind
 
 TYPES: dict[FileKind, str] = {
     "checkpoint": "application/octet-stream",
@@ -21,10 +22,10 @@ ONE_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 class StoredFile(FileResponse):
-    """A file of which one range may be asked for; many ranges of one file are only ever an attack."""
+    """A file response that serves one byte range; only attacks ask for many ranges of one file."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer; a Range header that is not one plain range is passed over, as RFC 9110 allows."""
+        """Answer; ignore a Range header that is not one plain range, as RFC 9110 allows."""
         if not _is_one_range(Headers(scope=scope).get("range", "")):
             scope = {**scope, "headers": [header for header in scope["headers"] if header[0] != b"range"]}
         await super().__call__(scope, receive, send)
@@ -38,7 +39,7 @@ def _is_one_range(written: str) -> bool:
 
 
 def download(request: Request, file: File, root: Path) -> Response:
-    """The file, or word that the client's copy is still good: what a file id names never changes."""
+    """The file, or 304 when the client has it: the content of a file id never changes."""
     headers = {
         "ETag": f'"{file.sha256}"',
         "Cache-Control": "private, max-age=31536000, immutable",

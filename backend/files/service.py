@@ -1,16 +1,20 @@
-"""Files of runs by database id; every function works inside the caller's transaction, and bytes go after its commit."""
+"""Rows of files; every function works inside the caller's transaction, and bytes are removed after its commit."""
 
+import logging
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from backend.db import Database, after_commit
-from backend.errors import NotFound
-from backend.files import storage
-from backend.models import Checkpoint, Evaluation, File, FileKind, Video
+from backend.errors import FieldError, Invalid, NotFound
+from backend.files import ownership, removal, storage
+from backend.models import File
+from workers.contract.worker_api import FileKind
+
+log = logging.getLogger(__name__)
 
 
 def find_file(session: Session, file_id: int) -> File:
@@ -23,17 +27,23 @@ def find_file(session: Session, file_id: int) -> File:
 
 def uploaded(session: Session, run_id: int, attempt: int, path: str, sha256: str) -> File | None:
     """The file that the same upload made before."""
-    return session.scalar(
-        select(File).where(File.run_id == run_id, File.attempt == attempt, File.path == path, File.sha256 == sha256)
-    )
+    return session.scalar(_of_attempt(run_id, attempt, path).where(File.sha256 == sha256))
+
+
+def reported_file(session: Session, run_id: int, attempt: int, path: str) -> File:
+    """The file that an event names; its worker uploads it before it sends the event."""
+    file = session.scalar(_of_attempt(run_id, attempt, path))
+    if file is None:
+        message = f"{path[:255]} was not uploaded; upload a file before its event"
+        raise Invalid(FieldError(field="events", message=message))
+    return file
 
 
 def keep(
     session: Session, received: Path, *, run_id: int, attempt: int, kind: FileKind, path: str, sha256: str, size: int
 ) -> File:
-    """Give received bytes a row and their place; other bytes of the same attempt and path make way."""
-    before = select(File).where(File.run_id == run_id, File.attempt == attempt, File.path == path)
-    if (replaced := session.scalar(before)) is not None:
+    """Give received bytes a row and their place; an earlier file of the same attempt and path is deleted."""
+    if (replaced := session.scalar(_of_attempt(run_id, attempt, path))) is not None:
         delete_files(session, [replaced.id])
     file = File(
         run_id=run_id, attempt=attempt, kind=kind, path=path, stored_path=_new_place(run_id), sha256=sha256, bytes=size
@@ -65,11 +75,11 @@ def copy_file(session: Session, file: File, run_id: int) -> File:
 
 
 def delete_files(session: Session, ids: Sequence[int]) -> None:
-    """Delete files; whoever named them names none afterwards."""
+    """Delete the files. Clear every reference to them first."""
     root = files_root(session)
     for file in session.scalars(select(File).where(File.id.in_(ids))).all():
         session.delete(file)
-        after_commit(session, lambda stored=file.stored_path: storage.remove(root, stored))  # type: ignore[misc]
+        after_commit(session, lambda stored=file.stored_path: removal.remove(root, stored))  # type: ignore[misc]
     session.flush()
 
 
@@ -87,27 +97,16 @@ def files_root(session: Session) -> Path:
 
 
 def sweep(database: Database) -> None:
-    """Remove what a crash left on disk without a row."""
+    """Put what a crash left on disk without a row into the trash, unless the files are another database's."""
+    if (sentence := ownership.dispute(database, database.files_dir)) is not None:
+        log.warning(sentence)
+        return
     with database.read() as session:
         storage.sweep(files_root(session), set(session.scalars(select(File.stored_path))))
 
 
-def checkpoints(session: Session, run_id: int) -> Sequence[Checkpoint]:
-    """Checkpoints of a run by step, the newest attempt's last among equals."""
-    query = select(Checkpoint).where(Checkpoint.run_id == run_id)
-    return session.scalars(query.order_by(Checkpoint.step, Checkpoint.attempt, Checkpoint.id)).all()
-
-
-def videos(session: Session, run_id: int) -> Sequence[Video]:
-    """Replays of a run by step."""
-    query = select(Video).where(Video.run_id == run_id)
-    return session.scalars(query.order_by(Video.step, Video.attempt, Video.id)).all()
-
-
-def evaluations(session: Session, run_id: int) -> Sequence[Evaluation]:
-    """Evaluations of a run by step."""
-    query = select(Evaluation).where(Evaluation.run_id == run_id)
-    return session.scalars(query.order_by(Evaluation.step, Evaluation.attempt, Evaluation.id)).all()
+def _of_attempt(run_id: int, attempt: int, path: str) -> Select[File]:
+    return select(File).where(File.run_id == run_id, File.attempt == attempt, File.path == path)
 
 
 def _folder(run_id: int) -> str:
@@ -115,5 +114,5 @@ def _folder(run_id: int) -> str:
 
 
 def _new_place(run_id: int) -> str:
-    """A place that nothing has been in; what the worker calls the file has no part in it."""
+    """A fresh random place: the worker's name for the file has no part in it."""
     return f"{_folder(run_id)}/{secrets.token_hex(16)}"

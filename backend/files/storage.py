@@ -1,5 +1,6 @@
-"""Bytes on disk: written whole or not at all, in places that no client names."""
+"""Bytes on disk: written whole or not at all, at paths that the server chooses."""
 
+import contextlib
 import errno
 import hashlib
 import logging
@@ -19,11 +20,14 @@ log = logging.getLogger(__name__)
 INCOMING = "incoming"
 # An upload in progress was written to more lately than this, also one to another backend process.
 ABANDONED_SECONDS = 600
+TRASH = "trash"
+# Long enough to notice that something is missing, and to put it back from there.
+TRASH_SECONDS = 7 * 24 * 3600
 BLOCK = 1 << 20
 
 
 class TooLarge(Problem):
-    """More bytes came than a file may have."""
+    """The file is larger than allowed."""
 
     status = 413
     kind = "too-large"
@@ -84,36 +88,56 @@ def settle(path: Path, root: Path, stored: str) -> None:
 
 
 def duplicate(root: Path, stored: str, copy: str) -> None:
-    """A second place for the same bytes: a link, or a copy where the file system has none."""
+    """A second place for the same bytes."""
     place = root / copy
-    place.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        place.hardlink_to(root / stored)
-    except FileNotFoundError:
-        raise
-    except OSError:
-        shutil.copyfile(root / stored, place)
+    link_or_copy(root / stored, place)
     _sync_folder(place.parent)
 
 
-def remove(root: Path, stored: str) -> None:
-    """Remove a file's bytes; it is no error if they are gone."""
-    (root / stored).unlink(missing_ok=True)
+def link_or_copy(source: Path, place: Path) -> None:
+    """A link, or a copy where the file system has none; what lies here is never changed in place."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        place.hardlink_to(source)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        shutil.copyfile(source, place)
 
 
 def remove_folder(root: Path, folder: str) -> None:
-    """Remove everything of a run."""
-    shutil.rmtree(root / folder, ignore_errors=True)
+    """Remove the folder of a run, unless files are left in it that no row named."""
+    with contextlib.suppress(OSError):
+        (root / folder).rmdir()
+
+
+def stored_files(root: Path) -> list[Path]:
+    """Every file that was uploaded or is being uploaded, wherever it stands."""
+    return [path for path in root.glob("*/*") if path.is_file()]
 
 
 def sweep(root: Path, known: Set[str]) -> None:
-    """Remove what a crash left behind: uploads that nobody writes to, and files that no row names."""
-    if not root.is_dir():
-        return
+    """Put what a crash left behind into the trash: uploads that nobody writes to, and files that no row names."""
+    _empty_trash(root)
     old = time.time() - ABANDONED_SECONDS
-    for path in [path for path in root.glob("*/*") if path.is_file()]:
-        if path.relative_to(root).as_posix() not in known and path.stat().st_mtime < old:
-            log.info("removed the abandoned file %s", path)
+    for path in stored_files(root):
+        place = path.relative_to(root)
+        if place.as_posix() not in known and path.stat().st_mtime < old:
+            log.info("moved the abandoned file %s to %s", place, root / TRASH)
+            _throw_away(path, root / TRASH / place)
+
+
+def _throw_away(path: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # Its days in the trash begin now.
+    os.utime(path)
+    path.replace(target)
+
+
+def _empty_trash(root: Path) -> None:
+    old = time.time() - TRASH_SECONDS
+    for path in [path for path in root.glob(f"{TRASH}/*/*") if path.is_file()]:
+        if path.stat().st_mtime < old:
             path.unlink(missing_ok=True)
 
 

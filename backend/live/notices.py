@@ -1,6 +1,6 @@
 """Notices that something changed, to every open page: lossy on purpose, since each only says what to fetch again.
 
-Inside this process they go from hand to hand; Redis, while it is there, carries them to other backend processes.
+Inside this process they are handed on directly; Redis, while it runs, carries them to other backend processes.
 Whenever some may have been lost, `refetch` tells pages to fetch everything they show.
 """
 
@@ -30,7 +30,7 @@ Payload = dict[str, Any]
 
 @dataclass(frozen=True)
 class Notice:
-    """What changed; the id only tells a reconnecting page that it has missed something."""
+    """What changed. The id only shows that a page reconnects, which may have missed notices."""
 
     id: str
     name: str
@@ -183,7 +183,7 @@ async def running(broker_url: str) -> AsyncIterator[None]:
 
 
 def _ending_on_signals(hub: Hub) -> AbstractContextManager[None]:
-    """The server waits for open responses before it tells the application to stop: streams must hear it themselves."""
+    """End streams on a signal: the server waits for open responses before it stops the application."""
     if threading.current_thread() is not threading.main_thread():
         return nullcontext()
     return _signals_chained(hub)
@@ -199,7 +199,7 @@ def _signals_chained(hub: Hub) -> Iterator[None]:
         if callable(handler):
             handler(number, frame)
 
-    # Where nothing handles a signal its default ends the process, streams and all.
+    # Without a handler, the default action ends the process and its streams.
     chained = [number for number, handler in before.items() if callable(handler)]
     for number in chained:
         signal.signal(number, end_streams)

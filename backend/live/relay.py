@@ -1,4 +1,4 @@
-"""Carries notices between backend processes through Redis, and goes on trying for ever."""
+"""Carries notices between backend processes through Redis; reconnects for as long as it runs."""
 
 import asyncio
 import json
@@ -43,7 +43,7 @@ class Relay:
         self._outgoing.put_nowait(message)
 
     def work(self) -> list[Coroutine[Any, Any, None]]:
-        """What is to run for as long as the application does."""
+        """Coroutines to run for as long as the application does."""
         return [self._publish(), self._listen()]
 
     async def _publish(self) -> None:
@@ -88,7 +88,7 @@ class Relay:
         try:
             notice = json.loads(data)
         except ValueError:
-            log.warning("something else than notices comes over the channel %s", CHANNEL)
+            log.warning("a message on channel %s is no notice", CHANNEL)
             return
         if isinstance(notice, dict):
             self._received(notice)

@@ -12,14 +12,14 @@ from backend.live.notices import REFETCH, current_hub
 
 router = APIRouter(tags=["live"])
 
-# A page reconnects by itself; until then nobody asks again whether it may still listen.
+# The sign-in is checked when a stream opens. Streams end after this time, and pages reconnect by themselves.
 LIFE_SECONDS = 3_600.0
 RECONNECT_MILLISECONDS = 1_000
 MOST_STREAMS = 500
 
 
 class TooManyStreams(Problem):
-    """Every stream costs a little memory, so there is an end to them."""
+    """The number of open streams is bounded, since each takes memory."""
 
     status = 503
     kind = "too-many-streams"
@@ -41,7 +41,7 @@ async def stream_events(
     with current_hub().join() as stream:
         yield ServerSentEvent(comment="open", retry=RECONNECT_MILLISECONDS)
         if last_event_id is not None:
-            # Notices are not kept, so whoever was away may have missed some.
+            # Notices are not kept, so a page that reconnects may have missed some.
             yield ServerSentEvent(event=REFETCH, data={})
         while (notice := await stream.next(ends - time.monotonic())) is not None:
             yield ServerSentEvent(event=notice.name, data=notice.payload, id=notice.id)

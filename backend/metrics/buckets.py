@@ -1,5 +1,6 @@
 """From points and summaries to as many buckets as a chart can show; pure arithmetic."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,31 +10,48 @@ from backend.metrics.points import Array, Bools, Floats, Ints
 
 @dataclass(frozen=True)
 class Bins:
-    """A range of the x axis cut into equal parts, of equal ratio when the axis is logarithmic."""
+    """Equal parts of the x axis, of equal ratio when it is logarithmic.
 
-    low: float
-    high: float
+    Borders are multiples of the width, so that they stay where they are while the axis grows.
+    """
+
+    first: int
+    width: float
     number: int
     log: bool = False
 
     def of(self, x: Floats) -> Ints:
         """The bin that each x falls into."""
-        return np.asarray(np.clip(self._place(x), 0, self.number - 1), np.int64)
+        bins = np.floor(_scaled(x, self.log) / self.width) - self.first
+        return np.asarray(np.clip(bins, 0, self.number - 1), np.int64)
 
     def torn(self, first: Floats, last: Floats) -> Bools:
         """Which spans lie in several bins and are not small beside one, so that they cannot be counted as a whole."""
-        wide = self._place(last) - self._place(first) > 0.25
+        wide = _scaled(last, self.log) - _scaled(first, self.log) > self.width / 4
         return np.asarray(wide & (self.of(first) != self.of(last)))
 
-    def _place(self, x: Floats) -> Floats:
-        low, high = self._scale(np.array([self.low, self.high]))
-        if not high > low:
-            return np.zeros(len(x))
-        return np.asarray((self._scale(x) - low) / (high - low) * self.number)
 
-    def _scale(self, x: Floats) -> Floats:
-        # Step 0 has no logarithm; it is drawn at the edge, so it belongs to the first bin.
-        return np.log(np.maximum(x, 1e-9)) if self.log else x
+def bins_over(low: float, high: float, most: int, log: bool = False) -> Bins:
+    """The narrowest bins of which no more than `most` reach from low to high."""
+    low, high = _scaled(np.array([low, high]), log).tolist()
+    span = high - low
+    if not 0 < span < math.inf:
+        return Bins(math.floor(low) if math.isfinite(low) else 0, 1.0, 1, log)
+    width = round_width(span / most)
+    while (number := math.floor(high / width) - math.floor(low / width) + 1) > most and width <= span:
+        width = round_width(math.nextafter(width, math.inf))
+    return Bins(math.floor(low / width), width, min(number, most), log)
+
+
+def round_width(least: float) -> float:
+    """The smallest of 4, 5, 6, 7 or 8 eighths of a power of two that is no less: it changes at every fifth or so."""
+    mantissa, exponent = math.frexp(least)
+    return math.ldexp(math.ceil(mantissa * 8) / 8, exponent)
+
+
+def _scaled(x: Floats, log: bool) -> Floats:
+    # Step 0 has no logarithm; it is drawn at the edge, so it belongs to the first bin.
+    return np.log(np.maximum(x, 1e-9)) if log else x
 
 
 @dataclass(frozen=True)
@@ -54,12 +72,12 @@ _NONE = np.empty(0)
 NOTHING = Curve(True, 0, _NONE, _NONE, _NONE, _NONE, _NONE, np.empty(0, np.int64))
 
 
-def as_curve(summaries: Array, x: Floats, bins: Bins) -> Curve:
-    """Every point as it is if there are few enough, else the points of each bin together; `x` is of the last points."""
+def as_curve(summaries: Array, x: Floats, bins: Bins, most: int) -> Curve:
+    """Every point as it is if there are at most `most`, else the points of each bin; `x` is of the last points."""
     if not len(summaries):
         return NOTHING
     total = int(summaries["count"].sum())
-    if total <= bins.number and total == len(summaries):
+    if total <= most and total == len(summaries):
         starts = np.arange(total)
     else:
         # A clock that was set back must not tear a bucket in two.

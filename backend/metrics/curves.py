@@ -7,10 +7,10 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.metrics.buckets import Bins, Curve, as_curve
+from backend.metrics.buckets import Bins, Curve, as_curve, bins_over
 from backend.metrics.models import MetricClock, MetricSeries
 from backend.metrics.points import Array, Floats, Ints, summarise
-from backend.metrics.reading import Points, finished, limit_of, points_of, visible_limits
+from backend.metrics.reading import Points, finished, limit_of, points_of, visible_limits, visible_summaries
 from backend.metrics.schemas import Axis
 
 FRAMES_PER_EPOCH = 4_000_000
@@ -88,7 +88,32 @@ def read_curve(session: Session, series: MetricSeries, seen: RunView, window: Wi
     bins = _bins(np.concatenate([first[closed], last[closed], x]), window)
     single = not len(closed) and len(x) <= window.buckets
     summaries = _merge(chunks, closed, points, np.arange(len(x)) if single else bins.of(x))
-    return as_curve(summaries, _place(summaries, "last_", summaries["attempt"], seen, window.axis), bins)
+    return as_curve(
+        summaries, _place(summaries, "last_", summaries["attempt"], seen, window.axis), bins, window.buckets
+    )
+
+
+@dataclass(frozen=True)
+class Extent:
+    """From where to where a series reaches on an axis, and by how many points."""
+
+    low: float
+    high: float
+    count: int
+
+    @property
+    def span(self) -> float:
+        """How long it is."""
+        return max(0.0, self.high - self.low)
+
+
+def extent(session: Session, series: MetricSeries, seen: RunView, axis: Axis) -> Extent:
+    """The extent of the whole series."""
+    summaries = visible_summaries(session, series, seen.limits)
+    first, last = (_place(summaries, end, summaries["attempt"], seen, axis) for end in ("first_", "last_"))
+    if not len(summaries):
+        return Extent(0.0, 0.0, 0)
+    return Extent(float(first.min()), float(last.max()), int(summaries["count"].sum()))
 
 
 def _place(records: Array, end: str, attempts: Ints, seen: RunView, axis: Axis) -> Floats:
@@ -107,7 +132,7 @@ def _bins(x: Floats, window: Window) -> Bins:
     if window.log:
         x = x[x > 0]
     low, high = float(x.min(initial=np.inf)), float(x.max(initial=-np.inf))
-    return Bins(max(low, window.low), min(high, window.high), window.buckets, window.log)
+    return bins_over(max(low, window.low), min(high, window.high), window.buckets, window.log)
 
 
 def _merge(chunks: Array, closed: Ints, points: Points, groups: Ints) -> Array:

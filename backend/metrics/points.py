@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workers.trainer.events import Metrics
+from workers.contract.events import Metrics
+from workers.contract.metrics import EPISODE_LENGTH, EPISODE_RETURN
 
 # Points in a full chunk; a chunk is the unit that is summarised, read and rewritten.
 CHUNK = 256
@@ -50,9 +51,9 @@ def gather(metrics: Sequence[Metrics]) -> dict[str, Array]:
             rows.setdefault(name, []).append((event.step, event.frames, event.time, value))
         for episode in event.episodes:
             returned = (episode.step, episode.frames, event.time, episode.episode_return)
-            rows.setdefault("episode/return", []).append(returned)
+            rows.setdefault(EPISODE_RETURN, []).append(returned)
             lasted = (episode.step, episode.frames, event.time, float(episode.length))
-            rows.setdefault("episode/length", []).append(lasted)
+            rows.setdefault(EPISODE_LENGTH, []).append(lasted)
     return {name: _in_order(np.array(points, POINT)) for name, points in rows.items()}
 
 

@@ -7,11 +7,11 @@ from fastapi import APIRouter, Query
 
 from backend.db import Db
 from backend.errors import FieldError, Invalid
-from backend.ids import RunId
+from backend.lookup import KnownRun
 from backend.metrics import queries
 from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, Axis, RunMetrics
-from backend.runs.service import find_run
+from workers.contract.metrics import CATALOGUE, MetricSection
 
 router = APIRouter(tags=["metrics"])
 
@@ -19,7 +19,7 @@ router = APIRouter(tags=["metrics"])
 @router.get("/runs/{run_id}/metrics")
 def read_metrics(
     db: Db,
-    run_id: RunId,
+    run: KnownRun,
     names: Annotated[str, Query(description="Names separated by commas; all when empty.", max_length=10_000)] = "",
     x: Axis = "step",
     low: Annotated[float, Query(alias="from", description="Where the axis begins.")] = -inf,
@@ -32,15 +32,20 @@ def read_metrics(
     if len(wanted) > queries.MAX_NAMES:
         raise Invalid(FieldError(field="names", message=f"at most {queries.MAX_NAMES} at once"))
     with db.read() as session:
-        return queries.run_metrics(session, find_run(session, run_id), wanted, Window(x, low, high, buckets), after)
+        return queries.run_metrics(session, run, wanted, Window(x, low, high, buckets), after)
 
 
 @router.get("/runs/{run_id}/metric-names")
-def read_metric_names(db: Db, run_id: RunId) -> list[str]:
+def read_metric_names(db: Db, run: KnownRun) -> list[str]:
     """Names of the metrics that the run has reported."""
     with db.read() as session:
-        find_run(session, run_id)
-        return queries.metric_names(session, run_id)
+        return queries.metric_names(session, run.id)
+
+
+@router.get("/metric-catalogue")
+def read_metric_catalogue() -> tuple[MetricSection, ...]:
+    """What every metric is called, what it counts in, and which are drawn together, in the order to show them."""
+    return CATALOGUE
 
 
 @router.get("/metric-names")

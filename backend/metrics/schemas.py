@@ -4,6 +4,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from backend.json_numbers import JsonNumber
+
 MAX_BUCKETS = 5_000
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_./-]{0,119}$"
 
@@ -18,10 +20,10 @@ class SeriesPoints(BaseModel):
     resolution: Literal["raw", "buckets"]
     total: int
     x: list[float]
-    mean: list[float]
-    min: list[float]
-    max: list[float]
-    last: list[float]
+    mean: list[JsonNumber]
+    min: list[JsonNumber]
+    max: list[JsonNumber]
+    last: list[JsonNumber]
     count: list[int]
 
 

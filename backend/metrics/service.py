@@ -25,9 +25,9 @@ from backend.metrics.points import (
 )
 from backend.metrics.schemas import NAME_PATTERN
 from backend.models import Run
-from workers.trainer.events import Metrics
+from workers.contract.events import Metrics
+from workers.contract.metrics import EPISODE_RETURN
 
-RETURN = "episode/return"
 MAX_SERIES = 500
 RECENT = 100
 
@@ -54,10 +54,10 @@ def store(session: Session, run: Run, attempt: int, metrics: Sequence[Metrics]) 
         finished = _append(session, series, tails.get(series.id), points, attempt)
         if len(finished):
             full[series.id] = finished
-        if name == RETURN:
+        if name == EPISODE_RETURN:
             run.best_return = best_mean(_recent(series), points["value"], series.count, run.best_return)
         _count(series, points["value"])
-        if name == RETURN:
+        if name == EPISODE_RETURN:
             run.last_return, run.episodes = series.recent_mean, series.count
     _add_to_pages(session, [series for series in known.values() if series.id in full], full)
 
@@ -72,7 +72,7 @@ def supersede(session: Session, run: Run, attempt: int, step: int) -> None:
         series.min = float(np.fmin.reduce(seen["min"])) if len(seen) else None
         series.max = float(np.fmax.reduce(seen["max"])) if len(seen) else None
         _remember(series, reading.last_values(session, series, limits, RECENT))
-        if series.name == RETURN:
+        if series.name == EPISODE_RETURN:
             run.last_return, run.episodes = series.recent_mean, series.count
             run.best_return = _best_again(session, series, limits)
 

@@ -5,10 +5,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from backend.errors import FieldError, Invalid
-from backend.models import QueueName
-from workers.trainer.config import A3cConfig, RunConfig, config_adapter
-from workers.trainer.config.problems import FieldProblem, problems_of, title_of
-from workers.trainer.presets import PRESETS, refusal_of_other_method
+from workers.contract.config import RunConfig, config_adapter
+from workers.contract.config.problems import FieldProblem, problems_of, title_of
+from workers.contract.presets import PRESETS, refusal_of_other_method
+from workers.contract.worker_api import QueueName
 
 
 def checked(config: dict[str, Any], overrides: dict[str, Any]) -> RunConfig:
@@ -58,7 +58,7 @@ def default_name(config: RunConfig) -> str:
 
 def refuse_other_shape(config: RunConfig, parent: RunConfig) -> None:
     """Refuse a fork whose weights would not fit the checkpoint it begins with."""
-    ours, theirs = _shape(config), _shape(parent)
+    ours, theirs = config.shape, parent.shape
     wrong = [
         FieldError(
             field=f"overrides.{field}",
@@ -77,20 +77,9 @@ def refuse_no_steps(config: RunConfig, trained: int) -> None:
         raise Invalid(
             FieldError(
                 field="overrides.total_steps",
-                message=f"the checkpoint was trained for {trained:,} steps already: give more, to learn on",
+                message=f"the checkpoint has {trained:,} steps already: give a larger total",
             )
         )
-
-
-def _shape(config: RunConfig) -> dict[str, Any]:
-    document = as_document(config)
-    if document["network"] == "auto":
-        document["network"] = "nips" if config.environment.shows_pixels else "mlp"
-    if document["network"] != "mlp":
-        document |= {"hidden_units": None, "hidden_layers": None, "activation": None}
-    if isinstance(config, A3cConfig):
-        document["value_network"] = "separate" if config.separate_networks else "shared"
-    return {field: document[field] for field in config.shape_fields}
 
 
 def _placed(place: str, problem: FieldProblem) -> FieldError:

@@ -3,7 +3,7 @@
 import base64
 import json
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
@@ -12,11 +12,14 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from backend.errors import FieldError, Invalid
 from backend.metrics.models import MetricSeries
 from backend.models import Run, RunTag
+from backend.runs.config_order import config_key, config_kind
+from workers.contract.values import LARGEST, storable
 
 SORTABLE = (
     "id name state desired algorithm env queue attempt priority created_at started_at finished_at archived_at worker "
     "step frames total_steps steps_per_second seconds_left last_return best_return episodes"
 ).split()
+CONFIG = "config:"
 
 
 @dataclass
@@ -73,9 +76,10 @@ def _order(sort: str) -> _Order:
         _, metric, statistic = name.split(":")
         if statistic in ("last", "min", "max"):
             return _Order(getattr(MetricSeries, statistic), descending, metric)
-    raise Invalid(
-        FieldError(field="sort", message=f"sort by one of {', '.join(SORTABLE)}, or by metric:NAME:last, :min or :max")
-    )
+    if name.startswith(CONFIG) and (kind := config_kind(name.removeprefix(CONFIG))):
+        return _Order(config_key(name.removeprefix(CONFIG), kind), descending)
+    others = "metric:NAME:last, :min or :max, or by config:FIELD"
+    raise Invalid(FieldError(field="sort", message=f"sort by one of {', '.join(SORTABLE)}, or by {others}"))
 
 
 def _filtered(filters: Filters) -> list[ColumnElement[bool]]:
@@ -92,9 +96,8 @@ def _filtered(filters: Filters) -> list[ColumnElement[bool]]:
 
 
 def _contains(text: str) -> ColumnElement[bool]:
-    places: list[ColumnElement[bool]] = [
-        column.icontains(text, autoescape=True) for column in (Run.name, Run.notes, Run.env, Run.algorithm)
-    ]
+    columns = (Run.name, Run.notes, Run.env, Run.algorithm, Run.failure_message)
+    places: list[ColumnElement[bool]] = [column.icontains(text, autoescape=True) for column in columns]
     places.append(Run.tags.any(RunTag.tag.icontains(text, autoescape=True)))
     number = text.removeprefix("#")
     if number.isascii() and number.isdecimal() and len(number) < 16:
@@ -103,7 +106,7 @@ def _contains(text: str) -> ColumnElement[bool]:
 
 
 def _beyond(order: _Order, value: Any, run_id: int) -> ColumnElement[bool]:
-    """Rows that come after the one that the last page ended with; rows without a value come last."""
+    """Rows after the last page's last row; rows without a value come last."""
     beyond_id = Run.id < run_id if order.descending else Run.id > run_id
     if value is None:
         return and_(order.key.is_(None), beyond_id)
@@ -124,13 +127,20 @@ def _read_cursor(cursor: str, sort: str) -> tuple[Any, int]:
     try:
         sorted_by, value, run_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
         if isinstance(value, dict):
-            value = datetime.fromisoformat(value["time"]) if "time" in value else float(value["number"])
-    except (ValueError, TypeError, KeyError, RecursionError):
+            # Turned to UTC here, which fails for a moment at the end of the calendar.
+            moment = "time" in value
+            value = datetime.fromisoformat(value["time"]).astimezone(UTC) if moment else float(value["number"])
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         raise _not_a_cursor() from None
     fits = value is None or type(value) is _python_type(sort)
+    fits = fits and not _is_beyond_databases(value)
     if sorted_by != sort or not fits or type(run_id) is not int or not 0 <= run_id < 2**53:
         raise _not_a_cursor()
     return value, run_id
+
+
+def _is_beyond_databases(value: object) -> bool:
+    return abs(value) > LARGEST if isinstance(value, int) else isinstance(value, str) and storable(value) != value
 
 
 def _not_a_cursor() -> Invalid:
@@ -142,5 +152,7 @@ def _python_type(sort: str) -> type[Any]:
     name = sort.removeprefix("-")
     if name.startswith("metric:"):
         return float
+    if name.startswith(CONFIG):
+        return config_kind(name.removeprefix(CONFIG)) or str
     python_type: type[Any] = getattr(Run, name).type.python_type
     return python_type

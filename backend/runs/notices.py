@@ -10,8 +10,3 @@ def announce_run(session: Session, run_id: int, *names: str) -> None:
     """Publish notices about one run after the commit, as run.changed and run.log."""
     for name in names:
         after_commit(session, lambda name=name: publish(name, {"run_id": run_id}))  # type: ignore[misc]
-
-
-def announce_worker(session: Session, worker: str) -> None:
-    """Publish that a worker came, left, or took or gave back a run."""
-    after_commit(session, lambda: publish("worker.changed", {"name": worker}))

@@ -6,16 +6,20 @@ from fastapi import APIRouter, Query, Response
 from pydantic import StringConstraints
 
 from backend.db import Database, Db
-from backend.ids import RunId
+from backend.doorbell import Bell, Doorbell
+from backend.lookup import KnownRun, RunId, find_run
 from backend.metrics.queries import MAX_NAMES
 from backend.metrics.schemas import NAME_PATTERN
-from backend.models import State
-from backend.runs import listing, schemas, service, view
-from backend.workers.doorbell import Bell, Doorbell
+from backend.runs import facets, listing, schemas, service, view
+from workers.contract.values import Text
+from workers.contract.worker_api import State
 
 router = APIRouter(tags=["runs"])
 
-Words = Annotated[list[str], Query(max_length=50)]
+# At most so much of a bulk action in one transaction.
+BULK_RUNS, BULK_SECONDS = 100, 0.2
+
+Words = Annotated[list[Text], Query(max_length=50)]
 MetricName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 
 
@@ -35,10 +39,13 @@ def list_runs(
     tag: Annotated[Words, Query(description="All of these.")] = [],  # noqa: B006
     algorithm: Annotated[Words, Query(description="Any of these.")] = [],  # noqa: B006
     env: Annotated[Words, Query(description="Any of these.")] = [],  # noqa: B006
-    text: Annotated[str, Query(max_length=200, description="In name, notes, tags, environment, or the number.")] = "",
+    text: Annotated[
+        Text, Query(max_length=200, description="In name, notes, tags, environment, failure, or the number.")
+    ] = "",
     archived: Annotated[bool, Query(description="The archived runs instead of the others.")] = False,
     sort: Annotated[
-        str, Query(max_length=200, description="A column or metric:NAME:last|min|max; with - the greatest first.")
+        Text,
+        Query(max_length=200, description="Column, metric:NAME:last|min|max or config:FIELD; - for largest first."),
     ] = "-created_at",
     metric: Annotated[
         list[MetricName], Query(max_length=MAX_NAMES, description="Names of metrics to tell of each run.")
@@ -54,35 +61,46 @@ def list_runs(
     return schemas.RunPage(items=items, next_cursor=page.next_cursor, total=page.total)
 
 
+@router.get("/run-facets")
+def list_facets(
+    db: Db, archived: Annotated[bool, Query(description="Of the archived runs instead of the others.")] = False
+) -> facets.Facets:
+    """What the list of runs can be filtered by, over all runs."""
+    with db.read() as session:
+        return facets.facets(session, archived=archived)
+
+
 @router.post("/runs/bulk")
 def act_on_many(db: Db, bell: Bell, wanted: schemas.BulkRequest) -> schemas.BulkResult:
-    """Do the same to many runs; those that it is not possible for are left alone and named."""
+    """Do the same to many runs; runs that refuse it are skipped and named."""
     result = schemas.BulkResult(done=[], skipped=[])
-    # One transaction a run: a purge of many must not keep the others' events waiting.
-    for run_id in dict.fromkeys(wanted.ids):
+    waiting = list(dict.fromkeys(wanted.ids))
+    while waiting:
+        # Several transactions: a purge of many must not keep the others' events waiting.
         with db.write() as session:
-            reason = service.bulk(session, wanted.action, run_id)
-            if wanted.action == "resume" and reason is None:
-                bell.ring_after_commit(session, service.find_run(session, run_id))
-        if reason is None:
-            result.done.append(run_id)
-        else:
-            result.skipped.append(schemas.Skipped(id=run_id, reason=reason))
+            told = service.bulk(session, wanted.action, waiting[:BULK_RUNS], BULK_SECONDS)
+            done = [run_id for run_id, reason in told.items() if reason is None]
+            if wanted.action == "resume":
+                for run_id in done:
+                    bell.ring_after_commit(session, find_run(session, run_id))
+        result.done += done
+        result.skipped += [schemas.Skipped(id=run_id, reason=reason) for run_id, reason in told.items() if reason]
+        waiting = waiting[len(told) :]
     return result
 
 
 @router.get("/runs/{run_id}")
-def read_run(db: Db, run_id: RunId) -> schemas.Run:
+def read_run(db: Db, run: KnownRun) -> schemas.Run:
     """One run."""
     with db.read() as session:
-        return view.shown_one(session, service.find_run(session, run_id))
+        return view.shown_one(session, run)
 
 
 @router.patch("/runs/{run_id}")
 def edit_run(db: Db, run_id: RunId, changes: schemas.EditRun) -> schemas.Run:
     """Change name, tags, notes or priority."""
     with db.write() as session:
-        run = service.find_run(session, run_id, lock=True)
+        run = find_run(session, run_id, lock=True)
         service.edit(session, run, changes)
         session.flush()
         return view.shown_one(session, run)
@@ -92,7 +110,7 @@ def edit_run(db: Db, run_id: RunId, changes: schemas.EditRun) -> schemas.Run:
 def purge_run(db: Db, run_id: RunId) -> Response:
     """Remove a run that has ended, with its files, for good."""
     with db.write() as session:
-        service.act(session, service.find_run(session, run_id, lock=True), "purge")
+        service.act(session, find_run(session, run_id, lock=True), "purge")
     return Response(status_code=204)
 
 
@@ -127,12 +145,12 @@ def restore_run(db: Db, bell: Bell, run_id: RunId) -> schemas.Run:
 
 
 @router.post("/runs/{run_id}/clone", status_code=201)
-def clone_run(db: Db, bell: Bell, run_id: RunId, wanted: schemas.CloneRun) -> schemas.Run:
+def clone_run(db: Db, bell: Bell, run: KnownRun, wanted: schemas.CloneRun) -> schemas.Run:
     """Launch the same configuration again, with some fields changed."""
     with db.write() as session:
-        run = service.clone(session, service.find_run(session, run_id), wanted)
-        bell.ring_after_commit(session, run)
-        return view.shown_one(session, run)
+        copy = service.clone(session, run, wanted)
+        bell.ring_after_commit(session, copy)
+        return view.shown_one(session, copy)
 
 
 @router.post("/runs/{run_id}/fork", status_code=201)
@@ -140,14 +158,14 @@ def fork_run(db: Db, bell: Bell, run_id: RunId, wanted: schemas.ForkRun) -> sche
     """Launch a run that goes on from a checkpoint of this one, with some fields changed."""
     with db.write() as session:
         # Locked, so that the checkpoint is not thinned out while it is copied.
-        run = service.fork(session, service.find_run(session, run_id, lock=True), wanted)
+        run = service.fork(session, find_run(session, run_id, lock=True), wanted)
         bell.ring_after_commit(session, run)
         return view.shown_one(session, run)
 
 
 def _act(db: Database, bell: Doorbell, run_id: RunId, action: schemas.Action) -> schemas.Run:
     with db.write() as session:
-        run = service.find_run(session, run_id, lock=True)
+        run = find_run(session, run_id, lock=True)
         service.act(session, run, action)
         bell.ring_after_commit(session, run)
         return view.shown_one(session, run)

@@ -1,18 +1,22 @@
-"""What the runs API takes and gives."""
+"""Requests and answers of the runs API."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from backend.models import Desired, QueueName, State
-from workers.trainer.events import RolePlace
+from backend.json_numbers import JsonNumber
+from workers.contract.events import RolePlace
+from workers.contract.values import NO_BOOLEAN, STORABLE, Id
+from workers.contract.worker_api import Desired, QueueName, State
 
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), STORABLE]
+Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), STORABLE]
 Tags = Annotated[list[Tag], Field(max_length=20)]
-Notes = Annotated[str, Field(max_length=20_000)]
-Priority = Annotated[int, Field(ge=-1_000, le=1_000, description="Higher starts first; equal ones start oldest first.")]
+Notes = Annotated[str, Field(max_length=20_000), STORABLE]
+Priority = Annotated[
+    int, Field(ge=-1_000, le=1_000, description="Higher starts first; equal ones start oldest first."), NO_BOOLEAN
+]
 Overrides = Annotated[dict[str, Any], Field(max_length=200, description="Configuration fields to change.")]
 Action = Literal["stop", "pause", "resume", "archive", "restore", "purge"]
 
@@ -33,13 +37,28 @@ class Failure(BaseModel):
 
 
 class MetricExtent(BaseModel):
-    """The last, least and greatest value of a metric; NaN and the infinities are strings."""
+    """The last, min and max value of a metric; NaN and the infinities are strings."""
 
     model_config = ConfigDict(from_attributes=True, ser_json_inf_nan="strings")
 
-    last: float | None
-    min: float | None
-    max: float | None
+    last: JsonNumber | None
+    min: JsonNumber | None
+    max: JsonNumber | None
+
+
+class RunActions(BaseModel):
+    """For each action, why it is not possible for the run now, or null if it is.
+
+    The server refuses an impossible action with 409 and the same sentence. It accepts four that would change nothing:
+    archive when archived, restore when not archived, stop while stopping, pause while pausing.
+    """
+
+    stop: str | None
+    pause: str | None
+    resume: str | None
+    archive: str | None
+    restore: str | None
+    purge: str | None
 
 
 class Run(BaseModel):
@@ -69,8 +88,9 @@ class Run(BaseModel):
     step: int = Field(description="Agent decisions so far.")
     frames: int = Field(description="Emulator frames so far.")
     total_steps: int
+    trained_seconds: float = Field(description="Time in training: without waiting, pauses and gaps between attempts.")
     steps_per_second: float | None
-    seconds_left: float | None
+    seconds_left: float | None = Field(description="Of training; null once the last step is done.")
     last_return: float | None = Field(description="Mean return of the last 100 training episodes.")
     best_return: float | None = Field(description="The best such mean.")
     episodes: int
@@ -78,6 +98,7 @@ class Run(BaseModel):
     versions: dict[str, str] | None
     command: list[str] | None
     color: str = Field(pattern="^#[0-9a-f]{6}$")
+    actions: RunActions
     metrics: dict[str, MetricExtent] = Field(description="Of the metrics that a list was asked for with.")
     roles: list[RolePlace] = Field(
         description="Which role of the latest attempt runs where, or did at last; lists leave it out."
@@ -128,7 +149,7 @@ class CloneRun(_Request):
 class ForkRun(_Request):
     """Launch a run that goes on from another's checkpoint, with some fields changed."""
 
-    checkpoint_id: int = Field(ge=1, le=2**53)
+    checkpoint_id: Id
     name: Name | None = None
     overrides: Overrides = {}
 
@@ -137,7 +158,7 @@ class BulkRequest(_Request):
     """The same action on many runs."""
 
     action: Action
-    ids: Annotated[list[Annotated[int, Field(ge=1, le=2**53)]], Field(min_length=1, max_length=1_000)]
+    ids: Annotated[list[Id], Field(min_length=1, max_length=1_000)]
 
 
 class Skipped(BaseModel):

@@ -1,31 +1,28 @@
 """What users do with runs; every function works inside the caller's transaction."""
 
+import time
+from collections.abc import Sequence
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.checkpoints.keeping import copy_checkpoint, forkable
 from backend.columns import utc_now
 from backend.db import after_commit
-from backend.errors import Conflict, FieldError, Invalid, NotFound
-from backend.files.service import copy_file, delete_run_files
+from backend.errors import Conflict, FieldError, Invalid
+from backend.files.service import delete_run_files
 from backend.live.notices import publish
-from backend.models import Checkpoint, File, QueueName, Run, RunTag
+from backend.logs import note
+from backend.models import Run, RunTag
 from backend.runs import configs
-from backend.runs.journal import note
 from backend.runs.notices import announce_run
 from backend.runs.schemas import Action, CloneRun, CreateRun, EditRun, ForkRun
-from backend.runs.states import Change, Refusal, decide
-from workers.trainer.config import RunConfig
+from backend.runs.states import Already, Change, Refusal, decide
+from workers.contract.config import RunConfig
+from workers.contract.worker_api import QueueName
 
 _SAID: dict[Action, str] = {"stop": "Stop was asked for.", "pause": "Pause was asked for.", "resume": "Resumed."}
-
-
-def find_run(session: Session, run_id: int, *, lock: bool = False) -> Run:
-    """The run, or a problem that says there is none; locked, its row is this transaction's until it ends."""
-    run = session.get(Run, run_id, with_for_update=True if lock else None)
-    if run is None:
-        raise NotFound(f"There is no run {run_id}.")
-    return run
 
 
 def create(session: Session, wanted: CreateRun) -> Run:
@@ -63,14 +60,16 @@ def edit(session: Session, run: Run, changes: EditRun) -> None:
 
 def act(session: Session, run: Run, action: Action) -> None:
     """Stop, pause, resume, archive, restore or purge a run, or say why that is not possible."""
-    decision = decide(action, run.id, run.state, run.desired)
+    decision = decide(action, run)
     if isinstance(decision, Refusal):
         raise Conflict(decision.sentence)
+    if isinstance(decision, Already):
+        return
     if action == "purge":
         _purge(session, run)
         return
     if action in ("archive", "restore"):
-        run.archived_at = (run.archived_at or utc_now()) if action == "archive" else None
+        run.archived_at = utc_now() if action == "archive" else None
     _apply(session, run, action, decision)
     announce_run(session, run.id, "run.changed", "run.log")
 
@@ -83,41 +82,34 @@ def clone(session: Session, run: Run, wanted: CloneRun) -> Run:
 
 def fork(session: Session, run: Run, wanted: ForkRun) -> Run:
     """Queue a run that goes on from one of this run's checkpoints, with its own copy of that file."""
-    checkpoint = session.get(Checkpoint, wanted.checkpoint_id)
-    if checkpoint is None or checkpoint.run_id != run.id:
-        raise Invalid(FieldError(field="checkpoint_id", message=f"run {run.id} has no such checkpoint"))
-    if checkpoint.file_id is None:
-        raise Conflict(f"The checkpoint at step {checkpoint.step} was thinned out; fork one that is still kept.")
+    checkpoint = forkable(session, run, wanted.checkpoint_id)
     config = configs.changed(run.config, wanted.overrides)
     configs.refuse_other_shape(config, configs.changed(run.config, {}))
     configs.refuse_no_steps(config, checkpoint.step)
     child = _queue(session, config, name=wanted.name or run.name, queue=_same_queue(run, config), tags=_tags(run))
     child.parent_run_id, child.parent_checkpoint_id, child.parent_step = run.id, checkpoint.id, checkpoint.step
     child.step, child.frames = checkpoint.step, checkpoint.frames
-    copy = copy_file(session, session.get_one(File, checkpoint.file_id), child.id)
-    session.flush()
-    session.add(
-        Checkpoint(
-            run_id=child.id,
-            attempt=0,
-            step=checkpoint.step,
-            frames=checkpoint.frames,
-            file=checkpoint.file,
-            sha256=checkpoint.sha256,
-            bytes=checkpoint.bytes,
-            file_id=copy.id,
-            return_mean=checkpoint.return_mean,
-        )
-    )
+    copy_checkpoint(session, checkpoint, child)
     note(session, child, f"Forked from run {run.id} at step {checkpoint.step:,}.")
     return child
 
 
-def bulk(session: Session, action: Action, run_id: int) -> str | None:
-    """Do an action to one of many runs; why it was left alone, if it was."""
-    run = session.get(Run, run_id, with_for_update=True)
-    if run is None:
-        return f"There is no run {run_id}."
+def bulk(session: Session, action: Action, ids: Sequence[int], seconds: float) -> dict[int, str | None]:
+    """Do an action to the first of many runs, for so long; return why each was skipped, if it was."""
+    ends = time.monotonic() + seconds
+    found = session.scalars(select(Run).where(Run.id.in_(ids)).order_by(Run.id).with_for_update())
+    runs = {run.id: run for run in found}
+    told: dict[int, str | None] = {}
+    for run_id in ids:
+        run = runs.get(run_id)
+        told[run_id] = _refusal(session, run, action) if run is not None else f"There is no run {run_id}."
+        if time.monotonic() > ends:
+            break
+    return told
+
+
+def _refusal(session: Session, run: Run, action: Action) -> str | None:
+    """Do an action, or return why the run refuses it."""
     try:
         act(session, run, action)
     except Conflict as refused:
@@ -154,7 +146,7 @@ def _apply(session: Session, run: Run, action: Action, change: Change) -> None:
     if change.state == "stopped":
         run.finished_at = utc_now()
     if change.state == "queued":
-        # The user has looked at it: the count of lost workers begins anew, and a hidden run must not train.
+        # A user decided to go on: forget earlier lost workers, and show the run, since an archived run must not train.
         run.requeues, run.archived_at = 0, None
 
 

@@ -1,32 +1,28 @@
-"""Rows of runs as the API shows them: with a colour, and with why a waiting run waits."""
+"""Rows of runs as the API shows them: with a colour, and with the reason for which a run waits."""
 
 import math
-from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend import models
-from backend.columns import utc_now
+from backend.colors import color_of
+from backend.metrics.curves import training_seconds
 from backend.metrics.models import MetricSeries
+from backend.presence import free_workers
 from backend.runs import schemas
-from backend.runs.states import ACTIVE
-from workers.trainer.config.problems import title_of
-from workers.trainer.events import RolePlace
-
-# Colours that colour-blind eyes tell apart (Okabe and Ito; Tol), legible on a light and on a dark page.
-PALETTE = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#aa4499", "#999933", "#44aa99", "#ee6677")
-
-# A worker that reports every few seconds is taken for gone after this long.
-GONE_AFTER = timedelta(seconds=10)
+from backend.runs.states import ACTIVE, refusals
+from workers.contract.config.problems import title_of
+from workers.contract.events import RolePlace
 
 
 def shown(session: Session, runs: Sequence[models.Run], metrics: Sequence[str] = ()) -> list[schemas.Run]:
     """Runs as the API shows them, with some of their metrics if any are asked for."""
-    free = _free_workers(session, {run.queue for run in runs if run.state == "queued"})
+    free = free_workers(session, {run.queue for run in runs if run.state == "queued"})
     extents = _extents(session, [run.id for run in runs], metrics) if metrics else {}
-    return [_shown(run, free, extents.get(run.id, {})) for run in runs]
+    seconds = training_seconds(session, [run.id for run in runs])
+    return [_shown(run, free, extents.get(run.id, {}), seconds[run.id]) for run in runs]
 
 
 def shown_one(session: Session, run: models.Run) -> schemas.Run:
@@ -37,33 +33,10 @@ def shown_one(session: Session, run: models.Run) -> schemas.Run:
     return one
 
 
-def color_of(run_id: int) -> str:
-    """A run's colour, the same in every chart for ever."""
-    return PALETTE[run_id % len(PALETTE)]
-
-
-def is_here(worker: models.Worker, now: datetime) -> bool:
-    """Whether a worker has reported lately and has not said goodbye."""
-    return not worker.left and now - worker.last_seen_at < GONE_AFTER
-
-
-def _free_workers(session: Session, queues: Iterable[str]) -> dict[str, int | None]:
-    """How many workers of each queue are free; None where none is connected at all."""
-    if not queues:
-        return {}
-    now = utc_now()
-    here = [worker for worker in session.scalars(select(models.Worker)) if is_here(worker, now)]
-    found: dict[str, int | None] = {}
-    for queue in queues:
-        mine = [worker for worker in here if worker.queue == queue]
-        found[queue] = sum(worker.run_id is None for worker in mine) if mine else None
-    return found
-
-
 def _extents(
     session: Session, run_ids: Sequence[int], metrics: Sequence[str]
 ) -> dict[int, dict[str, schemas.MetricExtent]]:
-    """By run and metric, how far each of the metrics reaches."""
+    """Last, min and max value of each metric, by run and metric."""
     columns = (MetricSeries.run_id, MetricSeries.name, MetricSeries.last, MetricSeries.min, MetricSeries.max)
     wanted = select(*columns).where(MetricSeries.run_id.in_(run_ids), MetricSeries.name.in_(metrics))
     found: dict[int, dict[str, schemas.MetricExtent]] = {}
@@ -75,6 +48,8 @@ def _extents(
 def _reason(run: models.Run, free: dict[str, int | None]) -> str | None:
     if run.state in ACTIVE and run.desired != "run":
         return "Stopping: the trainer saves a checkpoint first." if run.desired == "stop" else "Pausing."
+    if run.state == "running" and run.step >= run.total_steps:
+        return "Finishing: the trainer saves what it has learned."
     if run.state != "queued":
         return run.state_reason
     return " ".join(part for part in (run.state_reason, _waiting(run.queue, free.get(run.queue))) if part)
@@ -91,14 +66,16 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _shown(run: models.Run, free: dict[str, int | None], metrics: dict[str, schemas.MetricExtent]) -> schemas.Run:
+def _shown(
+    run: models.Run, free: dict[str, int | None], metrics: dict[str, schemas.MetricExtent], seconds: float
+) -> schemas.Run:
     parent = None
     if run.parent_run_id is not None:
         parent = schemas.Parent(run_id=run.parent_run_id, checkpoint_id=run.parent_checkpoint_id, step=run.parent_step)
     failure = None
     if run.failure_message is not None:
         failure = schemas.Failure(message=run.failure_message, traceback=run.failure_traceback)
-    running = run.state == "running"
+    learning = run.state == "running" and run.step < run.total_steps
     return schemas.Run(
         id=run.id,
         name=run.name,
@@ -124,8 +101,9 @@ def _shown(run: models.Run, free: dict[str, int | None], metrics: dict[str, sche
         step=run.step,
         frames=run.frames,
         total_steps=run.total_steps,
+        trained_seconds=seconds,
         steps_per_second=_finite(run.steps_per_second),
-        seconds_left=_finite(run.seconds_left) if running else None,
+        seconds_left=_finite(run.seconds_left) if learning else None,
         last_return=_finite(run.last_return),
         best_return=_finite(run.best_return),
         episodes=run.episodes,
@@ -133,6 +111,7 @@ def _shown(run: models.Run, free: dict[str, int | None], metrics: dict[str, sche
         versions=run.versions,
         command=run.command,
         color=color_of(run.id),
+        actions=refusals(run),
         metrics=metrics,
         roles=[],
     )

@@ -5,27 +5,29 @@ from datetime import timedelta
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from backend.checkpoints.keeping import resumable
 from backend.columns import utc_now
 from backend.config import Settings
 from backend.errors import Problem
-from backend.models import Attempt, Checkpoint, Outcome, QueueName, Run, Worker
-from backend.runs.journal import note
-from backend.runs.notices import announce_run, announce_worker
-from backend.runs.service import find_run
+from backend.logs import note
+from backend.lookup import find_run
+from backend.models import Attempt, Run, Worker
+from backend.presence import announce_worker
+from backend.runs.notices import announce_run
 from backend.runs.states import ACTIVE, ENDED, after_release
-from backend.workers.schemas import Claim, OfferedCheckpoint, Release
+from workers.contract.worker_api import STALE_ATTEMPT, Claim, OfferedCheckpoint, Outcome, QueueName, Release
 
 
 class StaleAttempt(Problem):
-    """The run is no longer this worker's."""
+    """Another attempt has the run, or the run has ended."""
 
     status = 409
-    kind = "stale-attempt"
+    kind = STALE_ATTEMPT
     title = "The run went to another attempt"
 
 
 def current_run(session: Session, run_id: int, attempt: int, *, lock: bool = False) -> Run:
-    """The run, if this attempt still has it in hand."""
+    """The run, if this attempt is still active."""
     run = find_run(session, run_id, lock=lock)
     if run.attempt != attempt or run.state not in ACTIVE:
         raise stale(run, attempt)
@@ -97,10 +99,10 @@ def release(session: Session, settings: Settings, run_id: int, ended: Release) -
 
 
 def conclude(session: Session, settings: Settings, run: Run, outcome: Outcome, message: str | None = None) -> None:
-    """End the attempt in hand, and move the run where its outcome and the user's wish say."""
+    """End the active attempt; its outcome and the user's wish decide the run's next state."""
     attempt = session.get_one(Attempt, (run.id, run.attempt))
     if outcome == "lost" and attempt.outcome is not None:
-        # The trainer had told its end before it was lost.
+        # The trainer had reported its end before its worker was lost.
         outcome = attempt.outcome
     attempt.outcome, attempt.ended_at = outcome, utc_now()
     worker, run.worker, run.lease_expires_at = run.worker, None, None
@@ -109,7 +111,7 @@ def conclude(session: Session, settings: Settings, run: Run, outcome: Outcome, m
         run.state, run.state_reason = "finished", None
         note(session, run, "Finished.")
     elif outcome == "failed":
-        _fail(session, run, message or attempt.failure_message or "The trainer failed without a word.")
+        _fail(session, run, message or attempt.failure_message or "The trainer failed without an error message.")
         run.failure_traceback = attempt.failure_traceback
     elif outcome == "lost" and run.desired == "run":
         _requeue_or_give_up(session, settings, run, message or f"Worker {worker} fell silent.")
@@ -123,7 +125,7 @@ def conclude(session: Session, settings: Settings, run: Run, outcome: Outcome, m
 
 
 def _lay_down(session: Session, run: Run, reason: str | None) -> None:
-    """The trainer saved its state and stopped, because the user or the worker wanted it."""
+    """Queue, pause or stop a run whose trainer saved its state and ended on request."""
     run.state = after_release(run.desired)
     run.state_reason = reason if run.state == "queued" else None
     words = {"queued": "Back in the queue.", "paused": "Paused.", "stopped": "Stopped."}
@@ -146,16 +148,9 @@ def _fail(session: Session, run: Run, message: str) -> None:
 
 
 def _offered(session: Session, run: Run) -> list[OfferedCheckpoint]:
-    """Checkpoints to go on from, the latest attempt's first: an earlier attempt's later ones were left behind by it."""
-    query = (
-        select(Checkpoint)
-        .where(Checkpoint.run_id == run.id, Checkpoint.file_id.is_not(None))
-        .order_by(Checkpoint.attempt.desc(), Checkpoint.step.desc())
-        .limit(10)
-    )
     return [
         OfferedCheckpoint(
             id=row.file_id or 0, file=row.file, sha256=row.sha256, bytes=row.bytes, step=row.step, frames=row.frames
         )
-        for row in session.scalars(query)
+        for row in resumable(session, run)
     ]

@@ -5,33 +5,30 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend import models
+from backend.checkpoints.keeping import frames_at, keep_checkpoint
 from backend.errors import Problem
+from backend.evaluations import keep_evaluation
 from backend.metrics import service as metrics
 from backend.models import Attempt, LogLine, Run
 from backend.runs.notices import announce_run
+from backend.videos import keep_video
 from backend.workers.attempts import current_run
-from backend.workers.outputs import keep_checkpoint, keep_evaluation, keep_video
-from backend.workers.schemas import EventBatch
-from workers.trainer import events as ev
-
-LONGEST_MESSAGE = 10_000
-LONGEST_TRACEBACK = 100_000
+from workers.contract import events as ev
+from workers.contract.worker_api import SEQUENCE_GAP, EventBatch
 
 
 class SequenceGap(Problem):
     """Events are missing between the last one stored and the first one sent."""
 
     status = 409
-    kind = "sequence-gap"
+    kind = SEQUENCE_GAP
     title = "Events are missing"
 
 
 def ingest(session: Session, run_id: int, batch: EventBatch) -> int:
-    """Store what is new of a batch; the last event now stored."""
+    """Store the new events of a batch. Return the number of the last one stored."""
     run = current_run(session, run_id, batch.attempt, lock=True)
     attempt = session.get_one(Attempt, (run.id, batch.attempt))
     new = _new(batch.events, attempt.last_seq)
@@ -42,7 +39,7 @@ def ingest(session: Session, run_id: int, batch: EventBatch) -> int:
 
 
 def _new(events: Sequence[ev.Event], last_seq: int) -> list[ev.Event]:
-    """Events not stored yet; a problem where one is missing."""
+    """Events not stored yet; raise if one is missing between."""
     new = [event for event in events if event.seq > last_seq]
     for expected, event in enumerate(new, start=last_seq + 1):
         if event.seq != expected:
@@ -59,7 +56,7 @@ def _store(session: Session, run: Run, attempt: Attempt, events: Sequence[ev.Eve
             points.append(event)
         else:
             if isinstance(event, ev.Started):
-                # Earlier points must be there when it supersedes some.
+                # Store earlier points first, since this event may supersede some of them.
                 _flush_points(session, run, attempt, points)
             _HANDLERS[type(event)](session, run, attempt, event)
         if event.kind in _TELLS_PROGRESS:
@@ -76,7 +73,7 @@ def _flush_points(session: Session, run: Run, attempt: Attempt, points: list[ev.
 
 
 def _start(session: Session, run: Run, attempt: Attempt, event: ev.Started) -> None:
-    """The trainer begins, perhaps from a checkpoint: what earlier attempts did beyond it no longer counts."""
+    """Begin at the trainer's checkpoint or at 0; points of earlier attempts beyond it are superseded."""
     attempt.started_at = _moment(event.time)
     attempt.resumed_step = event.resumed_from or 0
     attempt.host, attempt.device = event.host[:255], event.device[:255]
@@ -84,17 +81,9 @@ def _start(session: Session, run: Run, attempt: Attempt, event: ev.Started) -> N
     run.state, run.state_reason = "running", None
     run.started_at = run.started_at or attempt.started_at
     run.versions, run.command = event.versions, event.command
-    run.step, run.frames = attempt.resumed_step, _frames_at(session, run, attempt.resumed_step)
+    run.step, run.frames = attempt.resumed_step, frames_at(session, run, attempt.resumed_step)
     session.flush()
     metrics.supersede(session, run, attempt.attempt, attempt.resumed_step)
-
-
-def _frames_at(session: Session, run: Run, step: int) -> int:
-    """Emulator frames at the checkpoint that was resumed."""
-    if step == 0:
-        return 0
-    query = select(models.Checkpoint.frames).where(models.Checkpoint.run_id == run.id, models.Checkpoint.step == step)
-    return session.scalar(query.limit(1)) or 0
 
 
 def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:
@@ -104,9 +93,15 @@ def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:
             attempt=attempt.attempt,
             time=_moment(event.time),
             level=event.level,
-            message=event.message[:LONGEST_MESSAGE],
+            message=event.message,
         )
     )
+
+
+def _checkpoint(session: Session, run: Run, attempt: Attempt, event: ev.Checkpoint) -> None:
+    if keep_checkpoint(session, run, attempt, event) and event.checkpoint.step > (attempt.resumed_step or 0):
+        # It got further than the last time, so earlier losses no longer count against it.
+        run.requeues = 0
 
 
 def _keep_roles(_session: Session, _run: Run, attempt: Attempt, event: ev.Roles) -> None:
@@ -118,15 +113,15 @@ def _progress(_session: Session, run: Run, _attempt: Attempt, event: ev.Progress
 
 
 def _end(_session: Session, _run: Run, attempt: Attempt, event: ev.Stopped | ev.Finished | ev.Failed) -> None:
-    """Keep what the trainer says of its end; the run moves when the worker gives it back or falls silent."""
+    """Keep how the trainer ended. The run changes state when its worker gives it back or falls silent."""
     attempt.outcome = event.kind
     if isinstance(event, ev.Failed):
-        attempt.failure_message = event.message[:LONGEST_MESSAGE]
-        attempt.failure_traceback = event.traceback[-LONGEST_TRACEBACK:]
+        attempt.failure_message = event.message
+        attempt.failure_traceback = event.traceback
 
 
 def _moment(seconds: float) -> datetime:
-    """A trainer's clock may say anything; a moment outside the calendar becomes its beginning."""
+    """A Unix time as a moment; one outside the calendar becomes 1970, since a trainer's clock may be wrong."""
     if not math.isfinite(seconds) or not 0 <= seconds < 253_402_300_800:
         seconds = 0.0
     return datetime.fromtimestamp(seconds, UTC)
@@ -137,7 +132,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Session, Run, Attempt, Any], None]] = 
     ev.Log: _log,
     ev.Roles: _keep_roles,
     ev.Progress: _progress,
-    ev.Checkpoint: keep_checkpoint,
+    ev.Checkpoint: _checkpoint,
     ev.Video: keep_video,
     ev.Evaluation: keep_evaluation,
     ev.Stopped: _end,
@@ -153,5 +148,5 @@ _NOTICES = {
     "evaluation": "run.files",
 }
 
-# The others may speak of an earlier step, as a replay does of its checkpoint's.
+# Other events may name an earlier step; a replay names its checkpoint's.
 _TELLS_PROGRESS = ("metrics", "progress", "checkpoint", "finished")

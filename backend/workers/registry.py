@@ -8,30 +8,31 @@ from sqlalchemy.orm import Session
 
 from backend.columns import utc_now
 from backend.config import Settings
-from backend.models import Desired, Run, Worker
-from backend.runs.notices import announce_worker
+from backend.models import Run, Worker
+from backend.presence import announce_worker, is_here
 from backend.runs.states import ACTIVE
-from backend.runs.view import is_here
 from backend.workers import schemas
 from backend.workers.attempts import StaleAttempt, stale
+from workers.contract import worker_api
+from workers.contract.worker_api import Desired
 
 # A worker that has been away this long is no longer listed.
 FORGOTTEN_AFTER = timedelta(days=7)
 
-# Workers report twice a second while they train; the disk need not hear of each report.
+# Workers report twice a second while they train; writing each report would only load the disk.
 _WORTH_WRITING = timedelta(seconds=2)
 
 
 @dataclass
 class Beat:
-    """What a heartbeat found: the user's wish for the run in hand, or that the run is no longer the worker's."""
+    """The answer to a heartbeat: the user's wish for the worker's run, or that another attempt has the run."""
 
     desired: Desired | None = None
     stale: StaleAttempt | None = None
 
 
-def beat(session: Session, settings: Settings, report: schemas.Heartbeat) -> Beat:
-    """Note that a worker lives and renew its run's lease; a stale run is told after the report is kept."""
+def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> Beat:
+    """Note that a worker lives, and renew its run's lease. The caller raises `stale` once this is committed."""
     found = Beat()
     held = report.run
     if held is not None:
@@ -43,14 +44,15 @@ def beat(session: Session, settings: Settings, report: schemas.Heartbeat) -> Bea
         else:
             found.desired = run.desired
             lease = utc_now() + timedelta(seconds=settings.lease_seconds)
-            if run.lease_expires_at is None or lease - run.lease_expires_at > _WORTH_WRITING:
+            # A clock that was set back must not keep the lease from being renewed.
+            if run.lease_expires_at is None or abs(lease - run.lease_expires_at) > _WORTH_WRITING:
                 run.lease_expires_at = lease
     _keep(session, report, held.id if held is not None and found.stale is None else None)
     return found
 
 
 def leave(session: Session, name: str) -> None:
-    """A worker says goodbye."""
+    """Note that a worker has left."""
     worker = session.get(Worker, name, with_for_update=True)
     if worker is not None and not worker.left:
         worker.left, worker.run_id = True, None
@@ -79,14 +81,14 @@ def listed(session: Session) -> list[schemas.Worker]:
     ]
 
 
-def _keep(session: Session, report: schemas.Heartbeat, run_id: int | None) -> None:
+def _keep(session: Session, report: worker_api.Heartbeat, run_id: int | None) -> None:
     worker = session.get(Worker, report.name, with_for_update=True)
     news = worker is None or not is_here(worker, utc_now()) or worker.run_id != run_id
     if worker is None:
         worker = Worker(name=report.name)
         session.add(worker)
     now = utc_now()
-    if news or now - worker.last_seen_at > _WORTH_WRITING:
+    if news or abs(now - worker.last_seen_at) > _WORTH_WRITING:
         worker.last_seen_at = now
     for column in ("host", "queue", "pid", "version", "device", "cores", "memory_bytes"):
         setattr(worker, column, getattr(report, column))

@@ -4,8 +4,9 @@ from fastapi import APIRouter, Response
 
 from backend.config import CurrentSettings
 from backend.db import Db
-from backend.ids import RunId
+from backend.lookup import RunId
 from backend.workers import attempts, ingest, registry, schemas
+from workers.contract import worker_api
 
 router = APIRouter(tags=["workers"])
 
@@ -18,17 +19,17 @@ def list_workers(db: Db) -> list[schemas.Worker]:
 
 
 @router.post("/worker/heartbeat")
-def heartbeat(db: Db, settings: CurrentSettings, report: schemas.Heartbeat) -> schemas.HeartbeatAnswer:
-    """A worker lives; answers with what is wanted of its run."""
+def heartbeat(db: Db, settings: CurrentSettings, report: worker_api.Heartbeat) -> worker_api.HeartbeatAnswer:
+    """Note that a worker lives, and answer with the user's wish for its run."""
     with db.write() as session:
         found = registry.beat(session, settings, report)
     if found.stale is not None:
         raise found.stale
-    return schemas.HeartbeatAnswer(desired=found.desired, lease_seconds=settings.lease_seconds)
+    return worker_api.HeartbeatAnswer(desired=found.desired, lease_seconds=settings.lease_seconds)
 
 
-@router.post("/worker/claim", response_model=schemas.Claim, responses={204: {"description": "Nothing waits."}})
-def claim(db: Db, settings: CurrentSettings, wanted: schemas.ClaimRequest) -> schemas.Claim | Response:
+@router.post("/worker/claim", response_model=worker_api.Claim, responses={204: {"description": "Nothing waits."}})
+def claim(db: Db, settings: CurrentSettings, wanted: worker_api.ClaimRequest) -> worker_api.Claim | Response:
     """Hand over the best waiting run of a queue."""
     with db.write() as session:
         claimed = attempts.claim(session, settings, wanted.name, wanted.queue)
@@ -36,23 +37,23 @@ def claim(db: Db, settings: CurrentSettings, wanted: schemas.ClaimRequest) -> sc
 
 
 @router.post("/worker/runs/{run_id}/events")
-def post_events(db: Db, run_id: RunId, batch: schemas.EventBatch) -> schemas.Acknowledged:
+def post_events(db: Db, run_id: RunId, batch: worker_api.EventBatch) -> worker_api.Acknowledged:
     """Store events; a repeated batch changes nothing, a gap is refused."""
     with db.write() as session:
         acknowledged = ingest.ingest(session, run_id, batch)
-    return schemas.Acknowledged(acknowledged=acknowledged)
+    return worker_api.Acknowledged(acknowledged=acknowledged)
 
 
 @router.post("/worker/runs/{run_id}/release")
-def release(db: Db, settings: CurrentSettings, run_id: RunId, ended: schemas.Release) -> schemas.Released:
+def release(db: Db, settings: CurrentSettings, run_id: RunId, ended: worker_api.Release) -> worker_api.Released:
     """Give a run back."""
     with db.write() as session:
         run = attempts.release(session, settings, run_id, ended)
-        return schemas.Released(state=run.state)
+        return worker_api.Released(state=run.state)
 
 
 @router.post("/worker/goodbye", status_code=204)
-def goodbye(db: Db, leaving: schemas.Goodbye) -> Response:
+def goodbye(db: Db, leaving: worker_api.Goodbye) -> Response:
     """A worker leaves."""
     with db.write() as session:
         registry.leave(session, leaving.name)

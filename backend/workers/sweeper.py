@@ -1,8 +1,10 @@
-"""A thread that looks every few seconds: takes runs back from silent workers, and rings for runs that wait."""
+"""A thread that, every few seconds, takes runs back from silent workers and rings for waiting runs."""
 
 import logging
 import threading
-from datetime import datetime, timedelta
+import time
+from collections.abc import Callable
+from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
@@ -11,61 +13,75 @@ from sqlalchemy.orm import Session
 from backend.columns import utc_now
 from backend.config import Settings
 from backend.db import Database
+from backend.doorbell import Doorbell
+from backend.files.removal import remove_waiting
 from backend.live.notices import publish
-from backend.models import QueueName, Run, Worker
+from backend.models import Run
+from backend.presence import workers_here
 from backend.runs.states import ACTIVE
-from backend.runs.view import is_here
+from backend.space import give_back_space
 from backend.workers.attempts import conclude
-from backend.workers.doorbell import Doorbell
+from backend.workers.silence import Silence
+from workers.contract.worker_api import QueueName
 
 log = logging.getLogger(__name__)
 
 
 class Sweeper:
-    """Reaper and reconciler; several backends may each run one, since each row is locked and looked at again."""
+    """Several backends may each run one, since each row is locked and checked again before it changes."""
 
-    def __init__(self, database: Database, settings: Settings, doorbell: Doorbell) -> None:
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        doorbell: Doorbell,
+        clock: Callable[[], float] = time.monotonic,  # stands still while the machine is suspended
+    ) -> None:
         self._database = database
         self._settings = settings
         self._doorbell = doorbell
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
-        # Workers could not report while no backend was up: give them time to before calling them silent.
-        self._reap_from = utc_now() + timedelta(seconds=settings.lease_seconds / 4)
+        self._silence = Silence(settings.lease_seconds, settings.sweep_seconds, clock)
         self._here: set[str] = set()
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Look no more."""
+        """End the thread."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join(timeout=10)
 
     def sweep(self) -> None:
-        """Look once."""
+        """Take back expired runs, ring for waiting ones, and announce workers that fell silent."""
         now = utc_now()
-        if now >= self._reap_from:
-            self.reap(now)
+        self.reap(now)
         with self._database.read() as session:
             waiting = _waiting_with_idle_worker(session, now)
-            here = {worker.name for worker in session.scalars(select(Worker)) if is_here(worker, now)}
+            here = {worker.name for worker in workers_here(session, now)}
         for queue, run_id in waiting.items():
             self._doorbell.ring(queue, run_id)
+        remove_waiting(self._database.files_dir)
+        give_back_space(self._database)
         for name in self._here - here:
             publish("worker.changed", {"name": name})
         self._here = here
 
     def reap(self, now: datetime) -> None:
-        """Take back runs whose lease has expired."""
-        expired = (Run.state.in_(ACTIVE), Run.lease_expires_at < now)
+        """Take back runs whose workers have been silent for too long."""
         with self._database.read() as session:
-            found = session.scalars(select(Run.id).where(*expired)).all()
-        for run_id in found:
+            query = select(Run.id, Run.attempt, Run.lease_expires_at).where(
+                Run.state.in_(ACTIVE), Run.lease_expires_at.is_not(None)
+            )
+            leases = {(row.id, row.attempt): row.lease_expires_at for row in session.execute(query)}
+        for run_id, attempt in self._silence.silent(leases, now):
             with self._database.write() as session:
-                run = session.scalar(select(Run).where(Run.id == run_id, *expired).with_for_update())
+                unrenewed = (Run.attempt == attempt, Run.lease_expires_at == leases[run_id, attempt])
+                mine = select(Run).where(Run.id == run_id, Run.state.in_(ACTIVE), *unrenewed)
+                run = session.scalar(mine.with_for_update())
                 if run is None:
                     continue
                 log.warning("run %d: worker %s fell silent", run.id, run.worker)
@@ -82,9 +98,7 @@ class Sweeper:
 
 def _waiting_with_idle_worker(session: Session, now: datetime) -> dict[QueueName, int]:
     """The next run of each queue that has both a waiting run and an idle worker."""
-    idle = {
-        worker.queue for worker in session.scalars(select(Worker)) if worker.run_id is None and is_here(worker, now)
-    }
+    idle = {worker.queue for worker in workers_here(session, now) if worker.run_id is None}
     query = select(Run.id, Run.queue).where(Run.state == "queued", Run.queue.in_(idle))
     found: dict[QueueName, int] = {}
     for row in session.execute(query.order_by(Run.priority.desc(), Run.created_at, Run.id)):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.workers.waiting import PATIENCE_SECONDS
+
 WITHOUT = """
 import sys
 for missing in {missing!r}:
@@ -42,7 +44,7 @@ def arcadia(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str
         env=os.environ | settings,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
 
@@ -67,3 +69,16 @@ def test_what_is_wrong_is_said_in_a_sentence(arguments: list[str], settings: dic
     assert done.returncode != 0
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_backup_is_made_and_put_back(tmp_path: Path) -> None:
+    old, copy, new = (tmp_path / name for name in ("old", "copy", "new"))
+    arcadia("migrate", "--data", str(old))
+    made = arcadia("backup", str(copy), "--data", str(old))
+    assert (made.returncode, made.stdout) == (0, f"0 runs and 0 files, each verified, are in {copy}.\n")
+    put_back = arcadia("restore", str(copy), "--data", str(new))
+    assert put_back.returncode == 0, put_back.stderr
+    assert put_back.stdout.startswith("0 runs and 0 files of 2")
+    again = arcadia("backup", str(copy), "--data", str(old))
+    assert (again.returncode, again.stdout) == (os.EX_CONFIG, "")
+    assert again.stderr == f"arcadia: {copy} is not empty; name a new folder for the backup.\n"

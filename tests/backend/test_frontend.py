@@ -35,6 +35,17 @@ def test_every_address_of_the_application_shows_its_page(tmp_path: Path) -> None
     assert client.get("/api/v1/runs").json() == [1]
 
 
+def test_a_browser_keeps_hashed_files_and_asks_again_for_the_page(tmp_path: Path) -> None:
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "index.html").write_text("<title>the page</title>")
+    (tmp_path / "assets" / "app-1a2b.js").write_text("run()")
+    client = an_app(tmp_path)
+    assert client.get("/assets/app-1a2b.js").headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert client.get("/runs/12", headers={"Accept": "text/html"}).headers["cache-control"] == "no-cache"
+    for path in ("/assets/gone-3c4d.js", "/api/v1/runs"):
+        assert "cache-control" not in client.get(path).headers, path
+
+
 def test_files_outside_the_build_are_not_served(tmp_path: Path) -> None:
     dist = tmp_path / "dist"
     dist.mkdir()

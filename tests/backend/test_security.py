@@ -12,7 +12,8 @@ from starlette.routing import BaseRoute, Route
 
 from backend.app import create_app, description
 from backend.config import Settings, UnsafeBindingError
-from backend.security import API, COOKIE, PUBLIC, new_cookie
+from backend.security import API, COOKIE, PUBLIC
+from backend.tries import MOST, WrongTries
 
 TOKEN, WORKER_TOKEN = "user-secret", "worker-secret"
 
@@ -41,6 +42,7 @@ def running(guarded_app: FastAPI) -> Iterator[None]:
 @pytest.fixture
 def stranger(guarded_app: FastAPI, running: None) -> TestClient:  # noqa: ARG001 - it must run
     """Somebody who has shown nothing."""
+    guarded_app.state.wrong_tries = WrongTries()
     return TestClient(guarded_app, base_url="http://localhost:8000", raise_server_exceptions=False)
 
 
@@ -78,6 +80,7 @@ def test_every_route_refuses_a_stranger(guarded_app: FastAPI, stranger: TestClie
             address = address.replace(f"{{{name}}}", "1")
         # The browser and the programs of other sites know neither token; a worker's does not open users' routes.
         wrong = bearer(TOKEN if path.startswith(f"{API}/worker/") else WORKER_TOKEN)
+        guarded_app.state.wrong_tries = WrongTries()
         for headers in ({}, wrong, bearer(""), {"Authorization": "Basic dXNlcjo="}):
             response = stranger.request(method, address, headers=headers, json={})
             if path in PUBLIC:
@@ -120,18 +123,72 @@ def test_signing_in_gives_a_cookie_that_scripts_cannot_read(stranger: TestClient
     assert stranger.get("/api/v1/runs").status_code == 401
 
 
-def test_a_forged_or_old_cookie_is_refused(
-    stranger: TestClient, guarded_settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    good = new_cookie(guarded_settings)
-    made, signature = good.split(".")
-    forged = [f"{int(made) + 1}.{signature}", f"{made}.", made, "", ".", f"-1.{signature}", f"{'9' * 400}.{signature}"]
-    for cookie in forged:
-        assert stranger.get("/api/v1/runs", headers={"Cookie": f"{COOKIE}={cookie}"}).status_code == 401, cookie
-    assert stranger.get("/api/v1/runs", headers={"Cookie": f"{COOKIE}={good}"}).status_code == 200
+def signed_in(client: TestClient) -> str:
+    """Sign in, and let the browser forget it: the cookie."""
+    client.post("/api/v1/session", json={"token": TOKEN}).raise_for_status()
+    cookie: str = client.cookies[COOKIE]
+    client.cookies.clear()
+    return cookie
+
+
+def opens(client: TestClient, cookie: str) -> bool:
+    """Whether the cookie opens the list of runs."""
+    answer = client.get("/api/v1/runs", headers={"Cookie": f"{COOKIE}={cookie}"})
+    return bool(answer.status_code == 200)
+
+
+def test_a_forged_or_old_cookie_is_refused(stranger: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = signed_in(stranger)
+    for cookie in (good[:-1], f"{good}x", good.swapcase(), "", ".", "9" * 400):
+        assert not opens(stranger, cookie), cookie
+    assert opens(stranger, good)
     later = time.time() + 31 * 24 * 3600
     monkeypatch.setattr(time, "time", lambda: later)
-    assert stranger.get("/api/v1/runs", headers={"Cookie": f"{COOKIE}={good}"}).status_code == 401
+    assert not opens(stranger, good)
+
+
+def test_a_cookie_ends_with_its_sign_out_and_others_go_on(stranger: TestClient) -> None:
+    mine, other = signed_in(stranger), signed_in(stranger)
+    assert stranger.delete("/api/v1/session", headers={"Cookie": f"{COOKIE}={mine}"}).status_code == 204
+    assert not opens(stranger, mine)
+    assert opens(stranger, other)
+
+
+def test_sign_ins_outlive_a_restart_and_end_with_the_token(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"data_dir": tmp_path, "token": TOKEN, "sweep_seconds": 60}
+
+    def restarted(**changed: Any) -> TestClient:
+        return TestClient(create_app(Settings.model_validate(given | changed)), base_url="http://localhost")
+
+    with restarted() as client:
+        kept, ended = signed_in(client), signed_in(client)
+        client.delete("/api/v1/session", headers={"Cookie": f"{COOKIE}={ended}"})
+    with restarted() as client:
+        assert (opens(client, kept), opens(client, ended)) == (True, False)
+    with restarted(token="another") as client:
+        assert not opens(client, kept)
+
+
+def test_wrong_tokens_are_told_in_the_log_and_limited(
+    guarded_app: FastAPI, stranger: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = 0.0
+    guarded_app.state.wrong_tries = WrongTries(clock=lambda: now)
+    cookie = signed_in(stranger)
+    for number in range(MOST):
+        if number % 2:
+            assert stranger.post("/api/v1/session", json={"token": "guess"}).status_code == 401
+        else:
+            assert stranger.get("/api/v1/runs", headers=bearer("guess")).status_code == 401
+    assert sum("wrong token from testclient" in line for line in caplog.messages) == MOST
+    assert "guess" not in caplog.text
+    refused = stranger.post("/api/v1/session", json={"token": TOKEN})
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
+    assert refused.json()["type"] == "/problems/too-many-tries"
+    assert stranger.get("/api/v1/runs", headers=bearer(TOKEN)).status_code == 429
+    assert opens(stranger, cookie)
+    now = 60.0
+    assert stranger.post("/api/v1/session", json={"token": TOKEN}).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import torch
 import bench.__main__ as bench
 from bench import rates
 from bench.rates import CONTENDERS, Stopwatch
+from tests.workers.waiting import PATIENCE_SECONDS
 
 MEDIANS = {
     "ceiling": 1000.0,
@@ -64,6 +65,8 @@ def test_the_stopwatch_begins_after_a_warm_up_that_the_first_step_begins(monkeyp
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_the_bench_of_a_gpu_says_that_it_needs_one() -> None:
-    ended = subprocess.run([sys.executable, "-m", "bench.gpu"], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(
+        [sys.executable, "-m", "bench.gpu"], capture_output=True, text=True, timeout=PATIENCE_SECONDS
+    )
     assert ended.returncode == 1
     assert "needs a GPU" in ended.stderr

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.chromium import chromium
 from tests.installation import Installation
 
-PATIENCE_MILLISECONDS = 60_000
+PATIENCE_MILLISECONDS = 240_000
 
 
 @pytest.fixture(scope="session")

@@ -162,6 +162,7 @@ def test_the_replay_of_a_run_plays_in_the_page(page: Page, installation: Install
 
     assert video.evaluate("video => video.error") is None
     assert video.evaluate("video => video.videoWidth") > 0
+    expect(page.get_by_role("radiogroup", name="Speed")).to_be_in_viewport(ratio=1)
 
 
 def test_two_runs_are_compared_by_their_curves_settings_and_scores(

@@ -4,13 +4,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
-OURS = ("backend", "workers")
-TRAINER = "workers.trainer"
-# Free of torch, and the only things of the workers that the backend may know.
-SHARED = (f"{TRAINER}.config", f"{TRAINER}.events", f"{TRAINER}.games", f"{TRAINER}.presets")
+CONTRACT, WORKER, TRAINER = "workers.contract", "workers.worker", "workers.trainer"
 HEAVY = ("torch", "gymnasium", "ale_py", "av", "safetensors")
 SERVICES = ("fastapi", "sqlalchemy", "celery", "redis", "httpx", "alembic", "psycopg")
 
@@ -25,14 +20,15 @@ def imports(path: Path) -> Iterator[str]:
             origin = ".".join((*package[: len(package) - node.level], node.module or "")) if node.level else node.module
             assert origin is not None
             yield origin
-            if origin in OURS or origin == TRAINER:
+            if origin == "workers":
                 yield from (f"{origin}.{alias.name}" for alias in node.names)
 
 
-def files(*folders: str, without: str = "-") -> list[Path]:
+def files(*folders: str) -> list[Path]:
     """Python files below some folders."""
     found = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
-    return [path for path in found if not path.is_relative_to(ROOT / without)]
+    assert found
+    return found
 
 
 def within(name: str, *packages: str) -> bool:
@@ -44,31 +40,24 @@ def wrong(paths: list[Path], forbidden: tuple[str, ...], allowed: tuple[str, ...
         f"{path.relative_to(ROOT)} imports {name}"
         for path in paths
         for name in imports(path)
-        if within(name, *forbidden) and not within(name, *allowed) and name not in (TRAINER, "workers")
+        if within(name, *forbidden) and not within(name, *allowed) and name != "workers"
     ]
 
 
-def test_the_backend_knows_only_the_configuration_and_the_events() -> None:
-    assert wrong(files("backend"), ("workers", *HEAVY), SHARED) == []
+def test_the_backend_knows_only_the_contract() -> None:
+    assert wrong(files("backend"), ("workers", *HEAVY), (CONTRACT,)) == []
 
 
 def test_workers_know_the_backend_by_its_api_alone() -> None:
-    paths = files("workers", without="workers/trainer")
-    assert paths
-    assert wrong(paths, ("backend", *HEAVY, "sqlalchemy", "fastapi")) == []
+    assert (
+        wrong(files("workers/worker"), ("backend", "workers", *HEAVY, "sqlalchemy", "fastapi"), (CONTRACT, WORKER))
+        == []
+    )
 
 
-def test_the_trainer_knows_nothing_but_itself() -> None:
-    paths = files("workers/trainer")
-    assert paths
-    assert wrong(paths, ("backend", "workers", *SERVICES), (TRAINER,)) == []
+def test_the_trainer_knows_nothing_but_the_contract_and_itself() -> None:
+    assert wrong(files("workers/trainer"), ("backend", "workers", *SERVICES), (CONTRACT, TRAINER)) == []
 
 
-@pytest.mark.parametrize("name", SHARED)
-def test_what_is_shared_is_free_of_heavy_libraries(name: str) -> None:
-    place = ROOT / name.replace(".", "/")
-    paths = files(name.replace(".", "/")) if place.is_dir() else [place.with_suffix(".py")]
-    assert paths
-    assert wrong(paths, (*HEAVY, *SERVICES, "backend")) == []
-    reached = {each for path in paths for each in imports(path) if within(each, *OURS) and each != TRAINER}
-    assert all(within(each, *SHARED) for each in reached), "nor does it reach them through others"
+def test_the_contract_knows_nobody_and_is_free_of_heavy_libraries() -> None:
+    assert wrong(files("workers/contract"), ("backend", "workers", *HEAVY, *SERVICES), (CONTRACT,)) == []

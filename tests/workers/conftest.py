@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from tests.workers.waiting import PATIENCE_SECONDS
 from tests.workers.worker_api import TOKEN, WorkerApi
-from workers.backend_client import BackendClient
-from workers.heartbeat import Heartbeat
-from workers.machine import machine_facts
-from workers.supervisor import Supervisor
+from workers.worker.backend_client import BackendClient
+from workers.worker.heartbeat import Heartbeat
+from workers.worker.machine import machine_facts
+from workers.worker.supervisor import Supervisor
 
 FAKE_TRAINER = (sys.executable, str(Path(__file__).parent / "fake_trainer.py"))
 
@@ -51,14 +52,14 @@ class Slot:
     def done(self) -> None:
         """Wait until no run is left."""
         assert self.thread is not None
-        self.thread.join(timeout=40)
+        self.thread.join(timeout=PATIENCE_SECONDS)
         assert not self.thread.is_alive()
 
     def close(self) -> None:
         """End everything."""
         self.supervisor.drain()
         if self.thread:
-            self.thread.join(timeout=60)
+            self.thread.join(timeout=PATIENCE_SECONDS)
         self.heartbeat.close()
 
     def attempt(self, run: int, attempt: int = 1) -> Path:

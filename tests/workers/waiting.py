@@ -3,8 +3,11 @@
 import time
 from collections.abc import Callable
 
+# At a load of fifteen on two cores a process takes half a minute to load torch, and a test may wait for several.
+PATIENCE_SECONDS = 240.0
 
-def wait_until(condition: Callable[[], object], seconds: float = 60) -> None:
+
+def wait_until(condition: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> None:
     """Wait for a condition, and fail when it does not come."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -27,10 +27,12 @@ class WorkerApi:
     away: bool = False
     stale: bool = False
     refuse_events: bool = False
+    fails_on: set[int] = field(default_factory=set)
     events: dict[tuple[int, int], dict[int, dict[str, Any]]] = field(default_factory=dict)
     batches: list[tuple[int, int]] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
     downloads: dict[int, bytes] = field(default_factory=dict)
+    hashes: dict[int, str] = field(default_factory=dict)
     releases: list[dict[str, Any]] = field(default_factory=list)
     heartbeats: list[dict[str, Any]] = field(default_factory=list)
     goodbyes: int = 0
@@ -88,6 +90,8 @@ class WorkerApi:
     def _take_events(self, run: int, body: dict[str, Any]) -> Answer:
         if self.refuse_events:
             return problem(422, "invalid", detail="events.0.values: no such metric")
+        if any(event["seq"] in self.fails_on and event["kind"] != "log" for event in body["events"]):
+            return problem(500, "internal", detail="Something went wrong.")
         known = self.events.setdefault((run, body["attempt"]), {})
         for event in body["events"]:
             if event["seq"] > len(known) + 1:
@@ -106,6 +110,12 @@ class WorkerApi:
         return 200, {"file_id": len(self.files)}
 
 
+def _type_of(content: Any, status: int) -> str:
+    if isinstance(content, bytes):
+        return "text/html" if content.startswith(b"<") else "application/octet-stream"
+    return "application/problem+json" if status >= 400 else "application/json"
+
+
 def _handler(api: WorkerApi) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -116,6 +126,9 @@ def _handler(api: WorkerApi) -> type[BaseHTTPRequestHandler]:
             status, content = api.answer(self.command, self.path, body)
             raw = content if isinstance(content, bytes) else b"" if content is None else json.dumps(content).encode()
             self.send_response(status)
+            self.send_header("Content-Type", _type_of(content, status))
+            if self.command == "GET" and (tag := api.hashes.get(int(urlsplit(self.path).path.rpartition("/")[2]))):
+                self.send_header("ETag", f'"{tag}"')
             self.send_header("Content-Length", str(len(raw)))
             self.end_headers()
             self.wfile.write(raw)

@@ -4,9 +4,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from workers.trainer import events, launching, layout
-from workers.trainer.journal import DirectoryBusyError, Journal
+from workers.contract import events, layout
+from workers.trainer import launching
 from workers.trainer.launching import Launch, LaunchError
+from workers.trainer.run.journal import DirectoryBusyError, Journal
 from workers.trainer.stopping import StopRequest
 
 

@@ -1,4 +1,4 @@
-"""The command line: what to train and where (no torch)."""
+"""The command line: what to train and where."""
 
 import argparse
 import json
@@ -8,13 +8,15 @@ from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
-from workers.trainer import durable_files, layout
-from workers.trainer.config import RunConfig, config_adapter
-from workers.trainer.config.problems import FieldProblem, problems_of
-from workers.trainer.presets import PRESETS, refusal_of_other_method
+from workers.contract import layout
+from workers.contract.config import RunConfig, TrainingConfig, config_adapter
+from workers.contract.config.problems import FieldProblem, problems_of
+from workers.contract.presets import PRESETS, refusal_of_other_method
+from workers.trainer.errors import TrainerError
+from workers.trainer.run import durable_files
 
 
-class LaunchError(Exception):
+class LaunchError(TrainerError):
     """The command line or the configuration is wrong; one sentence for each problem."""
 
     def __init__(self, problems: Sequence[str]) -> None:
@@ -26,7 +28,7 @@ class LaunchError(Exception):
 class Launch:
     """What the command line asks for."""
 
-    config: RunConfig
+    config: TrainingConfig
     directory: Path
     resume: bool
     progress_bar: bool
@@ -36,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     """Describe the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m workers.trainer",
-        description="Train one run in a directory of its own, which gets events.jsonl, checkpoints/ and replays/.",
+        description="Train one run in a directory, which gets events.jsonl, checkpoints/ and replays/.",
     )
     parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG.json", help="the run's configuration")
     parser.add_argument("--preset", metavar="NAME", help="start from a named configuration instead")
@@ -118,7 +120,7 @@ def _sentence(problem: FieldProblem) -> str:
     return f"{problem.field}: {problem.message}"
 
 
-def _prepare_directory(directory: Path, resume: bool, config: RunConfig) -> None:
+def _prepare_directory(directory: Path, resume: bool, config: TrainingConfig) -> None:
     """Make the directory and keep the configuration in it; never mix two runs."""
     holds_run = (directory / layout.EVENTS).exists() or layout.manifests(directory)
     if holds_run and not resume:

@@ -8,20 +8,17 @@ from random import seed as seed_random
 import numpy as np
 import torch
 
-from workers.trainer import checkpoints, devices, durable_files, events, layout, memory, versions
-from workers.trainer.algorithms import ALGORITHMS
-from workers.trainer.checkpoints import CheckpointError
-from workers.trainer.config import AsynchronousFields, GorilaConfig
-from workers.trainer.devices import DeviceError
-from workers.trainer.directory_run import DirectoryRun
-from workers.trainer.gorila.ray_cluster import ClusterError
-from workers.trainer.journal import Journal
+from workers.contract import events, layout
+from workers.trainer.errors import TrainerError
+from workers.trainer.host import devices, memory
 from workers.trainer.launching import Launch
-from workers.trainer.memory import MemoryShortageError
-from workers.trainer.precision import body_dtype
-from workers.trainer.processes import ActorFailed
-from workers.trainer.progress_bar import ProgressBar
-from workers.trainer.recorder import Recorder
+from workers.trainer.methods import METHODS
+from workers.trainer.networks.precision import body_dtype
+from workers.trainer.run import checkpoints, durable_files, versions
+from workers.trainer.run.directory_run import DirectoryRun
+from workers.trainer.run.journal import Journal
+from workers.trainer.run.progress_bar import ProgressBar
+from workers.trainer.run.recorder import Recorder
 from workers.trainer.stopping import StopRequest
 
 
@@ -35,7 +32,7 @@ def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
         journal.emit(events.Failed, step=step, frames=frames, message=reason(error), traceback=traceback.format_exc())
         return tell_failure(error)
     try:
-        ALGORITHMS[launch.config.algorithm](launch.config, run)
+        METHODS[launch.config.algorithm].train(launch.config, run)
         run.complete(stop.reason or "the algorithm ended early")
     except Exception as error:
         run.fail(reason(error), traceback.format_exc())
@@ -48,30 +45,32 @@ def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
 
 def reason(error: Exception) -> str:
     """Say why the run failed: our own errors are sentences, others need their type."""
-    own = CheckpointError | ClusterError | DeviceError | MemoryShortageError | ActorFailed
-    return str(error) if isinstance(error, own) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, TrainerError) else f"{type(error).__name__}: {error}"
 
 
 def tell_failure(error: Exception) -> int:
-    """Show the error on standard error, with its origin where the sentence does not say it all."""
-    if isinstance(error, CheckpointError | ClusterError | DeviceError | MemoryShortageError):
+    """Show the error on standard error, a bug with its stack."""
+    if isinstance(error, TrainerError) and not error.is_bug:
         print(error, file=sys.stderr)
     else:
         traceback.print_exception(error)
     return 1
 
 
+def fix_seeds(seed: int) -> None:
+    """Seed every generator of this process."""
+    seed_random(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+
+
 def begin(launch: Launch, journal: Journal, stop: StopRequest) -> DirectoryRun:
     """Find what to go on from, fix all seeds, and announce the attempt."""
     config, directory = launch.config, launch.directory
-    # Actor-learners are processes of the CPU, even on a host with a GPU, and so are Gorila's roles.
-    of_cpu = isinstance(config, AsynchronousFields | GorilaConfig)
-    device = devices.resolve("cpu" if of_cpu else config.device)
+    device = devices.resolve(config.wanted_device)
     devices.set_threads(config, device)
-    memory.check(config, device)
-    seed_random(config.seed)
-    np.random.seed(config.seed)
-    torch.manual_seed(config.seed)
+    memory.check(METHODS[config.algorithm].needs(config, device))
+    fix_seeds(config.seed)
     checkpoints.tidy(directory)
     durable_files.remove_temporary(directory / layout.REPLAYS)
     warnings: list[str] = []

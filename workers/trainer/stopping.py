@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C: the run saves and ends; a second Ctrl-C ends it at once (no torch)."""
+"""SIGTERM and Ctrl-C: the run saves and ends; a second Ctrl-C ends it at once."""
 
 import os
 import signal

@@ -22,6 +22,8 @@ type Given<Operation> = (Operation extends { parameters: { path: infer P } }
   (Operation extends { parameters: { query?: infer Q } } ? { query?: Q } : { query?: never }) &
   (Operation extends { requestBody: infer B } ? { body: Json<B> } : { body?: never }) & {
     signal?: AbortSignal;
+    /** Whether the call outlives the page that makes it. */
+    keepalive?: boolean;
   };
 
 type Params = Record<string, unknown>;
@@ -30,7 +32,8 @@ type Params = Record<string, unknown>;
 export function address(path: string, query: Params = {}): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
+    const list: unknown[] = Array.isArray(value) ? value : [value];
+    for (const one of list) {
       if (one !== undefined && one !== null && one !== "") params.append(name, String(one));
     }
   }
@@ -53,17 +56,24 @@ export async function call<P extends keyof paths, M extends MethodOf<P>, T exten
     query,
     body,
     signal,
-  } = given as { path?: Params; query?: Params; body?: unknown; signal?: AbortSignal };
+    keepalive,
+  } = given as { path?: Params; query?: Params; body?: unknown; signal?: AbortSignal; keepalive?: boolean };
   const filled = path.slice(API.length).replace(/\{(\w+)\}/g, (_, name: string) => String(places?.[name]));
-  return (await request(method.toUpperCase(), address(filled, query), body, signal)) as T;
+  return (await request(method.toUpperCase(), address(filled, query), body, { signal, keepalive })) as T;
 }
 
-async function request(method: string, url: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
+async function request(
+  method: string,
+  url: string,
+  body: unknown,
+  { signal, keepalive }: Pick<RequestInit, "signal" | "keepalive">,
+): Promise<unknown> {
   let response: Response;
   try {
     response = await fetch(url, {
       method,
       signal,
+      keepalive,
       headers: body === undefined ? {} : { "Content-Type": "application/json" },
       body: body === undefined ? undefined : JSON.stringify(body),
     });

@@ -32,6 +32,13 @@ export function useRunAction() {
   });
 }
 
+/** Send an action from a page that is being left: nobody is there to read the answer. */
+export function sendOnLeaving(id: number, action: RunAction): void {
+  call("post", `/api/v1/runs/{run_id}/${action}`, { path: { run_id: id }, keepalive: true }).catch(
+    () => undefined,
+  );
+}
+
 export function useEditRun(id: number) {
   const client = useQueryClient();
   return useMutation({
@@ -57,6 +64,19 @@ export function useForkRun(id: number) {
       call("post", "/api/v1/runs/{run_id}/fork", { path: { run_id: id }, body }),
     meta: OWN_ERRORS,
     onSuccess: (run) => settle(client, run),
+  });
+}
+
+/** A pinned checkpoint is never thinned out. */
+export function usePinCheckpoint(id: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ checkpoint, pinned }: { checkpoint: number; pinned: boolean }) =>
+      call("patch", "/api/v1/runs/{run_id}/checkpoints/{checkpoint_id}", {
+        path: { run_id: id, checkpoint_id: checkpoint },
+        body: { pinned },
+      }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["run", id, "checkpoints"] }),
   });
 }
 

@@ -44,7 +44,8 @@ export class UnreachableError extends Error {
 export async function problemOf(response: Response): Promise<ApiError> {
   const text = await response.text();
   try {
-    return new ApiError(response.status, JSON.parse(text) as Problem);
+    const problem: Problem = JSON.parse(text);
+    return new ApiError(response.status, problem);
   } catch {
     return new ApiError(response.status, { detail: plainWords(response.status) });
   }

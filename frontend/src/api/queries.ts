@@ -1,13 +1,16 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
+import { grown } from "./growth";
 import type { paths } from "./schema";
 import type {
   Checkpoint,
   Comparison,
   Environment,
+  Facets,
   Figure,
   Health,
   LogPage,
+  MetricSection,
   Metrics,
   Preset,
   Run,
@@ -26,7 +29,7 @@ type QueryOf<Path extends keyof paths> = paths[Path] extends { get: { parameters
 export type RunListQuery = Omit<QueryOf<"/api/v1/runs">, "limit" | "cursor">;
 export type MetricsQuery = QueryOf<"/api/v1/runs/{run_id}/metrics">;
 export type LogQuery = QueryOf<"/api/v1/runs/{run_id}/log">;
-export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "metric">;
+export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "metric" | "after">;
 
 /** Runs that one call fetches. */
 export const PAGE = 100;
@@ -41,6 +44,15 @@ export const runListQuery = (query: RunListQuery) =>
     placeholderData: keepPreviousData,
   });
 
+/** What the list of runs can be filtered by, over all runs and not only those that are loaded. */
+export const facetsQuery = (archived: boolean) =>
+  queryOptions({
+    queryKey: ["run-facets", { archived }],
+    queryFn: ({ signal }): Promise<Facets> =>
+      call("get", "/api/v1/run-facets", { query: { archived }, signal }),
+    placeholderData: keepPreviousData,
+  });
+
 export const runQuery = (id: number) =>
   queryOptions({
     queryKey: ["run", id, "detail"],
@@ -50,13 +62,6 @@ export const runQuery = (id: number) =>
 
 export const fetchMetrics = (id: number, query: MetricsQuery, signal?: AbortSignal): Promise<Metrics> =>
   call("get", "/api/v1/runs/{run_id}/metrics", { path: { run_id: id }, query, signal });
-
-export const metricsQuery = (id: number, query: MetricsQuery) =>
-  queryOptions({
-    queryKey: ["run", id, "metrics", query],
-    queryFn: ({ signal }) => fetchMetrics(id, query, signal),
-    placeholderData: keepPreviousData,
-  });
 
 export const metricNamesQuery = (id: number) =>
   queryOptions({
@@ -88,7 +93,7 @@ export const videosQuery = (id: number) =>
 export const fetchLog = (id: number, query: LogQuery, signal?: AbortSignal): Promise<LogPage> =>
   call("get", "/api/v1/runs/{run_id}/log", { path: { run_id: id }, query, signal });
 
-/** One metric of some runs, or some metrics of one run, as lines or as shares of their sum. */
+/** One metric of some runs, or some of one run, as lines or shares of their sum; fetched again, only what is new comes. */
 export const figureQuery = (
   runs: readonly number[],
   metrics: readonly string[],
@@ -97,15 +102,17 @@ export const figureQuery = (
 ) =>
   queryOptions({
     queryKey: ["figure", metrics, { runs, shares, ...query }],
-    queryFn: ({ signal }): Promise<Figure> => {
-      const named = { runs: runs.join(","), ...query };
+    queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
+      const held = client.getQueryData<Figure>(queryKey);
+      const named = { runs: runs.join(","), ...query, after: held?.cursor };
       const [metric] = metrics;
-      return metrics.length === 1
+      const answer: Figure = await (metrics.length === 1
         ? call("get", "/api/v1/figures/curves", { query: { ...named, metric }, signal })
         : call("get", "/api/v1/figures/together", {
             query: { ...named, metrics: metrics.join(","), shares },
             signal,
-          });
+          }));
+      return grown(held, answer);
     },
     placeholderData: keepPreviousData,
     enabled: runs.length > 0,
@@ -114,8 +121,8 @@ export const figureQuery = (
 export const comparisonQuery = (runs: readonly number[]) =>
   queryOptions({
     queryKey: ["compare", { runs }],
-    queryFn: async ({ signal }) =>
-      (await call("get", "/api/v1/compare", { query: { runs: runs.join(",") }, signal })) as Comparison,
+    queryFn: ({ signal }): Promise<Comparison> =>
+      call("get", "/api/v1/compare", { query: { runs: runs.join(",") }, signal }),
     placeholderData: keepPreviousData,
     enabled: runs.length > 0,
   });
@@ -125,6 +132,12 @@ const FOR_EVER = { staleTime: Infinity };
 export const configSchemaQuery = queryOptions({
   queryKey: ["config-schema"],
   queryFn: ({ signal }): Promise<Record<string, unknown>> => call("get", "/api/v1/config-schema", { signal }),
+  ...FOR_EVER,
+});
+
+export const metricCatalogueQuery = queryOptions({
+  queryKey: ["metric-catalogue"],
+  queryFn: ({ signal }): Promise<MetricSection[]> => call("get", "/api/v1/metric-catalogue", { signal }),
   ...FOR_EVER,
 });
 

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Compare Runs
-         * @description Differences of the runs' configurations, and what each run came to.
+         * @description Differences of the runs' configurations, and the results of each run.
          */
         get: operations["compare_runs"];
         put?: never;
@@ -224,6 +224,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/metric-catalogue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Metric Catalogue
+         * @description What every metric is called, what it counts in, and which are drawn together, in the order to show them.
+         */
+        get: operations["read_metric_catalogue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/metric-names": {
         parameters: {
             query?: never;
@@ -256,6 +276,26 @@ export interface paths {
          * @description The presets, with their full configurations.
          */
         get: operations["list_presets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/run-facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Facets
+         * @description What the list of runs can be filtered by, over all runs.
+         */
+        get: operations["list_facets"];
         put?: never;
         post?: never;
         delete?: never;
@@ -356,6 +396,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/checkpoints/{checkpoint_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Edit Checkpoint
+         * @description Pin a checkpoint, so that it is never thinned out, or unpin it; it then goes by the rule with the next one.
+         */
+        patch: operations["edit_checkpoint"];
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/clone": {
         parameters: {
             query?: never;
@@ -385,7 +445,7 @@ export interface paths {
         };
         /**
          * List Evaluations
-         * @description Returns of episodes played apart from training.
+         * @description Returns of episodes played apart from training, by step.
          */
         get: operations["list_evaluations"];
         put?: never;
@@ -587,7 +647,7 @@ export interface paths {
         put?: never;
         /**
          * Act On Many
-         * @description Do the same to many runs; those that it is not possible for are left alone and named.
+         * @description Do the same to many runs; runs that refuse it are skipped and named.
          */
         post: operations["act_on_many"];
         delete?: never;
@@ -616,7 +676,7 @@ export interface paths {
         post: operations["sign_in"];
         /**
          * Sign Out
-         * @description Forget the cookie.
+         * @description Forget the cookie, here and in the browser.
          */
         delete: operations["sign_out"];
         options?: never;
@@ -675,7 +735,7 @@ export interface paths {
         put?: never;
         /**
          * Heartbeat
-         * @description A worker lives; answers with what is wanted of its run.
+         * @description Note that a worker lives, and answer with the user's wish for its run.
          */
         post: operations["heartbeat"];
         delete?: never;
@@ -733,7 +793,7 @@ export interface paths {
         };
         /**
          * Fetch File
-         * @description A file of the run that the worker has in hand.
+         * @description A file of the worker's run.
          */
         get: operations["fetch_file"];
         put?: never;
@@ -797,87 +857,6 @@ export interface components {
             acknowledged: number;
         };
         /**
-         * Checkpoint
-         * @description A saved training state; once thinned out it is no longer available.
-         */
-        backend__files__schemas__Checkpoint: {
-            /** Attempt */
-            attempt: number;
-            /** Available */
-            available: boolean;
-            /** Best */
-            best: boolean;
-            /** Bytes */
-            bytes: number;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** File Id */
-            file_id: number | null;
-            /** Frames */
-            frames: number;
-            /** Id */
-            id: number;
-            /** Return Mean */
-            return_mean: number | null;
-            /** Step */
-            step: number;
-        };
-        /**
-         * Evaluation
-         * @description Returns of episodes played apart from training.
-         */
-        backend__files__schemas__Evaluation: {
-            /** Attempt */
-            attempt: number;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** Frames */
-            frames: number;
-            /** Id */
-            id: number;
-            /** Return Mean */
-            return_mean: number | null;
-            /** Returns */
-            returns: number[];
-            /** Step */
-            step: number;
-        };
-        /**
-         * Video
-         * @description A replay: one episode played from a checkpoint.
-         */
-        backend__files__schemas__Video: {
-            /** Attempt */
-            attempt: number;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** Episode Return */
-            episode_return: number;
-            /** File Id */
-            file_id: number | null;
-            /** Frames */
-            frames: number;
-            /** Id */
-            id: number;
-            /** Length */
-            length: number;
-            /** Poster File Id */
-            poster_file_id: number | null;
-            /** Seconds */
-            seconds: number;
-            /** Step */
-            step: number;
-        };
-        /**
          * BrokerHealth
          * @description Whether Redis answers.
          */
@@ -910,6 +889,50 @@ export interface components {
             /** Skipped */
             skipped: components["schemas"]["Skipped"][];
         };
+        /** Checkpoint */
+        Checkpoint: {
+            /**
+             * Best
+             * @description Whether return_mean is the highest of this run so far.
+             */
+            best: boolean;
+            checkpoint: components["schemas"]["CheckpointFile"];
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * Kept
+             * @description Files still on disk: first, best, last, and others between.
+             */
+            kept: string[];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "checkpoint";
+            /**
+             * Return Mean
+             * @description Mean return of the last 100 training episodes.
+             */
+            return_mean?: number | null;
+            /**
+             * Seq
+             * @description Rises by one within an attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
         /**
          * CheckpointFile
          * @description Names a checkpoint in the run directory and says what its content must hash to.
@@ -928,6 +951,16 @@ export interface components {
             sha256: string;
             /** Step */
             step: number;
+        };
+        /**
+         * Choice
+         * @description A value to filter by, and how many runs have it.
+         */
+        Choice: {
+            /** Runs */
+            runs: number;
+            /** Value */
+            value: string;
         };
         /**
          * Claim
@@ -977,14 +1010,151 @@ export interface components {
             };
         };
         /**
+         * ComparedRun
+         * @description A run in a comparison: with the name, colour and dash that it has in the figures of the same runs.
+         */
+        ComparedRun: {
+            actions: components["schemas"]["RunActions"];
+            /** Algorithm */
+            algorithm: string;
+            /** Archived At */
+            archived_at: string | null;
+            /** Attempt */
+            attempt: number;
+            /**
+             * Best Return
+             * @description The best such mean.
+             */
+            best_return: number | null;
+            /** Color */
+            color: string;
+            /** Command */
+            command: string[] | null;
+            /** Config */
+            config: {
+                [key: string]: unknown;
+            };
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Dash
+             * @enum {string}
+             */
+            dash: "solid" | "dash" | "dot" | "dashdot" | "longdash" | "longdashdot" | "12px,4px,2px,4px,2px,4px";
+            /**
+             * Desired
+             * @enum {string}
+             */
+            desired: "run" | "pause" | "stop";
+            /** Env */
+            env: string;
+            /** Episodes */
+            episodes: number;
+            failure: components["schemas"]["Failure"] | null;
+            /** Finished At */
+            finished_at: string | null;
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /** Id */
+            id: number;
+            /** Label */
+            label: string;
+            /**
+             * Last Return
+             * @description Mean return of the last 100 training episodes.
+             */
+            last_return: number | null;
+            /**
+             * Method
+             * @description The algorithm as people write it.
+             */
+            method: string;
+            /**
+             * Metrics
+             * @description Of the metrics that a list was asked for with.
+             */
+            metrics: {
+                [key: string]: components["schemas"]["MetricExtent"];
+            };
+            /** Name */
+            name: string;
+            /** Notes */
+            notes: string;
+            parent: components["schemas"]["Parent"] | null;
+            /** Poster File Id */
+            poster_file_id: number | null;
+            /** Priority */
+            priority: number;
+            /**
+             * Queue
+             * @enum {string}
+             */
+            queue: "cpu" | "gpu";
+            /**
+             * Roles
+             * @description Which role of the latest attempt runs where, or did at last; lists leave it out.
+             */
+            roles: components["schemas"]["RolePlace"][];
+            /**
+             * Seconds Left
+             * @description Of training; null once the last step is done.
+             */
+            seconds_left: number | null;
+            /** Started At */
+            started_at: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped";
+            /**
+             * State Reason
+             * @description In plain words, why the run is in this state.
+             */
+            state_reason: string | null;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /** Steps Per Second */
+            steps_per_second: number | null;
+            /** Tags */
+            tags: string[];
+            /** Total Steps */
+            total_steps: number;
+            /**
+             * Trained Seconds
+             * @description Time in training: without waiting, pauses and gaps between attempts.
+             */
+            trained_seconds: number;
+            /** Versions */
+            versions: {
+                [key: string]: string;
+            } | null;
+            /** Worker */
+            worker: string | null;
+        };
+        /**
          * Comparison
          * @description Runs side by side.
          */
         Comparison: {
             /** Differences */
             differences: components["schemas"]["Difference"][];
+            /**
+             * Groups
+             * @description Numbers of runs of the same configuration but for the seed.
+             */
+            groups: number[][];
             /** Runs */
-            runs: components["schemas"]["Run"][];
+            runs: components["schemas"]["ComparedRun"][];
             /** Summary */
             summary: components["schemas"]["RunSummary"][];
         };
@@ -1046,7 +1216,15 @@ export interface components {
         Difference: {
             /** Field */
             field: string;
-            /** Same */
+            /**
+             * Marked
+             * @description The runs that are not as most are; empty where all agree.
+             */
+            marked: number[];
+            /**
+             * Same
+             * @description Whether all runs that have the field agree; a method without it does not differ.
+             */
             same: boolean;
             /** Title */
             title: string;
@@ -1054,6 +1232,17 @@ export interface components {
             values: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * EditCheckpoint
+         * @description What can be changed of a checkpoint.
+         */
+        EditCheckpoint: {
+            /**
+             * Pinned
+             * @description Whether it stays whatever the rule of thinning says.
+             */
+            pinned: boolean;
         };
         /**
          * EditRun
@@ -1078,7 +1267,7 @@ export interface components {
              * Algorithms
              * @description The methods that can learn it.
              */
-            algorithms: ("a3c" | "one_step_q" | "one_step_sarsa" | "n_step_q" | "paac" | "paac_q" | "ga3c" | "gorila")[];
+            algorithms: string[];
             /** Frames Per Step */
             frames_per_step: number;
             /**
@@ -1115,6 +1304,36 @@ export interface components {
             /** Step */
             step: number;
         };
+        /** Evaluation */
+        Evaluation: {
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "evaluation";
+            /** Returns */
+            returns: number[];
+            /**
+             * Seq
+             * @description Rises by one within an attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
         /**
          * EventBatch
          * @description Events of one attempt, in order.
@@ -1123,7 +1342,21 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["workers__trainer__events__Checkpoint"] | components["schemas"]["workers__trainer__events__Video"] | components["schemas"]["workers__trainer__events__Evaluation"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["Checkpoint"] | components["schemas"]["Video"] | components["schemas"]["Evaluation"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+        };
+        /**
+         * Facets
+         * @description The choices of each filter, in alphabetical order.
+         */
+        Facets: {
+            /** Algorithm */
+            algorithm: components["schemas"]["Choice"][];
+            /** Env */
+            env: components["schemas"]["Choice"][];
+            /** State */
+            state: components["schemas"]["Choice"][];
+            /** Tag */
+            tag: components["schemas"]["Choice"][];
         };
         /** Failed */
         Failed: {
@@ -1180,8 +1413,23 @@ export interface components {
         /**
          * Figure
          * @description A Plotly figure; `plotly.graph_objects.Figure(answer)` and `Plotly.newPlot` both take it as it is.
+         *
+         *     With `after`, and as long as the earlier part of every line is as it was, `complete` is false and each of `data` is
+         *     `{uid, keep, x, y, …}`: of the trace of that uid keep the first `keep` of each list, and put these behind them.
          */
         Figure: {
+            /**
+             * Complete
+             * @description Whether the traces are whole.
+             * @default true
+             */
+            complete?: boolean;
+            /**
+             * Cursor
+             * @description To ask with `after` for what is new since this answer.
+             * @default
+             */
+            cursor?: string;
             /** Data */
             data: {
                 [key: string]: unknown;
@@ -1387,16 +1635,51 @@ export interface components {
             next_after: number | null;
         };
         /**
+         * Metric
+         * @description A number that changes while a run trains.
+         */
+        Metric: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /**
+             * Unit
+             * @default
+             */
+            unit?: string;
+        };
+        /**
          * MetricExtent
-         * @description The last, least and greatest value of a metric; NaN and the infinities are strings.
+         * @description The last, min and max value of a metric; NaN and the infinities are strings.
          */
         MetricExtent: {
             /** Last */
-            last: number | null;
+            last: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Max */
-            max: number | null;
+            max: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Min */
-            min: number | null;
+            min: number | ("NaN" | "Infinity" | "-Infinity") | null;
+        };
+        /**
+         * MetricGroup
+         * @description Metrics that say more in one chart than apart.
+         */
+        MetricGroup: {
+            /**
+             * Counts
+             * @default false
+             */
+            counts?: boolean;
+            /** Metrics */
+            metrics: components["schemas"]["Metric"][];
+            /**
+             * Shares
+             * @default false
+             */
+            shares?: boolean;
+            /** Title */
+            title: string;
         };
         /** Metrics */
         Metrics: {
@@ -1436,16 +1719,33 @@ export interface components {
             };
         };
         /**
+         * MetricSection
+         * @description Metrics under one heading: those with a chart each, then those drawn together.
+         */
+        MetricSection: {
+            /**
+             * Groups
+             * @default []
+             */
+            groups?: components["schemas"]["MetricGroup"][];
+            /** Metrics */
+            metrics: components["schemas"]["Metric"][];
+            /** Prefix */
+            prefix: string;
+            /** Title */
+            title: string;
+        };
+        /**
          * MetricSummary
-         * @description What a metric came to; NaN and the infinities are strings.
+         * @description Last value, maximum and recent mean of a metric; NaN and the infinities are strings.
          */
         MetricSummary: {
             /** Last */
-            last: number | null;
+            last: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Max */
-            max: number | null;
+            max: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Mean Last 100 */
-            mean_last_100: number | null;
+            mean_last_100: number | ("NaN" | "Infinity" | "-Infinity") | null;
         };
         /**
          * OfferedCheckpoint
@@ -1648,6 +1948,7 @@ export interface components {
          * @description A run as the browser shows it.
          */
         Run: {
+            actions: components["schemas"]["RunActions"];
             /** Algorithm */
             algorithm: string;
             /** Archived At */
@@ -1727,7 +2028,10 @@ export interface components {
              * @description Which role of the latest attempt runs where, or did at last; lists leave it out.
              */
             roles: components["schemas"]["RolePlace"][];
-            /** Seconds Left */
+            /**
+             * Seconds Left
+             * @description Of training; null once the last step is done.
+             */
             seconds_left: number | null;
             /** Started At */
             started_at: string | null;
@@ -1752,12 +2056,97 @@ export interface components {
             tags: string[];
             /** Total Steps */
             total_steps: number;
+            /**
+             * Trained Seconds
+             * @description Time in training: without waiting, pauses and gaps between attempts.
+             */
+            trained_seconds: number;
             /** Versions */
             versions: {
                 [key: string]: string;
             } | null;
             /** Worker */
             worker: string | null;
+        };
+        /**
+         * RunActions
+         * @description For each action, why it is not possible for the run now, or null if it is.
+         *
+         *     The server refuses an impossible action with 409 and the same sentence. It accepts four that would change nothing:
+         *     archive when archived, restore when not archived, stop while stopping, pause while pausing.
+         */
+        RunActions: {
+            /** Archive */
+            archive: string | null;
+            /** Pause */
+            pause: string | null;
+            /** Purge */
+            purge: string | null;
+            /** Restore */
+            restore: string | null;
+            /** Resume */
+            resume: string | null;
+            /** Stop */
+            stop: string | null;
+        };
+        /**
+         * RunCheckpoint
+         * @description A saved training state; once thinned out it is no longer available.
+         */
+        RunCheckpoint: {
+            /** Attempt */
+            attempt: number;
+            /** Available */
+            available: boolean;
+            /** Best */
+            best: boolean;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** File Id */
+            file_id: number | null;
+            /** Frames */
+            frames: number;
+            /** Id */
+            id: number;
+            /**
+             * Kept As
+             * @description Why it is kept. The first, the best and the last checkpoint stay, each with its replay, and between them others spread evenly over training, together as many as the run's setting checkpoints_kept says. Pinned ones stay beside them. Null once it was thinned out.
+             */
+            kept_as: ("pinned" | "best" | "first" | "last" | "spread") | null;
+            /** Pinned */
+            pinned: boolean;
+            /** Return Mean */
+            return_mean: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** Step */
+            step: number;
+        };
+        /**
+         * RunEvaluation
+         * @description Returns of episodes played apart from training. NaN and the infinities are strings.
+         */
+        RunEvaluation: {
+            /** Attempt */
+            attempt: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Frames */
+            frames: number;
+            /** Id */
+            id: number;
+            /** Return Mean */
+            return_mean: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** Returns */
+            returns: (number | ("NaN" | "Infinity" | "-Infinity"))[];
+            /** Step */
+            step: number;
         };
         /**
          * RunMetrics
@@ -1794,7 +2183,7 @@ export interface components {
         };
         /**
          * RunSummary
-         * @description What one run came to.
+         * @description The results of one run.
          */
         RunSummary: {
             /** Episodes */
@@ -1809,6 +2198,35 @@ export interface components {
             wall_seconds: number;
         };
         /**
+         * RunVideo
+         * @description A replay: one episode played from a checkpoint. NaN and the infinities are strings.
+         */
+        RunVideo: {
+            /** Attempt */
+            attempt: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Episode Return */
+            episode_return: number | ("NaN" | "Infinity" | "-Infinity");
+            /** File Id */
+            file_id: number | null;
+            /** Frames */
+            frames: number;
+            /** Id */
+            id: number;
+            /** Length */
+            length: number;
+            /** Poster File Id */
+            poster_file_id: number | null;
+            /** Seconds */
+            seconds: number;
+            /** Step */
+            step: number;
+        };
+        /**
          * SeriesPoints
          * @description One series: a place is a single point, or all points of a bucket. NaN and the infinities are strings.
          */
@@ -1816,13 +2234,13 @@ export interface components {
             /** Count */
             count: number[];
             /** Last */
-            last: number[];
+            last: (number | ("NaN" | "Infinity" | "-Infinity"))[];
             /** Max */
-            max: number[];
+            max: (number | ("NaN" | "Infinity" | "-Infinity"))[];
             /** Mean */
-            mean: number[];
+            mean: (number | ("NaN" | "Infinity" | "-Infinity"))[];
             /** Min */
-            min: number[];
+            min: (number | ("NaN" | "Infinity" | "-Infinity"))[];
             /**
              * Resolution
              * @enum {string}
@@ -1946,119 +2364,8 @@ export interface components {
             /** File Id */
             file_id: number;
         };
-        /**
-         * Worker
-         * @description A worker as the browser shows it.
-         */
-        Worker: {
-            /** Cores */
-            cores: number;
-            /** Device */
-            device: string;
-            /** Host */
-            host: string;
-            /**
-             * Last Seen At
-             * Format: date-time
-             */
-            last_seen_at: string;
-            /** Memory Bytes */
-            memory_bytes: number;
-            /** Name */
-            name: string;
-            /** Pid */
-            pid: number;
-            /**
-             * Queue
-             * @enum {string}
-             */
-            queue: "cpu" | "gpu";
-            /** Run Id */
-            run_id: number | null;
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "idle" | "busy" | "gone";
-            /** Version */
-            version: string;
-        };
-        /** Checkpoint */
-        workers__trainer__events__Checkpoint: {
-            /**
-             * Best
-             * @description Whether return_mean is the highest of this run so far.
-             */
-            best: boolean;
-            checkpoint: components["schemas"]["CheckpointFile"];
-            /**
-             * Frames
-             * @description Emulator frames so far.
-             */
-            frames: number;
-            /**
-             * Kept
-             * @description Files still on disk: the last three and the best.
-             */
-            kept: string[];
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            kind: "checkpoint";
-            /**
-             * Return Mean
-             * @description Mean return of the last 100 training episodes.
-             */
-            return_mean?: number | null;
-            /**
-             * Seq
-             * @description Rises by one within an attempt, from 1.
-             */
-            seq: number;
-            /**
-             * Step
-             * @description Agent decisions so far.
-             */
-            step: number;
-            /**
-             * Time
-             * @description Unix time in seconds.
-             */
-            time: number;
-        };
-        /** Evaluation */
-        workers__trainer__events__Evaluation: {
-            /**
-             * Frames
-             * @description Emulator frames so far.
-             */
-            frames: number;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            kind: "evaluation";
-            /** Returns */
-            returns: number[];
-            /**
-             * Seq
-             * @description Rises by one within an attempt, from 1.
-             */
-            seq: number;
-            /**
-             * Step
-             * @description Agent decisions so far.
-             */
-            step: number;
-            /**
-             * Time
-             * @description Unix time in seconds.
-             */
-            time: number;
-        };
         /** Video */
-        workers__trainer__events__Video: {
+        Video: {
             /**
              * Checkpoint
              * @description Checkpoint file that played the episode.
@@ -2105,6 +2412,43 @@ export interface components {
              * @description Unix time in seconds.
              */
             time: number;
+        };
+        /**
+         * Worker
+         * @description A worker as the browser shows it.
+         */
+        Worker: {
+            /** Cores */
+            cores: number;
+            /** Device */
+            device: string;
+            /** Host */
+            host: string;
+            /**
+             * Last Seen At
+             * Format: date-time
+             */
+            last_seen_at: string;
+            /** Memory Bytes */
+            memory_bytes: number;
+            /** Name */
+            name: string;
+            /** Pid */
+            pid: number;
+            /**
+             * Queue
+             * @enum {string}
+             */
+            queue: "cpu" | "gpu";
+            /** Run Id */
+            run_id: number | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "idle" | "busy" | "gone";
+            /** Version */
+            version: string;
         };
     };
     responses: never;
@@ -2329,13 +2673,15 @@ export interface operations {
     draw_curves: {
         parameters: {
             query: {
+                /** @description Cursor of the last answer to the same. */
+                after?: string | null;
                 buckets?: number;
                 /** @description Where the x axis begins; seconds where it is time. */
                 from?: number;
                 metric?: string;
                 /** @description Numbers of runs, separated by commas. */
                 runs: string;
-                /** @description Weight of the past in the moving average. */
+                /** @description Weight of the past, the same at any zoom. */
                 smoothing?: number;
                 /** @description Where the x axis ends; seconds where it is time. */
                 to?: number;
@@ -2372,6 +2718,8 @@ export interface operations {
     draw_together: {
         parameters: {
             query: {
+                /** @description Cursor of the last answer to the same. */
+                after?: string | null;
                 buckets?: number;
                 /** @description Where the x axis begins; seconds where it is time. */
                 from?: number;
@@ -2381,7 +2729,7 @@ export interface operations {
                 runs: string;
                 /** @description Stack what each metric is of their sum. */
                 shares?: boolean;
-                /** @description Weight of the past in the moving average. */
+                /** @description Weight of the past, the same at any zoom. */
                 smoothing?: number;
                 /** @description Where the x axis ends; seconds where it is time. */
                 to?: number;
@@ -2473,6 +2821,35 @@ export interface operations {
             };
         };
     };
+    read_metric_catalogue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricSection"][];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     read_all_metric_names: {
         parameters: {
             query?: never;
@@ -2531,6 +2908,38 @@ export interface operations {
             };
         };
     };
+    list_facets: {
+        parameters: {
+            query?: {
+                /** @description Of the archived runs instead of the others. */
+                archived?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Facets"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_runs: {
         parameters: {
             query?: {
@@ -2544,13 +2953,13 @@ export interface operations {
                 limit?: number;
                 /** @description Names of metrics to tell of each run. */
                 metric?: string[];
-                /** @description A column or metric:NAME:last|min|max; with - the greatest first. */
+                /** @description Column, metric:NAME:last|min|max or config:FIELD; - for largest first. */
                 sort?: string;
                 /** @description Any of these. */
                 state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];
                 /** @description All of these. */
                 tag?: string[];
-                /** @description In name, notes, tags, environment, or the number. */
+                /** @description In name, notes, tags, environment, failure, or the number. */
                 text?: string;
             };
             header?: never;
@@ -2755,7 +3164,43 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["backend__files__schemas__Checkpoint"][];
+                    "application/json": components["schemas"]["RunCheckpoint"][];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    edit_checkpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                checkpoint_id: number;
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditCheckpoint"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunCheckpoint"];
                 };
             };
             /** @description What was wrong, where, and what is right. */
@@ -2821,7 +3266,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["backend__files__schemas__Evaluation"][];
+                    "application/json": components["schemas"]["RunEvaluation"][];
                 };
             };
             /** @description What was wrong, where, and what is right. */
@@ -3121,7 +3566,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["backend__files__schemas__Video"][];
+                    "application/json": components["schemas"]["RunVideo"][];
                 };
             };
             /** @description What was wrong, where, and what is right. */

@@ -1,8 +1,7 @@
 import type { components } from "./schema";
 
-// The API's shapes, generated from its own description, under the names that the pages use. Three things the
-// description cannot say are narrowed here: a configuration is flat but for lists of numbers, and NaN and the infinities
-// travel as words.
+// The API's shapes, generated from its own description, under the names that the pages use. One thing the
+// description cannot say is narrowed here: a configuration is flat but for lists of numbers.
 
 type Schema = components["schemas"];
 type With<T, Narrower> = Omit<T, keyof Narrower> & Narrower;
@@ -16,20 +15,22 @@ export type Run = With<Schema["Run"], { config: RunConfig }>;
 export type RolePlace = Schema["RolePlace"];
 export type RunState = Run["state"];
 export type RunPage = With<Schema["RunPage"], { items: Run[] }>;
+export type Facets = Schema["Facets"];
 export type LaunchRequest = Schema["CreateRun"];
 export type RunEdit = Schema["EditRun"];
 export type BulkRequest = Schema["BulkRequest"];
 export type BulkAction = BulkRequest["action"];
 export type BulkResult = Schema["BulkResult"];
 
-type Values = Record<"mean" | "min" | "max" | "last", MetricValue[]>;
-export type MetricSeries = With<Schema["SeriesPoints"], Values>;
-export type Metrics = With<Schema["RunMetrics"], { series: Record<string, MetricSeries> }>;
+export type MetricSeries = Schema["SeriesPoints"];
+export type Metrics = Schema["RunMetrics"];
+
+export type MetricSection = Schema["MetricSection"];
 
 export type LogLine = Schema["LogEntry"];
 export type LogPage = Schema["LogPage"];
-export type Checkpoint = Schema["backend__files__schemas__Checkpoint"];
-export type Video = Schema["backend__files__schemas__Video"];
+export type Checkpoint = Schema["RunCheckpoint"];
+export type Video = Schema["RunVideo"];
 
 export type Preset = With<Schema["Preset"], { config: RunConfig }>;
 export type Environment = Schema["Environment"];
@@ -38,10 +39,7 @@ export type Health = Schema["Health"];
 export type Session = Schema["Session"];
 export type Figure = Schema["Figure"];
 
-type Difference = With<Schema["Difference"], { values: Record<string, ConfigValue> }>;
-type MetricSummary = { [Statistic in keyof Schema["MetricSummary"]]: MetricValue | null };
-type RunSummary = With<Schema["RunSummary"], { metrics: Record<string, MetricSummary> }>;
-export type Comparison = With<
-  Schema["Comparison"],
-  { runs: Run[]; differences: Difference[]; summary: RunSummary[] }
->;
+export type Difference = With<Schema["Difference"], { values: Record<string, ConfigValue> }>;
+/** A run in a comparison: its name, colour and dash are those of its line in the curves. */
+export type ComparedRun = Run & Pick<Schema["ComparedRun"], "label" | "dash">;
+export type Comparison = With<Schema["Comparison"], { runs: ComparedRun[]; differences: Difference[] }>;

@@ -1,6 +1,6 @@
 import { Anchor, Container, Stack, Text, Title } from "@mantine/core";
 import { Link } from "react-router";
-import { usePageTitle } from "./usePageTitle";
+import { usePageTitle } from "@/ui/usePageTitle";
 
 export function NotFoundPage() {
   usePageTitle("Not found");

@@ -8,10 +8,18 @@ import { Connecting } from "./Connecting";
 import { Header } from "./Header";
 import classes from "./Shell.module.css";
 import { ShortcutSheet } from "./ShortcutSheet";
-import { useShortcuts, type Shortcut } from "./shortcuts";
+import { useShortcuts, type Shortcut } from "@/ui/shortcuts";
 import { SignInPage } from "./SignInPage";
 
 const MAIN = "content";
+
+/** What the table of runs listens to itself. */
+const TABLE_KEYS = [
+  { keys: "j", does: "In the runs: the next one" },
+  { keys: "k", does: "In the runs: the one before" },
+  { keys: "x", does: "In the runs: select this one" },
+  { keys: "Enter", does: "In the runs: open this one" },
+];
 
 /** Header, keyboard and live stream around every page; the sign-in page where a token is asked for. */
 export function Shell() {
@@ -40,7 +48,11 @@ function Frame({ canSignOut }: { canSignOut: boolean }) {
       <AppShell.Main id={MAIN} tabIndex={-1} className={classes.main}>
         <Outlet />
       </AppShell.Main>
-      <ShortcutSheet opened={sheet} shortcuts={shortcuts} onClose={() => setSheet(false)} />
+      <ShortcutSheet
+        opened={sheet}
+        shortcuts={[...shortcuts, ...TABLE_KEYS]}
+        onClose={() => setSheet(false)}
+      />
     </AppShell>
   );
 }

@@ -1,9 +1,9 @@
 import { Kbd, Modal, Table } from "@mantine/core";
-import type { Shortcut } from "./shortcuts";
+import type { Shortcut } from "@/ui/shortcuts";
 
 interface ShortcutSheetProps {
   opened: boolean;
-  shortcuts: readonly Shortcut[];
+  shortcuts: readonly Pick<Shortcut, "keys" | "does">[];
   onClose: () => void;
 }
 

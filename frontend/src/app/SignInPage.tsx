@@ -1,7 +1,7 @@
 import { Button, Center, Paper, PasswordInput, Stack, Text, Title } from "@mantine/core";
 import { useState, type FormEvent } from "react";
 import { useSignIn } from "@/api/mutations";
-import { usePageTitle } from "./usePageTitle";
+import { usePageTitle } from "@/ui/usePageTitle";
 
 /** Asks for the token when this server wants one. */
 export function SignInPage() {

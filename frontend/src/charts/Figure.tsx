@@ -4,14 +4,15 @@ import type { PlotlyHTMLElement } from "plotly.js";
 import { useMemo, useRef, useState } from "react";
 import { figureQuery } from "@/api/queries";
 import classes from "./charts.module.css";
-import { type CurveView, figureRequest, X_TITLES, type Zoom } from "./curveView";
+import { type CurveView, figureRequest, X_TITLES } from "./curveView";
 import { FigureMenu } from "./FigureMenu";
 import { FigureWords } from "./FigureWords";
-import { type PlotlyFigure, themed } from "./figureTheme";
+import { themed } from "./figureTheme";
 import type { Chart } from "./metrics";
 import { Plot } from "./Plot";
-import { loadPlotly } from "./plotly";
+import { loadPlotly, type PlotlyLibrary } from "./plotly";
 import { useVisible } from "./useVisible";
+import { useZoom } from "./useZoom";
 
 const BUCKETS = 400;
 
@@ -30,10 +31,8 @@ interface FigureProps {
 export function Figure({ runs, chart, view, height = 260, legend = chart.metrics.length > 1 }: FigureProps) {
   const frame = useRef<HTMLElement>(null);
   const [element, setElement] = useState<PlotlyHTMLElement | null>(null);
-  // A zoom belongs to the axis it was made on.
   const axis = `${view.x}${view.xLog ? " log" : ""}`;
-  const [zoomed, setZoomed] = useState<{ axis: string; range: Zoom } | null>(null);
-  const zoom = zoomed?.axis === axis ? zoomed.range : null;
+  const [zoom, setZoom] = useZoom(chart.metrics[0] ?? "", view.xLog);
   const visible = useVisible(frame);
   const scheme = useComputedColorScheme("light");
 
@@ -51,8 +50,8 @@ export function Figure({ runs, chart, view, height = 260, legend = chart.metrics
   const curves = useQuery({ ...options, enabled: visible && runs.length > 0 });
 
   const figure = useMemo(
-    () => curves.data && themed(curves.data as unknown as PlotlyFigure, { scheme, revision: axis, legend }),
-    [curves.data, scheme, axis, legend],
+    () => curves.data && themed(curves.data, { scheme, revision: axis, legend, zoom }),
+    [curves.data, scheme, axis, legend, zoom],
   );
   const empty = curves.data?.data.length === 0 && zoom === null;
   const drawable = library.data && figure && !empty;
@@ -88,7 +87,7 @@ export function Figure({ runs, chart, view, height = 260, legend = chart.metrics
             figure={figure}
             label={`${heading} by ${X_TITLES[view.x].toLowerCase()}, ${runs.length === 1 ? "one run" : `${runs.length} runs`}.`}
             xLog={view.xLog}
-            onZoom={(range) => setZoomed(range && { axis, range })}
+            onZoom={setZoom}
             onDrawn={setElement}
           />
         )}
@@ -109,7 +108,7 @@ function stateWords(loading: boolean, failed: boolean): string {
   return loading ? "Still loading…" : "";
 }
 
-function resetZoom(library: Awaited<ReturnType<typeof loadPlotly>>, element: PlotlyHTMLElement): void {
+function resetZoom(library: PlotlyLibrary, element: PlotlyHTMLElement): void {
   void library.relayout(element, { "xaxis.autorange": true, "yaxis.autorange": true });
 }
 

@@ -1,7 +1,7 @@
 import { ActionIcon, Menu } from "@mantine/core";
 import { IconDots } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
-import type { PlotlyHTMLElement } from "plotly.js";
+import type { Legend, PlotlyHTMLElement } from "plotly.js";
 import { type Cell, save, saveCsv } from "./csv";
 import type { XAxis, Zoom } from "./curveView";
 import type { PlotlyLibrary } from "./plotly";
@@ -51,14 +51,17 @@ export function FigureMenu({ runs, metrics, title, x, zoom, drawn, library }: Fi
   );
 }
 
+/** A picture cannot be scrolled: every name has its row beside the plot. */
+const BESIDE: Partial<Legend> = { orientation: "v", x: 1.02, xanchor: "left", y: 1, yanchor: "top" };
+
 /** The chart as a PNG with its title and legend, so that it can stand in a paper or a chat. */
 async function pictureOf(library: PlotlyLibrary, drawn: PlotlyHTMLElement, title: string): Promise<string> {
-  const { data, layout } = drawn as unknown as { data: Plotly.Data[]; layout: Partial<Plotly.Layout> };
+  const { data, layout } = drawn;
   const margin = { ...layout.margin, t: 40 };
   return library.toImage(
     {
       data,
-      layout: { ...layout, margin, title: { text: title }, showlegend: true },
+      layout: { ...layout, margin, title: { text: title }, showlegend: true, legend: BESIDE },
     },
     { format: "png", width: 900, height: 500, scale: 2 },
   );

@@ -8,14 +8,14 @@ interface FigureWordsProps {
   retry: () => void;
 }
 
-/** What stands in a chart's place while there is none. */
+/** Fills the place of a chart that is not drawn. */
 export function FigureWords({ problem, empty, retry }: FigureWordsProps) {
-  // 404: the runs have ended without this metric, and asking again would not help.
+  // 404: the runs ended without this metric, so fetching again would not help.
   const never = problem instanceof ApiError && problem.status === 404;
   return (
     <div className={classes.words}>
-      {never && "No points: nothing was reported of this."}
-      {empty && "No points yet. They appear here as soon as a run reports them."}
+      {never && "No points: these runs ended without reporting this metric."}
+      {empty && "No points yet. They appear here as the runs report them."}
       {!empty && !problem && "Loading the curve…"}
       {!never && problem && (
         <>

@@ -1,4 +1,4 @@
-import type { Config, PlotlyHTMLElement, PlotRelayoutEvent } from "plotly.js";
+import type { Config, PlotlyHTMLElement } from "plotly.js";
 import { useEffect, useRef } from "react";
 import { type PlotlyFigure, zoomOf } from "./figureTheme";
 import type { Zoom } from "./curveView";
@@ -15,7 +15,7 @@ interface PlotProps {
   label: string;
   xLog: boolean;
   onZoom: (zoom: Zoom | null) => void;
-  /** Gives the drawn element to whoever saves or resets it. */
+  /** Receives the drawn element, to save or reset it; null once it is gone. */
   onDrawn: (element: PlotlyHTMLElement | null) => void;
 }
 
@@ -35,8 +35,8 @@ export function Plot({ library, figure, label, xLog, onZoom, onDrawn }: PlotProp
   useEffect(() => {
     const element = box.current as unknown as PlotlyHTMLElement | null;
     if (!element) return;
-    element.on("plotly_relayout", (change: PlotRelayoutEvent) => {
-      const zoom = zoomOf(change as Record<string, unknown>, latest.current.xLog);
+    element.on("plotly_relayout", (change) => {
+      const zoom = zoomOf({ ...change }, latest.current.xLog);
       if (zoom !== undefined) latest.current.onZoom(zoom);
     });
     latest.current.onDrawn(element);

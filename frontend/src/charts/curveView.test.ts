@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { figureRequest, DEFAULT_VIEW, readView, writeView } from "./curveView";
+import { figureRequest, DEFAULT_VIEW, readView, readZoom, writeView } from "./curveView";
 
 const view = (query: string) => readView(new URLSearchParams(query));
 
@@ -13,6 +13,23 @@ describe("the view in the URL", () => {
     expect(writeView(new URLSearchParams("runs=1,2&x=frames&y_log=1"), DEFAULT_VIEW).toString()).toBe(
       "runs=1%2C2",
     );
+  });
+
+  it("leaves zooms alone unless the axis that they were made on changes", () => {
+    const address = new URLSearchParams("zoom=episode/return:1:2");
+    const zoomIn = (changes: object) =>
+      readZoom(writeView(address, { ...DEFAULT_VIEW, ...changes }), "episode/return", false);
+    expect(zoomIn({ smoothing: 0.1, yLog: true })).toEqual([1, 2]);
+    expect(zoomIn({ x: "time" })).toBeNull();
+    expect(zoomIn({ xLog: true })).toBeNull();
+  });
+
+  it("has no zoom that a chart cannot show", () => {
+    const zoom = (text: string, log = false) => readZoom(new URLSearchParams({ zoom: text }), "a/b", log);
+    expect(zoom("a/b:-1:2")).toEqual([-1, 2]);
+    expect(zoom("a/b:-1:2", true)).toBeNull();
+    for (const text of ["a/b:2:1", "a/b:1:x", "a/b:1", "a/b", "a:1:2", "a/b:1:Infinity"])
+      expect(zoom(text)).toBeNull();
   });
 
   it("keeps no smoothing apart from smoothing not named", () => {

@@ -22,6 +22,10 @@ export const X_TITLES: Record<XAxis, string> = {
 export const DEFAULT_VIEW: CurveView = { x: "step", smoothing: 0.6, xLog: false, yLog: false };
 const MOST_SMOOTHING = 0.99;
 
+const ZOOM = "zoom";
+/** Finer than a screen can show, and short enough for an address. */
+const ZOOM_DIGITS = 9;
+
 /** Read the view from a query string; anything not understood falls back to the default. */
 export function readView(search: URLSearchParams): CurveView {
   const x = X_AXES.find((axis) => axis === search.get("x")) ?? DEFAULT_VIEW.x;
@@ -37,9 +41,11 @@ export function readView(search: URLSearchParams): CurveView {
   };
 }
 
-/** Write the view into a query string, leaving out what is the default and leaving all else as it is. */
+/** Write the view into a query string without what is the default; zooms go, where they were made on another axis. */
 export function writeView(search: URLSearchParams, view: CurveView): URLSearchParams {
   const next = new URLSearchParams(search);
+  const before = readView(search);
+  if (before.x !== view.x || before.xLog !== view.xLog) next.delete(ZOOM);
   const put = (name: string, value: string, usual: string) => {
     if (value === usual) next.delete(name);
     else next.set(name, value);
@@ -52,6 +58,26 @@ export function writeView(search: URLSearchParams, view: CurveView): URLSearchPa
 }
 
 export type Zoom = readonly [from: number, to: number];
+
+/** The zoom of the chart that starts with this metric, from "zoom=episode/return:100:200"; null where all is shown. */
+export function readZoom(search: URLSearchParams, metric: string, xLog: boolean): Zoom | null {
+  const written = search.getAll(ZOOM).find((text) => isZoomOf(text, metric));
+  const [from = Number.NaN, to = Number.NaN] = (written?.slice(metric.length + 1).split(":") ?? []).map(
+    Number,
+  );
+  return Number.isFinite(to - from) && from < to && (from > 0 || !xLog) ? [from, to] : null;
+}
+
+/** Write the zoom of one chart into a query string; those of the other charts stay. */
+export function writeZoom(search: URLSearchParams, metric: string, zoom: Zoom | null): URLSearchParams {
+  const next = new URLSearchParams(search);
+  next.delete(ZOOM);
+  for (const text of search.getAll(ZOOM)) if (!isZoomOf(text, metric)) next.append(ZOOM, text);
+  if (zoom) next.append(ZOOM, [metric, ...zoom.map((end) => Number(end.toPrecision(ZOOM_DIGITS)))].join(":"));
+  return next;
+}
+
+const isZoomOf = (text: string, metric: string) => text.replace(/:[^:]*:[^:]*$/, "") === metric;
 
 /** How a figure is asked for: the zoomed part alone gets all the buckets, hence finer data. */
 export function figureRequest(view: CurveView, zoom: Zoom | null, buckets: number): FigureLookQuery {

@@ -1,9 +1,8 @@
-import type { Data } from "plotly.js";
 import { describe, expect, it } from "vitest";
 import { type PlotlyFigure, themed, zoomOf } from "./figureTheme";
 
 const figure: PlotlyFigure = {
-  data: [{ uid: "1:line", x: [1], y: [2], line: { color: "#ff0000" } } as Data],
+  data: [{ uid: "1:line", x: [1], y: [2], line: { color: "#ff0000" } }],
   layout: {
     template: { layout: { plot_bgcolor: "#e5ecf6" } },
     uirevision: "python",
@@ -27,6 +26,21 @@ describe("themed", () => {
   it("keeps what Python said of the axes and leaves the runs' colours alone", () => {
     expect(dark.xaxis).toMatchObject({ type: "log", title: { text: "Steps" } });
     expect(themed(figure, { scheme: "dark", revision: "r", legend: false }).data).toBe(figure.data);
+  });
+
+  it("gives the legend room below the plot, and not more than a few rows of it", () => {
+    const ofRuns = (runs: number) => {
+      const data = Array.from({ length: runs }, (_, run) => ({ uid: `${run}`, name: `A3C, seed ${run}` }));
+      const { margin, legend } = themed(
+        { ...figure, data },
+        { scheme: "light", revision: "r", legend: true },
+      ).layout;
+      return { below: Number(margin?.b), high: (legend as { maxheight: number }).maxheight };
+    };
+    for (const runs of [1, 4, 10, 50]) expect(ofRuns(runs).below).toBe(40 + ofRuns(runs).high);
+    expect(ofRuns(1).high).toBeLessThan(30);
+    expect(ofRuns(50).high).toBeLessThan(80);
+    expect(dark.margin?.b).toBe(40);
   });
 
   it("keeps the reader's zoom for as long as the revision stays", () => {

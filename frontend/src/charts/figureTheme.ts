@@ -1,6 +1,7 @@
 /** The browser's part of a figure: colours of the theme, sizes, and what keeps the reader's zoom. */
 
 import type { Data, Layout, LayoutAxis } from "plotly.js";
+import type { Zoom } from "./curveView";
 
 export interface PlotlyFigure {
   data: Data[];
@@ -24,16 +25,36 @@ const PALETTES: Record<Scheme, Palette> = {
 
 const FONT = 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
+/** The legend's rows are as many as half of its lines, up to so many; more are scrolled to. */
+const MOST_LEGEND_ROWS = 4;
+const LEGEND_ROW = 19;
+/** Below the plot, for the axis and its title. */
+const AXIS_ROOM = 40;
+
 export interface FigureLook {
   scheme: Scheme;
   /** Reader's zoom is kept for as long as this stays the same. */
   revision: string;
   legend: boolean;
+  /** The part of x to show, in data units. */
+  zoom?: Zoom | null;
 }
 
 /** A figure from Python in the theme's colours; the figure itself is left as it is. */
-export function themed(figure: PlotlyFigure, { scheme, revision, legend }: FigureLook): PlotlyFigure {
+export function themed(figure: PlotlyFigure, { scheme, revision, legend, zoom }: FigureLook): PlotlyFigure {
   const palette = PALETTES[scheme];
+  const legendHeight = legend ? legendRoom(figure.data) : 0;
+  // Plotly knows the option, its types do not yet.
+  const capped: { maxheight: number } & Partial<Layout["legend"]> = {
+    ...figure.layout.legend,
+    maxheight: legendHeight,
+    orientation: "h",
+    x: 0,
+    y: 0,
+    yref: "container",
+    yanchor: "bottom",
+    font: { color: palette.text },
+  };
   const { template: _, title: __, width: ___, height: ____, ...layout } = figure.layout;
   return {
     data: figure.data,
@@ -44,28 +65,26 @@ export function themed(figure: PlotlyFigure, { scheme, revision, legend }: Figur
       paper_bgcolor: palette.surface,
       plot_bgcolor: palette.surface,
       font: { ...layout.font, family: FONT, size: 12, color: palette.text },
-      margin: { l: 56, r: 12, t: 8, b: legend ? 64 : 40 },
+      margin: { l: 56, r: 12, t: 8, b: AXIS_ROOM + legendHeight },
       dragmode: "zoom",
       showlegend: legend,
-      legend: {
-        ...layout.legend,
-        orientation: "h",
-        x: 0,
-        y: 0,
-        yref: "container",
-        yanchor: "bottom",
-        font: { color: palette.text },
-      },
+      legend: capped,
       hoverlabel: {
         bgcolor: palette.hover,
         bordercolor: palette.grid,
         font: { color: palette.text, family: FONT },
       },
-      xaxis: axis(layout.xaxis, palette),
+      xaxis: { ...axis(layout.xaxis, palette), ...(zoom && rangeOf(zoom, layout.xaxis?.type === "log")) },
       // The heading above the chart says what is measured.
       yaxis: { ...axis(layout.yaxis, palette), title: { text: "" }, showspikes: false },
     },
   };
+}
+
+/** So high that a few names fit, and never so high that the plot is left without room. */
+function legendRoom(data: readonly Data[]): number {
+  const lines = data.filter((trace) => !("showlegend" in trace) || trace.showlegend !== false).length;
+  return LEGEND_ROW * Math.min(MOST_LEGEND_ROWS, Math.max(1, Math.ceil(lines / 2)));
 }
 
 function axis(written: Partial<LayoutAxis> | undefined, palette: Palette): Partial<LayoutAxis> {
@@ -85,6 +104,11 @@ function axis(written: Partial<LayoutAxis> | undefined, palette: Palette): Parti
   };
 }
 
+/** A log axis takes exponents. */
+function rangeOf(zoom: Zoom, log: boolean): Partial<LayoutAxis> {
+  return { range: zoom.map((end) => (log ? Math.log10(end) : end)), autorange: false };
+}
+
 type Relayout = Readonly<Record<string, unknown>>;
 
 /**
@@ -94,8 +118,8 @@ type Relayout = Readonly<Record<string, unknown>>;
 export function zoomOf(change: Relayout, log: boolean): [number, number] | null | undefined {
   if (change["xaxis.autorange"] === true) return null;
   const range = change["xaxis.range"];
-  const [from, to] = Array.isArray(range)
-    ? (range as unknown[])
+  const [from, to]: unknown[] = Array.isArray(range)
+    ? range
     : [change["xaxis.range[0]"], change["xaxis.range[1]"]];
   if (from === undefined || to === undefined) return undefined;
   const bounds = [from, to].map((bound) =>

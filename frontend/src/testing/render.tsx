@@ -1,13 +1,29 @@
 import { render } from "@testing-library/react";
 import { createMemoryRouter, RouterProvider, type RouteObject } from "react-router";
+import { LiveProvider } from "@/api/live/LiveProvider";
 import { Providers } from "@/app/Providers";
 import { createQueryClient } from "@/app/queryClient";
 
-/** Render something as the app does: theme, queries and a router that stands at `at`. */
-export function renderPage(element: React.ReactElement, { at = "/", routes = [] as RouteObject[] } = {}) {
+interface Place {
+  /** The address that the page is opened at. */
+  at?: string;
+  /** The page's route. */
+  path?: string;
+  /** Other pages, to which it may lead. */
+  routes?: RouteObject[];
+  /** Whether the page follows the live stream. */
+  live?: boolean;
+}
+
+/** Render something as the app does: with theme, queries, a router and, if asked for, the live stream. */
+export function renderPage(
+  element: React.ReactElement,
+  { at = "/", path = "/", routes = [], live = false }: Place = {},
+) {
   const client = createQueryClient();
   client.setDefaultOptions({ queries: { retry: false, networkMode: "always" } });
-  const router = createMemoryRouter([{ path: "/", element }, ...routes], { initialEntries: [at] });
+  const page = { path, element: live ? <LiveProvider>{element}</LiveProvider> : element };
+  const router = createMemoryRouter([page, ...routes], { initialEntries: [at] });
   const view = render(
     <Providers client={client}>
       <RouterProvider router={router} />

@@ -1,9 +1,12 @@
 import type { RolePlace, Run } from "@/api/types";
 
+type Changes = Partial<Omit<Run, "actions">> & { actions?: Partial<Run["actions"]> };
+
 /** A running run with plausible numbers; tests change what they are about. */
-export function aRun(changes: Partial<Run> = {}): Run {
+export function aRun({ actions, ...changes }: Changes = {}): Run {
+  const { id = 1 } = changes;
   return {
-    id: 1,
+    id,
     name: "pong-1",
     state: "running",
     desired: "run",
@@ -29,6 +32,7 @@ export function aRun(changes: Partial<Run> = {}): Run {
     total_steps: 1_000_000,
     steps_per_second: 4100,
     seconds_left: 183,
+    trained_seconds: 420,
     last_return: -12.5,
     best_return: -10,
     episodes: 80,
@@ -36,10 +40,28 @@ export function aRun(changes: Partial<Run> = {}): Run {
     versions: null,
     command: null,
     color: "#3451b2",
+    actions: {
+      stop: null,
+      pause: null,
+      resume: `Run ${id} is running already.`,
+      archive: `Run ${id} is still running. Stop or pause it first.`,
+      restore: `Run ${id} is not archived.`,
+      purge: `Run ${id} is still running. Stop or pause it first.`,
+      ...actions,
+    },
     metrics: {},
     roles: [],
     ...changes,
   };
+}
+
+/** A finished run: it can be archived and purged, and no longer steered. */
+export function aFinishedRun(changes: Changes = {}): Run {
+  const { id = 1 } = changes;
+  const over = `Run ${id} has finished.`;
+  const actions = { stop: over, pause: over, resume: over, archive: null, purge: null, ...changes.actions };
+  const finished_at = "2026-01-01T11:30:02Z";
+  return aRun({ state: "finished", finished_at, step: 1_000_000, seconds_left: null, ...changes, actions });
 }
 
 /** Roles of one kind on one host. */

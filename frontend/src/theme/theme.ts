@@ -42,7 +42,8 @@ const gray: MantineColorsTuple = [
 
 export const theme = createTheme({
   primaryColor: "accent",
-  primaryShade: { light: 6, dark: 5 },
+  // White on a lighter one is hard to read.
+  primaryShade: 6,
   colors: { accent, dark, gray },
   fontFamily: 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   fontFamilyMonospace:
@@ -61,6 +62,8 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: "sm" }, styles: { label: { fontWeight: 500 } } },
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } },
+    // Inside a sentence, colour alone does not tell a link from the words around it.
+    Anchor: { defaultProps: { underline: "always" } },
     Tooltip: {
       defaultProps: { openDelay: 300, withArrow: false, events: { hover: true, focus: true, touch: true } },
     },

@@ -7,6 +7,7 @@ export function CommandLine({ command }: { command: string }) {
     <Group gap={4} wrap="nowrap" w="fit-content" maw="100%">
       <Code
         block
+        tabIndex={0}
         py={6}
         ta="left"
         bg="var(--arcadia-surface)"

@@ -4,14 +4,14 @@ import classes from "./Run.module.css";
 
 interface PosterProps {
   fileId: number | null;
-  /** Height and greatest width, in CSS pixels. */
+  /** Width and height in CSS pixels. */
   size: number;
   alt: string;
 }
 
 /**
- * The latest frame of a game; an empty screen before there is one. Enlarged, its pixels stay whole; made smaller they
- * are averaged, since leaving pixels out would leave out a ball or a pole.
+ * The latest frame of a game; an empty screen before the first. Enlarging keeps its pixels whole; shrinking averages
+ * them, since dropping pixels could drop a ball or a pole.
  */
 export function Poster({ fileId, size, alt }: PosterProps) {
   const [enlarged, setEnlarged] = useState(false);

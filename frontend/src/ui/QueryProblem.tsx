@@ -1,7 +1,7 @@
 import { Alert, Button, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 
-/** Why something could not be fetched, and a way to ask again. */
+/** Says why something could not be fetched, and fetches it again on a click. */
 export function QueryProblem({ error, retry }: { error: Error; retry?: () => void }) {
   return (
     <Alert
@@ -14,7 +14,7 @@ export function QueryProblem({ error, retry }: { error: Error; retry?: () => voi
         <Text size="sm">{error.message}</Text>
         {retry && (
           <Button size="xs" variant="default" onClick={retry}>
-            Ask again
+            Try again
           </Button>
         )}
       </Stack>

@@ -21,7 +21,7 @@ export const STATE_NAMES: Record<RunState, string> = {
 };
 
 export function isState(word: string): word is RunState {
-  return word in STATE_NAMES;
+  return Object.hasOwn(STATE_NAMES, word);
 }
 
 type StateOf = Pick<Run, "state" | "desired">;

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from backend.embedded.redis_server import free_port
-from tests.workers.waiting import wait_until
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -26,7 +26,7 @@ REPOSITORY = Path(__file__).parents[3]
 class Up:
     """A running `arcadia up`."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, descriptor: int | None = None) -> None:
         self.data, self.port = data, free_port()
         self.output = data.with_suffix(".output")
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
@@ -35,8 +35,8 @@ class Up:
                 [sys.executable, "-m", "backend.cli", "up", "--port", str(self.port), "--data", str(data)],
                 env=environment,
                 cwd=REPOSITORY,
-                stdout=output,
-                stderr=subprocess.STDOUT,
+                stdout=output if descriptor is None else descriptor,
+                stderr=output,
                 start_new_session=True,
             )
 
@@ -121,7 +121,7 @@ def test_it_says_where_the_page_is_and_ctrl_c_stops_everything(up: Up) -> None:
     family = up.family()
     assert len(family) == 3
     up.process.send_signal(signal.SIGINT)
-    assert up.process.wait(timeout=60) == 0
+    assert up.process.wait(timeout=PATIENCE_SECONDS) == 0
     assert not any(process.is_running() for process in family)
     assert up.lines()[-1] == "arcadia  | Stopped"
     assert all(line.split(" | ")[0].strip() in ("arcadia", "backend", "worker", "redis") for line in up.lines())
@@ -154,12 +154,31 @@ def test_nothing_survives_it_when_it_is_killed(up: Up) -> None:
     family = up.family()
     up.process.kill()
     up.process.wait()
-    wait_until(lambda: not any(process.is_running() for process in family), seconds=20)
+    wait_until(lambda: not any(process.is_running() for process in family))
+
+
+def test_parts_are_kept_running_when_nobody_reads_what_is_said(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    up = Up(tmp_path / "data", writing)
+    os.close(writing)
+    try:
+        wait_until(up.is_whole)
+        # As `arcadia up | head` does.
+        os.close(reading)
+        for _ in range(2):
+            killed = up.part("workers")
+            killed.kill()
+            wait_until(lambda killed=killed: not killed.is_running())  # type: ignore[misc]
+            wait_until(lambda: up.is_whole() and len(up.family()) == 3)
+        up.process.send_signal(signal.SIGINT)
+        assert up.process.wait(timeout=PATIENCE_SECONDS) == 0
+    finally:
+        up.close()
 
 
 def test_a_second_one_on_the_same_folder_is_refused(lasting_up: Up) -> None:
     second = run_up("--port", str(free_port()), "--data", str(lasting_up.data))
-    assert second.returncode == 1
+    assert second.returncode == os.EX_TEMPFAIL
     assert "Another `arcadia up` already uses" in second.stderr
     assert "--data" in second.stderr
 
@@ -168,15 +187,24 @@ def test_a_taken_port_is_explained(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         refused = run_up("--port", str(port), "--data", str(tmp_path / "data"))
-    assert refused.returncode == 1
+    assert refused.returncode == os.EX_TEMPFAIL
     assert f"port {port}" in refused.stderr
     assert f"arcadia up --port {port + 1}" in refused.stderr
     assert "Traceback" not in refused.stderr
 
 
+def test_a_backend_that_cannot_start_says_why_and_its_status_is_passed_on(tmp_path: Path) -> None:
+    (tmp_path / "arcadia.db").write_text("This is no database, though it is long enough to be looked at." * 20)
+    refused = run_up("--port", str(free_port()), "--data", str(tmp_path))
+    assert refused.returncode == os.EX_CONFIG
+    assert "backend  | arcadia: The database" in refused.stdout
+    assert "file is not a database" in refused.stdout
+    assert "Traceback" not in refused.stdout
+
+
 def test_an_address_that_others_reach_needs_a_token(tmp_path: Path) -> None:
     refused = run_up("--port", str(free_port()), "--data", str(tmp_path / "data"), ARCADIA_HOST="0.0.0.0")  # noqa: S104
-    assert refused.returncode == 1
+    assert refused.returncode == os.EX_CONFIG
     assert "no ARCADIA_TOKEN is set" in refused.stderr
     assert "Traceback" not in refused.stderr
 
@@ -190,6 +218,6 @@ def run_up(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import httpx
 import pytest
 
 from backend.embedded.redis_server import free_port
-from tests.workers.waiting import wait_until
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 SERVER = """
 import sys, uvicorn
@@ -83,20 +82,16 @@ def test_a_page_hears_of_a_launch_and_a_returning_page_fetches_again(server: Ser
         assert next(notices(stream.iter_lines()))[0] == "refetch"
 
 
-def test_notices_arrive_far_within_a_second_each(server: Server) -> None:
+def test_each_notice_arrives_before_anything_else_happens(server: Server) -> None:
     with httpx.stream("GET", f"{server.address}/events", timeout=30) as stream:
         lines = stream.iter_lines()
         next(lines)
         heard, run_id = notices(lines), server.launch()
         next(heard)
-        waits = []
         for turn in range(15):
-            began = time.monotonic()
             httpx.patch(f"{server.address}/runs/{run_id}", json={"notes": str(turn)}, timeout=30)
-            next(heard)
-            waits.append(time.monotonic() - began)
-        # The median: one slow turn of a busy machine says nothing of the stream.
-        assert sorted(waits)[7] < 1.0
+            # Held back until the next notice, it would never come.
+            assert next(heard)[:2] == ("run.changed", {"run_id": run_id})
 
 
 def test_the_server_ends_at_once_although_pages_are_open(server: Server) -> None:
@@ -105,4 +100,4 @@ def test_the_server_ends_at_once_although_pages_are_open(server: Server) -> None
         next(lines)
         server.process.send_signal(signal.SIGTERM)
         assert [name for name, _payload, _id in notices(lines)] == []
-    server.process.wait(timeout=20)
+    server.process.wait(timeout=PATIENCE_SECONDS)

@@ -1,6 +1,28 @@
 """The same action on many runs."""
 
-from tests.factories import Api
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import Connection, Engine, event
+
+from backend.db import Database
+from backend.runs import service
+from backend.runs.routes import BULK_RUNS
+from backend.runs.schemas import CreateRun
+from tests.factories import CARTPOLE, Api
+
+
+@pytest.fixture
+def commits() -> Iterator[list[Connection]]:
+    """Every transaction that is committed."""
+    seen: list[Connection] = []
+
+    def note(connection: Connection) -> None:
+        seen.append(connection)
+
+    event.listen(Engine, "commit", note)
+    yield seen
+    event.remove(Engine, "commit", note)
 
 
 def test_runs_that_cannot_are_skipped_with_the_reason(api: Api) -> None:
@@ -22,3 +44,23 @@ def test_many_are_purged_at_once(api: Api) -> None:
     result = api.user.post("/api/v1/runs/bulk", json={"action": "purge", "ids": made}).json()
     assert result["done"] == made[:2]
     assert [row["id"] for row in api.user.get("/api/v1/runs").json()["items"]] == [made[2]]
+
+
+def test_many_runs_take_few_transactions(api: Api, database: Database, commits: list[Connection]) -> None:
+    with database.write() as session:
+        ids = [service.create(session, CreateRun(config=CARTPOLE)).id for _ in range(BULK_RUNS + 1)]
+    commits.clear()
+    answer = api.user.post("/api/v1/runs/bulk", json={"ids": ids, "action": "stop"}).json()
+    assert answer == {"done": ids, "skipped": []}
+    assert 2 <= len(commits) < 10
+
+
+def test_a_bulk_action_that_takes_long_lets_others_write_in_between(
+    api: Api, commits: list[Connection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backend.runs.routes.BULK_SECONDS", -1)
+    ids = [api.launch()["id"] for _ in range(3)]
+    commits.clear()
+    answer = api.user.post("/api/v1/runs/bulk", json={"ids": [99, *ids], "action": "stop"}).json()
+    assert answer == {"done": ids, "skipped": [{"id": 99, "reason": "There is no run 99."}]}
+    assert len(commits) >= 4

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tests.factories import CARTPOLE, Api, started
-from workers.trainer.config.problems import METHODS
-from workers.trainer.presets import PRESETS
+from workers.contract.config import CONFIGURATIONS
+from workers.contract.presets import PRESETS
 
 A3C: dict[str, Any] = {"algorithm": "a3c", "env": "CartPole-v1", "num_actors": 2}
 N_STEP_Q: dict[str, Any] = {"algorithm": "n_step_q", "env": "CartPole-v1"}
@@ -31,9 +31,9 @@ def refused(api: Api, path: str = "runs", **body: Any) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("config", "field", "message"),
     [
-        ({"env": "CartPole-v1"}, "algorithm", f"name the method: {', '.join(METHODS)}"),
-        ({"algorithm": "dqn"}, "algorithm", f'no method is called "dqn": choose {", ".join(METHODS)}'),
-        ({"algorithm": ["a3c"]}, "algorithm", f'no method is called ["a3c"]: choose {", ".join(METHODS)}'),
+        ({"env": "CartPole-v1"}, "algorithm", f"name the method: {', '.join(CONFIGURATIONS)}"),
+        ({"algorithm": "dqn"}, "algorithm", f'no method is called "dqn": choose {", ".join(CONFIGURATIONS)}'),
+        ({"algorithm": ["a3c"]}, "algorithm", f'no method is called ["a3c"]: choose {", ".join(CONFIGURATIONS)}'),
         ({**CARTPOLE, "env": TARGET}, "env", f"paac {UNFIT}"),
         ({**N_STEP_Q, "env": TARGET}, "env", f"n_step_q {UNFIT}"),
         ({**A3C, "env": "ALE/Pongg-v5"}, "env", "unknown environment 'ALE/Pongg-v5': did you mean ALE/Pong-v5?"),
@@ -65,17 +65,17 @@ def refused(api: Api, path: str = "runs", **body: Any) -> dict[str, str]:
         (
             {"algorithm": "gorila", "num_actors": 4},
             "num_learners",
-            "in bundled mode every actor has one learner: make it 4, as num_actors, or mode free",
+            "bundled mode pairs every actor with a learner: give 4, as num_actors has, or choose mode free",
         ),
         (
             {"algorithm": "gorila", "mode": "free", "num_replays": 8, "replay_frames": 700, "learning_starts": 0},
             "replay_frames",
-            "8 replay memories share it: give at least 800",
+            "8 replay memories share these frames: give at least 800",
         ),
         (
             {"algorithm": "gorila", "replay_frames": 10_000},
             "learning_starts",
-            "the replay memory of 10000 frames must not fill up before: make it 5000 at most",
+            "learning must start before the replay memory of 10000 frames is full: give at most 5000",
         ),
         ({"algorithm": "gorila", "env": TARGET}, "env", f"gorila {UNFIT}"),
         ({"algorithm": "gorila", "device": "cuda"}, "device", "input should be 'auto' or 'cpu', not \"cuda\""),
@@ -150,7 +150,7 @@ def test_a_fork_has_steps_to_go(api: Api) -> None:
     run_id, checkpoint_id = trained_run(api)
     fork = {"checkpoint_id": checkpoint_id, "overrides": {"total_steps": 100}}
     assert refused(api, f"runs/{run_id}/fork", **fork) == {
-        "overrides.total_steps": "the checkpoint was trained for 100 steps already: give more, to learn on"
+        "overrides.total_steps": "the checkpoint has 100 steps already: give a larger total"
     }
     fork["overrides"] = {"total_steps": 101}
     assert api.act(run_id, "fork", **fork)["total_steps"] == 101
@@ -164,8 +164,8 @@ def test_naming_what_auto_chose_is_no_change_of_a_fork(api: Api) -> None:
     assert "overrides.value_network" in refused(api, f"runs/{run_id}/fork", **fork)
 
 
-@pytest.mark.parametrize("algorithm", METHODS)
+@pytest.mark.parametrize("algorithm", CONFIGURATIONS)
 def test_every_method_is_launched_under_its_title_on_a_cpu_worker(api: Api, algorithm: str) -> None:
     run = api.launch(config={"algorithm": algorithm, "env": "Arcadia/Catch-v0"})
-    title = METHODS[algorithm].model_config["title"]
+    title = CONFIGURATIONS[algorithm].model_config["title"]
     assert (run["method"], run["name"], run["queue"]) == (title, f"{title} on Catch", "cpu")

@@ -1,10 +1,9 @@
 """Clones and forks."""
 
-from pathlib import Path
-
 import pytest
 
 from backend.config import Settings
+from backend.files.storage import stored_files
 from tests.factories import CARTPOLE, Api, started
 
 
@@ -63,7 +62,7 @@ def test_a_fork_outlives_its_parent(api: Api, settings: Settings) -> None:
     api.act(fork["id"], "stop")
     api.release(fork["id"], 1, "stopped")
     assert api.user.delete(f"/api/v1/runs/{fork['id']}").status_code == 204
-    assert _files(settings.files_dir) == [], "a purge leaves nothing behind"
+    assert stored_files(settings.files_dir) == [], "a purge leaves nothing behind"
 
 
 @pytest.mark.parametrize(
@@ -97,13 +96,8 @@ def test_only_the_runs_own_kept_checkpoints_can_be_forked(api: Api) -> None:
 
 
 def test_a_checkpoint_that_was_thinned_out_cannot_be_forked(api: Api) -> None:
-    run_id, attempt = api.running()
-    first = api.save(run_id, attempt, 2, 100)
-    api.save(run_id, attempt, 3, 200)
-    response = api.user.post(f"/api/v1/runs/{run_id}/fork", json={"checkpoint_id": first})
+    run_id, attempt = api.running(config={**CARTPOLE, "checkpoints_kept": 3})
+    ids = [api.save(run_id, attempt, 2 + number, 100 + 100 * number) for number in range(4)]
+    response = api.user.post(f"/api/v1/runs/{run_id}/fork", json={"checkpoint_id": ids[1]})
     assert response.status_code == 409
-    assert response.json()["detail"] == "The checkpoint at step 100 was thinned out; fork one that is still kept."
-
-
-def _files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
+    assert response.json()["detail"] == "The checkpoint at step 200 was thinned out; fork one that is still kept."

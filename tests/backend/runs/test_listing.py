@@ -1,5 +1,7 @@
 """Filtering, sorting and paging the list of runs."""
 
+import base64
+import json
 import math
 from typing import Any
 
@@ -7,6 +9,7 @@ import pytest
 
 from backend.db import Database
 from backend.metrics.models import MetricSeries
+from backend.models import Run
 from backend.runs.listing import SORTABLE
 from tests.factories import CARTPOLE, Api, metrics
 
@@ -39,6 +42,14 @@ def walk(api: Api, sort: str, limit: int) -> list[int]:
 def test_newest_first_by_default(api: Api) -> None:
     made = [api.launch()["id"] for _ in range(3)]
     assert ids(api) == made[::-1]
+
+
+def test_the_runs_that_failed_alike_are_found_by_their_failure(api: Api, database: Database) -> None:
+    full, other, _ = [api.launch()["id"] for _ in range(3)]
+    with database.write() as session:
+        for run_id, message in ((full, "Out of memory: 16 GiB."), (other, "No such game.")):
+            session.get_one(Run, run_id).failure_message = message
+    assert ids(api, text="out of memory: 16 GiB.") == [full]
 
 
 def test_filters_narrow_the_list(api: Api) -> None:
@@ -86,11 +97,65 @@ def test_pages_hold_every_run_once_under_any_sort(api: Api, database: Database, 
     assert ids(api, sort=f"{sign}name") == [made[i] for i in by_name]
 
 
+def cursor(sort: str, value: Any) -> str:
+    """A cursor as a client may make one up."""
+    return base64.urlsafe_b64encode(json.dumps([sort, value, 1]).encode()).decode()
+
+
 def test_sorting_by_a_metric_puts_runs_without_it_last(api: Api, database: Database) -> None:
     low, without, high = (api.launch()["id"] for _ in range(3))
     _give_metric(database, {low: -21.0, high: 18.5})
     assert ids(api, sort="metric:episode/return:last") == [low, high, without]
     assert ids(api, sort="-metric:episode/return:max") == [high, low, without]
+
+
+def test_hyper_parameters_sort_as_numbers_or_as_words(api: Api) -> None:
+    given: list[dict[str, Any]] = [
+        {"learning_rate": 0.5},
+        {"learning_rate": 5e-05, "activation": "relu"},
+        {"learning_rate": 0.01},
+    ]
+    large, small, middle = (api.launch(config=CARTPOLE | fields)["id"] for fields in given)
+    other = api.launch(config={"algorithm": "n_step_q", "env": "CartPole-v1"})["id"]
+    assert [i for i in ids(api, sort="config:learning_rate") if i != other] == [small, middle, large]
+    assert [i for i in ids(api, sort="-config:learning_rate") if i != other] == [large, middle, small]
+    # What only some methods have comes after what has it.
+    assert ids(api, sort="config:num_envs")[-1] == ids(api, sort="-config:num_envs")[-1] == other
+    assert ids(api, sort="config:activation")[0] == small
+    for sort in ("learning_rate", "num_envs", "activation", "clip_rewards", "hidden_layers"):
+        for sign in ("", "-"):
+            whole = ids(api, sort=f"{sign}config:{sort}")
+            assert sorted(whole) == [large, small, middle, other], sort
+            assert walk(api, f"{sign}config:{sort}", 1) == whole, sort
+
+
+def test_a_setting_of_another_kind_than_today_stops_no_sorting(api: Api, database: Database) -> None:
+    made = [api.launch()["id"] for _ in range(3)]
+    with database.write() as session:
+        for run_id, value in zip(made, ("much", None, [1, 2]), strict=True):
+            run = session.get_one(Run, run_id)
+            run.config = run.config | {"seed": value}
+    last = api.launch()["id"]
+    assert ids(api, sort="config:seed")[0] == last
+    assert walk(api, "-config:seed", 1) == ids(api, sort="-config:seed")
+
+
+def test_filters_are_offered_over_all_runs(api: Api) -> None:
+    first = api.launch(tags=["atari", "night"])["id"]
+    api.launch(config=PONG, tags=["atari"])
+    hidden = api.launch(tags=["old"])["id"]
+    api.act(first, "stop")
+    for action in ("stop", "archive"):
+        api.act(hidden, action)
+    told = api.user.get("/api/v1/run-facets").json()
+    assert told == {
+        "state": [{"value": "queued", "runs": 1}, {"value": "stopped", "runs": 1}],
+        "algorithm": [{"value": "paac", "runs": 2}],
+        "env": [{"value": "ALE/Pong-v5", "runs": 1}, {"value": "CartPole-v1", "runs": 1}],
+        "tag": [{"value": "atari", "runs": 2}, {"value": "night", "runs": 1}],
+    }
+    archived = api.user.get("/api/v1/run-facets", params={"archived": True}).json()
+    assert archived["tag"] == [{"value": "old", "runs": 1}]
 
 
 def test_the_list_tells_the_metrics_that_it_is_asked_for(api: Api) -> None:
@@ -119,9 +184,15 @@ def test_a_run_launched_between_two_pages_shifts_nothing(api: Api) -> None:
     [
         ({"sort": "config"}, "sort"),
         ({"sort": "metric:a:mean"}, "sort"),
+        ({"sort": "config:unknown"}, "sort"),
         ({"cursor": "nonsense"}, "cursor"),
         ({"cursor": "W10="}, "cursor"),
         ({"cursor": "WyJuYW1lIiwgImEiLCAxXQ=="}, "cursor"),
+        ({"sort": "id", "cursor": cursor("id", 10**30)}, "cursor"),
+        ({"sort": "created_at", "cursor": cursor("created_at", {"time": "0001-01-01T00:00:00+14:00"})}, "cursor"),
+        ({"sort": "created_at", "cursor": cursor("created_at", {"time": "9999-12-31T23:59:59-14:00"})}, "cursor"),
+        ({"sort": "name", "cursor": cursor("name", "\0")}, "cursor"),
+        ({"sort": "name", "cursor": cursor("name", "\ud800")}, "cursor"),
         ({"limit": 1_001}, "limit"),
         ({"metric": "<b>"}, "metric.0"),
         ({"metric": ["m"] * 51}, "metric"),
@@ -131,6 +202,12 @@ def test_a_wrong_query_is_named(api: Api, query: dict[str, Any], field: str) -> 
     response = api.user.get("/api/v1/runs", params=query)
     assert response.status_code == 422
     assert [error["field"] for error in response.json()["errors"]] == [field]
+
+
+@pytest.mark.parametrize("query", ["tag", "text", "algorithm", "env", "sort=metric:x%00:last&text"])
+def test_a_text_that_no_database_holds_may_be_looked_for(api: Api, query: str) -> None:
+    api.launch()
+    assert api.user.get(f"/api/v1/runs?{query}=%00a").json()["items"] == []
 
 
 def test_colours_of_neighbours_differ_and_stay(api: Api) -> None:

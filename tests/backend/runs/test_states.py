@@ -1,13 +1,14 @@
 """Every action in every state is either done or refused with a sentence."""
 
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
+from httpx import Response
 
-from backend.models import State
-from backend.runs.schemas import Action
-from backend.runs.states import ACTIONS, Refusal, decide
+from backend.runs.schemas import Action, RunActions
+from backend.runs.states import ACTIONS
 from tests.factories import Api, started
+from workers.contract.worker_api import State
 
 STATES: tuple[State, ...] = get_args(State)
 
@@ -78,6 +79,7 @@ def in_state(api: Api, state: str) -> int:
 
 def test_the_table_names_every_action_and_state() -> None:
     assert set(ACTIONS) == set(get_args(Action))
+    assert set(RunActions.model_fields) == set(get_args(Action))
     assert all(set(row) == set(STATES) for row in ACTIONS.values())
 
 
@@ -118,9 +120,77 @@ def test_resume_takes_back_a_pause_that_the_trainer_has_not_answered(api: Api) -
     assert api.release(run_id, attempt, "stopped").json() == {"state": "queued"}
 
 
-def test_a_run_being_stopped_can_be_neither_paused_nor_resumed() -> None:
-    for action in ("pause", "resume"):
-        assert decide(action, 3, "running", "stop") == Refusal("Run 3 is being stopped already.")
+@pytest.mark.parametrize(
+    ("state", "wish"),
+    [
+        *((state, None) for state in STATES),
+        *((state, wish) for state in ("starting", "running") for wish in ("stop", "pause")),
+        *((state, "archive") for state in ("paused", "finished", "failed", "stopped")),
+    ],
+)
+def test_a_run_tells_how_each_action_would_be_answered(api: Api, state: str, wish: str | None) -> None:
+    for action in get_args(Action):
+        run_id = in_state(api, state)
+        before = api.act(run_id, wish) if wish else api.run(run_id)
+        against = before["actions"][action]
+        response = _ask(api, run_id, action)
+        if against is None:
+            assert response.is_success, (action, response.text)
+            assert action == "purge" or _what_actions_change(api.run(run_id)) != _what_actions_change(before), action
+        else:
+            assert str(run_id) in against
+            assert api.run(run_id) == before, action
+            if is_so_already(action, before):
+                assert response.status_code == 200, action
+            else:
+                assert response.status_code == 409, action
+                assert response.json()["detail"] == against
+        _put_away(api, run_id)
+
+
+def test_a_run_that_an_action_changed_tells_the_new_refusals(api: Api) -> None:
+    run_id = in_state(api, "stopped")
+    assert api.run(run_id)["actions"] == {
+        "stop": f"Run {run_id} has been stopped already, so there is nothing to stop.",
+        "pause": f"Run {run_id} has been stopped already, so there is nothing to pause.",
+        "resume": f"Run {run_id} has been stopped and cannot be resumed. "
+        "Fork one of its checkpoints to go on from there, or clone it to begin anew.",
+        "archive": None,
+        "restore": f"Run {run_id} is not archived.",
+        "purge": None,
+    }
+    hidden = api.act(run_id, "archive")["actions"]
+    assert (hidden["archive"], hidden["restore"]) == (f"Run {run_id} is archived already.", None)
+
+
+def test_a_run_being_stopped_can_be_neither_paused_nor_resumed(api: Api) -> None:
+    run_id, _ = api.running()
+    actions = api.act(run_id, "stop")["actions"]
+    assert {actions["stop"], actions["pause"], actions["resume"]} == {f"Run {run_id} is being stopped already."}
+
+
+def test_archiving_twice_keeps_the_first_time(api: Api) -> None:
+    run_id = in_state(api, "stopped")
+    first = api.act(run_id, "archive")["archived_at"]
+    assert api.act(run_id, "archive")["archived_at"] == first
+
+
+def is_so_already(action: str, run: dict[str, Any]) -> bool:
+    """Whether an action asks for what is so already, which is accepted and changes nothing."""
+    if action in ("stop", "pause"):
+        return run["state"] in ("starting", "running") and run["desired"] == action
+    hidden = run["archived_at"] is not None
+    over = run["state"] not in ("queued", "starting", "running")
+    return (action == "archive" and hidden and over) or (action == "restore" and not hidden)
+
+
+def _ask(api: Api, run_id: int, action: str) -> Response:
+    address = f"/api/v1/runs/{run_id}"
+    return api.user.delete(address) if action == "purge" else api.user.post(f"{address}/{action}")
+
+
+def _what_actions_change(run: dict[str, Any]) -> tuple[str, str, bool]:
+    return run["state"], run["desired"], run["archived_at"] is not None
 
 
 def _put_away(api: Api, run_id: int) -> None:

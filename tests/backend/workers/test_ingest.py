@@ -1,11 +1,16 @@
 """Events are stored once each, whatever a worker repeats."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from sqlalchemy.orm import Session
 
-from tests.factories import Api, event, metrics, role, started
+from backend.models import Attempt, LogLine, Run
+from backend.workers import ingest
+from tests.factories import Api, event, metrics, role, started, video
+from workers.contract.events import Log
 
 
 def drawn(api: Api, run_id: int, name: str) -> list[tuple[int, float | str]]:
@@ -169,3 +174,56 @@ def test_a_long_message_is_cut_and_a_mad_clock_is_survived(api: Api) -> None:
     log = api.user.get(f"/api/v1/runs/{run_id}/log").json()["items"]
     assert len(log[-2]["message"]) == 10_000
     assert log[-1]["message"] == "when?"
+
+
+def test_a_text_that_no_database_can_hold_is_cleaned_at_the_door(api: Api) -> None:
+    run_id, attempt = api.running()
+    odd = "a\0b\ud800c"
+    sent = [
+        event(2, "log", message=odd),
+        event(3, "roles", roles=[role("shard", 0, host=odd)]),
+        event(4, "stopped", reason=odd),
+        event(5, "failed", message=odd, traceback=odd),
+    ]
+    body = json.dumps({"attempt": attempt, "events": sent}).encode()
+    address = f"/api/v1/worker/runs/{run_id}/events"
+    response = api.worker.post(address, content=body, headers={"Content-Type": "application/json"})
+    assert response.json() == {"acknowledged": 5}
+    assert api.user.get(f"/api/v1/runs/{run_id}/log").json()["items"][-1]["message"] == "a\ufffdb\ufffdc"
+    ended = json.dumps({"attempt": attempt, "outcome": "failed", "message": odd, "traceback": odd}).encode()
+    address = f"/api/v1/worker/runs/{run_id}/release"
+    released = api.worker.post(address, content=ended, headers={"Content-Type": "application/json"})
+    assert released.json() == {"state": "failed"}
+    assert api.run(run_id)["failure"] == {"message": "a\ufffdb\ufffdc", "traceback": "a\ufffdb\ufffdc"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {**started(2), "seed": 2**63},
+        {**started(2), "resumed_from": 2**63},
+        {**metrics(2, 1), "step": 2**63},
+        {**metrics(2, 1), "step": True},
+        event(2, "progress", total_steps=2**64, steps_per_second=1.0),
+        video(2, 1, 1, length=2**31),
+        {**metrics(2, 1), "seq": 2**63},
+    ],
+)
+def test_an_integer_that_no_column_holds_is_refused_by_its_name(api: Api, wrong: dict[str, Any]) -> None:
+    run_id, attempt = api.running()
+    response = api.send(run_id, attempt, wrong)
+    assert response.status_code == 422
+    assert response.json()["errors"]
+
+
+def test_what_the_database_refuses_all_the_same_is_the_requests_fault(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id, attempt = api.running()
+
+    def unclean(session: Session, run: Run, attempt: Attempt, sent: Log) -> None:
+        session.add(LogLine(run_id=run.id, attempt=attempt.attempt, message="\ud800" + sent.message))
+
+    monkeypatch.setitem(ingest._HANDLERS, Log, unclean)
+    response = api.send(run_id, attempt, event(2, "log", message="hello"))
+    assert (response.status_code, response.json()["type"]) == (422, "/problems/unstorable")

@@ -6,10 +6,10 @@ from datetime import timedelta
 from backend.columns import utc_now
 from backend.config import Settings
 from backend.db import Database
+from backend.doorbell import Doorbell
 from backend.models import Run
-from backend.workers.doorbell import Doorbell
 from backend.workers.sweeper import Sweeper
-from tests.factories import Api
+from tests.factories import Api, started
 
 
 class RecordingDoorbell(Doorbell):
@@ -24,24 +24,44 @@ class RecordingDoorbell(Doorbell):
         self.rings.append((queue_name, run_id))
 
 
-def sweeper(database: Database, settings: Settings) -> tuple[Sweeper, RecordingDoorbell]:
+class Clock:
+    """A clock that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        """Tell the time."""
+        return self.seconds
+
+
+def sweeper(database: Database, settings: Settings, clock: Clock | None = None) -> tuple[Sweeper, RecordingDoorbell]:
     doorbell = RecordingDoorbell()
-    return Sweeper(database, settings, doorbell), doorbell
+    return Sweeper(database, settings, doorbell, clock or Clock()), doorbell
 
 
-def expire(database: Database, run_id: int) -> None:
+def wait(reaper: Sweeper, clock: Clock, seconds: float) -> None:
+    """Let time pass, with a look at every quarter of it."""
+    for _ in range(4):
+        clock.seconds += seconds / 4
+        reaper.reap(utc_now())
+
+
+def expire(database: Database, run_id: int, hours: float = 0.001) -> None:
+    """Set the lease as it looks when the clock has gone on so far since it was renewed."""
     with database.write() as session:
-        session.get_one(Run, run_id).lease_expires_at = utc_now() - timedelta(seconds=1)
+        session.get_one(Run, run_id).lease_expires_at = utc_now() - timedelta(hours=hours)
 
 
 def test_a_silent_workers_run_goes_back_to_the_queue(api: Api, database: Database, settings: Settings) -> None:
     api.beat("w1")
     run_id, attempt = api.running()
-    reaper, doorbell = sweeper(database, settings)
-    reaper.reap(utc_now())
+    clock = Clock()
+    reaper, doorbell = sweeper(database, settings, clock)
+    wait(reaper, clock, 20)
     assert api.run(run_id)["state"] == "running", "its lease is good"
     expire(database, run_id)
-    reaper.reap(utc_now())
+    wait(reaper, clock, 20)
     run = api.run(run_id)
     assert (run["state"], run["worker"], run["attempt"]) == ("queued", None, 1)
     assert run["state_reason"].startswith("Worker w1 fell silent. Back in the queue, 1 of at most 5 times.")
@@ -58,7 +78,8 @@ def test_what_the_user_wanted_holds_when_the_worker_falls_silent(
         run_id, _ = api.running()
         api.act(run_id, action)
         expire(database, run_id)
-        sweeper(database, settings)[0].reap(utc_now())
+        clock = Clock()
+        wait(sweeper(database, settings, clock)[0], clock, 24)
         assert api.run(run_id)["state"] == state
 
 
@@ -68,8 +89,10 @@ def test_two_reapers_count_a_loss_once(api: Api, database: Database, settings: S
     both = threading.Barrier(2)
 
     def reap() -> None:
+        clock = Clock()
+        reaper, _ = sweeper(database, settings, clock)
         both.wait()
-        sweeper(database, settings)[0].reap(utc_now())
+        wait(reaper, clock, 24)
 
     threads = [threading.Thread(target=reap) for _ in range(2)]
     for thread in threads:
@@ -87,6 +110,68 @@ def test_a_backend_that_just_started_gives_workers_time_to_report(
     expire(database, run_id)
     sweeper(database, settings)[0].sweep()
     assert api.run(run_id)["state"] == "running"
+
+
+def test_a_machine_that_was_suspended_for_hours_loses_no_run(api: Api, database: Database, settings: Settings) -> None:
+    run_id, attempt = api.running()
+    clock = Clock()
+    reaper, _ = sweeper(database, settings, clock)
+    wait(reaper, clock, 40)
+    expire(database, run_id, hours=8)
+    # The sweeper wakes first. The clock for waiting stood still, and the worker reports after it.
+    wait(reaper, clock, 12)
+    assert api.beat("w1", run={"id": run_id, "attempt": attempt}).status_code == 200
+    wait(reaper, clock, 40)
+    run = api.run(run_id)
+    assert (run["state"], run["attempt"]) == ("running", attempt)
+
+
+def test_a_sweeper_that_was_held_up_hears_workers_out_before_it_calls_them_silent(
+    api: Api, database: Database, settings: Settings
+) -> None:
+    run_id, attempt = api.running()
+    clock = Clock()
+    reaper, _ = sweeper(database, settings, clock)
+    expire(database, run_id)
+    wait(reaper, clock, 12)
+    clock.seconds += 500
+    wait(reaper, clock, 12)
+    assert api.run(run_id)["state"] == "running"
+    wait(reaper, clock, 12)
+    assert (api.run(run_id)["state"], attempt) == ("queued", 1)
+
+
+def test_a_clock_set_back_neither_keeps_a_dead_workers_run_nor_takes_a_live_ones(
+    api: Api, database: Database, settings: Settings
+) -> None:
+    live, attempt = api.running()
+    dead, _ = api.running()
+    for run_id in (live, dead):
+        expire(database, run_id, hours=-5)
+    clock = Clock()
+    reaper, _ = sweeper(database, settings, clock)
+    for _ in range(3):
+        wait(reaper, clock, 24)
+        api.beat("w1", run={"id": live, "attempt": attempt})
+    assert (api.run(live)["state"], api.run(dead)["state"]) == ("running", "queued")
+
+
+def test_losses_no_longer_count_once_a_run_got_further(api: Api, database: Database) -> None:
+    run_id, first = api.running()
+    api.save(run_id, first, 2, 100)
+    api.release(run_id, first, "lost")
+    second = api.claim()["attempt"]
+    api.send(run_id, second, started(resumed_from=100))
+    assert _requeues(database, run_id) == 1
+    api.save(run_id, second, 2, 100)
+    assert _requeues(database, run_id) == 1, "no further than before"
+    api.save(run_id, second, 3, 150)
+    assert _requeues(database, run_id) == 0
+
+
+def _requeues(database: Database, run_id: int) -> int:
+    with database.read() as session:
+        return session.get_one(Run, run_id).requeues
 
 
 def test_it_rings_for_the_next_waiting_run_while_a_worker_is_idle(

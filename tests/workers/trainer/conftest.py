@@ -1,4 +1,4 @@
-"""Trainers that end with the test."""
+"""Settings for all trainer tests, and a fixture that starts trainers and ends them with the test."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -8,20 +8,20 @@ import pytest
 
 from tests.workers.trainer import trainers
 from tests.workers.trainer.trainers import Trainer
-from workers.trainer.gorila import ray_cluster
+from workers.trainer.methods.gorila import ray_cluster
 
-# Read when torch is loaded: on a busy machine, threads that spin for one another take most of a test's time.
+# torch reads this when it is loaded. On a busy machine, threads that spin for each other take most of a test's time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-# Read when Ray is imported, as some tests do before others start one.
-os.environ.update(ray_cluster.OF_OUR_OWN)
+# Ray reads these when it is imported, which one test may do before another starts a cluster.
+os.environ.update(ray_cluster.OWN_RAY)
 
 StartTrainer = Callable[..., Trainer]
 
 
 @pytest.fixture
 def start_trainer(tmp_path: Path) -> Iterator[StartTrainer]:
-    """Yield a function that starts a trainer in tmp_path / "run"; whatever still runs at the end is killed."""
+    """Yield a function that starts a trainer in tmp_path / "run"; kill at the end what still runs."""
     started: list[Trainer] = []
 
     def start(*arguments: str) -> Trainer:

@@ -1,56 +1,57 @@
-"""A parameter server whose shards are in this process."""
+"""A parameter server with its shards in this process."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import torch
 
-from workers.trainer.config import GorilaConfig
-from workers.trainer.gorila.parameter_server import (
-    Coming,
+from workers.contract.config import GorilaConfig
+from workers.trainer.learning.optimizers import FlatParameters
+from workers.trainer.methods.gorila.parameter_server import (
     Floats,
     ParameterShard,
+    Pending,
     ShardState,
     first_statistics,
     joined,
-    shares,
+    slices,
     split,
 )
-from workers.trainer.networks import ActionValues
-from workers.trainer.optimizers import FlatParameters
+from workers.trainer.networks.networks import ActionValues
 
 
 class LocalServer:
-    """What Ray does over the network, done by calls."""
+    """A parameter server that calls its shards directly; in a run, the calls go through Ray."""
 
     def __init__(self, shards: Sequence[ParameterShard]) -> None:
         self._shards = shards
 
-    def ask(self, known: Sequence[int]) -> Coming:
-        parts = [shard.pull(updates) for shard, updates in zip(self._shards, known, strict=True)]
-        return lambda: parts
+    def ask(self, known: Sequence[int]) -> Pending:
+        found = [shard.pull(updates) for shard, updates in zip(self._shards, known, strict=True)]
+        return lambda: found
 
     def push(self, gradients: Floats, of_updates: Sequence[int], learning_rate: float) -> None:
-        parts = shares(len(gradients), len(self._shards))
-        for shard, part, updates in zip(self._shards, parts, of_updates, strict=True):
-            shard.push(gradients[part], updates, learning_rate)
+        for shard, within, updates in zip(
+            self._shards, slices(len(gradients), len(self._shards)), of_updates, strict=True
+        ):
+            shard.push(gradients[within], updates, learning_rate)
 
     def target(self) -> list[Floats]:
         return [shard.target() for shard in self._shards]
 
     @property
     def state(self) -> ShardState:
-        """All shards together."""
+        """Return the state of all shards together."""
         return joined([shard.state() for shard in self._shards])
 
 
 def server_of(config: GorilaConfig, values: Floats | torch.Tensor) -> LocalServer:
-    """A fresh server of these first parameters."""
+    """Make a fresh server with these parameters."""
     first = np.asarray(values, dtype=np.float32)
     whole = ShardState(first, first_statistics(config, first), first, 0)
     return LocalServer([ParameterShard(config, state) for state in split(whole, config.num_shards)])
 
 
 def server_for(config: GorilaConfig, network: ActionValues) -> LocalServer:
-    """A fresh server of a network's weights."""
+    """Make a fresh server with a network's weights."""
     return server_of(config, FlatParameters(network).values.numpy().copy())

@@ -1,17 +1,17 @@
-"""An environment whose states are given beforehand."""
+"""An environment that plays a prepared sequence of states."""
 
 import numpy as np
 
-from workers.trainer.environments import Actions
-from workers.trainer.own_environment import Episode, Outcome, OwnEnvironment
-from workers.trainer.spaces import Discrete
+from workers.contract.spaces import Discrete
+from workers.trainer.environments.environments import Actions
+from workers.trainer.environments.own_environment import FinishedEpisode, Outcome, OwnEnvironment
 
 ACTIONS, READINGS = 3, 30
 ROWS = 120
 
 
 class MadeSequence(OwnEnvironment):
-    """An environment whose states are given beforehand, with a terminal state, a time limit or a lost life at times."""
+    """Plays prepared states; `ends` says at which steps there is a terminal state, a time limit or a lost life."""
 
     def __init__(self, ends: dict[int, str]) -> None:
         self.actions, self.observation_shape = Discrete(ACTIONS), (READINGS,)
@@ -28,9 +28,9 @@ class MadeSequence(OwnEnvironment):
         reward = float(np.sin(len(self.taken)) + 0.3 * int(action[0]))
         return Outcome(reward, terminal=end in ("terminal", "life"), over=end in ("terminal", "truncated"))
 
-    def begin_again(self) -> Episode:
+    def begin_again(self) -> FinishedEpisode:
         self._go_on()
-        return Episode(0.0, 0)
+        return FinishedEpisode(0.0, 0)
 
     def close(self) -> None:
         pass

@@ -1,15 +1,14 @@
-"""The command line answers mistakes with a sentence that says what would be right."""
+"""The command line, which answers mistakes with a sentence that says what would be right."""
 
 import json
 from pathlib import Path
 
 import pytest
 
+from workers.contract.config import CONFIGURATIONS, PaacConfig
+from workers.contract.presets import PRESETS
 from workers.trainer import launching
-from workers.trainer.config import PaacConfig
-from workers.trainer.config.problems import METHODS
 from workers.trainer.launching import Launch, LaunchError
-from workers.trainer.presets import PRESETS
 
 
 def launch(*arguments: str) -> Launch:
@@ -18,7 +17,7 @@ def launch(*arguments: str) -> Launch:
 
 
 def problems(*arguments: str) -> list[str]:
-    """Read a wrong command line and return what is said about it."""
+    """Read a wrong command line and return the problems reported."""
     with pytest.raises(LaunchError) as refused:
         launch(*arguments)
     return refused.value.problems
@@ -68,7 +67,7 @@ def test_a_resume_may_change_fields(tmp_path: Path) -> None:
             "env: paac cannot learn Arcadia/Target-v0, because its actions are continuous: choose a3c, "
             "or another environment",
         ),
-        ("algorithm=dqn", f'algorithm: no method is called "dqn": choose {", ".join(METHODS)}'),
+        ("algorithm=dqn", f'algorithm: no method is called "dqn": choose {", ".join(CONFIGURATIONS)}'),
         ("seed", "--set seed: write it as field=value, as in --set seed=3"),
     ],
 )
@@ -76,7 +75,7 @@ def test_a_wrong_field_is_explained(tmp_path: Path, change: str, sentence: str) 
     assert problems("--preset", "paac-cartpole", "--dir", str(tmp_path), "--set", change) == [sentence]
 
 
-def test_another_method_is_not_made_of_a_presets_fields(tmp_path: Path) -> None:
+def test_a_preset_cannot_be_switched_to_another_method(tmp_path: Path) -> None:
     said = problems("--preset", "paac-cartpole", "--set", "algorithm=a3c", "--dir", str(tmp_path))
     assert said == [
         "algorithm: PAAC has other fields than A3C, for which you start from "
@@ -84,10 +83,10 @@ def test_another_method_is_not_made_of_a_presets_fields(tmp_path: Path) -> None:
     ]
 
 
-def test_a_configuration_without_a_method_is_told_the_methods(tmp_path: Path) -> None:
+def test_a_configuration_without_a_method_is_refused_with_the_list_of_methods(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text('{"env": "CartPole-v1"}')
-    assert problems(str(path), "--dir", str(tmp_path)) == [f"algorithm: name the method: {', '.join(METHODS)}"]
+    assert problems(str(path), "--dir", str(tmp_path)) == [f"algorithm: name the method: {', '.join(CONFIGURATIONS)}"]
 
 
 def test_every_problem_gets_a_sentence(tmp_path: Path) -> None:
@@ -99,12 +98,12 @@ def test_nothing_is_written_for_a_wrong_configuration(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-def test_what_to_train_must_be_said(tmp_path: Path) -> None:
+def test_a_configuration_must_be_given(tmp_path: Path) -> None:
     assert "--preset NAME" in problems("--dir", str(tmp_path))[0]
     assert "--preset NAME" in problems("--dir", str(tmp_path), "--resume")[0]
 
 
-def test_where_to_train_must_be_said() -> None:
+def test_a_directory_must_be_given() -> None:
     assert "--dir RUN_DIR" in problems("--preset", "paac-pong")[0]
 
 

@@ -1,10 +1,12 @@
-"""Signals: the first asks, a second Ctrl-C ends."""
+"""Signals: the first requests a stop, a second Ctrl-C ends at once."""
 
 import signal
 import subprocess
 import sys
 
 import pytest
+
+from tests.workers.waiting import PATIENCE_SECONDS
 
 PROGRAM = """
 import os, signal, sys
@@ -21,7 +23,7 @@ for number in sys.argv[1:]:
 def signalled(*numbers: signal.Signals, before: str = "stop.interrupts = False") -> subprocess.CompletedProcess[str]:
     """Run a program that sends itself these signals."""
     command = [sys.executable, "-c", PROGRAM.format(before=before), *(str(int(number)) for number in numbers)]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=30)
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize(("number", "name"), [(signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "Ctrl-C")])

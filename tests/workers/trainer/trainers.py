@@ -1,15 +1,14 @@
-"""Trainers started as processes, and what they leave in their run directories."""
+"""Start trainers as processes, and read their run directories."""
 
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from workers.trainer import events
-from workers.trainer.events import Event, event_adapter
+from tests.workers.waiting import wait_until
+from workers.contract import events
+from workers.contract.events import Event, event_adapter
 
 Trainer = subprocess.Popen[str]
 SomeEvent = TypeVar("SomeEvent")
@@ -41,14 +40,6 @@ def of_kind(directory: Path, kind: type[SomeEvent]) -> list[SomeEvent]:
     return [event for event in read_events(directory) if isinstance(event, kind)]
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
-    """Wait for a condition, and fail when it does not come."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-
-
 def wait_for_checkpoints(directory: Path, trainer: Trainer, number: int) -> None:
     """Wait until the trainer has announced so many checkpoints."""
 
@@ -56,7 +47,7 @@ def wait_for_checkpoints(directory: Path, trainer: Trainer, number: int) -> None
         assert trainer.poll() is None, trainer.communicate()
         return len(of_kind(directory, events.Checkpoint)) >= number
 
-    wait_for(announced)
+    wait_until(announced)
 
 
 def assert_unbroken(directory: Path) -> None:

@@ -2,7 +2,7 @@ import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { aRun } from "@/testing/runs";
 import type { Run } from "../types";
-import { LIST_REFRESH_MS, REFRESH_MS, Refresher } from "./refresh";
+import { LIST_REFRESH_MS, SELDOM_REFRESH_MS, REFRESH_MS, Refresher } from "./refresh";
 
 const list = (runs: Run[]) => ({
   pages: [{ items: runs, next_cursor: null, total: runs.length }],
@@ -58,10 +58,12 @@ describe("what events of the live stream fetch again", () => {
 
   it("fetches the list when a run is new or has another state", async () => {
     const { fetched } = shown(client, ["runs", {}], list([aRun()]));
+    const facets = shown(client, ["run-facets", { archived: false }]);
     serve(aRun({ state: "finished" }));
     refresher.take({ kind: "run.changed", run_id: 1 });
     await vi.advanceTimersByTimeAsync(REFRESH_MS * 2);
     expect(fetched).toHaveBeenCalledTimes(1);
+    expect(facets.fetched).toHaveBeenCalledTimes(1);
   });
 
   it("fetches lists at most every two seconds however many runs change", async () => {
@@ -82,6 +84,60 @@ describe("what events of the live stream fetch again", () => {
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
     expect(moved.fetched).toHaveBeenCalledTimes(1);
     expect(still.fetched).not.toHaveBeenCalled();
+  });
+
+  it("fetches figures once a second and comparisons every other one, however often runs report", async () => {
+    const figure = shown(client, ["figure", "curves", { runs: [1, 2] }]);
+    const compare = shown(client, ["compare", { runs: [1, 2] }]);
+    const names = shown(client, ["run", 1, "metric-names"], []);
+    for (let tick = 0; tick < 80; tick++) {
+      for (const run_id of [1, 2]) refresher.take({ kind: "run.metrics", run_id });
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(figure.fetched.mock.calls.length).toBeLessThanOrEqual(9);
+    expect(figure.fetched.mock.calls.length).toBeGreaterThanOrEqual(7);
+    expect(compare.fetched.mock.calls.length).toBeLessThanOrEqual(5);
+    expect(compare.fetched.mock.calls.length).toBeGreaterThanOrEqual(3);
+    expect(names.fetched).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(SELDOM_REFRESH_MS);
+    expect(names.fetched).toHaveBeenCalledTimes(2);
+  });
+
+  it("fetches nothing for a run that no page shows", async () => {
+    shown(client, ["run", 1, "detail"], aRun());
+    const compare = shown(client, ["compare", { runs: [1, 2] }]);
+    const fetched = serve(aRun({ id: 2 }));
+    refresher.take({ kind: "run.changed", run_id: 2 });
+    refresher.take({ kind: "run.metrics", run_id: 3 });
+    await vi.advanceTimersByTimeAsync(LIST_REFRESH_MS);
+    expect(fetched).not.toHaveBeenCalled();
+    expect(compare.fetched).not.toHaveBeenCalled();
+  });
+
+  it("fetches nothing in a hidden tab, and what changed as soon as it is looked at again", async () => {
+    const look = (visibility: DocumentVisibilityState) => {
+      vi.spyOn(document, "visibilityState", "get").mockReturnValue(visibility);
+      document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+    };
+    client.mount();
+    const figure = shown(client, ["figure", "curves", { runs: [1] }]);
+    const still = shown(client, ["figure", "curves", { runs: [9] }]);
+    const lists = shown(client, ["runs", {}], list([aRun()]));
+    const fetched = serve(aRun());
+    look("hidden");
+    for (let tick = 0; tick < 10; tick++) {
+      refresher.take({ kind: "run.changed", run_id: 1 });
+      refresher.take({ kind: "run.metrics", run_id: 1 });
+      refresher.take({ kind: "run.removed", run_id: 3 });
+      await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    }
+    for (const one of [figure.fetched, lists.fetched, fetched]) expect(one).not.toHaveBeenCalled();
+    look("visible");
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    expect(figure.fetched).toHaveBeenCalledTimes(1);
+    expect(lists.fetched).toHaveBeenCalled();
+    expect(still.fetched).not.toHaveBeenCalled();
+    client.unmount();
   });
 
   it("fetches a list that tells metrics when they move, and no other", async () => {

@@ -1,43 +1,55 @@
 import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
-import { type RunListQuery, runQuery } from "../queries";
+import { runQuery } from "../queries";
 import type { LiveEvent } from "./events";
 import { dropRun, patchRun, shownState } from "./patch";
 
 /** How often, at most, what a page shows is fetched again. */
-export const REFRESH_MS = 500;
-/** Lists of runs are larger; between two fetches their rows are patched one by one. */
+export const REFRESH_MS = 1000;
+/** Lists and comparisons are larger; between two fetches of a list its rows are patched one by one. */
 export const LIST_REFRESH_MS = 2000;
+/** What a list can be filtered by, and the names of a run's metrics, seldom change. */
+export const SELDOM_REFRESH_MS = 10_000;
 /** More changed runs than this are fetched as a list, not one by one. */
 const ONE_BY_ONE = 4;
+
+/** What shows several runs at once, by the first part of its key. */
+const TOGETHER = ["figure", "compare"] as const;
+type Together = (typeof TOGETHER)[number];
 
 interface Pending {
   runs: Set<number>;
   keys: Map<string, QueryKey>;
-  figuresOf: Set<number>;
+  /** The runs whose numbers moved since each of these was fetched. */
+  moved: Record<Together, Set<number>>;
 }
 
-const nothing = (): Pending => ({ runs: new Set(), keys: new Map(), figuresOf: new Set() });
+const nothing = (): Pending => ({
+  runs: new Set(),
+  keys: new Map(),
+  moved: { figure: new Set(), compare: new Set() },
+});
 
 /**
  * Turns events of the live stream into fetches of what is on screen, at most every REFRESH_MS. What is being fetched
- * while it changes again waits for its answer and is then fetched once more, so a slow server is never starved.
+ * while it changes again waits for its answer and is then fetched once more, so a slow server is never starved. A
+ * hidden tab fetches nothing: what changed meanwhile is fetched when it is looked at again.
  */
 export class Refresher {
   private pending = nothing();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private lastFlush = 0;
-  private lastList = 0;
+  private readonly fetchedAt = new Map<string, number>();
 
   constructor(private readonly client: QueryClient) {}
 
   take(event: LiveEvent): void {
     switch (event.kind) {
       case "refetch":
-        void this.client.invalidateQueries();
+        void this.client.invalidateQueries({ refetchType: shownType() });
         return;
       case "run.removed":
         dropRun(this.client, event.run_id);
-        this.later(["runs"]);
+        this.laterLists();
         break;
       case "worker.changed":
         this.later(["workers"]);
@@ -47,9 +59,8 @@ export class Refresher {
         this.pending.runs.add(event.run_id);
         break;
       case "run.metrics":
-        this.later(["run", event.run_id, "metrics"]);
         this.later(["run", event.run_id, "metric-names"]);
-        this.pending.figuresOf.add(event.run_id);
+        for (const root of TOGETHER) this.pending.moved[root].add(event.run_id);
         // A row patched by itself brings no metrics: a list that tells them is fetched again.
         if (this.listTellsMetrics()) this.later(["runs"]);
         break;
@@ -70,7 +81,13 @@ export class Refresher {
 
   private listTellsMetrics(): boolean {
     const lists = this.client.getQueryCache().findAll({ queryKey: ["runs"], type: "active" });
-    return lists.some(({ queryKey: [, query] }) => ((query as RunListQuery).metric ?? []).length > 0);
+    return lists.some(({ queryKey: [, query] }) => tellsMetrics(query));
+  }
+
+  /** Runs came, went or changed their state: so did the lists, and what they can be filtered by. */
+  private laterLists(): void {
+    this.later(["runs"]);
+    this.later(["run-facets"]);
   }
 
   private later(key: QueryKey): void {
@@ -84,37 +101,55 @@ export class Refresher {
   }
 
   private flush(): void {
-    const { runs, keys, figuresOf } = this.pending;
+    const { runs, keys, moved } = this.pending;
     this.pending = nothing();
     this.timer = undefined;
     this.lastFlush = Date.now();
     const many = runs.size > ONE_BY_ONE;
     for (const id of runs) {
-      if (many) this.refresh(["run", id, "detail"]);
+      if (many || !this.isShown(id)) this.refresh(["run", id, "detail"]);
       else void this.fetchRun(id);
     }
     for (const key of keys.values()) this.refresh(key);
-    if (many) this.refresh(["runs"]);
-    if (figuresOf.size > 0) this.refreshFigures(figuresOf);
-    if (this.pending.keys.size > 0 || this.pending.figuresOf.size > 0) this.schedule();
+    if (many) {
+      this.refresh(["runs"]);
+      this.refresh(["run-facets"]);
+    }
+    for (const root of TOGETHER) if (moved[root].size > 0) this.refreshTogether(root, moved[root]);
+    if (this.pending.keys.size > 0 || TOGETHER.some((root) => this.pending.moved[root].size > 0))
+      this.schedule();
+  }
+
+  /** Whether a page that can be seen shows this run, or a list that may have it. */
+  private isShown(id: number): boolean {
+    const cache = this.client.getQueryCache();
+    const places = [["runs"], runQuery(id).queryKey];
+    return (
+      shownType() === "active" &&
+      places.some((queryKey) => cache.find({ queryKey, exact: false, type: "active" }))
+    );
+  }
+
+  /** Whether it is too early to fetch this again; where it is not, it counts as fetched now. */
+  private isEarly(queryKey: QueryKey): boolean {
+    const name = JSON.stringify(queryKey);
+    if (Date.now() - (this.fetchedAt.get(name) ?? -Infinity) < paceOf(queryKey)) return true;
+    this.fetchedAt.set(name, Date.now());
+    return false;
   }
 
   /** Fetch again what is on screen under this key, unless its answer is on the way: then once more after it. */
   private refresh(queryKey: QueryKey): void {
-    const lists = queryKey[0] === "runs";
-    const early = lists && Date.now() - this.lastList < LIST_REFRESH_MS;
-    if (early || this.client.isFetching({ queryKey }) > 0) return this.later(queryKey);
-    if (lists) this.lastList = Date.now();
-    void this.client.invalidateQueries({ queryKey });
+    if (this.client.isFetching({ queryKey }) > 0 || this.isEarly(queryKey)) return this.later(queryKey);
+    void this.client.invalidateQueries({ queryKey, refetchType: shownType() });
   }
 
-  private refreshFigures(changed: Set<number>): void {
-    const shows = (query: Query) => runsOf(query.queryKey).some((id) => changed.has(id));
-    for (const root of ["figure", "compare"]) {
-      if (this.client.isFetching({ queryKey: [root], predicate: shows }) > 0) {
-        for (const id of changed) this.pending.figuresOf.add(id);
-      } else void this.client.invalidateQueries({ queryKey: [root], predicate: shows });
-    }
+  private refreshTogether(root: Together, changed: Set<number>): void {
+    const predicate = (query: Query) => runsOf(query.queryKey).some((id) => changed.has(id));
+    const queryKey = [root];
+    if (this.client.isFetching({ queryKey, predicate }) > 0 || this.isEarly(queryKey)) {
+      for (const id of changed) this.pending.moved[root].add(id);
+    } else void this.client.invalidateQueries({ queryKey, predicate, refetchType: shownType() });
   }
 
   private async fetchRun(id: number): Promise<void> {
@@ -124,19 +159,35 @@ export class Refresher {
       const { listed } = patchRun(this.client, run);
       // A new run, or one whose state moved, may belong elsewhere in the lists or under another filter.
       if (!listed || before !== shownState(this.client, id)) {
-        this.later(["runs"]);
+        this.laterLists();
         this.schedule();
       }
     } catch {
       // Purged meanwhile, or the server is away: the page keeps what it has, and a full refetch follows reconnecting.
-      this.later(["runs"]);
+      this.laterLists();
       this.schedule();
     }
   }
 }
 
+/** In a hidden tab nothing is fetched, only marked; the query client fetches it when the tab is looked at again. */
+function shownType(): "active" | "none" {
+  return document.visibilityState === "hidden" ? "none" : "active";
+}
+
+function paceOf(queryKey: QueryKey): number {
+  if (queryKey.at(-1) === "metric-names" || queryKey[0] === "run-facets") return SELDOM_REFRESH_MS;
+  return queryKey[0] === "runs" || queryKey[0] === "compare" ? LIST_REFRESH_MS : 0;
+}
+
+/** Whether a list of runs was asked for with metrics. */
+function tellsMetrics(query: unknown): boolean {
+  if (typeof query !== "object" || query === null || !("metric" in query)) return false;
+  return Array.isArray(query.metric) && query.metric.length > 0;
+}
+
 function runsOf(key: QueryKey): number[] {
   const last = key.at(-1);
   const runs = typeof last === "object" && last !== null && "runs" in last ? last.runs : [];
-  return Array.isArray(runs) ? (runs as number[]) : [];
+  return Array.isArray(runs) ? runs : [];
 }

@@ -1,19 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { FakeSource, fakeStreams, stream } from "@/testing/stream";
 import type { LiveEvent, LiveStatus } from "./events";
 import { followLive } from "./share";
-
-class FakeSource extends EventTarget {
-  static open = new Set<FakeSource>();
-  onopen: (() => void) | null = null;
-  onerror: (() => void) | null = null;
-  constructor() {
-    super();
-    FakeSource.open.add(this);
-  }
-  close() {
-    FakeSource.open.delete(this);
-  }
-}
 
 type Work = (lock: object | null) => unknown;
 
@@ -44,14 +32,11 @@ function tab() {
   return { events, statuses, close };
 }
 
-const stream = () => [...FakeSource.open][0];
-
 describe("tabs that share the live stream", () => {
   let closing: (() => void)[] = [];
   beforeEach(() => {
-    FakeSource.open.clear();
     closing = [];
-    vi.stubGlobal("EventSource", FakeSource);
+    fakeStreams();
     Object.defineProperty(navigator, "locks", { value: new FakeLocks(), configurable: true });
   });
   afterEach(() => {
@@ -62,8 +47,8 @@ describe("tabs that share the live stream", () => {
 
   async function twoTabs() {
     const first = tab();
-    await vi.waitFor(() => expect(FakeSource.open.size).toBe(1));
-    stream()?.onopen?.();
+    await vi.waitFor(() => expect(FakeSource.open).toHaveLength(1));
+    stream().onopen?.();
     const second = tab();
     closing = [first.close, second.close];
     await vi.waitFor(() => expect(second.statuses).toEqual(["live"]));
@@ -72,8 +57,8 @@ describe("tabs that share the live stream", () => {
 
   it("open one connection, and what one hears all hear", async () => {
     const { first, second } = await twoTabs();
-    expect(FakeSource.open.size).toBe(1);
-    stream()?.dispatchEvent(new MessageEvent("run.changed", { data: '{"run_id": 3}' }));
+    expect(FakeSource.open).toHaveLength(1);
+    stream().say("run.changed", '{"run_id": 3}');
     await vi.waitFor(() => expect(second.events).toEqual([{ kind: "run.changed", run_id: 3 }]));
     expect(first.events).toEqual(second.events);
   });
@@ -81,14 +66,14 @@ describe("tabs that share the live stream", () => {
   it("pass the connection on when the tab that holds it closes, and fetch what they missed", async () => {
     const { first, second } = await twoTabs();
     first.close();
-    await vi.waitFor(() => expect(FakeSource.open.size).toBe(1));
-    stream()?.onopen?.();
+    await vi.waitFor(() => expect(FakeSource.open).toHaveLength(1));
+    stream().onopen?.();
     expect(second.events).toEqual([{ kind: "refetch" }]);
   });
 
   it("hear that the server is away", async () => {
     const { second } = await twoTabs();
-    stream()?.onerror?.();
+    stream().onerror?.();
     await vi.waitFor(() => expect(second.statuses).toEqual(["live", "away"]));
   });
 
@@ -96,12 +81,12 @@ describe("tabs that share the live stream", () => {
     tab().close();
     const later = tab();
     closing = [later.close];
-    await vi.waitFor(() => expect(FakeSource.open.size).toBe(1));
+    await vi.waitFor(() => expect(FakeSource.open).toHaveLength(1));
   });
 
   it("have a connection each where the browser has no locks", () => {
     Reflect.deleteProperty(navigator, "locks");
     closing = [tab().close, tab().close];
-    expect(FakeSource.open.size).toBe(2);
+    expect(FakeSource.open).toHaveLength(2);
   });
 });

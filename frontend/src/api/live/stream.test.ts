@@ -1,23 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { FakeSource, fakeStreams } from "@/testing/stream";
 import type { LiveEvent, LiveStatus } from "./events";
 import { openStream } from "./stream";
-
-class FakeSource extends EventTarget {
-  static opened: FakeSource[] = [];
-  onopen: (() => void) | null = null;
-  onerror: (() => void) | null = null;
-  closed = false;
-  constructor(readonly url: string) {
-    super();
-    FakeSource.opened.push(this);
-  }
-  close() {
-    this.closed = true;
-  }
-  say(kind: string, data: string) {
-    this.dispatchEvent(new MessageEvent(kind, { data }));
-  }
-}
 
 function followed() {
   const events: LiveEvent[] = [];
@@ -29,13 +13,16 @@ function followed() {
   return { events, statuses, close };
 }
 
-const source = (at: number) => FakeSource.opened[at] as FakeSource;
+function source(at: number): FakeSource {
+  const found = FakeSource.opened[at];
+  if (!found) throw new Error(`Stream ${at} was never opened.`);
+  return found;
+}
 
 describe("the live stream", () => {
   beforeEach(() => {
-    FakeSource.opened = [];
+    fakeStreams();
     vi.useFakeTimers();
-    vi.stubGlobal("EventSource", FakeSource);
   });
   afterEach(() => {
     vi.useRealTimers();

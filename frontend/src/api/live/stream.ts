@@ -25,7 +25,7 @@ export function openStream(sink: LiveSink): () => void {
     };
     for (const kind of LIVE_KINDS) {
       source.addEventListener(kind, (message) => {
-        const fields = JSON.parse((message as MessageEvent<string>).data || "{}") as object;
+        const fields: object = JSON.parse(message.data || "{}");
         sink.onEvent({ ...fields, kind } as LiveEvent);
       });
     }

@@ -1,30 +1,30 @@
 import { Group, MultiSelect, Stack } from "@mantine/core";
-import { useQueries } from "@tanstack/react-query";
-import { metricNamesQuery } from "@/api/queries";
 import chartClasses from "@/charts/charts.module.css";
 import { CurveControls } from "@/charts/CurveControls";
 import { Figure } from "@/charts/Figure";
 import { chartOf, metricSections, metricTitle } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
+import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
 import classes from "./compare.module.css";
 
 interface CompareCurvesProps {
   runs: readonly number[];
   metrics: readonly string[];
+  /** The metrics that one of the runs has. */
+  names: readonly string[];
   onMetrics: (metrics: string[]) => void;
 }
 
 /** The runs' curves in one picture a metric. */
-export function CompareCurves({ runs, metrics, onMetrics }: CompareCurvesProps) {
+export function CompareCurves({ runs, metrics, names, onMetrics }: CompareCurvesProps) {
+  const catalogue = useMetricCatalogue();
   const [view, setView] = useCurveView();
-  const names = useQueries({
-    queries: runs.map((id) => metricNamesQuery(id)),
-    combine: (answers) => [...new Set(answers.flatMap((answer) => answer.data ?? []))],
-  });
-  const choices = metricSections([...new Set([...names, ...metrics])]).map(({ title, names: members }) => ({
-    group: title,
-    items: members.map((name) => ({ value: name, label: metricTitle(name) })),
-  }));
+  const choices = metricSections(catalogue, [...new Set([...names, ...metrics])]).map(
+    ({ title, names: members }) => ({
+      group: title,
+      items: members.map((name) => ({ value: name, label: metricTitle(catalogue, name) })),
+    }),
+  );
   return (
     <Stack gap="sm" component="section" aria-label="Curves">
       <Group gap="md" align="center">
@@ -45,7 +45,7 @@ export function CompareCurves({ runs, metrics, onMetrics }: CompareCurvesProps) 
           <div key={metric} className={classes.card}>
             <Figure
               runs={runs}
-              chart={chartOf(metric)}
+              chart={chartOf(catalogue, metric)}
               view={view}
               legend
               height={metrics.length > 1 ? 300 : 420}

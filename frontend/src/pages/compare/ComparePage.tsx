@@ -2,11 +2,19 @@ import { Stack, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useSearchParams } from "react-router";
 import { comparisonQuery } from "@/api/queries";
-import { usePageTitle } from "@/app/usePageTitle";
+import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
 import { QueryProblem } from "@/ui/QueryProblem";
 import classes from "./compare.module.css";
-import { readMetrics, readRuns, writeMetrics, writeRuns } from "./comparison";
+import {
+  metricNames,
+  readMetrics,
+  readRuns,
+  readSummary,
+  writeMetrics,
+  writeRuns,
+  writeSummary,
+} from "./comparison";
 import { CompareCurves } from "./CompareCurves";
 import { Differences } from "./Differences";
 import { RunPicker } from "./RunPicker";
@@ -39,11 +47,16 @@ export default function ComparePage() {
           <CompareCurves
             runs={runs}
             metrics={metrics}
+            names={comparison.data ? metricNames(comparison.data) : []}
             onMetrics={(next) => setSearch((current) => writeMetrics(current, next), { replace: true })}
           />
           {comparison.data && (
             <>
-              <SummaryTable comparison={comparison.data} metrics={metrics} />
+              <SummaryTable
+                comparison={comparison.data}
+                metric={readSummary(search)}
+                onMetric={(next) => setSearch((current) => writeSummary(current, next), { replace: true })}
+              />
               <Differences comparison={comparison.data} />
             </>
           )}

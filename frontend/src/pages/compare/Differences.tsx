@@ -1,12 +1,14 @@
 import { Group, Switch, Table, Text, Title } from "@mantine/core";
 import { useState } from "react";
-import type { Comparison } from "@/api/types";
-import { shown } from "@/pages/launch/draft";
+import type { ComparedRun, Comparison, Difference } from "@/api/types";
+import { shown } from "@/config-form/draft";
 import { plural } from "@/ui/format";
+import { WideTable } from "@/ui/WideTable";
 import classes from "./compare.module.css";
+import { groupedRuns } from "./comparison";
 import { RunHead } from "./RunHead";
 
-/** The runs' configurations beside one another. */
+/** The runs' configurations beside one another; runs that differ in the seed alone share a column. */
 export function Differences({ comparison }: { comparison: Comparison }) {
   const [all, setAll] = useState(false);
   const { runs, differences } = comparison;
@@ -18,7 +20,7 @@ export function Differences({ comparison }: { comparison: Comparison }) {
         <Title order={2}>Configuration</Title>
         <Switch
           size="xs"
-          label={`Show the ${plural(differences.length - differing.length, "setting")} that are the same`}
+          label={`Show ${plural(differences.length - differing.length, "identical setting")}`}
           checked={all}
           onChange={(event) => setAll(event.currentTarget.checked)}
         />
@@ -30,35 +32,67 @@ export function Differences({ comparison }: { comparison: Comparison }) {
             : "These runs have the same configuration."}
         </Text>
       ) : (
-        <Table.ScrollContainer minWidth={0} tabIndex={0}>
-          <Table verticalSpacing={6}>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th className={classes.firstColumn}>Setting</Table.Th>
-                {runs.map((run) => (
-                  <Table.Th key={run.id}>
-                    <RunHead run={run} />
-                  </Table.Th>
-                ))}
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {rows.map((row) => (
-                <Table.Tr key={row.field} className={row.same ? undefined : classes.differs}>
-                  <Table.Th scope="row" fw={400} title={row.field} className={classes.firstColumn}>
-                    {row.title}
-                  </Table.Th>
-                  {runs.map((run) => (
-                    <Table.Td key={run.id}>
-                      {String(run.id) in row.values ? shown(row.values[String(run.id)]) : "–"}
-                    </Table.Td>
-                  ))}
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+        <DifferenceTable rows={rows} groups={groupedRuns(comparison)} />
       )}
     </section>
+  );
+}
+
+interface DifferenceTableProps {
+  rows: readonly Difference[];
+  groups: readonly ComparedRun[][];
+}
+
+function DifferenceTable({ rows, groups }: DifferenceTableProps) {
+  return (
+    <WideTable label="Table of the configurations">
+      <Table verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th className={classes.firstColumn}>Setting</Table.Th>
+            {groups.map((group) => (
+              <Table.Th key={group[0]?.id} className={classes.group}>
+                {group.map((run) => (
+                  <RunHead key={run.id} run={run} />
+                ))}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((row) => (
+            <Table.Tr key={row.field}>
+              <Table.Th scope="row" fw={400} title={row.field} className={classes.firstColumn}>
+                {row.title}
+              </Table.Th>
+              {groups.map((group) => (
+                <DifferenceCell key={group[0]?.id} row={row} group={group} />
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </WideTable>
+  );
+}
+
+function DifferenceCell({ row, group }: { row: Difference; group: readonly ComparedRun[] }) {
+  const having = group.filter(({ id }) => String(id) in row.values);
+  if (having.length === 0) {
+    return (
+      <Table.Td c="dimmed" title={`${group[0]?.method} has no such setting.`}>
+        –
+      </Table.Td>
+    );
+  }
+  const values = new Set(having.map(({ id }) => shown(row.values[String(id)])));
+  const differs = having.every(({ id }) => row.marked.includes(id));
+  return (
+    <Table.Td
+      className={differs ? classes.differs : undefined}
+      title={differs ? "Not as in most runs" : undefined}
+    >
+      {[...values].join(", ")}
+    </Table.Td>
   );
 }

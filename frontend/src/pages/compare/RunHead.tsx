@@ -1,17 +1,19 @@
 import { Link } from "react-router";
-import type { Run } from "@/api/types";
-import { RunDot } from "@/ui/RunDot";
+import type { ComparedRun } from "@/api/types";
+import { labelWithoutNumber } from "./comparison";
 import classes from "./compare.module.css";
+import { RunStroke } from "./RunStroke";
 
-/** A run at the head of a row or column. */
-export function RunHead({ run }: { run: Run }) {
+/** A run at the head of a row or column: its line, what tells it from the others, its number. */
+export function RunHead({ run }: { run: ComparedRun }) {
+  const label = labelWithoutNumber(run);
   return (
     <span className={classes.head}>
-      <RunDot run={run} />
-      <Link to={`/runs/${run.id}`} className={classes.chipName} title={run.name}>
-        {run.name}
+      <RunStroke run={run} />
+      <Link to={`/runs/${run.id}`} className={classes.chipName} title={label}>
+        {label}
       </Link>
-      <span className={classes.number}>{run.id}</span>
+      <span className={classes.number}>#{run.id}</span>
     </span>
   );
 }

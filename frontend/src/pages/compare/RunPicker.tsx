@@ -4,33 +4,35 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
 import { runListQuery } from "@/api/queries";
-import type { Run } from "@/api/types";
-import { RunDot } from "@/ui/RunDot";
+import type { ComparedRun } from "@/api/types";
 import { stateName } from "@/ui/states";
 import classes from "./compare.module.css";
-import { MOST_RUNS } from "./comparison";
+import { labelWithoutNumber, MOST_RUNS } from "./comparison";
+import { RunStroke } from "./RunStroke";
 
 interface RunPickerProps {
   runs: readonly number[];
-  known: readonly Run[];
+  known: readonly ComparedRun[];
   onChange: (runs: number[]) => void;
 }
 
 /** The runs compared, each with a way out, and a search for more. */
 export function RunPicker({ runs, known, onChange }: RunPickerProps) {
   return (
-    <Group gap={8} role="group" aria-label="Runs compared">
+    <Group gap={8} role="group" className={classes.chips} aria-label="Runs compared">
       {runs.map((id) => {
         const run = known.find((candidate) => candidate.id === id);
         return (
           <span key={id} className={classes.chip}>
-            {run && <RunDot run={run} />}
-            <Link to={`/runs/${id}`} className={classes.chipName} title={run?.name}>
-              {run?.name ?? `Run ${id}`}
+            {run && <RunStroke run={run} />}
+            <Link to={`/runs/${id}`} className={classes.chipName} title={run?.label}>
+              {run ? labelWithoutNumber(run) : `Run ${id}`}
             </Link>
-            {run && <span className={classes.number}>{id}</span>}
+            {run && <span className={classes.number}>#{id}</span>}
             <CloseButton
-              size="xs"
+              size={24}
+              iconSize={12}
+              className={classes.out}
               aria-label={`Take run ${id} out`}
               onClick={() => onChange(runs.filter((other) => other !== id))}
             />
@@ -45,7 +47,9 @@ export function RunPicker({ runs, known, onChange }: RunPickerProps) {
 function AddRun({ runs, onAdd }: { runs: readonly number[]; onAdd: (id: number) => void }) {
   const [typed, setTyped] = useState("");
   const [text] = useDebouncedValue(typed.trim(), 250);
-  const list = useInfiniteQuery(runListQuery({ text, sort: "-created_at" }));
+  const [opened, setOpened] = useState(false);
+  // All runs are fetched while one is looked for, not for as long as some are compared.
+  const list = useInfiniteQuery({ ...runListQuery({ text, sort: "-created_at" }), enabled: opened });
   const offered = (list.data?.pages.flatMap((page) => page.items) ?? []).filter(
     (run) => !runs.includes(run.id),
   );
@@ -57,6 +61,8 @@ function AddRun({ runs, onAdd }: { runs: readonly number[]; onAdd: (id: number) 
       value={null}
       searchValue={typed}
       onSearchChange={setTyped}
+      onDropdownOpen={() => setOpened(true)}
+      onDropdownClose={() => setOpened(false)}
       // The server has searched already, in more than the label.
       filter={({ options }) => options}
       data={offered.map((run) => ({

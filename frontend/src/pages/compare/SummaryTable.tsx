@@ -3,10 +3,13 @@ import { useState } from "react";
 import type { Comparison } from "@/api/types";
 import { saveCsv } from "@/charts/csv";
 import { metricTitle } from "@/charts/metrics";
+import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
 import { duration, exact, short } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
+import { WideTable } from "@/ui/WideTable";
 import classes from "./compare.module.css";
 import {
+  metricNames,
   sortedRows,
   type Sorting,
   type SortKey,
@@ -23,21 +26,22 @@ const COLUMNS: { key: SortKey; label: string }[] = [
   { key: "max", label: "Max" },
   { key: "mean", label: "Mean of last 100" },
   { key: "episodes", label: "Episodes" },
-  { key: "seconds", label: "Trained for" },
+  { key: "seconds", label: "Duration" },
 ];
 
-/** What each run came to in one metric; the file has all of them. */
+/** The result of each run in one metric; the CSV file has all metrics. */
 export function SummaryTable({
   comparison,
-  metrics,
+  metric,
+  onMetric,
 }: {
   comparison: Comparison;
-  metrics: readonly string[];
+  metric: string;
+  onMetric: (metric: string | null) => void;
 }) {
-  const [chosen, setChosen] = useState<string | null>(null);
+  const catalogue = useMetricCatalogue();
   const [sorting, setSorting] = useState<Sorting>({ key: "mean", descending: true });
-  const names = [...new Set(comparison.summary.flatMap((row) => Object.keys(row.metrics)))].sort();
-  const metric = chosen ?? metrics[0] ?? "episode/return";
+  const names = metricNames(comparison);
   const rows = sortedRows(summaryRows(comparison, metric), sorting);
   const sortBy = (key: SortKey) =>
     setSorting((now) => ({ key, descending: now.key === key ? !now.descending : key !== "name" }));
@@ -56,18 +60,21 @@ export function SummaryTable({
           <Select
             aria-label="Metric of the summary"
             size="xs"
-            data={[...new Set([metric, ...names])].map((name) => ({ value: name, label: metricTitle(name) }))}
+            data={[...new Set([metric, ...names])].map((name) => ({
+              value: name,
+              label: metricTitle(catalogue, name),
+            }))}
             value={metric}
             allowDeselect={false}
             searchable
-            onChange={setChosen}
+            onChange={onMetric}
           />
         </Group>
         <Button size="xs" variant="default" onClick={saveAll}>
           Save all metrics (CSV)
         </Button>
       </Group>
-      <Table.ScrollContainer minWidth={0} tabIndex={0}>
+      <WideTable label="Table of results">
         <Table verticalSpacing={6}>
           <Table.Thead>
             <Table.Tr>
@@ -88,7 +95,7 @@ export function SummaryTable({
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
     </section>
   );
 }
@@ -103,7 +110,7 @@ function Row({ row }: { row: SummaryRow }) {
         <Score value={row.last} meaning="Last" />
       </Table.Td>
       <Table.Td ta="right">
-        <Score value={row.max} meaning="Greatest" />
+        <Score value={row.max} meaning="Max" />
       </Table.Td>
       <Table.Td ta="right">
         <Score value={row.mean} meaning="Mean of the last 100" />

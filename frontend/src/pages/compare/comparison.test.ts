@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Comparison, Run } from "@/api/types";
+import type { ComparedRun, Comparison } from "@/api/types";
 import {
   readMetrics,
   readRuns,
@@ -35,13 +35,15 @@ describe("the URL", () => {
   });
 });
 
-const run = (id: number, name: string) => ({ id, name, state: "finished", episodes: 7 }) as Run;
+const run = (id: number, name: string) =>
+  ({ id, name, label: name, state: "finished", episodes: 7 }) as ComparedRun;
 const values = (last: number | "NaN" | "Infinity", max: number) => ({
   "episode/return": { last, max, mean_last_100: 1 },
 });
 const comparison: Comparison = {
   runs: [run(1, "run 10"), run(2, "run 9"), run(3, "run 1"), run(4, "none")],
   differences: [],
+  groups: [],
   summary: [
     { run_id: 1, metrics: values(5, 9), episodes: 3, wall_seconds: 60 },
     { run_id: 2, metrics: values("NaN", 2), episodes: 4, wall_seconds: 30 },

@@ -1,6 +1,6 @@
 /** What the comparison page shows, as its URL says it. */
 
-import type { Comparison, MetricValue, Run } from "@/api/types";
+import type { ComparedRun, Comparison, MetricValue } from "@/api/types";
 import type { Cell } from "@/charts/csv";
 
 export const DEFAULT_METRIC = "episode/return";
@@ -28,6 +28,15 @@ export function writeMetrics(search: URLSearchParams, metrics: readonly string[]
   return written(search, "metric", usual ? "" : metrics.join(","));
 }
 
+/** The metric that the summary tells of: the one chosen, else the first curve's. */
+export function readSummary(search: URLSearchParams): string {
+  return search.get("summary") || (readMetrics(search)[0] ?? DEFAULT_METRIC);
+}
+
+export function writeSummary(search: URLSearchParams, metric: string | null): URLSearchParams {
+  return written(search, "summary", metric ?? "");
+}
+
 function written(search: URLSearchParams, name: string, value: string): URLSearchParams {
   const next = new URLSearchParams(search);
   if (value) next.set(name, value);
@@ -35,8 +44,24 @@ function written(search: URLSearchParams, name: string, value: string): URLSearc
   return next;
 }
 
+/** What tells a run from the others; its number stands beside it. */
+export function labelWithoutNumber({ label, id }: ComparedRun): string {
+  const end = ` #${id}`;
+  return label.endsWith(end) ? label.slice(0, -end.length) : label;
+}
+
+/** The runs of each configuration, whatever their seeds. */
+export function groupedRuns({ runs, groups }: Comparison): ComparedRun[][] {
+  return groups.map((ids) => runs.filter(({ id }) => ids.includes(id)));
+}
+
+/** Every metric that one of the runs has reported. */
+export function metricNames({ summary }: Comparison): string[] {
+  return [...new Set(summary.flatMap((row) => Object.keys(row.metrics)))].sort();
+}
+
 export interface SummaryRow {
-  run: Run;
+  run: ComparedRun;
   last: MetricValue | null;
   max: MetricValue | null;
   mean: MetricValue | null;
@@ -75,7 +100,7 @@ function rank(value: MetricValue | null): number | null {
 export function sortedRows(rows: readonly SummaryRow[], { key, descending }: Sorting): SummaryRow[] {
   const sign = descending ? -1 : 1;
   return rows.toSorted((a, b) => {
-    if (key === "name") return sign * a.run.name.localeCompare(b.run.name, undefined, { numeric: true });
+    if (key === "name") return sign * a.run.label.localeCompare(b.run.label, undefined, { numeric: true });
     const [left, right] = [rank(a[key]), rank(b[key])];
     if (left === null || right === null) return Number(left === null) - Number(right === null);
     return left === right ? a.run.id - b.run.id : sign * (left < right ? -1 : 1);

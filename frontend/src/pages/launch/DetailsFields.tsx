@@ -1,8 +1,8 @@
 import { TagsInput, Textarea, TextInput } from "@mantine/core";
-import type { FieldErrors } from "./draft";
-import classes from "./launch.module.css";
-import { tidyTags } from "./tags";
-import { inputId } from "./useConfigDraft";
+import type { FieldErrors } from "@/config-form/draft";
+import classes from "@/config-form/fields.module.css";
+import { tidyTags } from "@/ui/tags";
+import { inputId } from "@/config-form/useConfigDraft";
 
 /** What a run is called and filed under; none of it changes what is learnt. */
 export interface Details {

@@ -1,43 +1,40 @@
-import { Stack, Title } from "@mantine/core";
+import { Alert, Button, Group, Stack, Text, Title } from "@mantine/core";
+import { useSessionStorage } from "@mantine/hooks";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { useLaunchRun } from "@/api/mutations";
-import { ApiError } from "@/api/problem";
 import type { Environment, LaunchRequest, Preset } from "@/api/types";
-import { ConfigFields } from "./ConfigFields";
+import { ConfigFields } from "@/config-form/ConfigFields";
+import type { FieldErrors } from "@/config-form/draft";
+import { parseNumber } from "@/config-form/numbers";
+import type { Reference, StartingPoint } from "@/config-form/reference";
+import { sectionsOf, splitEssential, type Variant } from "@/config-form/schema";
+import { placeErrors } from "@/config-form/serverErrors";
+import { type ConfigDraft, focusFirst, useConfigDraft } from "@/config-form/useConfigDraft";
 import { DETAIL_NAMES, type Details, DetailsFields, NO_DETAILS } from "./DetailsFields";
-import { type FieldErrors, placeErrors } from "./draft";
 import classes from "./launch.module.css";
 import { LaunchSummary } from "./LaunchSummary";
 import { MethodCards } from "./MethodCards";
-import { parseNumber } from "./numbers";
 import { PresetCards } from "./PresetCards";
-import { sectionsOf, splitEssential, type Variant } from "./schema";
-import { type Reference, referenceFor, type StartingPoint } from "./startingPoint";
-import { type ConfigDraft, focusFirst, useConfigDraft } from "./useConfigDraft";
+import { referenceFor } from "./startingPoint";
 
 interface LaunchFormProps {
   variants: Variant[];
   presets: readonly Preset[];
   environments: readonly Environment[];
   start: StartingPoint;
-  initialDetails?: Details;
   onPreset: (name: string) => void;
   /** Another method was chosen, and what it begins with. */
   onMethod: (reference: Reference) => void;
 }
 
-export function LaunchForm({
-  variants,
-  presets,
-  environments,
-  start,
-  initialDetails,
-  onPreset,
-  onMethod,
-}: LaunchFormProps) {
-  const config = useConfigDraft(variants, start);
-  const [details, setDetails] = useState<Details>(initialDetails ?? NO_DETAILS);
+export function LaunchForm({ variants, presets, environments, start, onPreset, onMethod }: LaunchFormProps) {
+  const config = useConfigDraft(variants, start, "launch");
+  const [details, setDetails, forgetDetails] = useSessionStorage<Details>({
+    key: "arcadia-launch-details",
+    defaultValue: NO_DETAILS,
+    getInitialValueInEffect: false,
+  });
   const [detailErrors, setDetailErrors] = useState<FieldErrors>({});
   const [problems, setProblems] = useState<string[]>([]);
   const launch = useLaunchRun();
@@ -61,9 +58,12 @@ export function LaunchForm({
     }
     try {
       const run = await launch.mutateAsync(requestOf(config, details));
+      config.forget();
+      forgetDetails();
       await navigate(`/runs/${run.id}`);
     } catch (error) {
-      const { byField, elsewhere } = problemOf(error, config);
+      const names = [...config.fields.map((field) => field.name), ...DETAIL_NAMES];
+      const { byField, elsewhere } = placeErrors(error, names);
       config.takeServerErrors(pick(byField, (name) => !DETAIL_NAMES.includes(name)));
       setDetailErrors(pick(byField, (name) => DETAIL_NAMES.includes(name)));
       setProblems(elsewhere);
@@ -74,6 +74,7 @@ export function LaunchForm({
   return (
     <form className={classes.page} onSubmit={(event) => void submit(event)} noValidate>
       <Stack gap="lg">
+        {config.restored && <RestoredNote onBeginAnew={config.beginAnew} />}
         <MethodCards
           variants={variants}
           chosen={config.variant?.algorithm}
@@ -101,6 +102,19 @@ export function LaunchForm({
   );
 }
 
+function RestoredNote({ onBeginAnew }: { onBeginAnew: () => void }) {
+  return (
+    <Alert variant="default" p="xs">
+      <Group justify="space-between">
+        <Text size="sm">What you had written here is back.</Text>
+        <Button size="compact-sm" variant="default" onClick={onBeginAnew}>
+          Begin anew
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
+
 function requestOf(config: ConfigDraft, details: Details): LaunchRequest {
   const { name, tags, notes, priority } = details;
   return {
@@ -122,13 +136,6 @@ function inShownOrder(config: ConfigDraft): { name: string }[] {
   const { essential, others } = splitEssential(config.fields);
   const sections = sectionsOf(others).flatMap(([, fields]) => fields);
   return [...essential, ...sections, ...DETAIL_NAMES.map((name) => ({ name }))];
-}
-
-function problemOf(error: unknown, config: ConfigDraft): ReturnType<typeof placeErrors> {
-  if (!(error instanceof ApiError) || error.fieldErrors.length === 0) {
-    return { byField: {}, elsewhere: [error instanceof Error ? error.message : String(error)] };
-  }
-  return placeErrors(error.fieldErrors, [...config.fields.map((field) => field.name), ...DETAIL_NAMES]);
 }
 
 function pick(errors: FieldErrors, wanted: (name: string) => boolean): FieldErrors {

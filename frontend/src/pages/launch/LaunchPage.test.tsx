@@ -1,11 +1,13 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { RunConfig } from "@/api/types";
+import { beforeEach, expect, it } from "vitest";
+import type { Environment, RunConfig } from "@/api/types";
+import { anEnvironment } from "@/testing/environments";
 import { aMethod } from "@/testing/methods";
 import { aPreset } from "@/testing/presets";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
+import { refusal, serve } from "@/testing/server";
 import LaunchPage from "./LaunchPage";
 
 const epsilons = {
@@ -21,7 +23,7 @@ const schema = {
   $defs: {
     Paac: aMethod("paac", "PAAC", ["CartPole-v1", "Catch"]),
     A3c: aMethod("a3c", "A3C", ["CartPole-v1", "Catch", "Pendulum"]),
-    Q: aMethod("q", "One-step Q", ["CartPole-v1", "Catch"], { final_epsilons: epsilons }),
+    Q: aMethod("one_step_q", "One-step Q", ["CartPole-v1", "Catch"], { final_epsilons: epsilons }),
   },
 };
 const preset = (name: string, title: string, total_steps: number, more: RunConfig = {}) =>
@@ -30,56 +32,37 @@ const preset = (name: string, title: string, total_steps: number, more: RunConfi
     { algorithm: "paac", env: "CartPole-v1", total_steps, gamma: 0.99, ...more },
     { title, method: String(more["algorithm"] ?? "paac").toUpperCase() },
   );
-const environment = (id: string, algorithms: string[]) => ({
-  id,
-  title: id.replace("-v1", ""),
-  group: "Small",
-  kind: "vector",
-  frames_per_step: 1,
-  algorithms,
-  unfit_because: "its actions are continuous",
-});
+const environment = (id: string, algorithms: Environment["algorithms"]) => anEnvironment(id, { algorithms });
 const like = aRun({
   id: 12,
   name: "older",
   config: { algorithm: "paac", env: "CartPole-v1", total_steps: 5000, gamma: 0.5 },
 });
 
-// Many inputs under a simulated browser, on machines that do other things too.
-vi.setConfig({ testTimeout: 30_000 });
-
-let posted: unknown[] = [];
-let answer: () => Response = () => Response.json(aRun({ id: 77 }), { status: 201 });
+let answer: () => Response;
+let server: ReturnType<typeof serve>;
+const posted = () => server.of("POST /runs").map(({ body }) => body);
 
 beforeEach(() => {
-  posted = [];
   answer = () => Response.json(aRun({ id: 77 }), { status: 201 });
-  const answers: Record<string, unknown> = {
-    "/api/v1/config-schema": schema,
-    "/api/v1/presets": [
+  server = serve({
+    "GET /config-schema": schema,
+    "GET /presets": [
       preset("short", "A short one", 2000),
       preset("long", "A long one", 9000),
       preset("swing", "Swing up", 300, { algorithm: "a3c", env: "Pendulum", gamma: 0.9 }),
       preset("both", "Both hands", 400, { algorithm: "a3c", gamma: 0.95 }),
     ],
-    "/api/v1/environments": [
-      environment("CartPole-v1", ["paac", "a3c", "q"]),
-      environment("Catch", ["paac", "a3c", "q"]),
+    "GET /environments": [
+      environment("CartPole-v1", ["paac", "a3c", "one_step_q"]),
+      environment("Catch", ["paac", "a3c", "one_step_q"]),
       environment("Pendulum", ["a3c"]),
     ],
-    "/api/v1/workers": [],
-    "/api/v1/runs/12": like,
-  };
-  vi.stubGlobal("fetch", async (input: RequestInfo | URL, init?: RequestInit) => {
-    const request = input instanceof Request ? input : new Request(new URL(String(input), "http://h"), init);
-    if (request.method === "POST") {
-      posted.push(await request.json());
-      return answer();
-    }
-    return Response.json(answers[new URL(request.url).pathname]);
+    "GET /workers": [],
+    "GET /runs/12": like,
+    "POST /runs": () => answer(),
   });
 });
-afterEach(() => vi.unstubAllGlobals());
 
 async function open(at: string) {
   const page = renderPage(<LaunchPage />, {
@@ -91,7 +74,7 @@ async function open(at: string) {
 }
 
 const type = async (label: RegExp, text: string) => {
-  const input = screen.getByLabelText(label);
+  const input = await screen.findByLabelText(label);
   await userEvent.clear(input);
   await userEvent.click(input);
   await userEvent.paste(text);
@@ -103,7 +86,7 @@ it("launches what the preset says with what was changed, and goes to the run", a
   await type(/Total steps total_steps/, "10k");
   await launch();
   await waitFor(() => expect(router.state.location.pathname).toBe("/runs/77"));
-  expect(posted).toEqual([
+  expect(posted()).toEqual([
     {
       config: { algorithm: "paac", env: "CartPole-v1", total_steps: 10_000, gamma: 0.99 },
       priority: 0,
@@ -120,15 +103,22 @@ it("keeps a value out of range here, and moves to the first such field", async (
   expect(steps).toHaveProperty("ariaInvalid", "true");
   expect(screen.getByText("Must be from 0 to 1.")).toBeTruthy();
   await waitFor(() => expect(document.activeElement).toBe(steps));
-  expect(posted).toEqual([]);
+  expect(posted()).toEqual([]);
+});
+
+it("understands a decimal comma, and asks what is meant where it could be either", async () => {
+  await open("/?preset=long");
+  await type(/Discount gamma/, "1,000");
+  await launch();
+  expect(screen.getByText(/can be read in two ways/)).toBeTruthy();
+  await type(/Discount gamma/, "0,003");
+  await launch();
+  await waitFor(() => expect(posted()).toHaveLength(1));
+  expect(posted()[0]).toMatchObject({ config: { gamma: 0.003 } });
 });
 
 it("puts the server's objection beside the field it names", async () => {
-  answer = () =>
-    Response.json(
-      { title: "Invalid", detail: "Wrong.", errors: [{ field: "config.gamma", message: "too far-sighted" }] },
-      { status: 422, headers: { "Content-Type": "application/problem+json" } },
-    );
+  answer = () => refusal(422, "Wrong.", [{ field: "config.gamma", message: "too far-sighted" }]);
   await open("/");
   await launch();
   const gamma = screen.getByLabelText(/Discount gamma/);
@@ -157,6 +147,36 @@ const choose = (name: RegExp) => userEvent.click(screen.getByRole("radio", { nam
 const address = (search: string, page: Awaited<ReturnType<typeof open>>) =>
   waitFor(() => expect(page.router.state.location.search).toBe(search));
 
+it("has what was written after a reload, until it is given up or launched", async () => {
+  const first = await open("/?preset=long");
+  await type(/Total steps total_steps/, "77");
+  await type(/Name/, "mine");
+  first.unmount();
+  const second = await open("/?preset=long");
+  expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "77");
+  expect(screen.getByLabelText("Name")).toHaveProperty("value", "mine");
+  await launch();
+  await waitFor(() => expect(second.router.state.location.pathname).toBe("/runs/77"));
+  second.unmount();
+  await open("/?preset=long");
+  expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "9000");
+  expect(screen.getByLabelText("Name")).toHaveProperty("value", "");
+});
+
+it("gives up what was written, and begins another preset without it", async () => {
+  const first = await open("/?preset=long");
+  await type(/Total steps total_steps/, "77");
+  first.unmount();
+  const second = await open("/?preset=short");
+  expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "2000");
+  await type(/Total steps total_steps/, "78");
+  second.unmount();
+  await open("/?preset=short");
+  await userEvent.click(screen.getByText("Begin anew"));
+  expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "2000");
+  expect(screen.queryByText("Begin anew")).toBeNull();
+});
+
 it("begins another method with its preset for the same game, and keeps what was changed", async () => {
   const page = await open("/?preset=long");
   await type(/Total steps total_steps/, "77");
@@ -165,8 +185,8 @@ it("begins another method with its preset for the same game, and keeps what was 
   expect(screen.getByRole("radio", { name: /Both hands/ })).toHaveProperty("ariaChecked", "true");
   expect(screen.queryByRole("radio", { name: /A long one/ })).toBeNull();
   await launch();
-  await waitFor(() => expect(posted).toHaveLength(1));
-  expect(posted[0]).toMatchObject({
+  await waitFor(() => expect(posted()).toHaveLength(1));
+  expect(posted()[0]).toMatchObject({
     config: { algorithm: "a3c", env: "CartPole-v1", total_steps: 77, gamma: 0.95 },
   });
 });
@@ -174,16 +194,16 @@ it("begins another method with its preset for the same game, and keeps what was 
 it("begins a method without presets with its defaults, and sends its list of numbers as one", async () => {
   const page = await open("/?preset=long");
   await choose(/^One-step Q/);
-  await address("?method=q", page);
+  await address("?method=one_step_q", page);
   await type(/Final ε final_epsilons/, "0.2, 7");
   await launch();
   expect(screen.getByText("Each must be from 0 to 1, unlike 7.")).toBeTruthy();
   await type(/Final ε final_epsilons/, "0.2 .4");
   await launch();
-  await waitFor(() => expect(posted).toHaveLength(1));
-  expect(posted[0]).toMatchObject({
+  await waitFor(() => expect(posted()).toHaveLength(1));
+  expect(posted()[0]).toMatchObject({
     config: {
-      algorithm: "q",
+      algorithm: "one_step_q",
       env: "CartPole-v1",
       total_steps: 1000,
       gamma: 0.99,
@@ -208,4 +228,36 @@ it("finds presets of every method", async () => {
   await address("?preset=swing", page);
   expect(screen.getByRole("radio", { name: /^A3C/ })).toHaveProperty("ariaChecked", "true");
   expect(screen.getByLabelText(/Discount gamma/)).toHaveProperty("value", "0.9");
+});
+
+it("sends the name, tags, notes and priority that were written", async () => {
+  await open("/?preset=short");
+  await type(/^Name/, " my run ");
+  await userEvent.type(screen.getByLabelText("Tags", { selector: "input" }), "a, b{Enter}");
+  await type(/^Notes/, "Slower?");
+  await type(/^Priority/, "5");
+  await launch();
+  await waitFor(() => expect(posted()).toHaveLength(1));
+  expect(posted()[0]).toMatchObject({ name: "my run", tags: ["a", "b"], notes: "Slower?", priority: 5 });
+});
+
+it("asks for a whole number as the priority", async () => {
+  await open("/?preset=short");
+  await type(/^Priority/, "soon");
+  await launch();
+  expect(screen.getByText("Must be a whole number.")).toBeTruthy();
+  expect(posted()).toEqual([]);
+});
+
+it("says below the summary why the server launched nothing", async () => {
+  answer = () => refusal(503, "The queue is full.");
+  await open("/?preset=short");
+  await launch();
+  expect((await screen.findByText("The queue is full.")).getAttribute("role")).toBe("alert");
+});
+
+it("says that the form could not be fetched", async () => {
+  server = serve({ "GET /config-schema": () => refusal(500, "The schema is away.") });
+  renderPage(<LaunchPage />);
+  expect(await screen.findByText("The schema is away.")).toBeTruthy();
 });

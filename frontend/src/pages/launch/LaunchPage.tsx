@@ -2,12 +2,12 @@ import { Alert, Anchor, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { environmentsQuery, presetsQuery, runQuery } from "@/api/queries";
-import { usePageTitle } from "@/app/usePageTitle";
+import { usePageTitle } from "@/ui/usePageTitle";
 import { QueryProblem } from "@/ui/QueryProblem";
 import classes from "./launch.module.css";
 import { LaunchForm } from "./LaunchForm";
 import { startingPoint } from "./startingPoint";
-import { useVariants } from "./useVariants";
+import { useVariants } from "@/config-form/useVariants";
 
 /** /launch?preset=NAME begins with a preset, ?method=NAME with its defaults, ?like=12 with the configuration of run 12. */
 export default function LaunchPage() {

@@ -3,10 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { workersQuery } from "@/api/queries";
 import type { ConfigValue, Environment, RunConfig } from "@/api/types";
 import { exact, plural, short } from "@/ui/format";
-import { isChanged, shown } from "./draft";
+import { isChanged, shown } from "@/config-form/draft";
 import classes from "./launch.module.css";
 import { queueHint } from "./queueHint";
-import type { ConfigDraft } from "./useConfigDraft";
+import type { ConfigDraft } from "@/config-form/useConfigDraft";
 
 interface LaunchSummaryProps {
   config: ConfigDraft;

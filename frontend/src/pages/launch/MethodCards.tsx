@@ -2,12 +2,12 @@ import { Radio, Text } from "@mantine/core";
 import type { Environment } from "@/api/types";
 import classes from "./launch.module.css";
 import { besideTitle } from "./methodWords";
-import type { Variant } from "./schema";
+import type { Variant } from "@/config-form/schema";
 
 interface MethodCardsProps {
   variants: readonly Variant[];
   chosen: string | undefined;
-  /** The game that is to be learnt, if it is known. */
+  /** The chosen game, if it is known. */
   environment: Environment | undefined;
   onChoose: (variant: Variant) => void;
 }

@@ -9,13 +9,13 @@ import { foundPresets } from "./presetSearch";
 interface PresetCardsProps {
   presets: readonly Preset[];
   environments: readonly Environment[];
-  /** The method whose presets are offered while nothing is searched for. */
+  /** Without a search, the presets of this method are offered. */
   algorithm: string | undefined;
   chosen: string | null;
   onChoose: (name: string) => void;
 }
 
-/** Ready-made configurations: what each shows, and where the numbers of the chosen one come from. */
+/** Ready-made configurations, and the source of the chosen one. */
 export function PresetCards({ presets, environments, algorithm, chosen, onChoose }: PresetCardsProps) {
   const [text, setText] = useState("");
   const titleOf = (env: string) => environments.find(({ id }) => id === env)?.title ?? env;
@@ -69,7 +69,7 @@ export function PresetCards({ presets, environments, algorithm, chosen, onChoose
       </Radio.Group>
       {source && (
         <Text size="xs" c="dimmed">
-          Where its numbers come from: {source}
+          Source: {source}
         </Text>
       )}
     </Stack>

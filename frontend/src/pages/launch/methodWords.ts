@@ -1,4 +1,4 @@
-import type { Variant } from "./schema";
+import type { Variant } from "@/config-form/schema";
 
 /** What a method's title does not say already: what it stands for, and the paper that it is from. */
 export function besideTitle({ title, description }: Pick<Variant, "title" | "description">): string {

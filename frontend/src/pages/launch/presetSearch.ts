@@ -5,7 +5,7 @@ interface PresetGroup {
   members: Preset[];
 }
 
-/** The presets of one method, or, of every method, those in whose name, title, game or method all words occur. */
+/** Search the presets of every method for all words; without words, take the presets of one method. */
 export function foundPresets(
   presets: readonly Preset[],
   text: string,

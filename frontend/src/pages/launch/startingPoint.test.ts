@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Environment, Run, Worker } from "@/api/types";
 import { aPreset } from "@/testing/presets";
-import { environmentChoices } from "./environmentChoices";
 import { foundPresets } from "./presetSearch";
 import { queueHint } from "./queueHint";
-import type { Variant } from "./schema";
-import { keyOf, referenceFor, startingPoint } from "./startingPoint";
+import { keyOf } from "@/config-form/reference";
+import type { Variant } from "@/config-form/schema";
+import { referenceFor, startingPoint } from "./startingPoint";
 
 const presets = [
   aPreset(
@@ -91,23 +91,6 @@ describe("another method begins", () => {
     const defaults = referenceFor(variant("dqn"), presets, known, "Pong");
     expect(defaults.preset).toBeNull();
     expect(keyOf(defaults)).toBe(start(null, "dqn").key);
-  });
-});
-
-describe("environments", () => {
-  it("stand by group under names that hold the id, and what a method cannot learn says why", () => {
-    expect(environmentChoices(["CartPole-v1", "Pong", "New-v0"], known, "PAAC")).toEqual([
-      { group: "Small", items: [{ value: "CartPole-v1", label: "CartPole · CartPole-v1" }] },
-      { group: "Atari", items: [{ value: "Pong", label: "Pong · Pong" }] },
-      { group: "Environments", items: [{ value: "New-v0", label: "New-v0" }] },
-      {
-        group: "Not for PAAC: its actions are continuous",
-        items: [
-          { value: "Catch", label: "Catch · Catch", disabled: true },
-          { value: "Pendulum-v1", label: "Pendulum · Pendulum-v1", disabled: true },
-        ],
-      },
-    ]);
   });
 });
 

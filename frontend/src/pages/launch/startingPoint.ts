@@ -1,35 +1,8 @@
-/** What the form begins with: a preset, another run's configuration, or the defaults. */
+/** What the launch form begins with: a preset, another run's configuration, or the defaults. */
 
-import type { ConfigValue, Environment, Preset, Run, RunConfig } from "@/api/types";
-import { sameValue } from "./draft";
-import { defaultsOf, type Variant, variantFor } from "./schema";
-
-/** What changes are marked against. */
-export interface Reference {
-  title: string;
-  values: RunConfig;
-  /** The preset that it is, if it is one. */
-  preset: string | null;
-}
-
-export interface StartingPoint {
-  /** Changes whenever the form has to begin anew. */
-  key: string;
-  values: RunConfig;
-  reference: Reference;
-}
-
-function differences(a: RunConfig, b: RunConfig): number {
-  return Object.keys({ ...a, ...b }).filter((name) => !sameValue(a[name], b[name])).length;
-}
-
-/** The preset of its method that differs least from a configuration. */
-export function nearestPreset(presets: readonly Preset[], config: RunConfig): Preset | undefined {
-  const [nearest] = presets
-    .filter((preset) => preset.config["algorithm"] === config["algorithm"])
-    .toSorted((a, b) => differences(a.config, config) - differences(b.config, config));
-  return nearest;
-}
+import type { ConfigValue, Environment, Preset, Run } from "@/api/types";
+import { keyOf, nearestPreset, type Reference, type StartingPoint } from "@/config-form/reference";
+import { defaultsOf, type Variant, variantFor } from "@/config-form/schema";
 
 const ofPreset = ({ name, title, config }: Preset): Reference => ({ title, values: config, preset: name });
 
@@ -39,11 +12,11 @@ const ofDefaults = (variant: Variant): Reference => ({
   preset: null,
 });
 
-export function presetsOf(presets: readonly Preset[], { algorithm }: Variant): Preset[] {
+function presetsOf(presets: readonly Preset[], { algorithm }: Variant): Preset[] {
   return presets.filter((preset) => preset.config["algorithm"] === algorithm);
 }
 
-/** Where a method is best begun for a game: at its preset for that game, else for one that looks alike, else for any. */
+/** Choose a method's preset for this game, else for a game of the same kind, else for any; without presets its defaults. */
 export function referenceFor(
   variant: Variant,
   presets: readonly Preset[],
@@ -59,14 +32,11 @@ export function referenceFor(
   return found ? ofPreset(found) : ofDefaults(variant);
 }
 
-/** What a page's address names: a preset or a method; the first preset where it names neither. */
+/** The preset or method that the address names; with neither, the form begins with the first preset. */
 export interface Wanted {
   preset: string | null;
   method: string | null;
 }
-
-export const keyOf = ({ preset, values }: Reference): string =>
-  preset === null ? `method ${String(values["algorithm"])}` : `preset ${preset}`;
 
 export function startingPoint(
   presets: readonly Preset[],

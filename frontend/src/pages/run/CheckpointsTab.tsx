@@ -1,7 +1,8 @@
-import { Anchor, Badge, Button, Group, Stack, Table, Text } from "@mantine/core";
+import { Anchor, Badge, Button, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { fileAddress } from "@/api/client";
+import { usePinCheckpoint } from "@/api/mutations";
 import { checkpointsQuery } from "@/api/queries";
 import type { Checkpoint, Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
@@ -9,12 +10,14 @@ import { bytes } from "@/ui/format";
 import { Score, Short, TimeAgo } from "@/ui/Quantity";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { isActive } from "@/ui/states";
+import { WideTable } from "@/ui/WideTable";
 import { ForkModal } from "./ForkModal";
 import classes from "./run.module.css";
 
 /** The saved states of a run, and new runs that go on from them. */
 export function CheckpointsTab({ run }: { run: Run }) {
   const query = useQuery(checkpointsQuery(run.id));
+  const pin = usePinCheckpoint(run.id);
   const [forked, setForked] = useState<Checkpoint | null>(null);
   if (query.isError && !query.data) {
     return <QueryProblem error={query.error} retry={() => void query.refetch()} />;
@@ -33,10 +36,10 @@ export function CheckpointsTab({ run }: { run: Run }) {
   return (
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
-        A fork goes on learning from a checkpoint, with other hyper-parameters if you like. The last three and
-        the best are kept.
+        A fork goes on learning from a checkpoint, with other hyper-parameters if you like. The first, the
+        best and the last are kept, and others spread evenly between them. Pin one to keep it for good.
       </Text>
-      <Table.ScrollContainer minWidth={0} className={classes.card}>
+      <WideTable label="Table of checkpoints" className={classes.card}>
         <Table verticalSpacing={6} className={classes.oneLine}>
           <Table.Thead>
             <Table.Tr>
@@ -50,7 +53,9 @@ export function CheckpointsTab({ run }: { run: Run }) {
               <Table.Th ta="right" visibleFrom="sm">
                 Age
               </Table.Th>
-              <Table.Th />
+              <Table.Th>
+                <VisuallyHidden>Actions</VisuallyHidden>
+              </Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -59,17 +64,20 @@ export function CheckpointsTab({ run }: { run: Run }) {
                 key={checkpoint.id}
                 checkpoint={checkpoint}
                 onFork={() => setForked(checkpoint)}
+                onPin={() => pin.mutate({ checkpoint: checkpoint.id, pinned: !checkpoint.pinned })}
               />
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
       {forked && <ForkModal run={run} checkpoint={forked} onClose={() => setForked(null)} />}
     </Stack>
   );
 }
 
-function CheckpointRow({ checkpoint, onFork }: { checkpoint: Checkpoint; onFork: () => void }) {
+type RowProps = { checkpoint: Checkpoint; onFork: () => void; onPin: () => void };
+
+function CheckpointRow({ checkpoint, onFork, onPin }: RowProps) {
   return (
     <Table.Tr>
       <Table.Td>
@@ -102,6 +110,15 @@ function CheckpointRow({ checkpoint, onFork }: { checkpoint: Checkpoint; onFork:
             <Anchor href={fileAddress(checkpoint.file_id)} size="sm" download visibleFrom="sm">
               Download
             </Anchor>
+            <Button
+              size="compact-sm"
+              variant={checkpoint.pinned ? "light" : "subtle"}
+              aria-label={`Keep the checkpoint at step ${checkpoint.step} for good`}
+              aria-pressed={checkpoint.pinned}
+              onClick={onPin}
+            >
+              {checkpoint.pinned ? "Pinned" : "Pin"}
+            </Button>
             <Button size="compact-sm" variant="default" onClick={onFork}>
               Fork
               <Text span inherit visibleFrom="sm">

@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { presetsQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
-import { sameValue, shown } from "@/pages/launch/draft";
-import { nearestPreset } from "@/pages/launch/startingPoint";
-import { useConfigFields } from "./useConfigFields";
+import { sameValue, shown } from "@/config-form/draft";
+import { nearestPreset } from "@/config-form/reference";
+import { useConfigFields } from "@/config-form/useConfigFields";
 import classes from "./run.module.css";
 
 const ALWAYS = [

@@ -4,22 +4,23 @@ import { useState } from "react";
 import { Link } from "react-router";
 import { presetsQuery } from "@/api/queries";
 import type { ConfigValue, Run } from "@/api/types";
-import { sameValue, shown } from "@/pages/launch/draft";
-import { type FormField, sectionsOf } from "@/pages/launch/schema";
+import { sameValue, shown } from "@/config-form/draft";
+import { type FormField, sectionsOf } from "@/config-form/schema";
 import { CommandLine } from "@/ui/CommandLine";
+import { WideTable } from "@/ui/WideTable";
 import { curlCommand, shellCommand, trainCommand } from "./commands";
 import classes from "./run.module.css";
-import { useConfigFields } from "./useConfigFields";
+import { useConfigFields } from "@/config-form/useConfigFields";
 
-/** Every setting of a run, what of it is not the default, and how to have it again elsewhere. */
+/** Every setting of a run beside its default, and commands that run it again. */
 export function ConfigTab({ run }: { run: Run }) {
   const presets = useQuery(presetsQuery);
   return (
     <Stack gap="md" className={classes.narrow}>
       <Settings run={run} />
-      <section className={classes.card} aria-label="Have the same again">
+      <section className={classes.card} aria-label="Run this again">
         <Title order={2} mb="xs">
-          Have the same again
+          Run this again
         </Title>
         <Stack gap="sm">
           <Group gap="xs">
@@ -32,7 +33,7 @@ export function ConfigTab({ run }: { run: Run }) {
             title="On this server, from a shell"
             command={curlCommand(window.location.origin, run.config)}
           />
-          <Command title="Without any server" command={trainCommand(run, presets.data ?? [])} />
+          <Command title="Without a server" command={trainCommand(run, presets.data ?? [])} />
           {run.command && <Command title="How the worker started it" command={shellCommand(run.command)} />}
         </Stack>
       </section>
@@ -58,7 +59,7 @@ function Settings({ run }: { run: Run }) {
           onChange={(event) => setOnlyChanged(event.currentTarget.checked)}
         />
       </Group>
-      <Table.ScrollContainer minWidth={0}>
+      <WideTable label="Table of settings">
         <Table verticalSpacing={6} layout="auto">
           <Table.Thead>
             <Table.Tr>
@@ -93,7 +94,7 @@ function Settings({ run }: { run: Run }) {
             </Table.Tbody>
           )}
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
     </section>
   );
 }

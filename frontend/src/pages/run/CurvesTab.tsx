@@ -1,6 +1,6 @@
 import { Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { metricNamesQuery } from "@/api/queries";
+import { metricCatalogueQuery, metricNamesQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
 import chartClasses from "@/charts/charts.module.css";
 import { CurveControls } from "@/charts/CurveControls";
@@ -26,11 +26,12 @@ export function SystemTab({ run }: { run: Run }) {
 function CurveGrid({ run, shows }: { run: Run; shows: (name: string) => boolean }) {
   const [view, setView] = useCurveView();
   const names = useQuery(metricNamesQuery(run.id));
+  const { data: catalogue = [], isPending } = useQuery(metricCatalogueQuery);
   if (names.isError && !names.data) {
     return <QueryProblem error={names.error} retry={() => void names.refetch()} />;
   }
-  if (!names.data) return <Text c="dimmed">Loading the curves…</Text>;
-  const sections = metricSections(names.data.filter(shows));
+  if (!names.data || isPending) return <Text c="dimmed">Loading the curves…</Text>;
+  const sections = metricSections(catalogue, names.data.filter(shows));
   if (sections.length === 0) {
     return (
       <EmptyState title="No curves yet">
@@ -52,7 +53,7 @@ function CurveGrid({ run, shows }: { run: Run; shows: (name: string) => boolean 
             {section.title}
           </Title>
           <div className={chartClasses.grid}>
-            {chartsOf(section.names).map((chart) => (
+            {chartsOf(catalogue, section.names).map((chart) => (
               <div key={chart.metrics.join()} className={classes.card}>
                 <Figure runs={[run.id]} chart={chart} view={view} />
               </div>

@@ -1,10 +1,19 @@
 import { Button, Code, CopyButton, Group, Title } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { Run } from "@/api/types";
+import { CureButton } from "./CureButton";
 import classes from "./run.module.css";
 
+/** The stack alone: the title above it says what its last line says. */
+function withoutMessage(traceback: string, message: string): string {
+  const lines = traceback.trimEnd().split("\n");
+  return lines.length > 1 && lines.at(-1)?.endsWith(message) ? lines.slice(0, -1).join("\n") : traceback;
+}
+
 /** Why a run failed, in the trainer's own words. */
-export function FailureCard({ failure }: { failure: NonNullable<Run["failure"]> }) {
+export function FailureCard({ run }: { run: Run }) {
+  const { failure } = run;
+  if (!failure) return null;
   return (
     <section className={`${classes.card} ${classes.failure}`} role="alert">
       <Group gap="xs" wrap="nowrap" align="flex-start" mb="xs">
@@ -12,19 +21,22 @@ export function FailureCard({ failure }: { failure: NonNullable<Run["failure"]> 
         <Title order={2}>{failure.message}</Title>
       </Group>
       {failure.traceback && (
-        <>
-          <Code block className={classes.traceback} tabIndex={0}>
-            {failure.traceback}
-          </Code>
+        <Code block className={classes.traceback} tabIndex={0}>
+          {withoutMessage(failure.traceback, failure.message)}
+        </Code>
+      )}
+      <Group gap="xs" mt="xs">
+        <CureButton run={run} />
+        {failure.traceback && (
           <CopyButton value={failure.traceback}>
             {({ copied, copy }) => (
-              <Button size="xs" variant="default" mt="xs" onClick={copy}>
+              <Button size="xs" variant="default" onClick={copy}>
                 {copied ? "Copied" : "Copy traceback"}
               </Button>
             )}
           </CopyButton>
-        </>
-      )}
+        )}
+      </Group>
     </section>
   );
 }

@@ -1,60 +1,98 @@
 import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Checkpoint } from "@/api/types";
+import { expect, it } from "vitest";
+import { aCheckpoint } from "@/testing/files";
 import { aMethod } from "@/testing/methods";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
+import { refusal, serve } from "@/testing/server";
 import { ForkModal } from "./ForkModal";
 
-// Many inputs under a simulated browser, on machines that do other things too.
-vi.setConfig({ testTimeout: 30_000 });
-
-const schema = {
-  oneOf: [{ $ref: "#/$defs/Paac" }],
-  $defs: { Paac: aMethod("paac", "PAAC", ["CartPole-v1"]) },
-};
+const schema = aMethod("paac", "PAAC", ["CartPole-v1"]);
 const run = aRun({
   id: 3,
   config: { algorithm: "paac", env: "CartPole-v1", total_steps: 5000, gamma: 0.5 },
 });
-const checkpoint = { id: 8, step: 2000 } as Checkpoint;
 
-let posted: unknown[] = [];
-let sendSchema: (schema: object) => void = () => undefined;
-
-beforeEach(() => {
-  posted = [];
-  const coming = new Promise<object>((resolve) => (sendSchema = resolve));
-  vi.stubGlobal("fetch", async (input: RequestInfo | URL, init?: RequestInit) => {
-    const request = input instanceof Request ? input : new Request(new URL(String(input), "http://h"), init);
-    if (request.method === "POST") {
-      posted.push(await request.json());
-      return Response.json(aRun({ id: 77 }), { status: 201 });
-    }
-    return Response.json(request.url.endsWith("config-schema") ? await coming : []);
+function open(more: Record<string, object> = {}) {
+  const server = serve({
+    "GET /config-schema": schema,
+    "GET /environments": [],
+    "POST /runs/3/fork": aRun({ id: 77 }),
+    ...more,
   });
-});
-afterEach(() => vi.unstubAllGlobals());
+  const page = renderPage(
+    <ForkModal run={run} checkpoint={aCheckpoint(8, 2000)} onClose={() => undefined} />,
+    {
+      routes: [{ path: "/runs/:id", element: <p>The run page</p> }],
+    },
+  );
+  return { ...page, server };
+}
+
+async function write(label: RegExp, text: string) {
+  const input = await screen.findByLabelText<HTMLInputElement>(label);
+  await userEvent.clear(input);
+  await userEvent.click(input);
+  await userEvent.paste(text);
+}
 
 it("begins with the run's configuration, also where the form was not known yet, and sends what was changed", async () => {
-  const { router } = renderPage(<ForkModal run={run} checkpoint={checkpoint} onClose={() => undefined} />, {
-    routes: [{ path: "/runs/:id", element: <p>The run page</p> }],
-  });
+  let sendSchema: (schema: object) => void = () => undefined;
+  const coming = new Promise<object>((resolve) => (sendSchema = resolve));
+  const { router, server } = open({ "GET /config-schema": () => coming });
   expect(await screen.findByText("Loading the form…")).toBeTruthy();
   sendSchema(schema);
 
   const discount = await screen.findByLabelText<HTMLInputElement>(/Discount gamma/);
   expect(discount.value).toBe("0.5");
-  expect(screen.getByText("Nothing changed yet: it goes on as before.")).toBeTruthy();
-  await userEvent.clear(discount);
-  await userEvent.click(discount);
-  await userEvent.paste("0.9");
+  expect(screen.getByText("Nothing changed yet.")).toBeTruthy();
+  await write(/Discount gamma/, "0.9");
   expect(screen.getByText("1 setting changed.")).toBeTruthy();
   await userEvent.click(screen.getByText("Launch fork"));
 
   await waitFor(() => expect(router.state.location.pathname).toBe("/runs/77"));
-  expect(posted).toEqual([
+  expect(server.of("POST /runs/3/fork").map(({ body }) => body)).toEqual([
     { checkpoint_id: 8, overrides: { gamma: 0.9 }, name: expect.stringContaining("from 2") as string },
   ]);
+});
+
+it("says how much the fork will train, and sends none that would end where it begins", async () => {
+  const { server } = open();
+  await screen.findByText(/and trains 3 k steps more/);
+  await write(/Total steps/, "2000");
+  expect(screen.getByText(/Raise the total steps above 2.000/)).toBeTruthy();
+  expect(screen.queryByText(/ more\. Method/)).toBeNull();
+  await userEvent.click(screen.getByText("Launch fork"));
+  expect(await screen.findByText(/^Must be more than 2.000/)).toBeTruthy();
+  expect(server.of("POST /runs/3/fork")).toEqual([]);
+  await write(/Total steps/, "2500");
+  await userEvent.click(screen.getByText("Launch fork"));
+  await screen.findByText("The run page");
+});
+
+it("sends nothing while a field is wrong", async () => {
+  const { server } = open();
+  await write(/Discount gamma/, "1.5");
+  await userEvent.click(screen.getByText("Launch fork"));
+  expect(await screen.findByText("Must be from 0 to 1.")).toBeTruthy();
+  expect(server.of("POST /runs/3/fork")).toEqual([]);
+});
+
+it("puts what the server refuses beside its field, and the rest below the form", async () => {
+  const errors = [
+    { field: "overrides.gamma", message: "too far-sighted" },
+    { field: "overrides", message: "the network cannot change" },
+  ];
+  open({ "POST /runs/3/fork": () => refusal(422, "Wrong.", errors) });
+  await write(/Discount gamma/, "0.9");
+  await userEvent.click(screen.getByText("Launch fork"));
+  expect(await screen.findByText("Too far-sighted.")).toBeTruthy();
+  expect(screen.getByText("The network cannot change.").getAttribute("role")).toBe("alert");
+});
+
+it("says that the form could not be fetched", async () => {
+  open({ "GET /environments": () => refusal(500, "The database is locked.") });
+  expect(await screen.findByText("The database is locked.")).toBeTruthy();
+  expect(screen.queryByText("Launch fork")).toBeNull();
 });

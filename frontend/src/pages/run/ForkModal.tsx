@@ -3,16 +3,18 @@ import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { useForkRun } from "@/api/mutations";
-import { ApiError } from "@/api/problem";
 import { environmentsQuery } from "@/api/queries";
 import type { Checkpoint, Environment, Run } from "@/api/types";
-import { ConfigFields } from "@/pages/launch/ConfigFields";
-import { overridesOf, placeErrors } from "@/pages/launch/draft";
-import type { Variant } from "@/pages/launch/schema";
-import { focusFirst, useConfigDraft } from "@/pages/launch/useConfigDraft";
-import { useVariants } from "@/pages/launch/useVariants";
+import { ConfigFields } from "@/config-form/ConfigFields";
+import { overridesOf } from "@/config-form/draft";
+import type { Variant } from "@/config-form/schema";
+import { placeErrors } from "@/config-form/serverErrors";
+import { focusFirst, useConfigDraft } from "@/config-form/useConfigDraft";
+import { useVariants } from "@/config-form/useVariants";
 import { exact, plural, short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
+
+const NO_STEPS_LEFT = "This checkpoint has all the steps that its run was to train.";
 
 interface ForkModalProps {
   run: Run;
@@ -20,7 +22,7 @@ interface ForkModalProps {
   onClose: () => void;
 }
 
-/** Goes on from a checkpoint as a run of its own, with changed hyper-parameters. */
+/** Launches a new run from a checkpoint, with changed hyper-parameters if wanted. */
 export function ForkModal({ run, checkpoint, onClose }: ForkModalProps) {
   const { schema, variants } = useVariants();
   const environments = useQuery(environmentsQuery);
@@ -68,6 +70,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
   const navigate = useNavigate();
   const overrides = overridesOf(config.values, run.config);
   const changes = Object.keys(overrides).length;
+  const more = Number(config.values["total_steps"]) - checkpoint.step;
 
   async function submit(event: FormEvent) {
     event.preventDefault();
@@ -75,6 +78,12 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
     config.showAllErrors();
     if (Object.keys(config.allErrors).length > 0) {
       focusFirst(config.fields, config.allErrors);
+      return;
+    }
+    if (more <= 0) {
+      const byField = { total_steps: `Must be more than ${exact(checkpoint.step)}.` };
+      config.takeServerErrors(byField);
+      focusFirst(config.fields, byField);
       return;
     }
     try {
@@ -85,16 +94,11 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
       });
       await navigate(`/runs/${copy.id}`);
     } catch (error) {
-      const listed = error instanceof ApiError ? error.fieldErrors : [];
-      const placed = placeErrors(
-        listed,
-        config.fields.map((field) => field.name),
-      );
-      config.takeServerErrors(placed.byField);
-      setProblems(
-        listed.length > 0 ? placed.elsewhere : [error instanceof Error ? error.message : String(error)],
-      );
-      focusFirst(config.fields, placed.byField);
+      const names = config.fields.map((field) => field.name);
+      const { byField, elsewhere } = placeErrors(error, names);
+      config.takeServerErrors(byField);
+      setProblems(elsewhere);
+      focusFirst(config.fields, byField);
     }
   }
 
@@ -102,9 +106,14 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
     <form onSubmit={(event) => void submit(event)} noValidate>
       <Stack gap="md">
         <Text size="sm">
-          A new run begins with the weights of run {run.id} at {exact(checkpoint.step, "steps")} and learns on
-          to its own total. Method, game and network stay.
+          The new run starts with the weights of run {run.id} at {exact(checkpoint.step, "steps")}
+          {more > 0 && ` and trains ${short(more, "steps")} more`}. Method, game and network stay.
         </Text>
+        {more <= 0 && (
+          <Text size="sm" role="status" fw={500}>
+            {NO_STEPS_LEFT} Raise the total steps above {exact(checkpoint.step)}.
+          </Text>
+        )}
         <TextInput
           label="Name"
           value={name}
@@ -124,9 +133,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
         ))}
         <Group justify="space-between">
           <Text size="sm" c="dimmed">
-            {changes === 0
-              ? "Nothing changed yet: it goes on as before."
-              : plural(changes, "setting") + " changed."}
+            {changes === 0 ? "Nothing changed yet." : plural(changes, "setting") + " changed."}
           </Text>
           <Button type="submit" loading={fork.isPending}>
             Launch fork

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Switch, Text, TextInput } from "@mantine/core";
+import { Button, Code, Group, Stack, Switch, Text, TextInput, Title } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
@@ -24,7 +24,8 @@ export function LogTab({ run }: { run: Run }) {
   const download = useMutation({
     mutationFn: async () => {
       const text = await wholeLog(run.id, lineText);
-      save(`run-${run.id}.log`, new Blob([text], { type: "text/plain" }));
+      const traceback = run.failure?.traceback ?? "";
+      save(`run-${run.id}.log`, new Blob([text, traceback], { type: "text/plain" }));
     },
   });
 
@@ -61,6 +62,16 @@ export function LogTab({ run }: { run: Run }) {
         following={following}
         onFollow={setFollowing}
       />
+      {run.failure?.traceback && (
+        <section aria-label="Traceback">
+          <Title order={2} mb="xs">
+            Traceback
+          </Title>
+          <Code block tabIndex={0}>
+            {run.failure.traceback}
+          </Code>
+        </section>
+      )}
     </Stack>
   );
 }

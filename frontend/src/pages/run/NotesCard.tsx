@@ -2,7 +2,7 @@ import { Stack, TagsInput, Textarea, Title } from "@mantine/core";
 import { useState } from "react";
 import { useEditRun } from "@/api/mutations";
 import type { Run } from "@/api/types";
-import { tidyTags } from "@/pages/launch/tags";
+import { tidyTags } from "@/ui/tags";
 import classes from "./run.module.css";
 
 /** Tags and notes; both are kept as soon as they are left. */

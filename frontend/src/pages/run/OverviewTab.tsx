@@ -6,6 +6,9 @@ import type { Run } from "@/api/types";
 import { Figure } from "@/charts/Figure";
 import { chartOf } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
+import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
+import { short } from "@/ui/format";
+import { TimeAgo } from "@/ui/Quantity";
 import { isActive } from "@/ui/states";
 import { ConfigSummary } from "./ConfigSummary";
 import { FailureCard } from "./FailureCard";
@@ -18,13 +21,14 @@ import classes from "./run.module.css";
 
 /** A run at a glance: why it failed if it did, how it learns, how it plays, and what it is. */
 export function OverviewTab({ run }: { run: Run }) {
+  const catalogue = useMetricCatalogue();
   const [view] = useCurveView();
   return (
     <Stack gap="md">
-      {run.failure && <FailureCard failure={run.failure} />}
+      <FailureCard run={run} />
       <div className={classes.overview}>
         <div className={classes.card}>
-          <Figure runs={[run.id]} chart={chartOf("episode/return")} view={view} height={320} />
+          <Figure runs={[run.id]} chart={chartOf(catalogue, "episode/return")} view={view} height={320} />
         </div>
         <Stack gap="md" className={classes.side}>
           <NewestReplay run={run} />
@@ -52,6 +56,11 @@ function NewestReplay({ run }: { run: Run }) {
       </Title>
       {newest ? (
         <>
+          <Text size="sm" c="dimmed" mb="xs">
+            Recorded <TimeAgo time={newest.created_at} />
+            {run.step > newest.step &&
+              `; the run has learned ${short(run.step - newest.step, "steps")} since`}
+          </Text>
           <ReplayStage videos={[newest]} pixelated={run.env.startsWith("ALE/")} />
           <Anchor component={Link} to={`/runs/${run.id}/replays`} size="sm">
             See all replays

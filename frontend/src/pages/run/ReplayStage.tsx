@@ -99,10 +99,10 @@ export function ReplayStage({ videos, pixelated, under }: ReplayStageProps) {
         ))}
       </div>
       <Group gap="sm" mt={8} wrap="nowrap">
-        <Tooltip label={playing ? "Pause" : "Play"}>
+        <Tooltip label={playing ? "Pause replay" : "Play replay"}>
           <ActionIcon
             variant="default"
-            aria-label={playing ? "Pause" : "Play"}
+            aria-label={playing ? "Pause replay" : "Play replay"}
             onClick={() => setPlaying(!playing)}
           >
             {playing ? <IconPlayerPauseFilled size={14} /> : <IconPlayerPlayFilled size={14} />}

@@ -1,6 +1,7 @@
 import { Group, SegmentedControl, Slider, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useState } from "react";
+import { useSearchParams } from "react-router";
 import { videosQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
@@ -9,7 +10,7 @@ import { Poster } from "@/ui/Poster";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { isActive } from "@/ui/states";
 import { ReplayStage } from "./ReplayStage";
-import { inTrainingOrder, type Replay, spread, stepped } from "./replays";
+import { inTrainingOrder, placeAt, type Replay, spread, stepped } from "./replays";
 import classes from "./replays.module.css";
 import runClasses from "./run.module.css";
 
@@ -35,9 +36,23 @@ export function ReplaysTab({ run }: { run: Run }) {
 
 function Replays({ videos, pixelated }: { videos: Replay[]; pixelated: boolean }) {
   // null follows the newest replay, so that a run that learns is seen learning.
-  const [places, setPlaces] = useState<(number | null)[]>([null]);
+  const [search, setSearch] = useSearchParams();
+  const [places, putPlaces] = useState(() => placesOf(search.get("replays"), videos));
   const last = videos.length - 1;
   const at = places.map((place) => Math.min(place ?? last, last));
+
+  function setPlaces(next: (number | null)[]) {
+    putPlaces(next);
+    setSearch(
+      (now) => {
+        const params = new URLSearchParams(now);
+        if (next.length === 1 && next[0] === null) params.delete("replays");
+        else params.set("replays", next.map((place) => idAt(place, videos)).join(","));
+        return params;
+      },
+      { replace: true },
+    );
+  }
 
   const put = (panel: number, place: number) =>
     setPlaces(places.map((old, i) => (i === panel ? (place === last ? null : place) : old)));
@@ -109,26 +124,44 @@ function Replays({ videos, pixelated }: { videos: Replay[]; pixelated: boolean }
   );
 }
 
+const NEWEST = "newest";
+const MOST_PANELS = 4;
+
+const idAt = (place: number | null, videos: readonly Replay[]) =>
+  place === null ? NEWEST : String(videos[place]?.id ?? NEWEST);
+
+/** The places that an address names by the ids of their replays; one that is gone reads as the newest. */
+function placesOf(written: string | null, videos: readonly Replay[]): (number | null)[] {
+  const places = (written ?? NEWEST).split(",").slice(0, MOST_PANELS);
+  return places.map((id) => {
+    const place = videos.findIndex((video) => String(video.id) === id);
+    return place === -1 ? null : place;
+  });
+}
+
 interface PlaceSliderProps {
   videos: readonly Replay[];
   place: number;
   onChange: (place: number) => void;
 }
 
-/** Training time as a line on which every checkpoint's replay is a stop. */
+/** Training time as a line, true to scale, on which every checkpoint's replay is a stop. */
 function PlaceSlider({ videos, place, onChange }: PlaceSliderProps) {
-  if (videos.length < 2) return null;
+  const [first, last] = [videos[0]?.step ?? 0, videos.at(-1)?.step ?? 0];
+  if (first === last) return null;
   return (
     <Slider
       mt={8}
-      min={0}
-      max={videos.length - 1}
+      min={first}
+      max={last}
       step={1}
-      value={place}
-      marks={videos.length <= 60 ? videos.map((_, value) => ({ value })) : undefined}
-      label={(value) => short(videos[value]?.step ?? 0, "steps")}
+      value={videos[place]?.step ?? last}
+      marks={videos.map(({ step }) => ({ value: step }))}
+      restrictToMarks
+      label={(step) => short(step, "steps")}
       thumbLabel="Checkpoint shown"
-      onChange={onChange}
+      thumbValueText={(step) => short(step, "steps")}
+      onChange={(step) => onChange(placeAt(videos, step))}
     />
   );
 }

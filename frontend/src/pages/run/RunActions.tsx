@@ -1,8 +1,9 @@
 import { Button, Tooltip } from "@mantine/core";
-import { IconPlayerPause, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
-import { type RunAction, useRunAction } from "@/api/mutations";
+import { IconArrowBackUp, IconPlayerPause, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
+import type { RunAction } from "@/api/mutations";
 import type { Run } from "@/api/types";
-import { refusal } from "@/ui/runActions";
+import { useSteer } from "@/run-actions/useSteer";
+import { ContinueButton } from "./ContinueButton";
 
 const STEERING: { action: RunAction; label: string; says: string; Icon: typeof IconPlayerStop }[] = [
   { action: "resume", label: "Resume", says: "Goes on from its last checkpoint.", Icon: IconPlayerPlay },
@@ -15,27 +16,37 @@ const STEERING: { action: RunAction; label: string; says: string; Icon: typeof I
   {
     action: "stop",
     label: "Stop run",
-    says: "Saves a checkpoint and ends the run for good.",
+    says: "Saves a checkpoint and ends the run; it can be undone for ten seconds.",
     Icon: IconPlayerStop,
   },
 ];
 
-/** The buttons that its state allows. */
+/** Buttons for the actions that the run allows now. */
 export function RunActions({ run }: { run: Run }) {
-  const act = useRunAction();
-  return STEERING.filter(({ action }) => refusal(run, action as "stop") === null).map(
-    ({ action, label, says, Icon }) => (
-      <Tooltip key={action} label={says}>
-        <Button
-          size="xs"
-          variant={action === "resume" ? "filled" : "default"}
-          leftSection={<Icon size={14} aria-hidden />}
-          loading={act.isPending && act.variables.action === action}
-          onClick={() => act.mutate({ id: run.id, action })}
-        >
-          {label}
-        </Button>
-      </Tooltip>
-    ),
+  const { steer, stopping, keepGoing, busy } = useSteer(run);
+  if (stopping) {
+    return (
+      <Button size="xs" leftSection={<IconArrowBackUp size={14} aria-hidden />} onClick={keepGoing}>
+        Undo the stop
+      </Button>
+    );
+  }
+  return (
+    <>
+      {STEERING.filter(({ action }) => run.actions[action] === null).map(({ action, label, says, Icon }) => (
+        <Tooltip key={action} label={says}>
+          <Button
+            size="xs"
+            variant={action === "resume" ? "filled" : "default"}
+            leftSection={<Icon size={14} aria-hidden />}
+            loading={busy === action}
+            onClick={() => steer(action)}
+          >
+            {label}
+          </Button>
+        </Tooltip>
+      ))}
+      {(run.state === "stopped" || run.state === "failed") && <ContinueButton run={run} />}
+    </>
   );
 }

@@ -1,5 +1,5 @@
 import { Anchor, Badge, Group, Text } from "@mantine/core";
-import { Link } from "react-router";
+import { Link, useNavigate } from "react-router";
 import type { Run } from "@/api/types";
 import { plural } from "@/ui/format";
 import { Poster } from "@/ui/Poster";
@@ -8,12 +8,13 @@ import { RunDot } from "@/ui/RunDot";
 import { RunProgress } from "@/ui/RunProgress";
 import { RunStateBadge } from "@/ui/RunStateBadge";
 import { RunActions } from "./RunActions";
-import { RunMenu } from "./RunMenu";
-import { RunName } from "./RunName";
+import { RunMenu } from "@/run-actions/RunMenu";
+import { RunTitle } from "./RunTitle";
 import classes from "./run.module.css";
 
-/** What a run is, how it stands, and what can be done about it. */
-export function RunHeader({ run }: { run: Run }) {
+/** What a run is, how it stands, and what can be done about it; why it failed is said once, here or below. */
+export function RunHeader({ run, failureBelow }: { run: Run; failureBelow: boolean }) {
+  const navigate = useNavigate();
   return (
     <header>
       <div className={classes.header}>
@@ -21,17 +22,21 @@ export function RunHeader({ run }: { run: Run }) {
         <div style={{ minWidth: 0 }}>
           <div className={classes.name}>
             <RunDot run={run} />
-            <RunName run={run} />
+            <RunTitle run={run} />
           </div>
           <Group gap={8} mt={4}>
-            <RunStateBadge run={run} />
-            {run.state_reason && <Text size="sm">{run.state_reason}</Text>}
+            <RunStateBadge run={{ ...run, state_reason: null }} />
+            {run.state_reason && !failureBelow && <Text size="sm">{run.state_reason}</Text>}
           </Group>
           <RunFacts run={run} />
         </div>
         <div className={classes.actions}>
           <RunActions run={run} />
-          <RunMenu run={run} />
+          <RunMenu
+            run={run}
+            onLaunched={(copy) => void navigate(`/runs/${copy.id}`)}
+            onPurged={() => void navigate("/")}
+          />
         </div>
       </div>
       <RunNumbers run={run} />
@@ -71,7 +76,9 @@ function RunNumbers({ run }: { run: Run }) {
     <dl className={classes.numbers} style={{ marginTop: 16 }}>
       <div className={classes.wide}>
         <dt>Progress</dt>
-        <RunProgress run={run} />
+        <dd>
+          <RunProgress run={run} />
+        </dd>
       </div>
       <div>
         <dt>Steps</dt>

@@ -5,7 +5,7 @@ import { Link, useNavigate, useParams } from "react-router";
 import { ApiError } from "@/api/problem";
 import { metricNamesQuery, runQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
-import { usePageTitle } from "@/app/usePageTitle";
+import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { CheckpointsTab } from "./CheckpointsTab";
@@ -67,7 +67,7 @@ function LoadedRun({ run, tab }: { run: Run; tab: string | undefined }) {
     );
   return (
     <Stack gap="md" className={classes.sheet}>
-      <RunHeader run={run} />
+      <RunHeader run={run} failureBelow={run.failure !== null && current === "overview"} />
       <Tabs value={current} onChange={open} keepMounted={false}>
         <Tabs.List style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>
           {tabs.map(({ value, label }) => (

@@ -3,15 +3,10 @@ import { Link } from "react-router";
 import type { Run } from "@/api/types";
 import { duration, exact, short } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
-import { useNow } from "@/ui/useNow";
-import { isActive } from "@/ui/states";
 import classes from "./run.module.css";
 
-/** When, where, and from what a run came. */
+/** When and where a run trained, and what it started from. */
 export function RunTimes({ run }: { run: Run }) {
-  const now = useNow();
-  const end = run.finished_at ? Date.parse(run.finished_at) : isActive(run) ? now : null;
-  const seconds = run.started_at && end ? (end - Date.parse(run.started_at)) / 1000 : null;
   return (
     <section className={classes.card} aria-label="About this run">
       <Title order={2} mb="xs">
@@ -30,8 +25,8 @@ export function RunTimes({ run }: { run: Run }) {
         <dd>
           <TimeAgo time={run.finished_at} />
         </dd>
-        <dt>Took</dt>
-        <dd>{duration(seconds)}</dd>
+        <dt>Duration</dt>
+        <dd title="In training, pauses left out">{duration(run.trained_seconds)}</dd>
         <dt>Episodes</dt>
         <dd title={exact(run.episodes)}>{short(run.episodes)}</dd>
         <dt>Queue</dt>
@@ -40,7 +35,7 @@ export function RunTimes({ run }: { run: Run }) {
         <dd>{run.worker ?? "–"}</dd>
         <dt>Attempts</dt>
         <dd>{run.attempt}</dd>
-        <dt>Began from</dt>
+        <dt>Started from</dt>
         <dd>
           {run.parent ? (
             <Anchor component={Link} to={`/runs/${run.parent.run_id}`} size="sm">
@@ -48,7 +43,7 @@ export function RunTimes({ run }: { run: Run }) {
               {run.parent.step !== null && ` at ${short(run.parent.step, "steps")}`}
             </Anchor>
           ) : (
-            "nothing"
+            "scratch"
           )}
         </dd>
       </dl>

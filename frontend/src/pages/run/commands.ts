@@ -1,8 +1,8 @@
-/** A run as a command: how to have the same again from a shell. */
+/** Shell commands that run a configuration again. */
 
 import type { Preset, Run, RunConfig } from "@/api/types";
-import { overridesOf } from "@/pages/launch/draft";
-import { nearestPreset } from "@/pages/launch/startingPoint";
+import { overridesOf } from "@/config-form/draft";
+import { nearestPreset } from "@/config-form/reference";
 
 /** One word for a POSIX shell. */
 export function shellWord(text: string): string {

@@ -21,6 +21,12 @@ export function spread(panels: number, videos: number): number[] {
   return Array.from({ length: panels }, (_, i) => Math.round((i * (videos - 1)) / (panels - 1)));
 }
 
+/** The place of the replay that is nearest to this step of training. */
+export function placeAt(videos: readonly Replay[], step: number): number {
+  const far = videos.map((video) => Math.abs(video.step - step));
+  return far.indexOf(Math.min(...far));
+}
+
 /** A step to the left or right, never off the line. */
 export function stepped(place: number, by: number, videos: number): number {
   return Math.min(Math.max(place + by, 0), Math.max(videos - 1, 0));

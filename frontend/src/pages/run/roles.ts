@@ -12,6 +12,7 @@ export interface RoleHost {
   replaced: string[];
 }
 
+const KINDS: readonly Kind[] = ["shard", "replay", "bundle", "actor", "learner"];
 const NOUNS: Record<Kind, string> = {
   shard: "parameter shard",
   replay: "replay shard",
@@ -19,7 +20,6 @@ const NOUNS: Record<Kind, string> = {
   actor: "actor",
   learner: "learner",
 };
-const KINDS = Object.keys(NOUNS) as Kind[];
 
 /** Roles by host, the hosts in the order of their names and numbers. */
 export function hostsOf(places: readonly RolePlace[]): RoleHost[] {

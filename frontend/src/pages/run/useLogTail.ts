@@ -27,6 +27,11 @@ export function useLogTail(runId: number, search: string): Tail & { older: () =>
     setTail((now) => ({ lines, hasOlder: hasOlder ?? now.hasOlder, error: null }));
   }, []);
 
+  const fail = useCallback((error: unknown) => {
+    const problem = error instanceof Error ? error : new Error(String(error));
+    setTail((now) => ({ ...now, error: problem }));
+  }, []);
+
   useEffect(() => {
     const left = new AbortController();
     held.current = undefined;
@@ -34,7 +39,7 @@ export function useLogTail(runId: number, search: string): Tail & { older: () =>
     let again = false;
 
     async function follow() {
-      // One question at a time: what is written meanwhile is asked for afterwards.
+      // One request at a time: lines written meanwhile are fetched afterwards.
       again = true;
       if (asking) return;
       asking = true;
@@ -47,7 +52,7 @@ export function useLogTail(runId: number, search: string): Tail & { older: () =>
           if (after !== undefined && page.items.length >= PAGE) again = true;
         }
       } catch (error) {
-        if (!left.signal.aborted) setTail((now) => ({ ...now, error: error as Error }));
+        if (!left.signal.aborted) fail(error);
       } finally {
         asking = false;
       }
@@ -59,7 +64,7 @@ export function useLogTail(runId: number, search: string): Tail & { older: () =>
       left.abort();
       setTail(NOTHING);
     };
-  }, [runId, search, take]);
+  }, [runId, search, take, fail]);
 
   useLiveEvents((event) => {
     if (event.kind === "refetch" || (event.kind === "run.log" && event.run_id === runId)) following.current();
@@ -70,8 +75,8 @@ export function useLogTail(runId: number, search: string): Tail & { older: () =>
     if (before === undefined) return;
     fetchLog(runId, { before, limit: PAGE, search })
       .then((page) => take(page.items, page.items.length >= PAGE))
-      .catch((error: unknown) => setTail((now) => ({ ...now, error: error as Error })));
-  }, [runId, search, take]);
+      .catch(fail);
+  }, [runId, search, take, fail]);
 
   const retry = useCallback(() => following.current(), []);
   return { ...tail, older, retry };

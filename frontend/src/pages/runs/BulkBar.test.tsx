@@ -3,13 +3,14 @@ import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import type { Run } from "@/api/types";
 import { renderPage } from "@/testing/render";
-import { aRun } from "@/testing/runs";
+import { aFinishedRun, aRun } from "@/testing/runs";
+import { serve } from "@/testing/server";
 import { BulkBar } from "./BulkBar";
 
 const RUNS = [
   aRun({ id: 1, name: "one" }),
   aRun({ id: 2, name: "two" }),
-  aRun({ id: 3, name: "done", state: "finished" }),
+  aFinishedRun({ id: 3, name: "done", actions: { stop: "Run 3 has finished and cannot be stopped." } }),
 ];
 
 function show(runs: Run[], archived = false) {
@@ -18,8 +19,7 @@ function show(runs: Run[], archived = false) {
   );
 }
 
-const answered = (body: unknown) =>
-  vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.resolve(Response.json(body)));
+const answered = (body: object) => serve({ "POST /runs/bulk": body });
 
 describe("the bar over selected runs", () => {
   it("says how many runs each action touches and disables what touches none", () => {
@@ -36,22 +36,22 @@ describe("the bar over selected runs", () => {
   });
 
   it("asks before it stops, names what it skips, and sends only the others", async () => {
-    const fetched = answered({ done: [1, 2], skipped: [] });
+    const server = answered({ done: [1, 2], skipped: [] });
     show(RUNS);
     await userEvent.click(screen.getByRole("button", { name: "Stop 2" }));
     const dialog = await screen.findByRole("dialog", { name: "Stop 2 runs?" });
-    expect(within(dialog).getByText("done (#3): it is finished")).toBeTruthy();
-    expect(fetched).not.toHaveBeenCalled();
+    expect(within(dialog).getByText("done: Run 3 has finished and cannot be stopped.")).toBeTruthy();
+    expect(server.asked).toEqual([]);
     await userEvent.click(within(dialog).getByRole("button", { name: "Stop 2 runs" }));
     await screen.findByText("2 runs asked to stop.");
-    expect(JSON.parse(String(fetched.mock.calls[0]?.[1]?.body))).toEqual({ action: "stop", ids: [1, 2] });
+    expect(server.asked.map(({ body }) => body)).toEqual([{ action: "stop", ids: [1, 2] }]);
   });
 
   it("acts at once when nothing is skipped or lost", async () => {
-    const fetched = answered({ done: [1, 2], skipped: [] });
+    const server = answered({ done: [1, 2], skipped: [] });
     show(RUNS.slice(0, 2));
     await userEvent.click(screen.getByRole("button", { name: "Pause 2" }));
-    await waitFor(() => expect(fetched).toHaveBeenCalled());
+    await waitFor(() => expect(server.asked).toHaveLength(1));
     expect(screen.queryByRole("dialog")).toBeNull();
   });
 
@@ -59,13 +59,70 @@ describe("the bar over selected runs", () => {
     answered({ done: [1], skipped: [{ id: 2, reason: "Run 2 has finished already." }] });
     show(RUNS.slice(0, 2));
     await userEvent.click(screen.getByRole("button", { name: "Pause 2" }));
-    expect(await screen.findByText("#2: Run 2 has finished already.")).toBeTruthy();
+    expect(await screen.findByText("Run 2 has finished already.")).toBeTruthy();
   });
 
   it("offers to restore or purge what is archived", () => {
-    show([aRun({ id: 4, state: "stopped", archived_at: "2026-01-02T00:00:00Z" })], true);
+    show([aFinishedRun({ archived_at: "2026-01-02T00:00:00Z", actions: { restore: null } })], true);
     expect(screen.getByRole("button", { name: "Restore 1" })).toBeTruthy();
     expect(screen.getByRole("button", { name: "Purge 1" })).toBeTruthy();
     expect(screen.queryByRole("button", { name: /^Stop/ })).toBeNull();
+  });
+
+  it("asks before it purges as for one run, and leaves everything when that is cancelled", async () => {
+    const server = answered({ done: [4], skipped: [] });
+    const archived = { archived_at: "2026-01-02T00:00:00Z" };
+    show([aFinishedRun({ ...archived, id: 4 })], true);
+    await userEvent.click(screen.getByText("Purge 1"));
+    const dialog = await screen.findByRole("dialog", { name: "Purge run 4?" });
+    const purge = within(dialog).getByRole<HTMLButtonElement>("button", { name: "Purge run 4" });
+    expect(purge.disabled).toBe(true);
+    await userEvent.click(screen.getByText("Cancel"));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    expect(server.asked).toEqual([]);
+  });
+
+  it("asks how many when it purges many, and names their numbers", async () => {
+    const server = answered({ done: [4, 5], skipped: [] });
+    const archived = { archived_at: "2026-01-02T00:00:00Z" };
+    show(
+      [aFinishedRun({ ...archived, id: 4, name: "a" }), aFinishedRun({ ...archived, id: 5, name: "b" })],
+      true,
+    );
+    await userEvent.click(screen.getByText("Purge 2"));
+    const dialog = await screen.findByRole("dialog", { name: "Purge 2 runs?" });
+    expect(within(dialog).getByText(/^#4 a, #5 b:/)).toBeTruthy();
+    await userEvent.type(within(dialog).getByLabelText("Type how many to confirm: 2"), "2{Enter}");
+    await screen.findByText("2 runs deleted.");
+    expect(server.asked.map(({ body }) => body)).toEqual([{ action: "purge", ids: [4, 5] }]);
+  });
+
+  it("archives with a way back", async () => {
+    const server = answered({ done: [3], skipped: [] });
+    show([aFinishedRun({ id: 3 })]);
+    await userEvent.click(screen.getByRole("button", { name: "Archive 1" }));
+    await screen.findByText("Run 3 archived.");
+    await userEvent.click(screen.getByRole("button", { name: "Undo" }));
+    await waitFor(() => expect(server.asked).toHaveLength(2));
+    expect(server.asked[1]?.body).toEqual({ action: "restore", ids: [3] });
+  });
+
+  it("compares no more runs than one comparison takes", () => {
+    show(Array.from({ length: 51 }, (_, at) => aRun({ id: at + 1 })));
+    expect(screen.queryByRole("link", { name: /^Compare/ })).toBeNull();
+    expect(screen.getByText("Compare 51").closest("button")?.getAttribute("aria-disabled")).toBe("true");
+  });
+
+  it("offers to select all that match, as long as some are not selected", async () => {
+    const onSelectAll = vi.fn();
+    const bar = (total: number) => (
+      <BulkBar runs={RUNS} archived={false} total={total} onSelectAll={onSelectAll} onClear={vi.fn()} />
+    );
+    const { unmount } = renderPage(bar(40));
+    await userEvent.click(screen.getByText("Select all 40 that match"));
+    expect(onSelectAll).toHaveBeenCalledTimes(1);
+    unmount();
+    renderPage(bar(3));
+    expect(screen.queryByText(/^Select all/)).toBeNull();
   });
 });

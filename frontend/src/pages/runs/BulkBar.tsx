@@ -6,8 +6,10 @@ import { useBulkAction } from "@/api/mutations";
 import type { BulkAction, BulkResult, Run } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { plural } from "@/ui/format";
-import { notifyDone } from "@/ui/notify";
-import { ACTION_DONE, ACTION_NAMES, sortOut } from "@/ui/runActions";
+import { notifyDone, notifyUndoable } from "@/ui/notify";
+import { sortOut } from "@/run-actions/eligible";
+import { PurgeModal } from "@/run-actions/PurgeModal";
+import { ACTION_DONE, ACTION_NAMES } from "@/run-actions/words";
 import classes from "./runs.module.css";
 import { SkippedList } from "./SkippedList";
 
@@ -20,7 +22,7 @@ interface BulkBarProps {
   onClear: () => void;
 }
 
-/** What can be done with the selected runs at once, and with how many of them. */
+/** Acts on the selected runs at once; each button says how many it touches. */
 export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBarProps) {
   const [asking, setAsking] = useState<BulkAction | null>(null);
   const [leftOut, setLeftOut] = useState<BulkResult["skipped"]>([]);
@@ -33,12 +35,21 @@ export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBar
       { action, ids },
       {
         onSuccess({ done, skipped }) {
-          notifyDone(`${plural(done.length, "run")} ${ACTION_DONE[action]}.`);
+          sayDone(action, done);
           setLeftOut(skipped);
         },
         onSettled: () => setAsking(null),
       },
     );
+  }
+
+  function sayDone(action: BulkAction, done: number[]) {
+    const [first, ...others] = done;
+    const who = first !== undefined && others.length === 0 ? `Run ${first}` : plural(done.length, "run");
+    const said = `${who} ${ACTION_DONE[action]}.`;
+    if (action === "archive" && first !== undefined)
+      notifyUndoable(`archive ${done.join()}`, said, () => bulk.mutate({ action: "restore", ids: done }));
+    else notifyDone(said);
   }
 
   function choose(action: BulkAction) {
@@ -82,9 +93,7 @@ export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBar
           </Text>
           <List size="xs">
             {leftOut.map(({ id, reason }) => (
-              <List.Item key={id}>
-                #{id}: {reason}
-              </List.Item>
+              <List.Item key={id}>{reason}</List.Item>
             ))}
           </List>
         </Stack>
@@ -93,7 +102,7 @@ export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBar
   );
 }
 
-/** As many as one comparison takes. */
+/** The most runs that one comparison takes. */
 const COMPARED = 50;
 
 function CompareButton({ runs }: { runs: readonly Run[] }) {
@@ -150,20 +159,26 @@ interface AskModalProps {
 }
 
 const WHAT_HAPPENS: Partial<Record<BulkAction, string>> = {
-  stop: "Each saves a checkpoint first. A stopped run cannot be resumed, but forked from any of its checkpoints.",
-  purge: "Their curves, logs, checkpoints and replays are deleted for good.",
+  stop: "Each saves a checkpoint first. A stopped run cannot be resumed, but it can be forked from any of its checkpoints.",
 };
 
 function AskModal({ action, runs, busy, onConfirm, onClose }: AskModalProps) {
   if (!action) return null;
   const { touched, skipped } = sortOut(runs, action);
+  if (action === "purge") {
+    return (
+      <PurgeModal opened runs={touched} busy={busy} onConfirm={() => onConfirm(action)} onClose={onClose}>
+        <SkippedList skipped={skipped} />
+      </PurgeModal>
+    );
+  }
   const what = `${ACTION_NAMES[action]} ${plural(touched.length, "run")}`;
   return (
     <ConfirmModal
       opened
       title={`${what}?`}
       action={what}
-      danger={action === "purge" || action === "stop"}
+      danger={action === "stop"}
       busy={busy}
       onConfirm={() => onConfirm(action)}
       onClose={onClose}

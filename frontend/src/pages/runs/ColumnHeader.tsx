@@ -2,9 +2,10 @@ import { ActionIcon, Menu, UnstyledButton } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconDotsVertical, IconPinFilled } from "@tabler/icons-react";
 import { type CSSProperties, useState } from "react";
 import { OWN, type RunColumn } from "./columns";
-import { changedColumn, movedColumn, withoutColumn } from "./columnSpecs";
+import { changedColumn, movedColumn, WIDTH_STEP, withoutColumn } from "./columnSpecs";
 import { ResizeHandle } from "./ResizeHandle";
 import classes from "./runs.module.css";
+import { STOP } from "./useOneTabStop";
 import { nextSort } from "./view";
 
 interface ColumnHeaderProps {
@@ -58,7 +59,7 @@ export function ColumnHeader(props: ColumnHeaderProps) {
       <div className={classes.headerCell}>
         <Sorter column={column} direction={direction} sort={sort} onSort={props.onSort} />
         {pinned && !own && <IconPinFilled size={12} aria-label="pinned" />}
-        {!own && <HeaderMenu {...props} />}
+        <HeaderMenu {...props} />
       </div>
       <ResizeHandle
         title={title}
@@ -86,7 +87,7 @@ function Sorter({ column: { title, sort: key }, direction, sort, onSort }: Sorte
   );
   if (!key) return words;
   return (
-    <UnstyledButton className={classes.sort} onClick={() => onSort(nextSort(sort, key))}>
+    <UnstyledButton {...STOP} className={classes.sort} onClick={() => onSort(nextSort(sort, key))}>
       {words}
       {direction === "ascending" && <IconArrowUp size={14} aria-hidden style={{ flex: "none" }} />}
       {direction === "descending" && <IconArrowDown size={14} aria-hidden style={{ flex: "none" }} />}
@@ -95,32 +96,48 @@ function Sorter({ column: { title, sort: key }, direction, sort, onSort }: Sorte
 }
 
 function HeaderMenu({ column, before, after, columns, onColumns }: ColumnHeaderProps) {
-  const { id, title, pinned = false } = column;
+  const { id, title, width } = column;
+  const widen = (by: number) => onColumns(changedColumn(columns, id, { width: width + by }));
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>
-        <ActionIcon size={20} className={classes.headerMenu} aria-label={`Column ${title}`}>
+        <ActionIcon {...STOP} size={20} className={classes.headerMenu} aria-label={`Column ${title}`}>
           <IconDotsVertical size={14} aria-hidden />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item
-          disabled={!before}
-          onClick={() => before && onColumns(movedColumn(columns, id, before.id))}
-        >
-          Move left
+        <Menu.Item closeMenuOnClick={false} onClick={() => widen(WIDTH_STEP)}>
+          Wider
         </Menu.Item>
-        <Menu.Item disabled={!after} onClick={() => after && onColumns(movedColumn(columns, id, after.id))}>
-          Move right
-        </Menu.Item>
-        <Menu.Item onClick={() => onColumns(changedColumn(columns, id, { pinned: !pinned }))}>
-          {pinned ? "Unpin" : "Pin to the left"}
+        <Menu.Item closeMenuOnClick={false} onClick={() => widen(-WIDTH_STEP)}>
+          Narrower
         </Menu.Item>
         <Menu.Item onClick={() => onColumns(changedColumn(columns, id, { width: null }))}>
-          Usual width
+          Reset width
         </Menu.Item>
-        <Menu.Item onClick={() => onColumns(withoutColumn(columns, id))}>Hide</Menu.Item>
+        {id !== OWN && <PlaceItems {...{ column, before, after, columns, onColumns }} />}
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+type PlaceItemsProps = Pick<ColumnHeaderProps, "column" | "before" | "after" | "columns" | "onColumns">;
+
+/** What the run's own column cannot do: it is always there, and always first. */
+function PlaceItems({ column, before, after, columns, onColumns }: PlaceItemsProps) {
+  const { id, pinned = false } = column;
+  return (
+    <>
+      <Menu.Item disabled={!before} onClick={() => before && onColumns(movedColumn(columns, id, before.id))}>
+        Move left
+      </Menu.Item>
+      <Menu.Item disabled={!after} onClick={() => after && onColumns(movedColumn(columns, id, after.id))}>
+        Move right
+      </Menu.Item>
+      <Menu.Item onClick={() => onColumns(changedColumn(columns, id, { pinned: !pinned }))}>
+        {pinned ? "Unpin" : "Pin to the left"}
+      </Menu.Item>
+      <Menu.Item onClick={() => onColumns(withoutColumn(columns, id))}>Hide</Menu.Item>
+    </>
   );
 }

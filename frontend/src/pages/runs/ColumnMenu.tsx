@@ -5,6 +5,7 @@ import { Fragment, type ReactNode } from "react";
 import { allMetricNamesQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
 import { metricSections, metricTitle } from "@/charts/metrics";
+import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
 import { COLUMNS, configColumns, DEFAULT_COLUMNS, metricColumnId, OWN, STATISTICS } from "./columns";
 import { hasColumn, toggledColumn } from "./columnSpecs";
 import classes from "./runs.module.css";
@@ -17,7 +18,7 @@ interface ColumnMenuProps {
 
 type Box = (id: string, named: { label: string } | { "aria-label": string }) => ReactNode;
 
-/** Which columns the table has: a run's own, any metric's last, greatest or least value, and any hyper-parameter. */
+/** Chooses the columns: fields of a run, the last, max or min of any metric, and any hyper-parameter. */
 export function ColumnMenu({ runs, chosen, onChange }: ColumnMenuProps) {
   const box: Box = (id, named) => (
     <Checkbox
@@ -50,7 +51,7 @@ export function ColumnMenu({ runs, chosen, onChange }: ColumnMenuProps) {
             </Text>
             {configColumns(runs).map(({ id, title }) => box(id, { label: title }))}
             <Button variant="subtle" size="xs" onClick={() => onChange(DEFAULT_COLUMNS)}>
-              Show the usual columns
+              Reset columns
             </Button>
           </Stack>
         </ScrollArea.Autosize>
@@ -60,6 +61,7 @@ export function ColumnMenu({ runs, chosen, onChange }: ColumnMenuProps) {
 }
 
 function MetricChoices({ box }: { box: Box }) {
+  const catalogue = useMetricCatalogue();
   const { data: names = [] } = useQuery(allMetricNamesQuery);
   if (names.length === 0) return null;
   return (
@@ -72,15 +74,17 @@ function MetricChoices({ box }: { box: Box }) {
           {statistic}
         </Text>
       ))}
-      {metricSections(names)
+      {metricSections(catalogue, names)
         .flatMap((section) => section.names)
         .map((name) => (
           <Fragment key={name}>
             <Text size="xs" truncate title={name} aria-hidden>
-              {metricTitle(name)}
+              {metricTitle(catalogue, name)}
             </Text>
             {STATISTICS.map((statistic) =>
-              box(metricColumnId(name, statistic), { "aria-label": `${metricTitle(name)}, ${statistic}` }),
+              box(metricColumnId(name, statistic), {
+                "aria-label": `${metricTitle(catalogue, name)}, ${statistic}`,
+              }),
             )}
           </Fragment>
         ))}

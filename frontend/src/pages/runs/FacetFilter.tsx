@@ -1,11 +1,14 @@
-import { Button, Checkbox, Combobox, Group, useCombobox } from "@mantine/core";
+import { Button, Checkbox, Combobox, Group, Text, useCombobox } from "@mantine/core";
 import { IconChevronDown } from "@tabler/icons-react";
 import { useState } from "react";
+import { plural } from "@/ui/format";
 import { toggled } from "./view";
 
 export interface FacetOption {
   value: string;
   label: string;
+  /** How many runs have it; not known of what none has any more. */
+  count?: number;
 }
 
 interface FacetFilterProps {
@@ -33,6 +36,7 @@ export function FacetFilter({ name, options, chosen, onChange }: FacetFilterProp
     ...chosen.filter((value) => !options.some((one) => one.value === value)).map(asOption),
   ];
   const found = all.filter(({ label }) => label.toLowerCase().includes(search.trim().toLowerCase()));
+  const words = label(name, all, chosen);
   return (
     <Combobox
       store={combobox}
@@ -49,9 +53,11 @@ export function FacetFilter({ name, options, chosen, onChange }: FacetFilterProp
           h={32}
           fw={chosen.length > 0 ? 500 : 400}
           rightSection={<IconChevronDown size={14} aria-hidden />}
+          // A combobox is not named by what stands in it.
+          aria-label={words}
           onClick={() => combobox.toggleDropdown()}
         >
-          {label(name, all, chosen)}
+          {words}
         </Button>
       </Combobox.Target>
       <Combobox.Dropdown>
@@ -64,7 +70,7 @@ export function FacetFilter({ name, options, chosen, onChange }: FacetFilterProp
           />
         )}
         <Combobox.Options mah={320} style={{ overflowY: "auto" }} aria-label={name}>
-          {found.map(({ value, label: words }) => (
+          {found.map(({ value, label: title, count }) => (
             <Combobox.Option
               key={value}
               value={value}
@@ -73,7 +79,12 @@ export function FacetFilter({ name, options, chosen, onChange }: FacetFilterProp
             >
               <Group gap="xs" wrap="nowrap">
                 <Checkbox checked={chosen.includes(value)} readOnly size="xs" tabIndex={-1} aria-hidden />
-                {words}
+                {title}
+                {count !== undefined && (
+                  <Text span size="xs" c="dimmed" ml="auto" title={plural(count, "run")}>
+                    {count}
+                  </Text>
+                )}
               </Group>
             </Combobox.Option>
           ))}

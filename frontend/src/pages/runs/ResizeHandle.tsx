@@ -1,8 +1,6 @@
 import { type PointerEvent, useRef } from "react";
-import { NARROWEST } from "./columnSpecs";
+import { NARROWEST, WIDTH_STEP } from "./columnSpecs";
 import classes from "./runs.module.css";
-
-const STEP = 16;
 
 interface ResizeHandleProps {
   title: string;
@@ -13,7 +11,7 @@ interface ResizeHandleProps {
   onReset: () => void;
 }
 
-/** The edge of a column's head: drag it, or move it with the arrow keys; a double click takes the usual width. */
+/** The edge of a column's head: drag it, or move it with the arrow keys; a double click resets the width. */
 export function ResizeHandle({ title, width, onDrag, onResize, onReset }: ResizeHandleProps) {
   const grip = useRef<{ at: number; width: number } | null>(null);
   const widthAt = (event: PointerEvent) =>
@@ -24,7 +22,8 @@ export function ResizeHandle({ title, width, onDrag, onResize, onReset }: Resize
       aria-orientation="vertical"
       aria-label={`Width of ${title}`}
       aria-valuenow={width}
-      tabIndex={0}
+      // The column's menu has the same for the keyboard.
+      tabIndex={-1}
       className={classes.resize}
       draggable
       // The column itself must not start to move.
@@ -51,8 +50,8 @@ export function ResizeHandle({ title, width, onDrag, onResize, onReset }: Resize
       }}
       onDoubleClick={onReset}
       onKeyDown={(event) => {
-        if (event.key === "ArrowLeft") onResize(width - STEP);
-        if (event.key === "ArrowRight") onResize(width + STEP);
+        if (event.key === "ArrowLeft") onResize(width - WIDTH_STEP);
+        if (event.key === "ArrowRight") onResize(width + WIDTH_STEP);
       }}
     />
   );

@@ -3,8 +3,8 @@ import type { Run } from "@/api/types";
 import { Rate, Score, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
 import { shortEnv } from "./columns";
-import { RunMenu } from "./RunMenu";
-import { RunName } from "./RunName";
+import { RunMenu } from "@/run-actions/RunMenu";
+import { RunCell } from "./RunCell";
 import classes from "./runs.module.css";
 import { StateCell } from "./StateCell";
 import type { RunTableModel } from "./useRunTable";
@@ -22,7 +22,7 @@ export function RunCards({ model }: { model: RunTableModel }) {
               checked={row.getIsSelected()}
               onChange={row.getToggleSelectedHandler()}
             />
-            <RunName run={row.original} />
+            <RunCell run={row.original} />
             <RunMenu run={row.original} />
           </div>
           <CardBody run={row.original} />

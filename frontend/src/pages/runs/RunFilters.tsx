@@ -3,9 +3,9 @@ import { useDebouncedCallback } from "@mantine/hooks";
 import { IconSearch, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { environmentsQuery, presetsQuery } from "@/api/queries";
+import { facetsQuery, presetsQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
-import { STATE_NAMES, STATES } from "@/ui/states";
+import { isState, STATE_NAMES, STATES } from "@/ui/states";
 import { shortEnv } from "./columns";
 import { FacetFilter, type FacetOption } from "./FacetFilter";
 import classes from "./runs.module.css";
@@ -37,7 +37,7 @@ interface RunFiltersProps {
 
 /** Search, the four filters, the archive, and one way to clear them all. */
 export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
-  const options = useFacetOptions(runs);
+  const options = useFacetOptions(view.archived, runs);
   return (
     <Group gap="xs" className={classes.filters} role="search" aria-label="Filter runs">
       <SearchField text={view.text} onChange={onChange} />
@@ -107,25 +107,25 @@ function SearchField({ text, onChange }: { text: string; onChange: RunFiltersPro
   );
 }
 
-function useFacetOptions(runs: readonly Run[]): Record<Facet, FacetOption[]> {
-  const { data: environments = [] } = useQuery(environmentsQuery);
+/** What any run has, not only one of those shown; states in the order that a run goes through them. */
+function useFacetOptions(archived: boolean, runs: readonly Run[]): Record<Facet, FacetOption[]> {
+  const { data } = useQuery(facetsQuery(archived));
   const { data: presets = [] } = useQuery(presetsQuery);
   const methods = new Map([
     ...presets.map(({ config, method }) => [String(config.algorithm), method] as const),
     ...runs.map(({ algorithm, method }) => [algorithm, method] as const),
   ]);
-  const used = unique(runs.map((run) => run.env));
-  const others = environments.map(({ id }) => id).filter((id) => !used.includes(id));
+  const options = (facet: Facet, title: (value: string) => string) =>
+    (data?.[facet] ?? []).map(({ value, runs: count }) => ({ value, label: title(value), count }));
+  const inOrder = (value: string) => STATES.findIndex((state) => state === value);
   return {
-    state: STATES.map((state) => ({ value: state, label: STATE_NAMES[state] })),
-    algorithm: [...methods]
-      .map(([value, label]) => ({ value, label }))
-      .sort((a, b) => a.label.localeCompare(b.label)),
-    env: [...used, ...others].map((value) => ({ value, label: shortEnv(value) })),
-    tag: unique(runs.flatMap((run) => run.tags)).map((value) => ({ value, label: value })),
+    state: options("state", (state) => (isState(state) ? STATE_NAMES[state] : state)).sort(
+      (a, b) => inOrder(a.value) - inOrder(b.value),
+    ),
+    algorithm: options("algorithm", (algorithm) => methods.get(algorithm) ?? algorithm).sort((a, b) =>
+      a.label.localeCompare(b.label),
+    ),
+    env: options("env", shortEnv),
+    tag: options("tag", (tag) => tag),
   };
-}
-
-function unique(values: readonly string[]): string[] {
-  return [...new Set(values)].sort();
 }

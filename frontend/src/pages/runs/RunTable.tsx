@@ -1,11 +1,13 @@
-import { Checkbox } from "@mantine/core";
+import { Checkbox, VisuallyHidden } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, useEffect, useRef, useState } from "react";
 import { ColumnHeader } from "./ColumnHeader";
 import type { RunColumn } from "./columns";
-import { RunMenu } from "./RunMenu";
+import { RunMenu } from "@/run-actions/RunMenu";
 import classes from "./runs.module.css";
+import { useOneTabStop } from "./useOneTabStop";
+import { useRowKeys } from "./useRowKeys";
 import type { RunTableModel } from "./useRunTable";
 
 const ROW_HEIGHT = 56;
@@ -31,7 +33,10 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
   const pinned = pinnedStyles(shown);
   const rows = table.getRowModel().rows;
   const body = useRef<HTMLTableSectionElement>(null);
-  const { items, before, after } = useRowsInView(rows.length, body);
+  const head = useRef<HTMLTableRowElement>(null);
+  useOneTabStop(head);
+  const { items, before, after, scrollTo } = useRowsInView(rows.length, body);
+  useRowKeys({ count: rows.length, body, scrollTo, toggle: (row) => rows[row]?.toggleSelected() });
   const { ref: frame, width: frameWidth } = useElementSize();
   const width = SELECT_WIDTH + MENU_WIDTH + shown.reduce((sum, column) => sum + column.width, 0);
 
@@ -46,8 +51,9 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
           <col style={{ width: MENU_WIDTH }} />
         </colgroup>
         <thead>
-          <tr aria-rowindex={1}>
+          <tr aria-rowindex={1} ref={head}>
             <th scope="col" data-pinned style={{ left: 0 }}>
+              <VisuallyHidden>Selected</VisuallyHidden>
               <Checkbox
                 size="xs"
                 aria-label="Select all shown runs"
@@ -70,7 +76,9 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
                 onDragWidth={(width) => setDragged(width === null ? null : { id: column.id, width })}
               />
             ))}
-            <th scope="col" aria-label="Actions" />
+            <th scope="col">
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </th>
           </tr>
         </thead>
         <tbody ref={body}>
@@ -137,6 +145,7 @@ function useRowsInView(count: number, body: React.RefObject<HTMLElement | null>)
   const last = items.at(-1);
   return {
     items,
+    scrollTo: (row: number) => virtual.scrollToIndex(row),
     before: first ? first.start - top : 0,
     after: last ? virtual.getTotalSize() - (last.end - top) : 0,
   };

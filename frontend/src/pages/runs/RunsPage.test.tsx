@@ -2,37 +2,34 @@ import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import type { Run } from "@/api/types";
+import { CATALOGUE } from "@/testing/catalogue";
+import { aPreset } from "@/testing/presets";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
+import { type Asked, listOf, refusal, serve } from "@/testing/server";
+import { aWorker } from "@/testing/workers";
 import RunsPage from "./RunsPage";
 
-const CARTPOLE = {
-  name: "paac-cartpole",
-  title: "PAAC learns CartPole in a minute",
-  shows: "A pole balanced.",
-  source: "Tuned here.",
-  method: "PAAC",
-  config: { algorithm: "paac", env: "CartPole-v1", total_steps: 1_000_000, num_envs: 16 },
-};
-const WORKER = { name: "cpu-1", state: "idle" };
+const CARTPOLE = aPreset(
+  "paac-cartpole",
+  { algorithm: "paac", env: "CartPole-v1", total_steps: 1_000_000, num_envs: 16 },
+  { title: "PAAC learns CartPole in a minute" },
+);
 
-/** A server with these runs; what it was asked is kept. */
-function serve({ runs = [] as Run[], workers = [WORKER] as object[] } = {}) {
-  const asked: { method: string; url: URL; body: unknown }[] = [];
-  vi.spyOn(globalThis, "fetch").mockImplementation((input, init) => {
-    const url = new URL(String(input), "http://arcadia.test");
-    asked.push({ method: init?.method ?? "GET", url, body: init?.body && JSON.parse(String(init.body)) });
-    const answers: Record<string, unknown> = {
-      "GET /api/v1/runs": { items: runs, next_cursor: null, total: runs.length },
-      "POST /api/v1/runs": aRun({ id: 9 }),
-      "GET /api/v1/presets": [CARTPOLE],
-      "GET /api/v1/environments": [],
-      "GET /api/v1/workers": workers,
-      "GET /api/v1/health": { broker: { ok: true, detail: "answers" } },
-    };
-    return Promise.resolve(Response.json(answers[`${init?.method ?? "GET"} ${url.pathname}`]));
+/** A server with these runs. */
+function open({ runs = [] as Run[], workers = [aWorker("cpu-1")] } = {}, more: Record<string, object> = {}) {
+  return serve({
+    "GET /runs": listOf(runs),
+    "POST /runs": aRun({ id: 9 }),
+    "GET /presets": [CARTPOLE],
+    "GET /environments": [],
+    "GET /workers": workers,
+    "GET /health": { broker: { ok: true, detail: "answers" } },
+    "GET /metric-catalogue": CATALOGUE,
+    "GET /metric-names": [],
+    "GET /run-facets": { state: [], algorithm: [], env: [], tag: [] },
+    ...more,
   });
-  return asked;
 }
 
 const show = (at = "/") =>
@@ -40,74 +37,159 @@ const show = (at = "/") =>
 
 describe("the runs page", () => {
   it("starts a first run with one click and goes to it", async () => {
-    const asked = serve();
+    const server = open();
     show();
     await userEvent.click(
       await screen.findByRole("button", { name: "Start this run: PAAC learns CartPole in a minute" }),
     );
     await screen.findByText("The run's page");
-    expect(asked.find(({ method }) => method === "POST")?.body).toEqual({ preset: "paac-cartpole" });
+    expect(server.of("POST /runs").map(({ body }) => body)).toEqual([{ preset: "paac-cartpole" }]);
   });
 
   it("says how to start a worker when none is connected", async () => {
-    serve({ workers: [{ ...WORKER, state: "gone" }] });
+    open({ workers: [aWorker("cpu-1", { state: "gone" })] });
     show();
     await screen.findByText("No worker is connected");
     expect(screen.getByText(/^arcadia worker --queue cpu --name cpu-1/)).toBeTruthy();
   });
 
+  it("writes settings as the form does", async () => {
+    const config = { learning_rate: 0.0005, adam_eps: 0.000_01, total_steps: 115_000_000, lstm: false };
+    open({ runs: [aRun({ config: { ...config, shares: [0.0003, 20_000], seed: null } })] });
+    const names = [...Object.keys(config), "shares", "seed", "tau"];
+    show(`/?columns=${["name", ...names.map((name) => `config.${name}`)].join(",")}`);
+    const row = (await screen.findByRole("checkbox", { name: /^Select (?!all)/ })).closest("tr");
+    const cells = [...(row?.cells ?? [])].slice(2, -1).map(({ textContent }) => textContent);
+    expect(cells).toEqual([
+      "0.0005",
+      "1e-5",
+      "115\u202f000\u202f000",
+      "off",
+      "0.0003, 20\u202f000",
+      "none",
+      "–",
+    ]);
+  });
+
+  it("puts a notice away until the tab is closed", async () => {
+    open({ workers: [] });
+    const { unmount } = show();
+    await screen.findByText("No worker is connected");
+    await userEvent.click(screen.getByRole("button", { name: "Put this notice away" }));
+    expect(screen.queryByText("No worker is connected")).toBeNull();
+    unmount();
+    const server = open({ workers: [] });
+    show();
+    await waitFor(() => expect(server.of("GET /workers").length).toBeGreaterThan(0));
+    await screen.findByRole("button", { name: /^Start this run/ });
+    expect(screen.queryByText("No worker is connected")).toBeNull();
+  });
+
   it("asks the server for what the address names", async () => {
-    const asked = serve({ runs: [aRun()] });
+    const server = open({ runs: [aRun()] });
     show("/?state=running&env=ALE%2FPong-v5&text=pong&sort=-last_return");
     await screen.findByText("1 match");
-    const list = asked.find(({ url }) => url.pathname === "/api/v1/runs");
-    expect(list?.url.searchParams.toString()).toBe(
+    const [list] = server.of("GET /runs");
+    expect(list?.query.toString()).toBe(
       "state=running&env=ALE%2FPong-v5&text=pong&archived=false&sort=-last_return&limit=100",
     );
   });
 
   it("clears all filters at once when nothing matches", async () => {
-    serve();
+    open();
     const { router } = show("/?state=failed&tag=sweep&sort=name");
     await userEvent.click(await screen.findByRole("button", { name: "Clear all filters" }));
     await waitFor(() => expect(router.state.location.search).toBe("?sort=name"));
   });
 
+  it("offers to filter by what any run has, also one that is not loaded", async () => {
+    const of = (value: string, runs: number) => [{ value, runs }];
+    const facets = {
+      state: [...of("running", 1), ...of("queued", 4)],
+      algorithm: of("a3c", 3),
+      env: of("ALE/Pong-v5", 5),
+      tag: of("sweep", 2),
+    };
+    const server = open({ runs: [aRun({ tags: [] })] }, { "GET /run-facets": facets });
+    const { router } = show();
+    await screen.findByText("1 run");
+    await userEvent.click(screen.getByRole("combobox", { name: "Tag" }));
+    await userEvent.click(await screen.findByRole("option", { name: /sweep/, hidden: true }));
+    await waitFor(() => expect(router.state.location.search).toBe("?tag=sweep"));
+    await userEvent.click(screen.getByRole("combobox", { name: "State" }));
+    await screen.findByText("Queued");
+    const listed = within(screen.getByRole("listbox", { name: "State", hidden: true }));
+    const states = listed.getAllByRole("option", { hidden: true }).map(({ textContent }) => textContent);
+    expect(states).toEqual(["Queued4", "Running1"]);
+    expect(server.of("GET /run-facets").map(({ query }) => query.get("archived"))).toEqual(["false"]);
+  });
+
   it("searches after a pause in typing, without a new entry in the history", async () => {
-    const asked = serve({ runs: [aRun()] });
+    const server = open({ runs: [aRun()] });
     const { router } = show();
     await screen.findByText("1 run");
     await userEvent.type(screen.getByRole("searchbox", { name: "Search runs" }), "pong");
     await waitFor(() => expect(router.state.location.search).toBe("?text=pong"));
     expect(router.state.historyAction).toBe("REPLACE");
-    await waitFor(() => expect(asked.at(-1)?.url.searchParams.get("text")).toBe("pong"));
+    await waitFor(() => expect(server.of("GET /runs").at(-1)?.query.get("text")).toBe("pong"));
   });
 
   it("does not take an empty archive for an empty installation", async () => {
-    serve();
+    open();
     show("/?archived=true");
     await screen.findByText("Nothing is archived");
   });
 
   it("asks for the metrics that its columns tell of", async () => {
-    const asked = serve({ runs: [aRun()] });
+    const server = open({ runs: [aRun()] });
     show("/?columns=metric.train%2Fentropy.max,state");
-    await screen.findByRole("columnheader", { name: /Policy entropy, greatest/ });
-    const lists = asked.filter(({ url }) => url.pathname === "/api/v1/runs");
-    expect(lists.map(({ url }) => url.searchParams.getAll("metric"))).toEqual([["train/entropy"]]);
+    await screen.findByRole("columnheader", { name: /Policy entropy, max/ });
+    const lists = server.of("GET /runs").map(({ query }) => query.getAll("metric"));
+    expect(lists).toEqual([["train/entropy"]]);
+  });
+
+  it("has one tab stop for all heads of columns, between which the arrow keys move", async () => {
+    open({ runs: [aRun()] });
+    const { router } = show("/?columns=name,state,tags");
+    const box = await screen.findByLabelText("Select all shown runs");
+    const stops = () =>
+      [...(box.closest("thead")?.querySelectorAll<HTMLElement>("button, input, [tabindex]") ?? [])].filter(
+        ({ tabIndex }) => tabIndex >= 0,
+      );
+    const at = () =>
+      document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent;
+    expect(stops()).toHaveLength(2);
+    box.focus();
+    await userEvent.tab();
+    expect(at()).toBe("Run");
+    await userEvent.keyboard("{ArrowLeft}{ArrowRight}{ArrowRight}{Enter}");
+    await waitFor(() => expect(router.state.location.search).toContain("sort=-state"));
+    expect(at()).toBe("State");
+    await userEvent.keyboard("{End}");
+    expect(at()).toBe("Column Tags");
+    await userEvent.keyboard("{Home}");
+    expect(at()).toBe("Run");
+    await userEvent.keyboard("{ArrowRight}{ArrowRight}{ArrowRight}{Enter}");
+    await userEvent.click(await screen.findByText("Wider"));
+    await waitFor(() => expect(router.state.location.search).toContain("state%7E164"));
+    await userEvent.click(await screen.findByText("Hide"));
+    await waitFor(() => expect(screen.queryByLabelText("Column State")).toBeNull());
+    expect(stops()).toHaveLength(2);
   });
 
   it("moves, widens, pins and hides columns from the keyboard, and keeps them in the address", async () => {
-    serve({ runs: [aRun()] });
+    open({ runs: [aRun()] });
     const { router } = show("/?columns=name,state,env,tags");
     const columns = () => new URLSearchParams(router.state.location.search).get("columns");
     const choose = async (column: string, item: string) => {
-      await userEvent.click(await screen.findByLabelText(`Column ${column}`));
-      const menu = await screen.findByRole("menu", { name: `Column ${column}`, hidden: true });
-      await userEvent.click(within(menu).getByRole("menuitem", { name: item, hidden: true }));
-      // While one menu goes, a click beside it only makes it go.
-      await waitFor(() => expect(screen.queryByRole("menu", { hidden: true })).toBeNull());
+      (await screen.findByLabelText(`Column ${column}`)).focus();
+      await userEvent.keyboard("{Enter}");
+      // By its words: a search by role takes seconds on a busy machine.
+      await userEvent.click(await screen.findByText(item));
+      // Every menu has this item: while one goes, the next must not be mistaken for it.
+      await waitFor(() => expect(screen.queryByText("Hide")).toBeNull());
     };
+    await screen.findByText("1 run");
     await choose("Environment", "Move left");
     await waitFor(() => expect(columns()).toBe("name,env,state,tags"));
     await choose("Tags", "Pin to the left");
@@ -120,5 +202,143 @@ describe("the runs page", () => {
     expect(screen.getAllByRole("columnheader").map(({ textContent }) => textContent)).toEqual(
       expect.arrayContaining(["Run", "Tags", "Environment"]),
     );
+  });
+});
+
+describe("the list of runs", () => {
+  const TWO = [aRun({ id: 1, name: "one" }), aRun({ id: 2, name: "two" })];
+
+  it("says that runs wait while the message broker is away", async () => {
+    open({ runs: TWO }, { "GET /health": { broker: { ok: false, detail: "connection refused" } } });
+    show();
+    await screen.findByText("Queued runs do not start: the message broker does not answer");
+    expect(screen.getByText(/connection refused/)).toBeTruthy();
+  });
+
+  it("says why it could not be fetched", async () => {
+    let answers = 0;
+    open(
+      {},
+      { "GET /runs": () => (answers++ === 0 ? refusal(500, "The database is locked.") : listOf(TWO)) },
+    );
+    show();
+    await screen.findByText("The database is locked.");
+    await userEvent.click(screen.getByText("Try again"));
+    await screen.findByText("2 runs");
+  });
+
+  it("is sorted by a click on a column's head", async () => {
+    open({ runs: TWO });
+    const { router } = show();
+    const head = await screen.findByText("Best return", { selector: "th *" });
+    for (const search of ["?sort=-best_return", "?sort=best_return", ""]) {
+      await userEvent.click(head);
+      await waitFor(() => expect(router.state.location.search).toBe(search));
+    }
+  });
+
+  it("has identical failures as one group, which shows its runs alone", async () => {
+    const failed = (id: number, message: string) =>
+      aRun({ id, name: `run ${id}`, state: "failed", failure: { message, traceback: null } });
+    const full = "Out of memory: 16 GiB were not enough.";
+    const server = open({
+      runs: [failed(1, full), failed(2, full), failed(3, `${full}\nmore`), failed(4, "No such game.")],
+    });
+    const { router } = show();
+    const group = within(await screen.findByRole("group", { name: "Runs that failed alike" }));
+    expect(group.getAllByRole("button")).toHaveLength(1);
+    await userEvent.click(group.getByText(`3 runs failed: ${full}`));
+    await waitFor(() => expect(server.of("GET /runs").at(-1)?.query.get("text")).toBe(full));
+    const search = new URLSearchParams(router.state.location.search);
+    expect([search.get("text"), search.getAll("state")]).toEqual([full, ["failed"]]);
+    expect(screen.queryByRole("group", { name: "Runs that failed alike" })).toBeNull();
+  });
+
+  it("is fetched page by page", async () => {
+    const server = open(
+      {},
+      {
+        "GET /runs": ({ query }: Asked) =>
+          query.get("cursor")
+            ? listOf(TWO.slice(1), { total: 2 })
+            : listOf(TWO.slice(0, 1), { total: 2, next_cursor: "later" }),
+      },
+    );
+    show();
+    await userEvent.click(await screen.findByText("Load more (1 of 2 shown)"));
+    await screen.findByText("two");
+    expect(server.of("GET /runs").at(-1)?.query.get("cursor")).toBe("later");
+    expect(screen.queryByText(/^Load more/)).toBeNull();
+  });
+
+  it("stops the selected runs, and forgets a selection that is no longer listed", async () => {
+    const answers = { "POST /runs/bulk": { done: [1], skipped: [] } };
+    const server = open({ runs: TWO }, answers);
+    const { client } = show();
+    await userEvent.click(await screen.findByLabelText("Select one"));
+    await userEvent.click(screen.getByText("Pause 1"));
+    await screen.findByText("Run 1 asked to pause.");
+    expect(server.of("POST /runs/bulk").map(({ body }) => body)).toEqual([{ action: "pause", ids: [1] }]);
+    vi.mocked(globalThis.fetch).mockImplementation(() =>
+      Promise.resolve(Response.json(listOf(TWO.slice(1)))),
+    );
+    await client.invalidateQueries({ queryKey: ["runs"] });
+    await waitFor(() => expect(screen.queryByText("1 run selected")).toBeNull());
+  });
+
+  it("is walked by j and k, selected by x and opened by Enter", async () => {
+    open({ runs: TWO });
+    const { router } = show();
+    const links = TWO.map(({ name }) => screen.findByRole("link", { name }));
+    const [first, second] = await Promise.all(links);
+    await userEvent.keyboard("j");
+    await waitFor(() => expect(document.activeElement).toBe(first));
+    await userEvent.keyboard("j");
+    await waitFor(() => expect(document.activeElement).toBe(second));
+    await userEvent.keyboard("k");
+    await waitFor(() => expect(document.activeElement).toBe(first));
+    await userEvent.keyboard("x");
+    expect(await screen.findByText("1 run selected")).toBeTruthy();
+    await userEvent.keyboard("{Enter}");
+    await waitFor(() => expect(router.state.location.pathname).toBe("/runs/1"));
+  });
+
+  it("selects every run that matches, also those not fetched yet", async () => {
+    const all = Array.from({ length: 3 }, (_, at) => aRun({ id: at + 1, name: `run ${at + 1}` }));
+    let first = true;
+    open(
+      {},
+      {
+        "GET /runs": () => {
+          const shown = first ? all.slice(0, 1) : all;
+          first = false;
+          return listOf(shown, { total: 3 });
+        },
+      },
+    );
+    show();
+    await userEvent.click(await screen.findByLabelText("Select run 1"));
+    await userEvent.click(screen.getByText("Select all 3 that match"));
+    await screen.findByText("3 runs selected");
+  });
+
+  it("is made of cards on a narrow screen", async () => {
+    vi.spyOn(window, "matchMedia").mockImplementation(
+      (media) =>
+        ({
+          media,
+          matches: media.includes("max-width"),
+          addEventListener: () => undefined,
+          removeEventListener: () => undefined,
+        }) as unknown as MediaQueryList,
+    );
+    open({ runs: TWO });
+    show();
+    const cards = await screen.findByRole("list", { name: "Runs" });
+    expect(within(cards).getAllByRole("listitem")).toHaveLength(2);
+    expect(within(cards).getByText("one").closest("a")?.getAttribute("href")).toBe("/runs/1");
+    expect(screen.queryByRole("table")).toBeNull();
+    await userEvent.selectOptions(screen.getByLabelText("Sort runs"), "Fastest");
+    expect(within(cards).getAllByText("PAAC · Pong-v5", { exact: false }).length).toBe(2);
   });
 });

@@ -3,13 +3,14 @@ import { useMediaQuery } from "@mantine/hooks";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { PAGE, runListQuery } from "@/api/queries";
-import { usePageTitle } from "@/app/usePageTitle";
+import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { BulkBar } from "./BulkBar";
 import { ColumnMenu } from "./ColumnMenu";
 import { metricsOf } from "./columns";
+import { FailureGroups } from "./FailureGroups";
 import { FirstRun } from "./FirstRun";
 import { Notices } from "./Notices";
 import { RunCards } from "./RunCards";
@@ -56,6 +57,11 @@ export default function RunsPage() {
       )}
       {list.query.isPending && <LoadingRows />}
       {list.query.data && list.runs.length === 0 && <NoRuns view={view} onChange={change} />}
+      <FailureGroups
+        runs={list.runs}
+        text={view.text}
+        onChoose={(text) => change({ state: ["failed"], text })}
+      />
       {list.runs.length > 0 &&
         (narrow ? (
           <RunCards model={model} />

@@ -1,9 +1,9 @@
 import { List, ScrollArea, Text } from "@mantine/core";
-import type { Run } from "@/api/types";
+import type { SkippedRun } from "@/run-actions/eligible";
 import { plural } from "@/ui/format";
 
 /** The runs that an action leaves as they are, each with its reason. */
-export function SkippedList({ skipped }: { skipped: readonly { run: Run; reason: string }[] }) {
+export function SkippedList({ skipped }: { skipped: readonly SkippedRun[] }) {
   if (skipped.length === 0) return null;
   return (
     <div>
@@ -14,7 +14,7 @@ export function SkippedList({ skipped }: { skipped: readonly { run: Run; reason:
         <List size="sm">
           {skipped.map(({ run, reason }) => (
             <List.Item key={run.id}>
-              {run.name} (#{run.id}): {reason}
+              {run.name}: {reason}
             </List.Item>
           ))}
         </List>

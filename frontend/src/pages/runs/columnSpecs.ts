@@ -9,6 +9,8 @@ export interface ColumnSpec {
 }
 
 export const NARROWEST = 48;
+/** What one press of a key, or of a menu's item, adds to a width. */
+export const WIDTH_STEP = 16;
 const WIDEST = 800;
 
 export function readSpec(text: string): ColumnSpec {

@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
+import { CATALOGUE } from "@/testing/catalogue";
 import { chosenColumns, metricsOf } from "./columns";
 
-const shown = (...columns: string[]) => chosenColumns(columns).map(({ id, width }) => `${id} ${width}`);
+const shown = (...columns: string[]) =>
+  chosenColumns(CATALOGUE, columns).map(({ id, width }) => `${id} ${width}`);
 
 it("stand in the user's order, the run's own and the pinned ones first, as wide as the user has them", () => {
   expect(shown("env~90", "name~300", "tags!", "state")).toEqual([
@@ -14,14 +16,18 @@ it("stand in the user's order, the run's own and the pinned ones first, as wide 
   expect(shown("name", "gone")).toEqual(["name 196"]);
 });
 
-it("tell any statistic of any metric, and can be sorted by it", () => {
-  const [, entropy, rate] = chosenColumns(["name", "metric.train/entropy.min~90", "config.learning_rate"]);
+it("tell any statistic of any metric and any hyper-parameter, and can be sorted by it", () => {
+  const [, entropy, rate] = chosenColumns(CATALOGUE, [
+    "name",
+    "metric.train/entropy.min~90",
+    "config.learning_rate",
+  ]);
   expect(entropy).toMatchObject({
-    title: "Policy entropy, least",
+    title: "Policy entropy, min",
     sort: "metric:train/entropy:min",
     width: 90,
   });
-  expect(rate).toMatchObject({ title: "learning_rate" });
+  expect(rate).toMatchObject({ title: "learning_rate", sort: "config:learning_rate" });
 });
 
 it("ask for each metric that they tell of once", () => {

@@ -1,11 +1,12 @@
 import { Badge, Group } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { ConfigValue, MetricValue, Run } from "@/api/types";
-import { metricTitle } from "@/charts/metrics";
+import type { ConfigValue, Run } from "@/api/types";
+import { type Catalogue, metricTitle } from "@/charts/metrics";
+import { shown } from "@/config-form/draft";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
 import { hasColumn, readSpec } from "./columnSpecs";
-import { RunName } from "./RunName";
+import { RunCell } from "./RunCell";
 import { StateCell } from "./StateCell";
 import classes from "./runs.module.css";
 
@@ -28,7 +29,7 @@ const plain = (text: string | null) => <span className={classes.clip}>{text ?? "
 export const shortEnv = (env: string) => env.replace(/^(ALE|Arcadia)\//, "");
 
 export const COLUMNS: readonly RunColumn[] = [
-  { id: "name", title: "Run", sort: "name", width: 196, cell: (run) => <RunName run={run} /> },
+  { id: "name", title: "Run", sort: "name", width: 196, cell: (run) => <RunCell run={run} /> },
   { id: "state", title: "State", sort: "state", width: 148, cell: (run) => <StateCell run={run} /> },
   {
     id: "algorithm",
@@ -107,7 +108,7 @@ export const OWN = "name";
 export const DEFAULT_COLUMNS: string[] = COLUMNS.slice(0, 10).map(({ id }) => id);
 
 const CONFIG = "config.";
-/** Columns of their own show these already. */
+/** Other columns show these settings already. */
 const SHOWN_ELSEWHERE = new Set(["algorithm", "env"]);
 
 function count(id: "step" | "frames" | "episodes" | "attempt" | "priority", title: string): RunColumn {
@@ -115,19 +116,20 @@ function count(id: "step" | "frames" | "episodes" | "attempt" | "priority", titl
 }
 
 function configColumn(field: string): RunColumn {
-  const value = (run: Run): ConfigValue | undefined => run.config[field] as ConfigValue | undefined;
+  const value = (run: Run): ConfigValue | undefined => run.config[field];
   return {
     id: CONFIG + field,
     title: field,
+    sort: `config:${field}`,
     number: true,
     width: 136,
-    cell: (run) => plain(shown(value(run))),
+    cell: (run) => plain(settingText(value(run))),
   };
 }
 
-function shown(value: ConfigValue | undefined): string {
-  if (value === undefined || value === null) return "–";
-  return typeof value === "object" ? value.join(", ") : String(value);
+/** Null where the run's method has no such setting. */
+function settingText(value: ConfigValue | undefined): string | null {
+  return value === undefined ? null : shown(value);
 }
 
 /** One column for every hyper-parameter that one of these runs has, by name. */
@@ -139,50 +141,45 @@ export function configColumns(runs: readonly Run[]): RunColumn[] {
     .map(configColumn);
 }
 
-/** What can be told of a metric. */
+/** The values of a metric that a column can show. */
 export const STATISTICS = ["last", "max", "min"] as const;
 export type Statistic = (typeof STATISTICS)[number];
-const STATISTIC_WORDS: Record<Statistic, string> = { last: "last", max: "greatest", min: "least" };
 
 const METRIC = /^metric\.(.+)\.(last|max|min)$/;
 
 export const metricColumnId = (metric: string, statistic: Statistic) => `metric.${metric}.${statistic}`;
 
-function metricColumn(id: string, metric: string, statistic: Statistic): RunColumn {
-  const title = `${metricTitle(metric)}, ${STATISTIC_WORDS[statistic]}`;
+function metricColumn(catalogue: Catalogue, id: string, metric: string, statistic: Statistic): RunColumn {
+  const title = `${metricTitle(catalogue, metric)}, ${statistic}`;
   return {
     id,
     title,
     sort: `metric:${metric}:${statistic}`,
     number: true,
     width: 128,
-    cell: (run) => <Score value={told(run.metrics[metric]?.[statistic])} meaning={title} />,
+    cell: (run) => <Score value={run.metrics[metric]?.[statistic] ?? null} meaning={title} />,
   };
 }
 
-/** NaN and the infinities come as words, which the API's description cannot say. */
-function told(value: number | null | undefined): MetricValue | null {
-  return value ?? null;
-}
-
-/** The metrics that columns tell of. */
+/** The metrics that these columns show. */
 export function metricsOf(columns: readonly string[]): string[] {
   const named = columns.flatMap((text) => METRIC.exec(readSpec(text).id)?.[1] ?? []);
   return [...new Set(named)];
 }
 
-function columnOf(id: string): RunColumn | undefined {
-  const [, metric, statistic] = METRIC.exec(id) ?? [];
-  if (metric) return metricColumn(id, metric, statistic as Statistic);
+function columnOf(catalogue: Catalogue, id: string): RunColumn | undefined {
+  const [, metric, word] = METRIC.exec(id) ?? [];
+  const statistic = STATISTICS.find((one) => one === word);
+  if (metric && statistic) return metricColumn(catalogue, id, metric, statistic);
   if (id.startsWith(CONFIG)) return configColumn(id.slice(CONFIG.length));
   return COLUMNS.find((column) => column.id === id);
 }
 
-/** The columns that are to be shown: the run's own, the pinned ones, the others, each as wide as the user has it. */
-export function chosenColumns(columns: readonly string[]): RunColumn[] {
+/** The columns to show, in the user's widths: the run's name, then the pinned ones, then the others. */
+export function chosenColumns(catalogue: Catalogue, columns: readonly string[]): RunColumn[] {
   const specs = hasColumn(columns, OWN) ? columns : [OWN, ...columns];
   const found = specs.map(readSpec).flatMap(({ id, width, pinned }) => {
-    const column = columnOf(id);
+    const column = columnOf(catalogue, id);
     return column ? [{ ...column, width: width ?? column.width, pinned: pinned || id === OWN }] : [];
   });
   const rank = ({ id, pinned }: RunColumn) => (id === OWN ? 0 : pinned ? 1 : 2);

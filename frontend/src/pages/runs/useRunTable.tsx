@@ -8,6 +8,7 @@ import {
 } from "@tanstack/react-table";
 import { useMemo, useState } from "react";
 import type { Run } from "@/api/types";
+import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
 import { chosenColumns } from "./columns";
 
 const features = tableFeatures({ rowSelectionFeature, columnVisibilityFeature });
@@ -17,7 +18,8 @@ const helper = createColumnHelper<typeof features, Run>();
 export function useRunTable(runs: Run[], columnIds: readonly string[]) {
   const [rowSelection, setRowSelection] = useState<RowSelectionState>({});
   const key = columnIds.join(",");
-  const shown = useMemo(() => chosenColumns(key.split(",")), [key]);
+  const catalogue = useMetricCatalogue();
+  const shown = useMemo(() => chosenColumns(catalogue, key.split(",")), [catalogue, key]);
   const columns = useMemo(
     () =>
       shown.map((column) =>

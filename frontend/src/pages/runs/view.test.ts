@@ -48,7 +48,7 @@ it("clears every filter but neither sorting nor archive", () => {
   expect(cleared.archived).toBe(true);
 });
 
-it("sorts greatest first, then least first, then newest first again", () => {
+it("sorts descending, then ascending, then newest first again", () => {
   expect(nextSort("-created_at", "step")).toBe("-step");
   expect(nextSort("-step", "step")).toBe("step");
   expect(nextSort("step", "step")).toBe("-created_at");

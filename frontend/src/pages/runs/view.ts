@@ -71,7 +71,7 @@ export function withoutFilters(view: RunsView): RunsView {
   return { ...view, state: [], algorithm: [], env: [], tag: [], text: "" };
 }
 
-/** A click on a header: greatest first, then least first, then newest runs first again. */
+/** A click on a header: descending, then ascending, then newest runs first again. */
 export function nextSort(current: string, key: string): string {
   if (current === `-${key}`) return key;
   return current === key ? NEWEST_FIRST : `-${key}`;

@@ -3,13 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { workersQuery } from "@/api/queries";
 import type { Worker } from "@/api/types";
-import { usePageTitle } from "@/app/usePageTitle";
+import { usePageTitle } from "@/ui/usePageTitle";
 import { CommandLine } from "@/ui/CommandLine";
 import { EmptyState } from "@/ui/EmptyState";
-import { bytes, plural } from "@/ui/format";
+import { bytes } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryProblem } from "@/ui/QueryProblem";
-import { addWorkerCommand } from "./command";
+import { addWorkerCommand } from "@/ui/addWorkerCommand";
 import { WorkerState } from "./WorkerState";
 import classes from "./workers.module.css";
 
@@ -52,11 +52,13 @@ function WorkerTable({ workers }: { workers: readonly Worker[] }) {
       <Table className={classes.table} verticalSpacing="sm" horizontalSpacing="md">
         <Table.Thead>
           <Table.Tr>
-            {["Worker", "State", "Trains", "Queue", "Device", "Cores", "Memory", "Last seen"].map((title) => (
-              <Table.Th key={title} scope="col">
-                {title}
-              </Table.Th>
-            ))}
+            {["Worker", "State", "Current run", "Queue", "Device", "Cores", "Memory", "Last seen"].map(
+              (title) => (
+                <Table.Th key={title} scope="col">
+                  {title}
+                </Table.Th>
+              ),
+            )}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -81,7 +83,7 @@ function WorkerRow({ worker }: { worker: Worker }) {
       <Table.Td data-label="State">
         <WorkerState state={worker.state} />
       </Table.Td>
-      <Table.Td data-label="Trains">
+      <Table.Td data-label="Current run">
         {worker.run_id === null ? (
           "–"
         ) : (
@@ -106,8 +108,8 @@ function AddWorker() {
     <Stack gap="xs" component="section" aria-label="Add a worker">
       <Title order={2}>Add a worker</Title>
       <Text size="sm" c="dimmed" maw={720}>
-        On the machine that is to train, with ARCADIA_WORKER_TOKEN and ARCADIA_BROKER_URL set to those of this
-        server. Use --queue gpu on a machine with a GPU; {plural(1, "run")} at a time goes to each worker.
+        On the machine that will train, with ARCADIA_WORKER_TOKEN and ARCADIA_BROKER_URL set to those of this
+        server. Use --queue gpu on a machine with a GPU; each worker trains one run at a time.
       </Text>
       <CommandLine command={addWorkerCommand("worker-2")} />
     </Stack>

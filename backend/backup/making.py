@@ -1,0 +1,103 @@
+"""`arcadia backup DIR`, also while the backend runs.
+
+No file is removed from before the database is read until all that it names are copied.
+"""
+
+import os
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from sqlalchemy import Connection, func, select
+from sqlalchemy.engine import make_url
+
+from backend.backup.manifest import DATABASE, FILES, Content, Manifest, hash_of, paths, verify
+from backend.backup.rows import copy_rows
+from backend.columns import utc_now
+from backend.config import Settings
+from backend.db import Database
+from backend.embedded.data_folder import make_private_folder
+from backend.files.removal import hold
+from backend.files.storage import link_or_copy
+from backend.migrations import is_current, migrate
+from backend.models import File, Run
+from backend.refusals import RefusedError
+from backend.starting import database_refusals
+
+
+def back_up(settings: Settings, target: Path) -> str:
+    """Write a backup into a new folder, and say what it holds; refuse at the end if something in it is not sound."""
+    try:
+        with database_refusals(settings):
+            _refuse_no_database(settings)
+            _make_folder(target)
+            runs, wanted = _copy(settings, target)
+        return _finish(target, wanted, runs)
+    except OSError as error:
+        raise RefusedError(f"The backup in {target} is not whole: {error.strerror} ({error.filename}).") from None
+
+
+def _copy(settings: Settings, target: Path) -> tuple[int, list[Content]]:
+    """Copy the database and what it names; the files are still to be verified."""
+    database = Database(settings.resolved_database_url, settings.files_dir)
+    try:
+        with hold(settings.files_dir), database.snapshot() as source:
+            _write_database(settings, source, target)
+            runs = source.scalar(select(func.count()).select_from(Run)) or 0
+            wanted = [
+                Content(path=row.stored_path, sha256=row.sha256, bytes=row.bytes)
+                for row in source.execute(select(File.stored_path, File.sha256, File.bytes).order_by(File.id))
+            ]
+            _copy_files(wanted, settings.files_dir, target / FILES)
+    finally:
+        database.close()
+    return runs, wanted
+
+
+def _refuse_no_database(settings: Settings) -> None:
+    url = make_url(settings.resolved_database_url)
+    if url.get_backend_name() == "sqlite" and url.database and not Path(url.database).is_file():
+        raise RefusedError(f"There is nothing to back up: {url.database} does not exist.")
+    if not is_current(settings):
+        raise RefusedError("The database is of an older version; start this one once, or run arcadia migrate.")
+
+
+def _make_folder(target: Path) -> None:
+    make_private_folder(target)
+    if any(target.iterdir()):
+        raise RefusedError(f"{target} is not empty; name a new folder for the backup.")
+
+
+def _write_database(settings: Settings, source: Connection, target: Path) -> None:
+    url = f"sqlite:///{target.resolve() / DATABASE}"
+    migrate(settings.model_copy(update={"data_dir": target, "database_url": url}))
+    copy = Database(url, target / FILES)
+    try:
+        with copy.write() as session:
+            copy_rows(source, session.connection())
+        copy.fold()
+    finally:
+        copy.close()
+
+
+def _copy_files(wanted: Sequence[Content], source: Path, target: Path) -> None:
+    for each in wanted:
+        try:
+            link_or_copy(source / each.path, target / each.path)
+        except FileNotFoundError:
+            continue  # found missing when the backup is verified
+
+
+def _finish(target: Path, wanted: Sequence[Content], runs: int) -> str:
+    sound, broken = verify(target / FILES, wanted)
+    for each in broken:
+        (target / FILES / each.path).unlink(missing_ok=True)
+    # All of it is on the disk before the manifest says so.
+    os.sync()
+    database = target / DATABASE
+    content = Content(path=DATABASE, sha256=hash_of(database), bytes=database.stat().st_size)
+    Manifest(arcadia=version("arcadia"), made_at=utc_now(), database=content, files=sound).write(target)
+    said = f"{runs:,} runs and {len(sound):,} files, each verified, are in {target}."
+    if broken:
+        raise RefusedError(f"{said} Not among them, since missing or damaged in the data folder: {paths(broken)}.")
+    return said

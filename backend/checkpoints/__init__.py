@@ -1,0 +1,1 @@
+"""Checkpoints: saved training states, kept while they are of use."""

@@ -1,0 +1,93 @@
+"""A run's checkpoints: listed, and pinned."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend import models
+from backend.checkpoints.keeping import pin
+from backend.checkpoints.thinning import KeptAs, kept_as
+from backend.db import Db
+from backend.json_numbers import JsonNumber
+from backend.lookup import KnownRun, RunId, find_run
+
+router = APIRouter(tags=["files"])
+
+CheckpointId = Annotated[int, Path(ge=1, le=2**53)]
+
+
+class RunCheckpoint(BaseModel):
+    """A saved training state; once thinned out it is no longer available."""
+
+    model_config = ConfigDict(ser_json_inf_nan="strings")
+
+    id: int
+    step: int
+    frames: int
+    attempt: int
+    file_id: int | None
+    bytes: int
+    return_mean: JsonNumber | None
+    best: bool
+    created_at: datetime
+    available: bool
+    pinned: bool
+    kept_as: KeptAs | None = Field(
+        description="Why it is kept. The first, the best and the last checkpoint stay, each with its replay, and "
+        "between them others spread evenly over training, together as many as the run's setting checkpoints_kept "
+        "says. Pinned ones stay beside them. Null once it was thinned out."
+    )
+
+
+class EditCheckpoint(BaseModel):
+    """What can be changed of a checkpoint."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    pinned: bool = Field(description="Whether it stays whatever the rule of thinning says.")
+
+
+@router.get("/runs/{run_id}/checkpoints")
+def list_checkpoints(db: Db, run: KnownRun) -> list[RunCheckpoint]:
+    """Saved training states by step, also those thinned out."""
+    with db.read() as session:
+        return _shown(session, run.id)
+
+
+@router.patch("/runs/{run_id}/checkpoints/{checkpoint_id}")
+def edit_checkpoint(db: Db, run_id: RunId, checkpoint_id: CheckpointId, changes: EditCheckpoint) -> RunCheckpoint:
+    """Pin a checkpoint, so that it is never thinned out, or unpin it; it then goes by the rule with the next one."""
+    with db.write() as session:
+        # Locked, so that it is not thinned out meanwhile.
+        pin(session, find_run(session, run_id, lock=True), checkpoint_id, changes.pinned)
+        return next(row for row in _shown(session, run_id) if row.id == checkpoint_id)
+
+
+def _shown(session: Session, run_id: int) -> list[RunCheckpoint]:
+    query = select(models.Checkpoint).where(models.Checkpoint.run_id == run_id)
+    # Of several attempts at the same step, the newest comes last.
+    by_step = query.order_by(models.Checkpoint.step, models.Checkpoint.attempt, models.Checkpoint.id)
+    rows = session.scalars(by_step).all()
+    reasons = kept_as(rows)
+    return [_one(row, reasons.get(row.id)) for row in rows]
+
+
+def _one(row: models.Checkpoint, reason: KeptAs | None) -> RunCheckpoint:
+    return RunCheckpoint(
+        id=row.id,
+        step=row.step,
+        frames=row.frames,
+        attempt=row.attempt,
+        file_id=row.file_id,
+        bytes=row.bytes,
+        return_mean=row.return_mean,
+        best=row.best,
+        created_at=row.created_at,
+        available=row.file_id is not None,
+        pinned=row.pinned,
+        kept_as=reason,
+    )

@@ -1,0 +1,45 @@
+"""Colours and dashes of lines in charts."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+# Colours that colour-blind eyes tell apart (Okabe and Ito; Tol), legible on a light and on a dark page.
+PALETTE = (
+    "#0072b2",
+    "#e69f00",
+    "#009e73",
+    "#d55e00",
+    "#cc79a7",
+    "#56b4e9",
+    "#aa4499",
+    "#999933",
+    "#44aa99",
+    "#ee6677",
+)
+# More than these cannot be told apart in one chart; the next lines have them again, dashed.
+TOGETHER = 8
+
+Dash = Literal["solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "12px,4px,2px,4px,2px,4px"]
+DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "12px,4px,2px,4px,2px,4px")
+
+
+class Stroke(NamedTuple):
+    """How a line is drawn."""
+
+    color: str
+    dash: Dash
+
+
+def color_of(number: int) -> str:
+    """The colour of a run's number, the same in every list, or of a line's place in its chart."""
+    return PALETTE[number % len(PALETTE)]
+
+
+def strokes(run_ids: Sequence[int]) -> dict[int, Stroke]:
+    """How the lines of runs beside one another are drawn: by their places; a run alone has its own colour."""
+    if len(run_ids) == 1:
+        return {run_ids[0]: Stroke(color_of(run_ids[0]), "solid")}
+    return {
+        run_id: Stroke(PALETTE[place % TOGETHER], DASHES[place // TOGETHER % len(DASHES)])
+        for place, run_id in enumerate(run_ids)
+    }

@@ -1,0 +1,102 @@
+"""Runs side by side: their configurations field by field, and the results of each."""
+
+from collections.abc import Sequence
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend import models
+from backend.colors import Dash, strokes
+from backend.db import Db
+from backend.json_numbers import JsonNumber
+from backend.metrics.curves import training_seconds
+from backend.metrics.models import MetricSeries
+from backend.runs.differences import Difference, alike, differences, field_titles
+from backend.runs.labels import labels
+from backend.runs.schemas import Run
+from backend.runs.selection import RunIds, selected
+from backend.runs.view import shown
+
+router = APIRouter(tags=["compare"])
+
+
+class MetricSummary(BaseModel):
+    """Last value, maximum and recent mean of a metric; NaN and the infinities are strings."""
+
+    model_config = ConfigDict(ser_json_inf_nan="strings")
+
+    last: JsonNumber | None
+    max: JsonNumber | None
+    mean_last_100: JsonNumber | None
+
+
+class RunSummary(BaseModel):
+    """The results of one run."""
+
+    run_id: int
+    metrics: dict[str, MetricSummary]
+    episodes: int
+    wall_seconds: float
+
+
+class ComparedRun(Run):
+    """A run in a comparison: with the name, colour and dash that it has in the figures of the same runs."""
+
+    label: str
+    dash: Dash
+
+
+class Comparison(BaseModel):
+    """Runs side by side."""
+
+    runs: list[ComparedRun]
+    differences: list[Difference]
+    groups: list[list[int]] = Field(description="Numbers of runs of the same configuration but for the seed.")
+    summary: list[RunSummary]
+
+
+@router.get("/compare")
+def compare_runs(db: Db, runs: RunIds) -> Comparison:
+    """Differences of the runs' configurations, and the results of each run."""
+    with db.read() as session:
+        named = selected(session, runs)
+        configs = {run.id: run.config for run in named}
+        return Comparison(
+            runs=_compared(session, named),
+            differences=differences(configs, field_titles()),
+            groups=alike(configs),
+            summary=_summary(session, named),
+        )
+
+
+def _compared(session: Session, runs: Sequence[models.Run]) -> list[ComparedRun]:
+    called, drawn = labels(runs), strokes([run.id for run in runs])
+    return [
+        ComparedRun.model_validate(
+            run.model_dump() | {"label": called[run.id], "color": drawn[run.id].color, "dash": drawn[run.id].dash}
+        )
+        for run in shown(session, runs)
+    ]
+
+
+def _summary(session: Session, runs: Sequence[models.Run]) -> list[RunSummary]:
+    ids = [run.id for run in runs]
+    columns = (
+        MetricSeries.run_id,
+        MetricSeries.name,
+        MetricSeries.last,
+        MetricSeries.max,
+        MetricSeries.recent_mean,
+    )
+    metrics: dict[int, dict[str, MetricSummary]] = {run_id: {} for run_id in ids}
+    for run_id, name, last, largest, mean in session.execute(
+        select(*columns).where(MetricSeries.run_id.in_(ids)).order_by(MetricSeries.name)
+    ):
+        metrics[run_id][name] = MetricSummary(last=last, max=largest, mean_last_100=mean)
+    seconds = training_seconds(session, ids)
+    return [
+        RunSummary(run_id=run.id, metrics=metrics[run.id], episodes=run.episodes, wall_seconds=seconds[run.id])
+        for run in runs
+    ]

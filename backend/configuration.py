@@ -1,0 +1,76 @@
+"""/config-schema, /presets and /environments: what the launch form is drawn from."""
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from backend.runs.configs import as_document
+from workers.contract.config import config_adapter, methods_for
+from workers.contract.config.problems import title_of
+from workers.contract.games import ENVIRONMENTS, EnvironmentKind
+from workers.contract.presets import PRESETS
+
+router = APIRouter(tags=["configuration"])
+
+
+class Preset(BaseModel):
+    """A named, complete configuration."""
+
+    name: str
+    title: str
+    shows: str
+    source: str
+    method: str = Field(description="The algorithm as people write it.")
+    config: dict[str, Any]
+
+
+class Environment(BaseModel):
+    """A game that a run may name."""
+
+    id: str
+    title: str
+    group: str = Field(description="The heading under which it is listed.")
+    kind: EnvironmentKind
+    frames_per_step: int
+    algorithms: list[str] = Field(description="The methods that can learn it.")
+    unfit_because: str = Field(description="Why the other methods cannot, as the end of a sentence.")
+
+
+@router.get("/config-schema")
+def read_config_schema() -> dict[str, Any]:
+    """JSON schema of the run configuration."""
+    return config_adapter.json_schema()
+
+
+@router.get("/presets")
+def list_presets() -> list[Preset]:
+    """The presets, with their full configurations."""
+    return [
+        Preset(
+            name=preset.name,
+            title=preset.title,
+            shows=preset.shows,
+            source=preset.source,
+            method=title_of(preset.config.algorithm),
+            config=as_document(preset.config),
+        )
+        for preset in PRESETS.values()
+    ]
+
+
+@router.get("/environments")
+def list_environments() -> list[Environment]:
+    """The games that a run may name."""
+    return [
+        Environment(
+            id=environment.id,
+            title=environment.title,
+            group=environment.group,
+            kind=environment.kind,
+            frames_per_step=environment.frames_per_step,
+            algorithms=methods_for(environment),
+            unfit_because=environment.unfit_because,
+        )
+        for environment in ENVIRONMENTS.values()
+    ]

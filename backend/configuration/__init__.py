@@ -1,1 +1,0 @@
-"""What a run can be configured to do: schema, presets and environments."""

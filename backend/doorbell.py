@@ -1,0 +1,110 @@
+"""The doorbell: a Celery message that says only "look at run 12"; a lost or doubled one does no harm."""
+
+import logging
+import queue
+import threading
+from contextlib import suppress
+from typing import Annotated
+
+from celery import Celery
+from fastapi import Depends, Request
+from kombu.exceptions import KombuError
+from redis.exceptions import RedisError
+from sqlalchemy.orm import Session
+
+from backend.db import after_commit
+from backend.models import Run
+from workers.contract.worker_api import LOOK_TASK, QueueName
+
+log = logging.getLogger(__name__)
+
+# A worker that hears one message claims until nothing waits, so a few messages in the broker suffice.
+MOST_WAITING = 16
+BROKER_TIMEOUT = 1.0
+
+_BROKER_ERRORS = (KombuError, RedisError, OSError)
+
+
+class Doorbell:
+    """Sends from a separate thread, so that a dead broker never delays a request."""
+
+    def __init__(self, broker_url: str) -> None:
+        self._celery = _producer(broker_url) if broker_url else None
+        self._pending: queue.Queue[tuple[QueueName, int] | None] = queue.Queue(maxsize=100)
+        self._thread = threading.Thread(target=self._run, name="doorbell", daemon=True)
+        self._quiet = False
+
+    def start(self) -> None:
+        """Start the sending thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Send what waits, then end; a broker that does not answer is waited for once."""
+        if self._thread.is_alive():
+            self._pending.put(None)
+            self._thread.join(timeout=3 * BROKER_TIMEOUT)
+
+    def ring(self, queue_name: QueueName, run_id: int) -> None:
+        """Ring soon. Drop the ring when many wait already: the sweeper rings again."""
+        if self._celery is not None:
+            with suppress(queue.Full):
+                self._pending.put_nowait((queue_name, run_id))
+
+    def ring_after_commit(self, session: Session, run: Run) -> None:
+        """Ring for a run that this transaction puts in the queue."""
+        if run.state == "queued":
+            after_commit(session, lambda: self.ring(run.queue, run.id))
+
+    def _forget_waiting(self) -> bool:
+        """Drop the waiting rings, since the sweeper rings again. Return whether `stop` was among them."""
+        ended = False
+        while not self._pending.empty():
+            ended = self._pending.get() is None or ended
+        return ended
+
+    def _run(self) -> None:
+        if self._celery is None:
+            return
+        while (ring := self._pending.get()) is not None:
+            try:
+                _send(self._celery, *ring)
+                self._quiet = False
+            except _BROKER_ERRORS as error:
+                if not self._quiet:
+                    log.warning("the broker does not answer (%s); runs wait until it does", type(error).__name__)
+                self._quiet = True
+                if self._forget_waiting():
+                    return
+
+
+def _send(celery: Celery, queue_name: QueueName, run_id: int) -> None:
+    with celery.connection_for_write() as connection:
+        connection.ensure_connection(max_retries=0, timeout=BROKER_TIMEOUT)
+        if connection.default_channel.client.llen(queue_name) < MOST_WAITING:
+            celery.send_task(LOOK_TASK, args=[run_id], queue=queue_name, connection=connection, retry=False)
+
+
+def get_doorbell(request: Request) -> Doorbell:
+    """The application's doorbell."""
+    doorbell: Doorbell = request.app.state.doorbell
+    return doorbell
+
+
+Bell = Annotated[Doorbell, Depends(get_doorbell)]
+
+
+def _producer(broker_url: str) -> Celery:
+    celery = Celery("arcadia", broker=broker_url, set_as_current=False)
+    celery.conf.update(
+        task_serializer="json",
+        accept_content=["json"],
+        task_ignore_result=True,
+        broker_connection_timeout=BROKER_TIMEOUT,
+        broker_transport_options={
+            "socket_timeout": BROKER_TIMEOUT,
+            "socket_connect_timeout": BROKER_TIMEOUT,
+            "socket_keepalive": True,
+            "max_retries": 0,
+        },
+    )
+    return celery

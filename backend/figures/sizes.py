@@ -1,0 +1,33 @@
+"""Sizes of memory: ticks at whole powers of two, in KiB, MiB or GiB."""
+
+import math
+
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+MOST_TICKS = 8
+# A tick stands at no smaller part of the axis's unit: 1.0625 GiB, but 1056 MiB.
+SMALLEST_PART = 16
+
+
+def size_ticks(low: float, high: float) -> dict[str, list[float] | list[str]]:
+    """Where the ticks of an axis of bytes stand, and what they say."""
+    span = high - low
+    # Plotly's own ticks serve where there is nothing between the ends, or more than any memory has.
+    if not 0 < span < 2**60:
+        return {}
+    stride = 2 ** max(0, math.ceil(math.log2(span / MOST_TICKS)))
+    scale = _scale(stride * SMALLEST_PART)
+    places = [float(n * stride) for n in range(math.ceil(low / stride), math.floor(high / stride) + 1)]
+    return {"tickvals": places, "ticktext": [f"{place / 1024**scale:.10g} {UNITS[scale]}" for place in places]}
+
+
+def size(count: float) -> str:
+    """681574400 bytes are 650 MiB; empty where there is no number."""
+    if not math.isfinite(count):
+        return ""
+    scale = _scale(abs(count))
+    return f"{count / 1024**scale:.4g} {UNITS[scale]}"
+
+
+def _scale(count: float) -> int:
+    """The place of the largest unit that goes into so many bytes."""
+    return max(0, min(len(UNITS) - 1, int(math.log2(max(1.0, count)) // 10)))

@@ -1,1 +1,0 @@
-"""Whether the parts of the installation answer."""

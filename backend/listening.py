@@ -1,0 +1,21 @@
+"""The port, looked at before anything is started."""
+
+import errno
+import socket
+
+from backend.refusals import NotNowError, RefusedError
+
+
+def refuse_taken_port(host: str, port: int, command: str) -> None:
+    """Say plainly that another program has the port, or that this one may not have it."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            kind = NotNowError if error.errno == errno.EADDRINUSE else RefusedError
+            raise kind(
+                f"Cannot listen on {host}, port {port}: {error.strerror}. "
+                f"If another program has that port, choose a free one: arcadia {command} --port {port + 1}"
+            ) from None

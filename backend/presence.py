@@ -1,0 +1,42 @@
+"""Which workers are here, and which of them are free."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.columns import utc_now
+from backend.db import after_commit
+from backend.live.notices import publish
+from backend.models import Worker
+
+# A worker reports every few seconds; after this long without a report it counts as gone.
+GONE_AFTER = timedelta(seconds=10)
+
+
+def is_here(worker: Worker, now: datetime) -> bool:
+    """Whether a worker has reported lately and has not said goodbye."""
+    return not worker.left and now - worker.last_seen_at < GONE_AFTER
+
+
+def workers_here(session: Session, now: datetime) -> list[Worker]:
+    """The workers that are here."""
+    return [worker for worker in session.scalars(select(Worker)) if is_here(worker, now)]
+
+
+def free_workers(session: Session, queues: Iterable[str]) -> dict[str, int | None]:
+    """How many workers of each queue are free; None where none is connected at all."""
+    if not queues:
+        return {}
+    here = workers_here(session, utc_now())
+    found: dict[str, int | None] = {}
+    for queue in queues:
+        mine = [worker for worker in here if worker.queue == queue]
+        found[queue] = sum(worker.run_id is None for worker in mine) if mine else None
+    return found
+
+
+def announce_worker(session: Session, worker: str) -> None:
+    """Tell open pages after the commit that a worker came, left, took a run or gave one back."""
+    after_commit(session, lambda: publish("worker.changed", {"name": worker}))

@@ -1,0 +1,1 @@
+"""The page of the API for readers, made from the API's description of itself."""

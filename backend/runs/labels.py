@@ -1,0 +1,69 @@
+"""Names of runs beside one another: what they differ in, and their numbers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from backend.models import Run
+from backend.runs.differences import differences, field_titles
+from workers.contract.config.problems import title_of
+from workers.contract.games import ENVIRONMENTS
+
+MOST_FIELDS = 3
+SHORT = {"learning_rate": "lr"}
+# What a reader asks for first; then the others in the order of the launch form.
+FIRST = ("seed", "learning_rate")
+# What a name leaves out: the method and the game begin it, and the others change nothing that is learnt.
+LEFT_OUT = ("algorithm", "env", "checkpoint_seconds", "checkpoints_kept")
+
+
+def labels(runs: Sequence[Run]) -> dict[int, str]:
+    """By run, a name that no other run here has; a run alone keeps its own."""
+    if len(runs) == 1:
+        return {runs[0].id: runs[0].name}
+    rows = [row for row in differences({run.id: run.config for run in runs}, field_titles()) if not row.same]
+    differing = [row.field for row in rows if row.field not in LEFT_OUT]
+    told = sorted(differing, key=lambda field: FIRST.index(field) if field in FIRST else len(FIRST))[:MOST_FIELDS]
+    differing_at_all = {row.field for row in rows}
+    return {run.id: f"{' · '.join([*_began(run, differing_at_all), *_fields(run, told)])} #{run.id}" for run in runs}
+
+
+def _began(run: Run, differing: set[str]) -> list[str]:
+    method, env = title_of(run.algorithm), env_title(run.env)
+    if run.name == f"{method} on {env}":
+        return [method, env]
+    named = [run.name]
+    if "algorithm" in differing:
+        named.append(method)
+    if "env" in differing:
+        named.append(env)
+    return named
+
+
+def env_title(env: str) -> str:
+    """A game's name as people write it; an unknown one stays as it is."""
+    known = ENVIRONMENTS.get(env)
+    return known.title if known else env
+
+
+def _fields(run: Run, fields: Sequence[str]) -> list[str]:
+    return [f"{_name(field)} {written(run.config[field])}" for field in fields if field in run.config]
+
+
+def _name(field: str) -> str:
+    title = SHORT.get(field) or field_titles().get(field, field)
+    # RMSProp stays as it is written.
+    return title if title[:2].isupper() else title[:1].lower() + title[1:]
+
+
+def written(value: Any) -> str:
+    """A value of a configuration in few letters, as the pages write it: 1e-5, 0.99, on, 128/64."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list):
+        return "/".join(map(written, value)) or "none"
+    if isinstance(value, float) and 0 < abs(value) < 1e-4:
+        digits, exponent = f"{value:.4e}".split("e")
+        return f"{digits.rstrip('0').rstrip('.')}e{int(exponent)}"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return "none" if value is None else str(value)

@@ -1,1 +1,0 @@
-"""Signing in with the user token."""

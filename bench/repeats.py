@@ -1,0 +1,93 @@
+"""Whether PAAC repeats its first updates from its seed: `python -m bench.repeats --times 20`.
+
+Each time is a fresh process, whose memory is laid out differently: before it trains, it takes and gives back blocks of
+random sizes. What is compared is the hash of all that a checkpoint would hold.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+
+# Before torch is imported, as the trainer does it.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import torch
+
+from workers.contract.config import PaacConfig
+from workers.trainer.host import devices
+from workers.trainer.methods import METHODS
+from workers.trainer.networks.precision import body_dtype
+from workers.trainer.run.run import NullRun, TrainingState
+from workers.trainer.session import fix_seeds
+
+UPDATES = {"ALE/Pong-v5": 50, "CartPole-v1": 500}
+
+
+def fingerprint(state: TrainingState) -> str:
+    """Hash a state's tensors and facts."""
+    found = hashlib.sha256(json.dumps([state.step, state.frames, state.facts], sort_keys=True).encode())
+    for name, tensor in sorted(state.tensors.items()):
+        found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        found.update(tensor.contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return found.hexdigest()
+
+
+def train_once(env: str, updates: int) -> None:
+    """Train in this process, and print what came of it as a line of JSON."""
+    blocks = [bytearray(random.SystemRandom().randrange(1, 300_000)) for _ in range(200)]
+    held = blocks[::2]
+    del blocks
+    config = PaacConfig(env=env)
+    config = config.model_copy(update={"total_steps": updates * config.num_envs * config.t_max})
+    run = NullRun(device=devices.resolve(config.device))
+    devices.set_threads(config, run.device)
+    fix_seeds(config.seed)
+    METHODS[config.algorithm].train(config, run)
+    del held
+    dtype = str(body_dtype(config, run.device)).removeprefix("torch.")
+    how = f"{devices.describe(run.device)}, {dtype}, {torch.get_num_threads()} threads"
+    print(json.dumps({"hash": fingerprint(run.saved[-1]), "how": how}))
+
+
+def train_afresh(env: str, updates: int) -> dict[str, str]:
+    """Train in a fresh process; return what it printed."""
+    command = [sys.executable, "-m", "bench.repeats", "--once", env, str(updates)]
+    # The environment lies at the end of the stack: its length shifts the addresses there.
+    padded = {**os.environ, "PADDING": "x" * random.SystemRandom().randrange(4_096)}
+    output = subprocess.run(command, check=True, capture_output=True, text=True, env=padded).stdout
+    told: dict[str, str] = json.loads(output.splitlines()[-1])
+    return told
+
+
+def compare(env: str, times: int, updates: int) -> bool:
+    """Repeat, say how often each hash came, and return whether all are the same."""
+    told = [train_afresh(env, updates) for _ in range(times)]
+    counts = Counter(each["hash"] for each in told)
+    load = os.getloadavg()[1]
+    print(f"{env}: {updates} updates, {times} times, {told[0]['how']}, load average {load:.0f}")
+    for found, count in counts.most_common():
+        print(f"  {count:>3} x {found[:16]}")
+    return len(counts) == 1
+
+
+def main() -> None:
+    """Compare on each game; end with 1 if one did not repeat."""
+    parser = argparse.ArgumentParser(prog="python -m bench.repeats", description=__doc__)
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--env", choices=UPDATES, action="append", help="repeatable (default: all)")
+    parser.add_argument("--once", nargs=2, metavar=("ENV", "UPDATES"), help="train once, in this process")
+    options = parser.parse_args()
+    if options.once:
+        train_once(options.once[0], int(options.once[1]))
+        return
+    alike = [compare(env, options.times, UPDATES[env]) for env in options.env or UPDATES]
+    sys.exit(0 if all(alike) else 1)
+
+
+if __name__ == "__main__":
+    main()

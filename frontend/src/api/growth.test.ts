@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { grown } from "./growth";
+
+const held = {
+  data: [
+    { uid: "a", name: "Run 1", x: [1, 2, 3], y: [10, 20, 30], line: { color: "#123456" } },
+    { uid: "b", name: "Run 2", x: [1], y: [5] },
+  ],
+  layout: { title: "old" },
+  cursor: "first",
+  complete: true,
+};
+
+describe("a figure that grows", () => {
+  it("keeps what is settled of each line and takes what is new", () => {
+    const answer = {
+      data: [
+        { uid: "b", keep: 1, x: [2], y: [6] },
+        { uid: "a", keep: 2, x: [4, 5], y: [40, 50] },
+      ],
+      layout: { title: "new" },
+      cursor: "second",
+      complete: false,
+    };
+    expect(grown(held, answer)).toEqual({
+      data: [
+        { uid: "b", name: "Run 2", x: [1, 2], y: [5, 6] },
+        { uid: "a", name: "Run 1", x: [1, 2, 4, 5], y: [10, 20, 40, 50], line: { color: "#123456" } },
+      ],
+      layout: { title: "new" },
+      cursor: "second",
+      complete: true,
+    });
+    expect(held.data[0]?.x).toEqual([1, 2, 3]);
+  });
+
+  it("is replaced by an answer that is whole", () => {
+    const answer = { ...held, data: [{ uid: "a", x: [7], y: [8] }], cursor: "second" };
+    expect(grown(held, answer)).toEqual(answer);
+    expect(grown(undefined, answer)).toEqual(answer);
+  });
+});

@@ -1,0 +1,54 @@
+import { QueryClient } from "@tanstack/react-query";
+import { beforeEach, describe, expect, it } from "vitest";
+import { aRun } from "@/testing/runs";
+import { listOf } from "@/testing/server";
+import type { Run } from "../types";
+import { dropRun, patchRun, shownState } from "./patch";
+
+const LIST = ["runs", {}];
+const ELSEWHERE = ["runs", { state: ["failed"] }];
+
+describe("a run in the lists on screen", () => {
+  let client: QueryClient;
+  const show = (key: unknown[], runs: Run[]) =>
+    client.setQueryData(key, { pages: [listOf(runs), listOf([])], pageParams: [null, "later"] });
+  const shown = (key: unknown[]) =>
+    client.getQueryData<{ pages: { items: Run[] }[] }>(key)?.pages.flatMap(({ items }) => items);
+
+  beforeEach(() => {
+    client = new QueryClient();
+    show(LIST, [aRun({ id: 1 }), aRun({ id: 2 })]);
+    show(ELSEWHERE, [aRun({ id: 3 })]);
+  });
+
+  it("is replaced in its place wherever it is listed", () => {
+    const before = client.getQueryData(ELSEWHERE);
+    expect(patchRun(client, aRun({ id: 2, step: 9 }))).toEqual({ listed: true });
+    expect(shown(LIST)?.map(({ id, step }) => [id, step])).toEqual([
+      [1, 250_000],
+      [2, 9],
+    ]);
+    expect(client.getQueryData(ELSEWHERE)).toBe(before);
+  });
+
+  it("is not added where it is not listed, but known to its own page", () => {
+    expect(patchRun(client, aRun({ id: 7 }))).toEqual({ listed: false });
+    expect(shown(LIST)?.map(({ id }) => id)).toEqual([1, 2]);
+    expect(client.getQueryData<Run>(["run", 7, "detail"])?.id).toBe(7);
+  });
+
+  it("has another state once it is archived", () => {
+    const before = shownState(client, 1);
+    patchRun(client, aRun({ id: 1, archived_at: "2026-01-02T00:00:00Z" }));
+    expect(shownState(client, 1)).not.toBe(before);
+    expect(shownState(client, 7)).toBeUndefined();
+  });
+
+  it("is gone from everywhere once it is purged", () => {
+    client.setQueryData(["run", 1, "detail"], aRun());
+    client.setQueryData(["run", 1, "checkpoints"], []);
+    dropRun(client, 1);
+    expect(shown(LIST)?.map(({ id }) => id)).toEqual([2]);
+    expect(client.getQueriesData({ queryKey: ["run", 1] })).toEqual([]);
+  });
+});

@@ -1,0 +1,70 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { renderHook, waitFor } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { describe, expect, it } from "vitest";
+import { aRun } from "@/testing/runs";
+import { type Asked, listOf, refusal, serve } from "@/testing/server";
+import { useBulkAction, useRunAction } from "./mutations";
+import { runQuery } from "./queries";
+
+function hooked<Result>(hook: () => Result) {
+  const client = new QueryClient();
+  const wrapper = ({ children }: { children: ReactNode }) => (
+    <QueryClientProvider client={client}>{children}</QueryClientProvider>
+  );
+  return { client, ...renderHook(hook, { wrapper }) };
+}
+
+const idsOf = (body: unknown) => (body as { ids: number[] }).ids;
+
+describe("an action on many runs", () => {
+  it("goes to the server in as many calls as it takes, and their answers are one", async () => {
+    const server = serve({
+      "POST /runs/bulk": ({ body }: Asked) => {
+        const [first = 0, ...done] = idsOf(body);
+        return { done, skipped: [{ id: first, reason: `Run ${first} has finished.` }] };
+      },
+    });
+    const { result } = hooked(useBulkAction);
+    const ids = Array.from({ length: 2300 }, (_, at) => at + 1);
+    const { done, skipped } = await result.current.mutateAsync({ action: "archive", ids });
+    expect(server.asked.map(({ body }) => idsOf(body).length)).toEqual([1000, 1000, 300]);
+    expect(done).toHaveLength(2297);
+    expect(skipped.map(({ id }) => id)).toEqual([1, 1001, 2001]);
+  });
+
+  it("ends at the first call that the server refuses", async () => {
+    let calls = 0;
+    const server = serve({
+      "POST /runs/bulk": () => (calls++ === 0 ? { done: [], skipped: [] } : refusal(500, "Away.")),
+    });
+    const { result } = hooked(useBulkAction);
+    const ids = Array.from({ length: 3000 }, (_, at) => at);
+    await expect(result.current.mutateAsync({ action: "stop", ids })).rejects.toThrow("Away.");
+    expect(server.asked).toHaveLength(2);
+  });
+});
+
+it("shows what an action made of a run wherever the run is shown, before anything is fetched again", async () => {
+  const server = serve({ "POST /runs/1/pause": aRun({ desired: "pause" }) });
+  const { client, result } = hooked(useRunAction);
+  const metrics = { "episode/return": { last: 1, min: 0, max: 2 } };
+  client.setQueryData(runQuery(1).queryKey, aRun());
+  client.setQueryData(["runs", {}], {
+    pages: [listOf([aRun({ metrics }), aRun({ id: 2 })])],
+    pageParams: [null],
+  });
+  await result.current.mutateAsync({ id: 1, action: "pause" });
+  await waitFor(() => expect(client.getQueryData(runQuery(1).queryKey)?.desired).toBe("pause"));
+  expect(client.getQueryData(["runs", {}])).toMatchObject({
+    pages: [
+      {
+        items: [
+          { desired: "pause", metrics },
+          { id: 2, desired: "run" },
+        ],
+      },
+    ],
+  });
+  expect(server.asked).toHaveLength(1);
+});

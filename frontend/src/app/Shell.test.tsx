@@ -1,0 +1,210 @@
+import { act, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { Link, Outlet } from "react-router";
+import { renderPage } from "@/testing/render";
+import { aRun } from "@/testing/runs";
+import { done, refusal, serve } from "@/testing/server";
+import { fakeStreams, stream } from "@/testing/stream";
+import { useQuery } from "@tanstack/react-query";
+import { runQuery } from "@/api/queries";
+import { ErrorPage } from "./ErrorPage";
+import { NotFoundPage } from "./NotFoundPage";
+import { Shell } from "./Shell";
+
+beforeEach(fakeStreams);
+
+function RunName() {
+  const run = useQuery(runQuery(1));
+  return <p>{run.data?.name ?? run.error?.message}</p>;
+}
+
+function Broken(): never {
+  throw new Error("The chart has no axis.");
+}
+
+function open(answers: Record<string, object> = {}, at = "/") {
+  const server = serve({ "GET /session": { required: false, signed_in: false }, ...answers });
+  const page = renderPage(<Outlet />, {
+    at,
+    path: "/*",
+    routes: [
+      {
+        Component: Shell,
+        ErrorBoundary: ErrorPage,
+        children: [
+          {
+            ErrorBoundary: ErrorPage,
+            children: [
+              { path: "/", element: <p>All runs</p> },
+              { path: "/launch", element: <p>The form</p> },
+              { path: "/workers", element: <p>All workers</p> },
+              { path: "/compare", element: <Broken /> },
+              { path: "/run", element: <RunName /> },
+              { path: "/gone", element: <NotFoundPage /> },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+  return { ...page, server };
+}
+
+describe("a server that asks for a token", () => {
+  const token = () => screen.findByLabelText(/^Access token/, { selector: "input" });
+
+  it("shows nothing before the token is right", async () => {
+    const session = { required: true, signed_in: false };
+    const answers = {
+      "GET /session": () => ({ ...session }),
+      "POST /session": () => {
+        session.signed_in = true;
+        return session;
+      },
+    };
+    const { server } = open(answers);
+    await userEvent.type(await token(), " secret {Enter}");
+    expect(await screen.findByText("All runs")).toBeTruthy();
+    expect(server.of("POST /session").map(({ body }) => body)).toEqual([{ token: "secret" }]);
+  });
+
+  it("says beside the field that the token is wrong", async () => {
+    open({
+      "GET /session": { required: true, signed_in: false },
+      "POST /session": () => refusal(401, "This is not the token."),
+    });
+    await userEvent.type(await token(), "guess{Enter}");
+    expect(await screen.findByText("This is not the token.")).toBeTruthy();
+    expect(screen.queryByText("All runs")).toBeNull();
+  });
+
+  it("lets nobody send an empty token", async () => {
+    open({ "GET /session": { required: true, signed_in: false } });
+    await userEvent.type(await token(), "   ");
+    expect(screen.getByText("Sign in").closest("button")?.disabled).toBe(true);
+  });
+
+  it("is left by signing out", async () => {
+    const session = { required: true, signed_in: true };
+    const { server } = open({
+      "GET /session": () => ({ ...session }),
+      "DELETE /session": () => {
+        session.signed_in = false;
+        return done();
+      },
+    });
+    await userEvent.click(await screen.findByLabelText("Sign out"));
+    await token();
+    expect(server.of("DELETE /session")).toHaveLength(1);
+  });
+
+  it("is asked for the token again when the old one has ended", async () => {
+    const session = { required: true, signed_in: true };
+    open(
+      {
+        "GET /session": () => ({ ...session }),
+        "GET /runs/1": () => {
+          session.signed_in = false;
+          return refusal(401, "Sign in first.");
+        },
+      },
+      "/run",
+    );
+    expect(await token()).toBeTruthy();
+  });
+});
+
+describe("the header", () => {
+  it("offers no signing out where nobody signs in", async () => {
+    open();
+    await screen.findByText("All runs");
+    expect(screen.queryByLabelText("Sign out")).toBeNull();
+  });
+
+  it("leads to the pages, and marks the one that is open", async () => {
+    open();
+    await userEvent.click(await screen.findByText("Workers", { selector: "nav *" }));
+    await screen.findByText("All workers");
+    expect(screen.getByText("Workers", { selector: "nav *" }).getAttribute("aria-current")).toBe("page");
+  });
+});
+
+describe("keys", () => {
+  it("lead to pages, and the sheet names them", async () => {
+    open();
+    await screen.findByText("All runs");
+    await userEvent.keyboard("gw");
+    await screen.findByText("All workers");
+    await userEvent.keyboard("?");
+    expect(await screen.findByText("Launch a new run")).toBeTruthy();
+    await userEvent.keyboard("{Escape}");
+    await waitFor(() => expect(screen.queryByText("Launch a new run")).toBeNull());
+    await userEvent.keyboard("n");
+    await screen.findByText("The form");
+  });
+
+  it("lead to the runs for a search where a page has none", async () => {
+    open({}, "/workers");
+    await screen.findByText("All workers");
+    await userEvent.keyboard("/");
+    await screen.findByText("All runs");
+  });
+});
+
+describe("a page that fails", () => {
+  beforeEach(() => {
+    // React and the router report the error that the test makes.
+    vi.spyOn(console, "error").mockReturnValue();
+  });
+
+  it("says what happened, and leaves the way to other pages open", async () => {
+    open({}, "/compare");
+    const alert = await screen.findByRole("alert");
+    expect(alert.textContent).toContain("The chart has no axis.");
+    await userEvent.click(screen.getByText("Workers", { selector: "nav *" }));
+    await screen.findByText("All workers");
+  });
+
+  it("says what a server answered that is no page", async () => {
+    const missing = new Response(null, { status: 503, statusText: "Away" });
+    const loader = () => {
+      throw missing;
+    };
+    const route = { path: "/page", loader, element: <p />, ErrorBoundary: ErrorPage };
+    renderPage(<Link to="/page">Go</Link>, { routes: [route] });
+    await userEvent.click(screen.getByText("Go"));
+    expect(await screen.findByText("503 Away")).toBeTruthy();
+  });
+
+  it("is named where there is none", async () => {
+    open({}, "/gone");
+    await screen.findByText("There is no such page");
+    expect(document.title).toBe("Not found · Arcadia");
+  });
+});
+
+describe("the live stream", () => {
+  it("refreshes what is on screen when the server says that it changed", async () => {
+    let name = "first";
+    open({ "GET /runs/1": () => aRun({ name }) }, "/run");
+    await screen.findByText("first");
+    name = "second";
+    act(() => stream().say("run.changed", '{"run_id": 1}'));
+    await screen.findByText("second");
+  });
+
+  it("says when the server stays away, and no longer when it is back", async () => {
+    open();
+    await screen.findByText("All runs");
+    vi.useFakeTimers();
+    act(() => stream().onopen?.());
+    act(() => stream().onerror?.());
+    expect(screen.queryByText(/Reconnecting/)).toBeNull();
+    act(() => vi.advanceTimersByTime(1500));
+    expect(screen.getByText(/Reconnecting/)).toBeTruthy();
+    act(() => stream().onopen?.());
+    expect(screen.queryByText(/Reconnecting/)).toBeNull();
+    vi.useRealTimers();
+  });
+});

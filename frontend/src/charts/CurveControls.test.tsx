@@ -1,0 +1,50 @@
+import { screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { expect, it } from "vitest";
+import { renderPage } from "@/testing/render";
+import { CurveControls } from "./CurveControls";
+import { useCurveView } from "./useCurveView";
+
+function Page() {
+  const [view, setView] = useCurveView();
+  return <CurveControls view={view} onChange={setView} />;
+}
+
+const box = (name: string) => screen.getByLabelText<HTMLInputElement>(name);
+
+function open(at: string) {
+  const { router } = renderPage(<Page />, { at });
+  return (search: string) => waitFor(() => expect(router.state.location.search).toBe(search));
+}
+
+it("keep what is chosen in the address, beside what else stands there", async () => {
+  const address = open("/?runs=1");
+  await userEvent.click(box("Time"));
+  await address("?runs=1&x=time");
+  await userEvent.click(box("log y"));
+  await address("?runs=1&x=time&y_log=1");
+  expect(box("Time").checked && box("log y").checked).toBe(true);
+  await userEvent.click(box("Steps"));
+  await address("?runs=1&y_log=1");
+});
+
+it("show what the address says", () => {
+  open("/?x=frames&smoothing=0.25&x_log=1");
+  expect(box("Frames").checked).toBe(true);
+  expect(box("log x").checked).toBe(true);
+  expect(screen.getByText("0.25")).toBeTruthy();
+});
+
+it("smooth by the arrow keys, a step at a time", async () => {
+  const address = open("/?smoothing=0.5");
+  screen.getByRole("slider", { name: "Smoothing" }).focus();
+  await userEvent.keyboard("{ArrowRight}");
+  await address("?smoothing=0.51");
+});
+
+it("show both of two choices made in one moment", async () => {
+  const address = open("/");
+  await Promise.all([userEvent.click(box("log x")), userEvent.click(box("log y"))]);
+  expect(box("log x").checked && box("log y").checked).toBe(true);
+  await address("?x_log=1&y_log=1");
+});

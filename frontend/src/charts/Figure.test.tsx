@@ -1,0 +1,264 @@
+import { act, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { downloads } from "@/testing/downloads";
+import { renderPage } from "@/testing/render";
+import { type Asked, refusal, serve } from "@/testing/server";
+import { type CurveView, DEFAULT_VIEW } from "./curveView";
+import { Figure } from "./Figure";
+import type { Chart } from "./metrics";
+
+/** What plotly was told, and how a reader's drag reaches the page. */
+const plotly = vi.hoisted(() => ({
+  drawn: [] as { data: unknown[]; layout: Record<string, unknown> }[],
+  drag: (_change: object): void => undefined,
+  relayout: vi.fn(),
+  toImage: vi.fn(),
+}));
+
+// The drawing library needs a canvas, which jsdom lacks.
+vi.mock("plotly.js-cartesian-dist-min", () => ({
+  default: {
+    react(element: object, data: unknown[], layout: Record<string, unknown>) {
+      plotly.drawn.push({ data, layout });
+      const on = (_event: string, listener: (change: object) => void) => {
+        plotly.drag = (change) => act(() => listener(change));
+      };
+      Object.assign(element, { on, data, layout });
+    },
+    relayout: plotly.relayout,
+    toImage: plotly.toImage,
+    purge: () => undefined,
+    Plots: { resize: () => undefined },
+  },
+}));
+
+const RETURN: Chart = { title: "Return per episode", metrics: ["episode/return"] };
+const LINE = {
+  data: [{ uid: "1", x: [1, 2], y: [3, 4] }],
+  layout: { xaxis: { title: { text: "Steps" } } },
+  cursor: "first",
+  complete: true,
+};
+const CURVES = "GET /figures/curves";
+const TOGETHER = "GET /figures/together";
+
+let look: (seen: boolean) => void = () => undefined;
+
+beforeEach(() => {
+  plotly.drawn = [];
+  vi.stubGlobal(
+    "IntersectionObserver",
+    class {
+      constructor(changed: (entries: object[]) => void) {
+        look = (isIntersecting) => act(() => changed([{ isIntersecting }]));
+      }
+      observe() {}
+      disconnect() {}
+    },
+  );
+});
+
+interface Shown {
+  chart?: Chart;
+  runs?: number[];
+  view?: CurveView;
+  answer?: object | ((asked: Asked) => object);
+  points?: object;
+  at?: string;
+}
+
+function show(shown: Shown = {}) {
+  const { chart = RETURN, runs = [1], view = DEFAULT_VIEW, answer = LINE, points = {}, at = "/" } = shown;
+  const server = serve({ [CURVES]: answer, [TOGETHER]: answer, "GET /runs/1/metrics": points });
+  const { client, router } = renderPage(<Figure runs={runs} chart={chart} view={view} />, { at });
+  const changed = () => act(() => client.invalidateQueries({ queryKey: ["figure"] }));
+  const queries = (name = CURVES) => server.of(name).map(({ query }) => Object.fromEntries(query));
+  const address = () => decodeURIComponent(router.state.location.search);
+  return { server, queries, changed, address };
+}
+
+async function seen(shown?: Shown) {
+  const page = show(shown);
+  look(true);
+  await screen.findByRole("img");
+  return page;
+}
+
+describe("a chart", () => {
+  it("is fetched only once it can be seen", async () => {
+    const { server } = show();
+    expect(server.asked).toEqual([]);
+    look(true);
+    expect((await screen.findByRole("img")).getAttribute("aria-label")).toBe(
+      "Return per episode by steps, one run.",
+    );
+    expect(plotly.drawn.at(-1)?.data).toEqual(LINE.data);
+  });
+
+  it("asks for the runs, the metric and how it is looked at", async () => {
+    const view = { ...DEFAULT_VIEW, x: "time", smoothing: 0.3, yLog: true } as const;
+    const { queries } = await seen({ runs: [1, 2], view });
+    expect(queries()).toEqual([
+      {
+        runs: "1,2",
+        metric: "episode/return",
+        x: "time",
+        smoothing: "0.3",
+        y_log: "true",
+        buckets: "400",
+      },
+    ]);
+  });
+
+  it("of several metrics asks for them together, as shares where they are", async () => {
+    const chart = { title: "Time", metrics: ["time/a", "time/b"], shares: true };
+    const { queries } = await seen({ chart });
+    expect(queries(TOGETHER)).toMatchObject([{ metrics: "time/a,time/b", shares: "true" }]);
+    expect(plotly.drawn.at(-1)?.layout["showlegend"]).toBe(true);
+  });
+
+  it("of memory has its axis in units of 1024", async () => {
+    const ticks = { tickvals: [2 ** 29, 2 ** 30], ticktext: ["0.5 GiB", "1 GiB"] };
+    const chart = { title: "Memory", metrics: ["system/rss_bytes"] };
+    await seen({ chart, answer: { ...LINE, layout: { yaxis: ticks } } });
+    expect(plotly.drawn.at(-1)?.layout["yaxis"]).toMatchObject(ticks);
+  });
+
+  it("never smooths counts", async () => {
+    const { queries } = await seen({ chart: { ...RETURN, counts: true } });
+    expect(queries()[0]?.["smoothing"]).toBe("0");
+  });
+
+  it("says that there are no points yet", async () => {
+    show({ answer: { data: [], layout: {} } });
+    look(true);
+    expect(await screen.findByText("No points yet. They appear here as the runs report them.")).toBeTruthy();
+  });
+
+  it("does not offer to try again where the runs ended without its metric", async () => {
+    show({ answer: () => refusal(404, "No such metric.") });
+    look(true);
+    await screen.findByText("No points: these runs ended without reporting this metric.");
+    expect(screen.queryByText("Try again")).toBeNull();
+  });
+
+  it("is fetched once more on request when the server stumbled", async () => {
+    let answers = 0;
+    show({ answer: () => (answers++ === 0 ? refusal(500, "The database is locked.") : LINE) });
+    look(true);
+    await screen.findByText("The chart cannot be shown: The database is locked.");
+    await userEvent.click(screen.getByText("Try again"));
+    await screen.findByRole("img");
+  });
+});
+
+describe("a chart of a run that trains", () => {
+  const rest = {
+    data: [{ uid: "1", keep: 1, x: [5], y: [6] }],
+    layout: {},
+    cursor: "second",
+    complete: false,
+  };
+
+  it("fetches only what is new and draws it behind what it has", async () => {
+    const { queries, changed } = await seen({ answer: ({ query }) => (query.has("after") ? rest : LINE) });
+    await changed();
+    await waitFor(() => expect(plotly.drawn.at(-1)?.data).toEqual([{ uid: "1", x: [1, 5], y: [3, 6] }]));
+    await changed();
+    expect(queries().map(({ after }) => after)).toEqual([undefined, "first", "second"]);
+  });
+
+  it("is left alone while it is out of sight, and catches up when it is seen again", async () => {
+    const { queries, changed } = await seen();
+    look(false);
+    await changed();
+    await changed();
+    expect(queries()).toHaveLength(1);
+    look(true);
+    await waitFor(() => expect(queries()).toHaveLength(2));
+  });
+});
+
+describe("zooming", () => {
+  it("fetches the chosen part in finer buckets, and all of it again", async () => {
+    const { queries } = await seen();
+    plotly.drag({ "xaxis.range[0]": 100, "xaxis.range[1]": 200 });
+    await waitFor(() => expect(queries().at(-1)).toMatchObject({ from: "100", to: "200", buckets: "400" }));
+    await userEvent.click(screen.getByText("Show all"));
+    expect(plotly.relayout.mock.lastCall?.[1]).toMatchObject({ "xaxis.autorange": true });
+    plotly.drag({ "xaxis.autorange": true });
+    await waitFor(() => expect(screen.queryByText("Show all")).toBeNull());
+  });
+
+  it("reads the exponents of a logarithmic axis", async () => {
+    const { queries } = await seen({ view: { ...DEFAULT_VIEW, xLog: true } });
+    plotly.drag({ "xaxis.range[0]": 2, "xaxis.range[1]": 4 });
+    await waitFor(() => expect(queries().at(-1)).toMatchObject({ from: "100", to: "10000" }));
+  });
+
+  it("stands in the address, beside the zooms of other charts", async () => {
+    const { address } = await seen({ at: "/?zoom=train/entropy:5:6" });
+    plotly.drag({ "xaxis.range[0]": 100, "xaxis.range[1]": 200.0000000001 });
+    await waitFor(() => expect(address()).toBe("?zoom=train/entropy:5:6&zoom=episode/return:100:200"));
+    plotly.drag({ "xaxis.autorange": true });
+    await waitFor(() => expect(address()).toBe("?zoom=train/entropy:5:6"));
+  });
+
+  it("is taken from the address when the page is opened", async () => {
+    const { queries } = await seen({ at: "/?zoom=episode/return:100:200" });
+    expect(queries()).toMatchObject([{ from: "100", to: "200" }]);
+    expect(plotly.drawn.at(-1)?.layout["xaxis"]).toMatchObject({ range: [100, 200], autorange: false });
+    await userEvent.click(screen.getByText("Show all"));
+    expect(plotly.relayout.mock.lastCall?.[1]).toMatchObject({ "xaxis.autorange": true });
+  });
+
+  it("leaves the data alone when only y was dragged", async () => {
+    const { queries } = await seen();
+    plotly.drag({ "yaxis.range[0]": 0, "yaxis.range[1]": 1 });
+    expect(queries()).toHaveLength(1);
+    expect(screen.queryByText("Show all")).toBeNull();
+  });
+});
+
+describe("the menu of a chart", () => {
+  const choose = async (item: string) => {
+    await userEvent.click(screen.getByLabelText("Menu of the chart Return per episode"));
+    await userEvent.click(await screen.findByText(item));
+  };
+
+  it("saves the points that are shown", async () => {
+    const saved = downloads();
+    const series = { x: [150], mean: [1.5], min: [1], max: [2], last: [2], count: [4] };
+    const { server } = await seen({ points: { run_id: 1, series: { "episode/return": series } } });
+    plotly.drag({ "xaxis.range[0]": 100, "xaxis.range[1]": 200 });
+    await choose("Save points (CSV)");
+    await waitFor(() => expect(saved.map(({ name }) => name)).toEqual(["episode-return-runs-1.csv"]));
+    expect(await saved[0]?.text()).toBe(
+      "run,metric,step,mean,min,max,last,points\r\n1,episode/return,150,1.5,1,2,2,4\r\n",
+    );
+    const [{ query } = { query: new URLSearchParams() }] = server.of("GET /runs/1/metrics");
+    expect([query.get("from"), query.get("to")]).toEqual(["100", "200"]);
+  });
+
+  it("saves the picture under its title", async () => {
+    const saved = downloads();
+    plotly.toImage.mockResolvedValue("data:image/png;base64,AAAA");
+    await seen();
+    await choose("Save picture (PNG)");
+    await waitFor(() => expect(saved.map(({ name }) => name)).toEqual(["episode-return-runs-1.png"]));
+    expect(plotly.toImage.mock.lastCall?.[0]).toMatchObject({
+      data: LINE.data,
+      layout: { title: { text: "Return per episode" } },
+    });
+  });
+
+  it("says when saving failed", async () => {
+    downloads();
+    await seen({ points: refusal(500, "Away.") });
+    await choose("Save points (CSV)");
+    await screen.findByText("Away.");
+    await userEvent.click(screen.getByLabelText("Menu of the chart Return per episode"));
+    expect(await screen.findByText("That did not work. Please try again.")).toBeTruthy();
+  });
+});

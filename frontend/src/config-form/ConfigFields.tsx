@@ -1,0 +1,108 @@
+import { Accordion, Badge, Group, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import type { Environment } from "@/api/types";
+import { ConfigField } from "./ConfigField";
+import { isChanged } from "./draft";
+import classes from "./fields.module.css";
+import { type FormField, sectionsOf, splitEssential } from "./schema";
+import type { ConfigDraft } from "./useConfigDraft";
+
+interface ConfigFieldsProps {
+  config: ConfigDraft;
+  environments: readonly Environment[];
+  /** Fields that may not be changed here, such as the game of a fork. */
+  without?: readonly string[];
+}
+
+/** All hyper-parameters: the few that most launches touch first, the others in sections. */
+export function ConfigFields({ config, environments, without = [] }: ConfigFieldsProps) {
+  const [opened, setOpened] = useState<string[]>([]);
+  const { essential, others } = splitEssential(
+    config.fields.filter((field) => !without.includes(field.name)),
+  );
+  const sections = sectionsOf(others);
+  // An error is never hidden in a closed section.
+  const failing = sections
+    .filter(([, fields]) => fields.some((field) => config.errors[field.name] !== undefined))
+    .map(([group]) => group);
+
+  return (
+    <Stack gap="lg">
+      <FieldGrid fields={essential} config={config} environments={environments} />
+      <Accordion
+        multiple
+        variant="separated"
+        value={[...new Set([...opened, ...failing])]}
+        onChange={setOpened}
+        keepMounted
+      >
+        {sections.map(([group, fields]) => (
+          <Accordion.Item key={group} value={group} className={classes.section}>
+            <Accordion.Control>
+              <SectionTitle group={group} fields={fields} config={config} />
+            </Accordion.Control>
+            <Accordion.Panel>
+              <FieldGrid fields={fields} config={config} environments={environments} />
+            </Accordion.Panel>
+          </Accordion.Item>
+        ))}
+      </Accordion>
+    </Stack>
+  );
+}
+
+function SectionTitle({
+  group,
+  fields,
+  config,
+}: {
+  group: string;
+  fields: FormField[];
+  config: ConfigDraft;
+}) {
+  const changed = fields.filter((field) =>
+    isChanged(field, config.draft[field.name], config.reference.values[field.name] ?? field.initial),
+  ).length;
+  return (
+    <Group gap={8} wrap="nowrap">
+      <Text fw={600} size="sm">
+        {group === "Run" ? "More about the run" : group}
+      </Text>
+      <Text size="xs" c="dimmed" truncate visibleFrom="xs" aria-hidden>
+        {fields.map((field) => field.title).join(", ")}
+      </Text>
+      {changed > 0 && (
+        <Badge size="sm" variant="light" tt="none" style={{ flexShrink: 0 }}>
+          {changed} changed
+        </Badge>
+      )}
+    </Group>
+  );
+}
+
+interface FieldGridProps {
+  fields: FormField[];
+  config: ConfigDraft;
+  environments: readonly Environment[];
+}
+
+function FieldGrid({ fields, config, environments }: FieldGridProps) {
+  return (
+    <div className={classes.fields}>
+      {fields.map((field) => (
+        <ConfigField
+          key={field.name}
+          field={field}
+          typed={config.draft[field.name]}
+          reference={config.reference.values[field.name]}
+          error={config.errors[field.name]}
+          environments={environments}
+          method={config.variant?.title ?? ""}
+          onType={(typed) => config.set(field.name, typed)}
+          onLeave={() => config.leave(field.name)}
+          onReset={() => config.reset(field.name)}
+        />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,156 @@
+import { useEffect, useState } from "react";
+import type { ConfigValue, RunConfig } from "@/api/types";
+import { type Draft, draftOf, type FieldErrors, isChanged, readDraft, written } from "./draft";
+import { forgetKept, readKept, writeKept } from "./keptDraft";
+import { carryOver, type FormField, type Variant, variantFor } from "./schema";
+import { keyOf, type Reference, type StartingPoint } from "./reference";
+
+export interface ConfigDraft {
+  fields: FormField[];
+  variant: Variant | undefined;
+  draft: Draft;
+  reference: Reference;
+  /** What stands beside the fields now: of the fields left once, or of all after a try to submit. */
+  errors: FieldErrors;
+  /** Values that can be read, and every error there is. */
+  values: RunConfig;
+  allErrors: FieldErrors;
+  set: (name: string, typed: string | boolean) => void;
+  leave: (name: string) => void;
+  reset: (name: string) => void;
+  chooseMethod: (variant: Variant, reference: Reference) => void;
+  showAllErrors: () => void;
+  takeServerErrors: (errors: FieldErrors) => void;
+  /** Whether the draft is one that was left before. */
+  restored: boolean;
+  /** Give up what was written here. */
+  beginAnew: () => void;
+  /** Keep the draft no longer: it has been launched. */
+  forget: () => void;
+}
+
+interface State {
+  /** What the form last began with from outside, and what it stands for since. */
+  begun: string;
+  key: string;
+  reference: Reference;
+  algorithm: ConfigValue;
+  draft: Draft;
+  left: ReadonlySet<string>;
+  server: FieldErrors;
+  restored: boolean;
+}
+
+/**
+ * The configuration being written: it begins anew when the key of its starting point changes. With a name, it is kept
+ * until it is forgotten, so that a reload or a way back loses nothing.
+ */
+export function useConfigDraft(variants: Variant[], start: StartingPoint, name?: string): ConfigDraft {
+  const begin = (key: string, reference: Reference, values: RunConfig): State => {
+    const fields = variantFor(variants, values["algorithm"])?.fields ?? [];
+    const algorithm = values["algorithm"] ?? null;
+    const draft = draftOf(values, fields);
+    return {
+      begun: start.key,
+      key,
+      reference,
+      algorithm,
+      draft,
+      left: new Set(),
+      server: {},
+      restored: false,
+    };
+  };
+  const beginHere = () => begin(start.key, start.reference, start.values);
+  const [kept, setState] = useState(() => (name ? restore(name, start, variants) : null) ?? beginHere());
+  let state = kept;
+  if (kept.begun !== start.key) {
+    // A method that was chosen here comes back as the page's new address, and is no reason to begin anew.
+    state = kept.key === start.key ? { ...kept, begun: start.key } : beginHere();
+    setState(state);
+  }
+
+  const { key, reference, algorithm, draft } = state;
+  useEffect(() => {
+    if (name) writeKept(name, { key, reference, algorithm, draft });
+  }, [name, key, reference, algorithm, draft]);
+
+  const variant = variantFor(variants, state.algorithm);
+  const fields = variant?.fields ?? [];
+  const { values, errors: allErrors } = readDraft(state.draft, fields);
+  const shownErrors = Object.entries(allErrors).filter(([name]) => state.left.has(name));
+
+  const set = (name: string, typed: string | boolean) =>
+    setState((current) => {
+      const { [name]: _, ...server } = current.server;
+      return { ...current, server, draft: { ...current.draft, [name]: typed } };
+    });
+
+  return {
+    fields,
+    variant,
+    draft: state.draft,
+    reference: state.reference,
+    values,
+    allErrors,
+    errors: { ...state.server, ...Object.fromEntries(shownErrors) },
+    set,
+    leave(name) {
+      const field = fields.find((candidate) => candidate.name === name);
+      const value = values[name];
+      // What was understood is written back: 10M becomes 10_000_000.
+      if (field && typeof value === "number") set(name, written(field, value));
+      setState((current) => ({ ...current, left: new Set(current.left).add(name) }));
+    },
+    reset(name) {
+      const field = fields.find((candidate) => candidate.name === name);
+      if (field) set(name, written(field, state.reference.values[name] ?? field.initial));
+    },
+    chooseMethod(next, reference) {
+      const own = fields.filter((field) =>
+        isChanged(field, state.draft[field.name], state.reference.values[field.name] ?? field.initial),
+      );
+      const carried = carryOver(values, ["env", ...own.map(({ name }) => name)], next, reference.values);
+      setState(begin(keyOf(reference), reference, carried));
+    },
+    showAllErrors() {
+      setState((current) => ({ ...current, left: new Set(fields.map((field) => field.name)) }));
+    },
+    takeServerErrors(server) {
+      setState((current) => ({ ...current, server }));
+    },
+    restored: state.restored,
+    beginAnew: () => setState(beginHere()),
+    forget() {
+      if (name) forgetKept(name, state.key);
+    },
+  };
+}
+
+/** The state of a draft that was left, unless nothing had been written in it. */
+function restore(name: string, { key, values }: StartingPoint, variants: Variant[]): State | null {
+  const kept = readKept(name, key);
+  const fields = kept ? variantFor(variants, kept.algorithm)?.fields : undefined;
+  if (!kept || !fields) return null;
+  const { reference, algorithm } = kept;
+  const changed = fields.some((field) =>
+    isChanged(field, kept.draft[field.name], values[field.name] ?? field.initial),
+  );
+  if (!changed) return null;
+  const draft = { ...draftOf(values, fields), ...kept.draft };
+  return { begun: key, key, reference, algorithm, draft, left: new Set(), server: {}, restored: true };
+}
+
+export const inputId = (name: string) => `config-${name}`;
+
+/** Move to the input of the first field, in the order shown, that has an error. */
+export function focusFirst(fields: readonly { name: string }[], errors: FieldErrors): void {
+  const first = fields.find((field) => errors[field.name] !== undefined);
+  if (!first) return;
+  // After the section that holds it has been opened.
+  requestAnimationFrame(() => {
+    const input = document.getElementById(inputId(first.name));
+    input?.scrollIntoView({ block: "center" });
+    input?.focus();
+  });
+}

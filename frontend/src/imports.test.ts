@@ -1,0 +1,57 @@
+import { dirname } from "node:path";
+import { ESLint } from "eslint";
+import tseslint from "typescript-eslint";
+import { describe, expect, it } from "vitest";
+
+// Types are left out: they would take seconds to load and say nothing of imports.
+const eslint = new ESLint({
+  cwd: dirname(import.meta.dirname),
+  overrideConfig: [tseslint.configs.disableTypeChecked],
+});
+
+async function objections(file: string, code: string): Promise<string[]> {
+  const [result] = await eslint.lintText(code, { filePath: `src/${file}` });
+  return (result?.messages ?? [])
+    .filter(({ ruleId }) => ruleId === "no-restricted-imports" || ruleId === "no-restricted-syntax")
+    .map(({ message }) => message);
+}
+
+describe("npm run lint refuses", () => {
+  it.each([
+    ["a page that imports another page", "pages/run/Made.tsx", 'import { view } from "@/pages/runs/view";'],
+    ["a page's type of another page", "pages/run/Made.tsx", 'import type { V } from "@/pages/runs/view";'],
+    ["another page by a relative path", "pages/run/Made.tsx", 'import { view } from "../runs/view";'],
+    [
+      "another page loaded later",
+      "pages/run/Made.tsx",
+      'export const later = () => import("@/pages/runs/view");',
+    ],
+    ["a page's test that imports another page", "pages/run/Made.test.tsx", 'import "@/pages/runs/view";'],
+    ["a page that imports the app", "pages/run/Made.tsx", 'import { Shell } from "@/app/Shell";'],
+    ["a chart that imports a page", "charts/Made.tsx", 'import { view } from "@/pages/runs/view";'],
+    ["a chart that imports the form", "charts/made.ts", 'import { shown } from "@/config-form/draft";'],
+    ["the form that imports run actions", "config-form/made.ts", 'import "@/run-actions/words";'],
+    ["an element that imports a chart", "ui/made.ts", 'import { csv } from "@/charts/csv";'],
+    ["the API that imports an element", "api/live/made.ts", 'import { short } from "@/ui/format";'],
+    ["the API that leaves its room", "api/live/made.ts", 'import { short } from "../../ui/format";'],
+    ["a page that imports what tests are made of", "pages/run/Made.tsx", 'import "@/testing/runs";'],
+  ])("%s", async (_, file, code) => {
+    expect(await objections(file, code)).toHaveLength(1);
+  });
+});
+
+describe("npm run lint takes", () => {
+  it.each([
+    ["the app's pages", "app/made.ts", 'export const later = () => import("@/pages/runs/RunsPage");'],
+    ["a page's own modules", "pages/run/Made.tsx", 'import { made } from "./made";'],
+    [
+      "everything below a page",
+      "pages/run/Made.tsx",
+      'import "@/charts/csv"; import "@/ui/format"; import "@/api/client";',
+    ],
+    ["a room's own folder above", "api/live/made.ts", 'import { call } from "../client";'],
+    ["what a test is made of", "pages/run/Made.test.tsx", 'import { aRun } from "@/testing/runs";'],
+  ])("%s", async (_, file, code) => {
+    expect(await objections(file, code)).toEqual([]);
+  });
+});

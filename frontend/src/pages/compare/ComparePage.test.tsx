@@ -1,0 +1,241 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import type { ComparedRun, Comparison } from "@/api/types";
+import { downloads } from "@/testing/downloads";
+import { renderPage } from "@/testing/render";
+import { aRun } from "@/testing/runs";
+import { type Asked, listOf, refusal, serve } from "@/testing/server";
+import ComparePage from "./ComparePage";
+
+const compared = (id: number, name: string, changes: Partial<ComparedRun> = {}): ComparedRun => ({
+  ...aRun({ id, name }),
+  label: `${name} #${id}`,
+  dash: "solid",
+  ...changes,
+});
+const RUNS = [compared(1, "slow"), compared(2, "fast"), compared(5, "new one")];
+
+const values = (last: number | "NaN", max: number, mean: number) => ({ last, max, mean_last_100: mean });
+
+function comparisonOf(runs: ComparedRun[]): Comparison {
+  const named = (...settings: [string | number, string | number]) =>
+    Object.fromEntries(runs.map(({ id }, at) => [String(id), settings[at] ?? "other"]));
+  return {
+    runs,
+    differences: [
+      {
+        field: "learning_rate",
+        title: "Learning rate",
+        same: runs.length === 1,
+        values: named(0.01, 0.5),
+        marked: [2],
+      },
+      { field: "gamma", title: "Discount", same: true, values: named(0.99, 0.99), marked: [] },
+    ],
+    groups: runs.map(({ id }) => [id]),
+    summary: runs.map(({ id }) => ({
+      run_id: id,
+      episodes: id * 10,
+      wall_seconds: id * 60,
+      metrics: {
+        "episode/return": values(id === 2 ? "NaN" : 5, id === 1 ? 9 : 7, 10 - id),
+        "train/custom": values(0.1, 0.2, 0.3),
+      },
+    })),
+  };
+}
+
+function open(at: string, more: Record<string, object> = {}) {
+  const server = serve({
+    "GET /compare": ({ query }: Asked) => {
+      const ids = query.get("runs")?.split(",").map(Number) ?? [];
+      return comparisonOf(RUNS.filter(({ id }) => ids.includes(id)));
+    },
+    "GET /runs": ({ query }: Asked) =>
+      listOf(RUNS.filter(({ name }) => name.includes(query.get("text") ?? ""))),
+    ...more,
+  });
+  const { router } = renderPage(<ComparePage />, { at });
+  const address = (search: string) => waitFor(() => expect(router.state.location.search).toBe(search));
+  return { server, address };
+}
+
+const summary = async () => within(await screen.findByRole("region", { name: "Summary" }));
+const differences = async () =>
+  within(await screen.findByRole("region", { name: "Differences of the configurations" }));
+
+describe("the runs compared", () => {
+  it("are asked for when there are none", async () => {
+    const { server } = open("/");
+    expect(await screen.findByText("Choose the runs to compare")).toBeTruthy();
+    expect(server.of("GET /compare")).toEqual([]);
+  });
+
+  it("are found by the server's search and stand in the address", async () => {
+    const { address, server } = open("/?runs=1");
+    await userEvent.type(screen.getByLabelText("Add a run", { selector: "input" }), "new");
+    await waitFor(() => expect(server.of("GET /runs").at(-1)?.query.get("text")).toBe("new"));
+    await userEvent.click(await screen.findByText(/^new one · /));
+    await address("?runs=1%2C5");
+    await waitFor(() => expect(document.title).toBe("Compare 1, 5 · Arcadia"));
+  });
+
+  it("have an × that is large enough to hit", async () => {
+    open("/?runs=1,2");
+    const out = await screen.findByLabelText("Take run 1 out");
+    expect(
+      16 * Number.parseFloat(out.style.getPropertyValue("--cb-size").replace("calc(", "")),
+    ).toBeGreaterThanOrEqual(24);
+  });
+
+  it("can be taken out", async () => {
+    const { address } = open("/?runs=1,2&metric=train/custom");
+    await userEvent.click(await screen.findByLabelText("Take run 1 out"));
+    await address("?runs=2&metric=train%2Fcustom");
+  });
+
+  it("are not offered a second time", async () => {
+    open("/?runs=1,2");
+    await userEvent.click(screen.getByLabelText("Add a run", { selector: "input" }));
+    await screen.findByText(/^new one · /);
+    expect(screen.queryByText(/^slow · /)).toBeNull();
+  });
+
+  it("ask for no other run until one is looked for", async () => {
+    const { server } = open("/?runs=1,2");
+    await screen.findByRole("region", { name: "Summary" });
+    expect([...new Set(server.asked.map(({ path }) => path))].sort()).toEqual([
+      "/compare",
+      "/metric-catalogue",
+    ]);
+  });
+
+  it("say why they cannot be compared", async () => {
+    open("/?runs=1,99", { "GET /compare": () => refusal(404, "There is no run 99.") });
+    expect(await screen.findByText("There is no run 99.")).toBeTruthy();
+    expect(screen.getByLabelText("Take run 99 out")).toBeTruthy();
+  });
+});
+
+describe("the configurations", () => {
+  const rows = async () => (await differences()).getAllByRole("row").map(({ textContent }) => textContent);
+
+  it("show what differs, and what is the same on request", async () => {
+    open("/?runs=1,2");
+    expect(await rows()).toEqual(["Settingslow#1fast#2", "Learning rate0.010.5"]);
+    await userEvent.click((await differences()).getByLabelText("Show 1 identical setting"));
+    expect(await rows()).toEqual(["Settingslow#1fast#2", "Learning rate0.010.5", "Discount0.990.99"]);
+  });
+
+  it("mark only the cells that are not as most", async () => {
+    open("/?runs=1,2");
+    const table = await differences();
+    expect(table.getByText("0.5").title).toBe("Not as in most runs");
+    expect(table.getByText("0.01").title).toBe("");
+  });
+
+  it("put runs that differ in the seed alone into one column, and say what a method lacks", async () => {
+    const three = [
+      compared(1, "seeds"),
+      compared(2, "seeds", { color: "#00ff00", dash: "12px,4px,2px,4px,2px,4px" }),
+      compared(5, "other", { method: "GA3C" }),
+    ];
+    open("/?runs=1,2,5", {
+      "GET /compare": {
+        ...comparisonOf(three),
+        groups: [[1, 2], [5]],
+        differences: [
+          { field: "seed", title: "Seed", same: false, values: { 1: 7, 2: 8, 5: 7 }, marked: [2] },
+          {
+            field: "gamma",
+            title: "Discount",
+            same: false,
+            values: { 1: 0.99, 2: 0.99, 5: 0.9 },
+            marked: [5],
+          },
+          { field: "t_max", title: "Rollout", same: true, values: { 1: 5, 2: 5 }, marked: [] },
+        ],
+      },
+    });
+    expect(await rows()).toEqual(["Settingseeds#1seeds#2other#5", "Seed7, 87", "Discount0.990.9"]);
+    const table = await differences();
+    expect(table.getAllByTitle("Not as in most runs").map(({ textContent }) => textContent)).toEqual(["0.9"]);
+    const [, second] = table.getAllByRole("columnheader")[1]?.querySelectorAll("line") ?? [];
+    expect(second?.getAttribute("stroke")).toBe("#00ff00");
+    expect(second?.getAttribute("stroke-dasharray")).toBe("12 4 2 4 2 4");
+    await userEvent.click(table.getByLabelText("Show 1 identical setting"));
+    expect(table.getByTitle("GA3C has no such setting.").textContent).toBe("–");
+  });
+
+  it("say what to do where one run stands alone", async () => {
+    open("/?runs=1");
+    expect(await screen.findByText("Add another run to see what differs.")).toBeTruthy();
+  });
+});
+
+describe("the summary", () => {
+  const rows = async () => {
+    const [, ...found] = (await summary()).getAllByRole("row");
+    return found.map((row) =>
+      within(row)
+        .getAllByRole("cell")
+        .map(({ textContent }) => textContent),
+    );
+  };
+
+  it("stands best mean first, and a click sorts by another column", async () => {
+    open("/?runs=2,1");
+    expect(await rows()).toEqual([
+      ["slow#1", "5", "9", "9", "10", "1 min"],
+      ["fast#2", "NaN", "7", "8", "20", "2 min"],
+    ]);
+    await userEvent.click((await summary()).getByText(/^Duration/));
+    expect((await rows()).map(([run]) => run)).toEqual(["fast#2", "slow#1"]);
+    await userEvent.click((await summary()).getByText(/^Duration/));
+    expect((await rows()).map(([run]) => run)).toEqual(["slow#1", "fast#2"]);
+    const sorted = (await summary()).getByRole("columnheader", { name: /Duration/ });
+    expect(sorted.getAttribute("aria-sort")).toBe("ascending");
+  });
+
+  it("tells of the metric in the address", async () => {
+    open("/?runs=1&metric=train/custom");
+    expect((await rows())[0]?.slice(1, 4)).toEqual(["0.1", "0.2", "0.3"]);
+  });
+
+  it("tells of another metric on request, which then stands in the address", async () => {
+    const { address } = open("/?runs=1&metric=episode/return");
+    const metric = await (await summary()).findByLabelText("Metric of the summary", { selector: "input" });
+    await userEvent.click(metric);
+    const offered = await screen.findByRole("listbox", { name: "Metric of the summary", hidden: true });
+    await userEvent.click(await within(offered).findByText("Custom"));
+    await address("?runs=1&metric=episode%2Freturn&summary=train%2Fcustom");
+    expect((await rows())[0]?.slice(1, 4)).toEqual(["0.1", "0.2", "0.3"]);
+  });
+
+  it("tells of the summary's metric in the address", async () => {
+    open("/?runs=1&metric=episode/return&summary=train/custom");
+    expect((await rows())[0]?.slice(1, 4)).toEqual(["0.1", "0.2", "0.3"]);
+  });
+
+  it("is saved with all metrics", async () => {
+    const saved = downloads();
+    open("/?runs=1,2");
+    await userEvent.click((await summary()).getByText("Save all metrics (CSV)"));
+    await waitFor(() => expect(saved.map(({ name }) => name)).toEqual(["compare-1-2.csv"]));
+    const text = (await saved[0]?.text()) ?? "";
+    expect(text.trim().split("\r\n")).toHaveLength(5);
+    expect(text).toContain("\r\n2,fast,running,episode/return,NaN,7,8,20,120\r\n");
+  });
+});
+
+describe("the curves", () => {
+  it("are those that one of the runs has, and stand in the address", async () => {
+    const { address } = open("/?runs=1,2");
+    await userEvent.click(await screen.findByLabelText("Metrics shown", { selector: "input" }));
+    const offered = await screen.findByRole("listbox", { name: "Metrics shown", hidden: true });
+    await userEvent.click(await within(offered).findByText("Custom"));
+    await address("?runs=1%2C2&metric=episode%2Freturn%2Ctrain%2Fcustom");
+    expect(screen.getByLabelText("Menu of the chart Custom")).toBeTruthy();
+  });
+});

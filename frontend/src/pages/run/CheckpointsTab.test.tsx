@@ -1,0 +1,100 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import type { Checkpoint, Run } from "@/api/types";
+import { aCheckpoint } from "@/testing/files";
+import { aMethod } from "@/testing/methods";
+import { renderPage } from "@/testing/render";
+import { aFinishedRun, aRun } from "@/testing/runs";
+import { refusal, serve } from "@/testing/server";
+import { CheckpointsTab } from "./CheckpointsTab";
+
+function open(checkpoints: Checkpoint[], run: Run = aRun()) {
+  const server = serve({
+    "GET /runs/1/checkpoints": checkpoints,
+    "GET /config-schema": aMethod("paac", "PAAC", ["ALE/Pong-v5"]),
+    "GET /environments": [],
+  });
+  return { ...renderPage(<CheckpointsTab run={run} />), server };
+}
+
+const rows = async () => (await screen.findAllByRole("row")).slice(1).map((row) => within(row));
+
+describe("the checkpoints of a run", () => {
+  it("stand newest first with what they hold", async () => {
+    open([
+      aCheckpoint(1, 1000),
+      aCheckpoint(3, 3000, { return_mean: null }),
+      aCheckpoint(2, 2000, { best: true }),
+    ]);
+    const [newest, best, oldest] = await rows();
+    expect(newest?.getByText("3 k steps", { selector: "td:first-child *" })).toBeTruthy();
+    expect(newest?.getByText("–")).toBeTruthy();
+    expect(newest?.queryByText("best")).toBeNull();
+    expect(best?.getByText("best")).toBeTruthy();
+    expect(oldest?.getByText("1 MiB")).toBeTruthy();
+  });
+
+  it("stand in columns that each say what they hold", async () => {
+    open([aCheckpoint(1, 1000)]);
+    const heads = await screen.findAllByRole("columnheader", { hidden: true });
+    expect(heads.map(({ textContent }) => textContent)).toEqual([
+      "Saved at",
+      "Return",
+      "Size",
+      "Age",
+      "Actions",
+    ]);
+  });
+
+  it("say which came from the parent", async () => {
+    open([aCheckpoint(1, 1000, { attempt: 0 })]);
+    const [only] = await rows();
+    expect(only?.getByText("from the parent")).toBeTruthy();
+  });
+
+  it("are downloaded as they were saved", async () => {
+    open([aCheckpoint(1, 1000, { file_id: 55 })]);
+    const link = await screen.findByText("Download");
+    expect(link.getAttribute("href")).toBe("/api/v1/files/55");
+  });
+
+  it("offer nothing once their file is gone", async () => {
+    open([aCheckpoint(1, 1000, { available: false, file_id: null })]);
+    const [only] = await rows();
+    expect(only?.getByText("no longer kept")).toBeTruthy();
+    expect(only?.queryByRole("button")).toBeNull();
+  });
+
+  it("are forked in a dialog that says from where, and closes again", async () => {
+    open([aCheckpoint(1, 1000), aCheckpoint(2, 2000)]);
+    const [, older] = await rows();
+    await userEvent.click((older as NonNullable<typeof older>).getByRole("button", { name: /^Fork/ }));
+    const dialog = await screen.findByRole("dialog", { name: "Fork from 1 k steps" });
+    expect(await within(dialog).findByText(/weights of run 1 at 1.000 steps/)).toBeTruthy();
+    await userEvent.click(within(dialog).getByRole("button", { name: "Close" }));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  });
+});
+
+describe("a run without checkpoints", () => {
+  it.each([
+    [aRun(), /^The first is saved a while after training began/],
+    [aFinishedRun(), "This run ended before its first checkpoint."],
+  ])("says whether some will come", async (run, words) => {
+    open([], run);
+    expect(await screen.findByText(words)).toBeTruthy();
+  });
+
+  it("says that they could not be fetched, and fetches them on request", async () => {
+    let answers = 0;
+    serve({
+      "GET /runs/1/checkpoints": () =>
+        answers++ === 0 ? refusal(500, "The disk is away.") : [aCheckpoint(1, 1000)],
+    });
+    renderPage(<CheckpointsTab run={aRun()} />);
+    await screen.findByText("The disk is away.");
+    await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+    expect(await rows()).toHaveLength(1);
+  });
+});

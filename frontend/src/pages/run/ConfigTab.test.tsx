@@ -1,0 +1,119 @@
+import { screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import type { Run } from "@/api/types";
+import { aMethod } from "@/testing/methods";
+import { aPreset } from "@/testing/presets";
+import { renderPage } from "@/testing/render";
+import { aRun } from "@/testing/runs";
+import { serve } from "@/testing/server";
+import { ConfigSummary } from "./ConfigSummary";
+import { ConfigTab } from "./ConfigTab";
+
+const config = { algorithm: "paac", env: "Catch", total_steps: 5000, gamma: 0.5 };
+const presets = [
+  aPreset("paac-catch", { ...config, gamma: 0.99 }, { title: "PAAC learns Catch" }),
+  aPreset("paac-pong", { ...config, env: "Pong", total_steps: 9, gamma: 0.1 }),
+];
+
+function open(element: React.ReactElement) {
+  serve({ "GET /presets": presets, "GET /config-schema": aMethod("paac", "PAAC", ["Catch", "Pong"]) });
+  return renderPage(element);
+}
+
+const tab = (changes: Partial<Run> = {}) => open(<ConfigTab run={aRun({ id: 3, config, ...changes })} />);
+
+/** The settings shown, each as its cells read. */
+async function settings() {
+  await screen.findByText("Discount");
+  const table = within(screen.getByRole("region", { name: "Settings" }));
+  const rows = table.getAllByRole("row").map((row) => within(row).queryAllByRole("cell"));
+  return rows.filter((cells) => cells.length > 0).map((cells) => cells.map(({ textContent }) => textContent));
+}
+
+describe("the configuration of a run", () => {
+  it("stands setting by setting beside the defaults", async () => {
+    tab();
+    expect(await settings()).toEqual([
+      ["algorithm algorithm", "paac", "paac"],
+      ["Environment env", "Catch", "Catch"],
+      ["Total steps total_steps", "5000", "1000"],
+      ["Discount gamma", "0.5", "0.99"],
+    ]);
+  });
+
+  it("is cut to what differs from the defaults on request", async () => {
+    tab();
+    await settings();
+    await userEvent.click(screen.getByLabelText("Only the 2 that differ from the default"));
+    expect((await settings()).map(([name]) => name)).toEqual(["Total steps total_steps", "Discount gamma"]);
+  });
+
+  it("keeps a setting that methods of today no longer have", async () => {
+    tab({ config: { ...config, old_rate: 7 } });
+    expect((await settings()).at(-1)).toEqual(["old_rate", "7", ""]);
+  });
+
+  it("can be run again from a shell, with or without a server", async () => {
+    tab({ command: ["python", "-m", "trainer", "a b"] });
+    expect(
+      await screen.findByText("arcadia train --preset paac-catch --set gamma=0.5 --dir runs/like-3"),
+    ).toBeTruthy();
+    expect(screen.getByText(/^curl http.*\/api\/v1\/runs -H/).textContent).toContain(
+      JSON.stringify({ config }),
+    );
+    expect(screen.getByText("python -m trainer 'a b'")).toBeTruthy();
+    expect(screen.getByText("Change and launch…").closest("a")?.getAttribute("href")).toBe("/launch?like=3");
+  });
+
+  it("is copied as JSON", async () => {
+    const user = userEvent.setup();
+    tab();
+    await user.click(screen.getByText("Copy as JSON"));
+    expect(await screen.findByText("Copied")).toBeTruthy();
+    expect(JSON.parse(await navigator.clipboard.readText())).toEqual(config);
+  });
+
+  it("has commands that the keyboard reaches, so that long ones can be scrolled", async () => {
+    tab();
+    const command = await screen.findByText(/^arcadia train --preset/);
+    command.focus();
+    expect(document.activeElement).toBe(command);
+  });
+
+  it("names the versions that it was trained with, where they are known", () => {
+    const { unmount } = tab();
+    expect(screen.queryByText("Versions it was trained with")).toBeNull();
+    unmount();
+    tab({ versions: { torch: "2.9.1" } });
+    expect(screen.getByText("torch").nextElementSibling?.textContent).toBe("2.9.1");
+  });
+});
+
+describe("the configuration in short", () => {
+  const marked = () =>
+    [...document.querySelectorAll("dd")]
+      .filter(({ className }) => className !== "")
+      .map((value) => value.previousElementSibling?.textContent);
+
+  it("marks what differs from the nearest preset", async () => {
+    open(<ConfigSummary run={aRun({ id: 3, config })} />);
+    expect(await screen.findByText(/Bold differs from “PAAC learns Catch”/)).toBeTruthy();
+    await screen.findByText("Discount");
+    expect(marked()).toEqual(["Discount"]);
+  });
+
+  it("underlines the link to every setting, which stands in a sentence", async () => {
+    open(<ConfigSummary run={aRun({ id: 3, config })} />);
+    const link = await screen.findByRole("link", { name: "See every setting" });
+    expect(link.getAttribute("data-underline")).toBe("always");
+  });
+
+  it("marks nothing where the run is as its preset, and leaves the discount out", async () => {
+    open(<ConfigSummary run={aRun({ id: 3, config: { ...config, gamma: 0.99 } })} />);
+    expect(await screen.findByText(/As “PAAC learns Catch”/)).toBeTruthy();
+    await screen.findByText("Total steps");
+    expect(marked()).toEqual([]);
+    expect(screen.queryByText("Discount")).toBeNull();
+  });
+});

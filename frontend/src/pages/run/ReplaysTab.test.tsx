@@ -1,0 +1,195 @@
+import { fireEvent, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Run, Video } from "@/api/types";
+import { aVideo } from "@/testing/files";
+import { renderPage } from "@/testing/render";
+import { aFinishedRun, aRun } from "@/testing/runs";
+import { refusal, serve } from "@/testing/server";
+import { ReplaysTab } from "./ReplaysTab";
+
+// jsdom plays no videos.
+beforeEach(() => {
+  vi.spyOn(HTMLMediaElement.prototype, "play").mockResolvedValue();
+  vi.spyOn(HTMLMediaElement.prototype, "pause").mockReturnValue();
+});
+
+function open(videos: Video[], run: Run = aRun(), at = "/") {
+  const answers = { "GET /runs/1/videos": videos };
+  serve(answers);
+  const page = renderPage(<ReplaysTab run={run} />, { at });
+  async function record(next: Video[]) {
+    answers["GET /runs/1/videos"] = next;
+    await page.client.invalidateQueries();
+  }
+  return { ...page, record };
+}
+
+const THREE = [aVideo(3, 3000), aVideo(1, 1000), aVideo(2, 2000)];
+const players = () => [...document.querySelectorAll("video")];
+const shown = () => players().map((player) => player.getAttribute("aria-label"));
+const replays = () => screen.findByRole("group", { name: /^Replays; arrow keys/ });
+
+describe("the replays of a run", () => {
+  it("begin with the newest and say how far they reach", async () => {
+    open(THREE);
+    await replays();
+    expect(shown()).toEqual(["Replay at 3\u202f000 steps"]);
+    expect(screen.getByText("3 replays, from 1 k steps to 3 k steps")).toBeTruthy();
+    expect(screen.getByText("return 3")).toBeTruthy();
+    expect(screen.getByText("600 steps, 20 s")).toBeTruthy();
+  });
+
+  it("step through training with the arrow keys, and stay on the line", async () => {
+    open(THREE);
+    const group = await replays();
+    group.focus();
+    await userEvent.keyboard("{ArrowLeft}");
+    expect(shown()).toEqual(["Replay at 2\u202f000 steps"]);
+    await userEvent.keyboard("{ArrowLeft}{ArrowLeft}{ArrowLeft}");
+    expect(shown()).toEqual(["Replay at 1\u202f000 steps"]);
+    await userEvent.keyboard("{ArrowRight}");
+    expect(shown()).toEqual(["Replay at 2\u202f000 steps"]);
+  });
+
+  it("stand side by side from the first to the newest", async () => {
+    open(THREE);
+    await replays();
+    await userEvent.click(screen.getByLabelText("3 side by side"));
+    expect(shown()).toEqual([1, 2, 3].map((step) => `Replay at ${step}\u202f000 steps`));
+    await userEvent.click(screen.getByLabelText("One"));
+    expect(shown()).toEqual(["Replay at 3\u202f000 steps"]);
+  });
+
+  it("are named by the address, so that a link shows the same ones", async () => {
+    const { router, unmount } = open(THREE, aRun(), "/?smoothing=0.2");
+    await replays();
+    await userEvent.click(screen.getByLabelText("2 side by side"));
+    const { search } = router.state.location;
+    expect(new URLSearchParams(search).get("replays")).toBe("1,newest");
+    expect(new URLSearchParams(search).get("smoothing")).toBe("0.2");
+    unmount();
+    open(THREE, aRun(), `/${search}`);
+    await replays();
+    expect(shown()).toEqual([1, 3].map((step) => `Replay at ${step}\u202f000 steps`));
+  });
+
+  it("begin with the newest where the one that the address names is gone", async () => {
+    open(THREE, aRun(), "/?replays=99");
+    await replays();
+    expect(shown()).toEqual(["Replay at 3\u202f000 steps"]);
+  });
+
+  it("are chosen by their pictures", async () => {
+    open(THREE);
+    await replays();
+    const picture = screen.getByTitle("1 k steps, return 1");
+    await userEvent.click(picture);
+    expect(shown()).toEqual(["Replay at 1\u202f000 steps"]);
+    expect(picture.getAttribute("aria-pressed")).toBe("true");
+  });
+
+  it("follow the newest while the run trains", async () => {
+    const { record } = open(THREE);
+    await replays();
+    await record([...THREE, aVideo(4, 4000)]);
+    await waitFor(() => expect(shown()).toEqual(["Replay at 4\u202f000 steps"]));
+  });
+
+  it("leave the reader at the replay that was chosen", async () => {
+    const { record } = open(THREE);
+    (await replays()).focus();
+    await userEvent.keyboard("{ArrowLeft}");
+    await record([...THREE, aVideo(4, 4000)]);
+    await screen.findByText("4 replays, from 1 k steps to 4 k steps");
+    expect(shown()).toEqual(["Replay at 2\u202f000 steps"]);
+  });
+
+  it("stand on a line of training, each where its steps are, and are stepped through on it", async () => {
+    open([aVideo(1, 1000), aVideo(2, 1500), aVideo(3, 11_000)]);
+    await replays();
+    const thumb = screen.getByRole("slider", { name: "Checkpoint shown" });
+    expect(thumb.getAttribute("aria-valuemin")).toBe("1000");
+    expect(thumb.getAttribute("aria-valuenow")).toBe("11000");
+    expect(thumb.getAttribute("aria-valuetext")).toBe("11 k steps");
+    thumb.focus();
+    await userEvent.keyboard("{ArrowLeft}");
+    expect(shown()).toEqual(["Replay at 1\u202f500 steps"]);
+    expect(thumb.getAttribute("aria-valuenow")).toBe("1500");
+    const middle = Number.parseFloat(thumb.style.getPropertyValue("--slider-thumb-offset"));
+    expect(middle).toBeCloseTo(5);
+  });
+
+  it("leave out what is no longer kept", async () => {
+    open([aVideo(1, 1000, { file_id: null }), aVideo(2, 2000)]);
+    await replays();
+    expect(screen.getByText("1 replay, from 2 k steps to 2 k steps")).toBeTruthy();
+  });
+});
+
+describe("the player", () => {
+  it("plays what it shows from the beginning, muted, without being asked", async () => {
+    open(THREE);
+    await replays();
+    expect(HTMLMediaElement.prototype.play).toHaveBeenCalled();
+    expect(players().map(({ muted }) => muted)).toEqual([true]);
+  });
+
+  it("pauses all replays at once and plays them on", async () => {
+    open(THREE);
+    await replays();
+    await userEvent.click(screen.getByLabelText("2 side by side"));
+    await userEvent.click(screen.getByRole("button", { name: "Pause replay" }));
+    expect(HTMLMediaElement.prototype.pause).toHaveBeenCalledTimes(2);
+    vi.mocked(HTMLMediaElement.prototype.play).mockClear();
+    await userEvent.click(screen.getByRole("button", { name: "Play replay" }));
+    expect(HTMLMediaElement.prototype.play).toHaveBeenCalledTimes(2);
+  });
+
+  it("plays faster on request", async () => {
+    open(THREE);
+    await replays();
+    await userEvent.click(screen.getByLabelText("4×"));
+    expect(players().map(({ playbackRate }) => playbackRate)).toEqual([4]);
+  });
+
+  it("begins again only when the longest replay has ended", async () => {
+    open([aVideo(1, 1000, { seconds: 5 }), aVideo(2, 2000, { seconds: 20 })]);
+    await replays();
+    await userEvent.click(screen.getByLabelText("2 side by side"));
+    const [short, long] = players() as [HTMLVideoElement, HTMLVideoElement];
+    const end = (player: HTMLVideoElement) => {
+      Object.defineProperty(player, "ended", { value: true, configurable: true });
+      fireEvent.ended(player);
+    };
+    short.currentTime = 5;
+    end(short);
+    expect(short.currentTime).toBe(5);
+    long.currentTime = 20;
+    end(long);
+    expect([short.currentTime, long.currentTime]).toEqual([0, 0]);
+  });
+
+  it("waits for a click where the browser forbids it to play", async () => {
+    vi.mocked(HTMLMediaElement.prototype.play).mockRejectedValue(new DOMException("No.", "NotAllowedError"));
+    open(THREE);
+    await replays();
+    expect(await screen.findByRole("button", { name: "Play replay" })).toBeTruthy();
+  });
+});
+
+describe("a run without replays", () => {
+  it.each([
+    [aRun(), "At every checkpoint one episode is played and recorded; it appears here by itself."],
+    [aFinishedRun(), "This run ended before its first checkpoint."],
+  ])("says whether some will come", async (run, words) => {
+    open([], run);
+    expect(await screen.findByText(words)).toBeTruthy();
+  });
+
+  it("says that they could not be fetched", async () => {
+    serve({ "GET /runs/1/videos": () => refusal(500, "The disk is away.") });
+    renderPage(<ReplaysTab run={aRun()} />);
+    expect(await screen.findByText("The disk is away.")).toBeTruthy();
+  });
+});

@@ -1,0 +1,288 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Run } from "@/api/types";
+import { aCheckpoint, aVideo } from "@/testing/files";
+import { renderPage } from "@/testing/render";
+import { aFinishedRun, aRun } from "@/testing/runs";
+import { refusal, serve } from "@/testing/server";
+import { fakeStreams } from "@/testing/stream";
+import RunPage from "./RunPage";
+
+beforeEach(fakeStreams);
+afterEach(() => void vi.useRealTimers());
+// jsdom plays no videos.
+beforeEach(() => {
+  vi.spyOn(HTMLMediaElement.prototype, "play").mockResolvedValue();
+  vi.spyOn(HTMLMediaElement.prototype, "pause").mockReturnValue();
+});
+
+function open(run: Run, more: Record<string, object> = {}, at = `/runs/${run.id}`) {
+  const server = serve({
+    [`GET /runs/${run.id}`]: run,
+    [`GET /runs/${run.id}/metric-names`]: ["episode/return"],
+    [`GET /runs/${run.id}/videos`]: [],
+    [`GET /runs/${run.id}/checkpoints`]: [],
+    "GET /presets": [],
+    "GET /config-schema": { properties: {} },
+    ...more,
+  });
+  const routes = [
+    { path: "/", element: <p>All runs</p> },
+    { path: "/runs/8", element: <p>The copy</p> },
+  ];
+  const page = renderPage(<RunPage />, { at, path: "/runs/:id/:tab?", routes, live: true });
+  return { ...page, server };
+}
+
+const heading = () => screen.findByRole("heading", { level: 1 });
+const button = (name: string) => screen.queryByRole("button", { name });
+
+describe("the head of a run", () => {
+  it("says what the run is and how it stands", async () => {
+    open(
+      aRun({
+        id: 12,
+        name: "long one",
+        attempt: 3,
+        tags: ["sweep"],
+        parent: { run_id: 4, checkpoint_id: 9, step: 2000 },
+        state_reason: "Waiting for a free CPU worker",
+        state: "queued",
+      }),
+    );
+    expect((await heading()).textContent).toBe("long one");
+    expect(document.title).toBe("long one · Arcadia");
+    for (const words of ["Run 12", "PAAC on ALE/Pong-v5", "on cpu-1", "attempt 3", "sweep", "Queued"])
+      expect(screen.getAllByText(words).length).toBeGreaterThan(0);
+    expect(screen.getByText("Waiting for a free CPU worker")).toBeTruthy();
+    expect(screen.getByRole("link", { name: "from run 4" }).getAttribute("href")).toBe("/runs/4");
+    expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("25");
+  });
+
+  it("lists its numbers as pairs of a word and a value", async () => {
+    open(aRun());
+    await heading();
+    const words = screen.getAllByRole("term").map(({ textContent, parentElement }) => {
+      const children = [...(parentElement?.children ?? [])].map(({ tagName }) => tagName);
+      return [textContent, children.includes("DD")];
+    });
+    expect(words).toContainEqual(["Progress", true]);
+    expect(words.filter(([, paired]) => !paired)).toEqual([]);
+  });
+
+  it("has buttons for the allowed actions only", async () => {
+    open(aRun({ state: "paused", actions: { pause: "Run 1 is paused already.", resume: null } }));
+    await heading();
+    expect(button("Resume")).toBeTruthy();
+    expect(button("Stop run")).toBeTruthy();
+    expect(button("Pause")).toBeNull();
+  });
+
+  it("stops the run with one click after ten seconds in which that can be undone", async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true, toFake: ["setTimeout", "clearTimeout"] });
+    const stopping = aRun({
+      desired: "stop",
+      actions: { stop: "Run 1 is being stopped already.", pause: "No." },
+    });
+    const { server } = open(aRun(), { "POST /runs/1/stop": stopping });
+    await heading();
+    await userEvent.click(screen.getByRole("button", { name: "Stop run" }));
+    expect(button("Pause")).toBeNull();
+    await userEvent.click(screen.getByRole("button", { name: "Undo the stop" }));
+    vi.advanceTimersByTime(20_000);
+    expect(server.of("POST /runs/1/stop")).toEqual([]);
+
+    await userEvent.click(await screen.findByRole("button", { name: "Stop run" }));
+    vi.advanceTimersByTime(10_000);
+    expect(await screen.findByText("Stopping")).toBeTruthy();
+    expect(button("Stop run")).toBeNull();
+    expect(server.of("POST /runs/1/stop")).toHaveLength(1);
+  });
+
+  it("continues a stopped run from its last kept checkpoint", async () => {
+    const stopped = aFinishedRun({ state: "stopped", step: 50_000 });
+    const { router, server } = open(stopped, {
+      "GET /runs/1/checkpoints": [
+        aCheckpoint(1, 20_000),
+        aCheckpoint(2, 47_400),
+        aCheckpoint(3, 50_000, { available: false, file_id: null }),
+      ],
+      "POST /runs/1/fork": aRun({ id: 8 }),
+    });
+    await userEvent.click(await screen.findByRole("button", { name: /^Continue from 47\.4.k$/ }));
+    await waitFor(() => expect(router.state.location.pathname).toBe("/runs/8"));
+    expect(server.of("POST /runs/1/fork").map(({ body }) => body)).toEqual([{ checkpoint_id: 2 }]);
+  });
+
+  it("goes to the copy that was launched from its menu", async () => {
+    const { router } = open(aRun(), { "POST /runs/1/clone": aRun({ id: 8 }) });
+    await heading();
+    await userEvent.click(screen.getByRole("button", { name: "Actions for pong-1" }));
+    await userEvent.click(await screen.findByRole("menuitem", { name: "Run this again", hidden: true }));
+    await waitFor(() => expect(router.state.location.pathname).toBe("/runs/8"));
+  });
+});
+
+describe("the name of a run", () => {
+  async function rename(typed: string) {
+    const { server } = open(aRun(), { "PATCH /runs/1": aRun({ name: "renamed" }) });
+    await heading();
+    await userEvent.click(screen.getByRole("button", { name: "Rename the run" }));
+    const field = screen.getByLabelText("Name of the run");
+    await userEvent.clear(field);
+    await userEvent.type(field, typed);
+    return server;
+  }
+
+  it("is changed in its place", async () => {
+    const server = await rename(" renamed {Enter}");
+    await waitFor(async () => expect((await heading()).textContent).toBe("renamed"));
+    expect(server.of("PATCH /runs/1").map(({ body }) => body)).toEqual([{ name: "renamed" }]);
+  });
+
+  it.each(["other{Escape}", "  {Enter}", "pong-1{Enter}"])("stays after %j", async (typed) => {
+    const server = await rename(typed);
+    expect((await heading()).textContent).toBe("pong-1");
+    expect(server.of("PATCH /runs/1")).toEqual([]);
+  });
+});
+
+describe("a run that cannot be shown", () => {
+  it("is said not to be there", async () => {
+    open(aRun(), {}, "/runs/99");
+    expect(await screen.findByText("There is no run 99")).toBeTruthy();
+    expect(screen.getByRole("link", { name: "See all runs" }).getAttribute("href")).toBe("/");
+  });
+
+  it("is not asked for where the address has no number", async () => {
+    const { server } = open(aRun(), {}, "/runs/latest");
+    expect(await screen.findByText("There is no run latest")).toBeTruthy();
+    expect(server.asked).toEqual([]);
+  });
+
+  it("is fetched once more on request when the server stumbled", async () => {
+    let answers = 0;
+    open(aRun(), {
+      "GET /runs/1": () => (answers++ === 0 ? refusal(500, "The database is locked.") : aRun()),
+    });
+    expect(await screen.findByText("The database is locked.")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+    expect((await heading()).textContent).toBe("pong-1");
+  });
+});
+
+describe("the tabs", () => {
+  const selected = () => screen.getByRole("tab", { selected: true }).textContent;
+
+  it("stand in the address, which keeps how curves are shown", async () => {
+    const { router } = open(aRun(), {}, "/runs/1/checkpoints?x=time");
+    await heading();
+    expect(selected()).toBe("Checkpoints");
+    await userEvent.click(screen.getByRole("tab", { name: "Replays" }));
+    await waitFor(() => expect(router.state.location.pathname).toBe("/runs/1/replays"));
+    expect(await screen.findByText("No replays yet")).toBeTruthy();
+  });
+
+  it("begin with the overview where the address names none that there is", async () => {
+    open(aRun(), {}, "/runs/1/moon");
+    await heading();
+    expect(selected()).toBe("Overview");
+  });
+
+  it("have System only where the machine was measured", async () => {
+    open(aRun());
+    await heading();
+    expect(screen.queryByRole("tab", { name: "System" })).toBeNull();
+  });
+
+  it("have System as soon as the machine is measured", async () => {
+    open(aRun(), { "GET /runs/1/metric-names": ["episode/return", "system/cpu_percent"] });
+    expect(await screen.findByRole("tab", { name: "System" })).toBeTruthy();
+  });
+});
+
+describe("the overview", () => {
+  const about = async () => within(await screen.findByRole("region", { name: "About this run" }));
+
+  const failedBy = (message: string, config = aRun().config) => {
+    const failure = { message, traceback: `Traceback: line 3\nRuntimeError: ${message}` };
+    return aRun({ state: "failed", state_reason: message, failure, config });
+  };
+
+  it("opens with the traceback of a run that failed, and says once why", async () => {
+    open(failedBy("the game broke"));
+    await screen.findByText("Traceback: line 3");
+    expect(screen.getAllByText(/the game broke/)).toHaveLength(1);
+    await userEvent.click(screen.getByRole("tab", { name: "Config" }));
+    expect(await screen.findAllByText(/the game broke/)).toHaveLength(1);
+  });
+
+  it("launches a run again on another device where it asked for a GPU that is not there", async () => {
+    const message = "device is cuda, but this machine has no GPU that torch can use: choose auto or cpu";
+    const { router, server } = open(failedBy(message, { ...aRun().config, device: "cuda" }), {
+      "POST /runs/1/clone": aRun({ id: 8 }),
+    });
+    await userEvent.click(await screen.findByRole("button", { name: "Launch again with device auto" }));
+    await waitFor(() => expect(router.state.location.pathname).toBe("/runs/8"));
+    expect(server.of("POST /runs/1/clone").map(({ body }) => body)).toEqual([
+      { overrides: { device: "auto" } },
+    ]);
+  });
+
+  it("names what to lower where memory was short", async () => {
+    open(failedBy("needs 90 GiB of memory: lower num_envs"));
+    const link = await screen.findByRole("link", { name: "Launch again with lower num_envs (32)…" });
+    expect(link.getAttribute("href")).toBe("/launch?like=1");
+  });
+
+  it("says how long a run trained, pauses left out, and that it started from scratch", async () => {
+    open(aFinishedRun({ trained_seconds: 45 * 60 }));
+    expect((await about()).getByText("45 min")).toBeTruthy();
+    expect((await about()).getByText("scratch")).toBeTruthy();
+  });
+
+  it("names the checkpoint that a fork started from", async () => {
+    open(aRun({ parent: { run_id: 4, checkpoint_id: 9, step: 2_000_000 } }));
+    const parent = (await about()).getByRole("link", { name: "run 4 at 2 M steps" });
+    expect(parent.getAttribute("href")).toBe("/runs/4");
+  });
+
+  it("keeps notes as soon as they are left, and only if they changed", async () => {
+    const { server } = open(aRun({ notes: "Slow." }), { "PATCH /runs/1": aRun({ notes: "Slow. Fine." }) });
+    const notes = await screen.findByLabelText("Notes");
+    await userEvent.click(notes);
+    await userEvent.tab();
+    expect(server.of("PATCH /runs/1")).toEqual([]);
+    await userEvent.type(notes, " Fine.");
+    await userEvent.tab();
+    await waitFor(() =>
+      expect(server.of("PATCH /runs/1").map(({ body }) => body)).toEqual([{ notes: "Slow. Fine." }]),
+    );
+  });
+
+  it("adds a tag with Enter", async () => {
+    const { server } = open(aRun({ tags: ["a"] }), { "PATCH /runs/1": aRun({ tags: ["a", "b"] }) });
+    await userEvent.type(await screen.findByLabelText("Tags", { selector: "input" }), "b{Enter}");
+    await waitFor(() =>
+      expect(server.of("PATCH /runs/1").map(({ body }) => body)).toEqual([{ tags: ["a", "b"] }]),
+    );
+  });
+
+  it("says how old the newest replay is, and how far the run has come since", async () => {
+    const played = aVideo(1, 100_000, { created_at: new Date(Date.now() - 3.5 * 3600_000).toISOString() });
+    open(aRun({ step: 250_000 }), { "GET /runs/1/videos": [played] });
+    const newest = within(await screen.findByRole("region", { name: "Newest replay" }));
+    expect((await newest.findByText(/^Recorded/)).textContent).toBe(
+      "Recorded 3 h ago; the run has learned 150 k steps since",
+    );
+  });
+
+  it("promises a replay to a run that trains, and none to one that has ended", async () => {
+    const { unmount } = open(aRun());
+    expect(await screen.findByText("The first replay is recorded at the first checkpoint.")).toBeTruthy();
+    unmount();
+    open(aFinishedRun());
+    expect(await screen.findByText("This run recorded no replay.")).toBeTruthy();
+  });
+});

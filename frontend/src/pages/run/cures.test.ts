@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { cureOf } from "./cures";
+
+const failed = (message: string, config: Record<string, string | number>) =>
+  cureOf({ failure: { message, traceback: null }, config });
+
+it("takes another device where the GPU asked for is missing", () => {
+  const message = "device is cuda, but this machine has no GPU that torch can use: choose auto or cpu";
+  expect(failed(message, { device: "cuda" })).toEqual({ changes: { device: "auto" } });
+  expect(failed(message, { device: "cpu" })).toBeNull();
+});
+
+it("names the fields to lower where memory is short", () => {
+  const config = { num_envs: 32, t_max: 5, gamma: 0.9, device: "cuda" };
+  expect(failed("needs 90 GiB of memory: lower num_envs", config)).toEqual({ lower: ["num_envs"] });
+  expect(failed("CUDA out of memory.", config)).toEqual({ lower: ["num_envs", "t_max"] });
+  expect(failed("MemoryError: ", { gamma: 0.9 })).toBeNull();
+});
+
+it("has no cure for a bug", () => {
+  expect(failed("ValueError: shapes differ", { device: "cuda", num_envs: 32 })).toBeNull();
+});

@@ -1,0 +1,24 @@
+import { Link } from "react-router";
+import type { Run } from "@/api/types";
+import { Poster } from "@/ui/Poster";
+import { RunDot } from "@/ui/RunDot";
+import classes from "./runs.module.css";
+
+/** Colour, latest frame and name of a run; the way to its page. */
+export function RunCell({ run }: { run: Run }) {
+  return (
+    <div className={classes.run}>
+      <RunDot run={run} />
+      <Poster fileId={run.poster_file_id} size={48} alt="" />
+      <div className={classes.runWords}>
+        <Link to={`/runs/${run.id}`} className={classes.runLink} title={run.name}>
+          {run.name}
+        </Link>
+        <span className={classes.dim}>
+          #{run.id}
+          {run.parent && ` · from #${run.parent.run_id}`}
+        </span>
+      </div>
+    </div>
+  );
+}

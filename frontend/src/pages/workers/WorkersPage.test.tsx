@@ -1,0 +1,54 @@
+import { screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import { renderPage } from "@/testing/render";
+import { refusal, serve } from "@/testing/server";
+import { aWorker } from "@/testing/workers";
+import WorkersPage from "./WorkersPage";
+
+const open = (workers: object) => {
+  serve({ "GET /workers": workers });
+  return renderPage(<WorkersPage />);
+};
+
+describe("the workers", () => {
+  it("say what they are and what each trains", async () => {
+    open([
+      aWorker("cpu-1", { state: "busy", run_id: 12 }),
+      aWorker("gpu-1", { queue: "gpu", device: "H200", cores: 16 }),
+    ]);
+    await screen.findByText("1 training, 1 idle");
+    const [, busy, idle] = screen.getAllByRole("row");
+    const cells = (row: HTMLElement | undefined) =>
+      [...(row?.querySelectorAll("td") ?? [])].slice(1, 7).map(({ textContent }) => textContent);
+    expect(cells(busy)).toEqual(["Training", "Run 12", "CPU", "cpu", "8", "16 GiB"]);
+    expect(cells(idle)).toEqual(["Idle", "–", "GPU", "H200", "16", "16 GiB"]);
+    expect(
+      within(busy as HTMLElement)
+        .getByRole("link")
+        .getAttribute("href"),
+    ).toBe("/runs/12");
+  });
+
+  it("are counted apart when they are gone", async () => {
+    open([aWorker("cpu-1"), aWorker("cpu-2", { state: "gone" })]);
+    expect(await screen.findByText("0 training, 1 idle, 1 gone")).toBeTruthy();
+  });
+
+  it("are explained where there is none, with the command that adds one", async () => {
+    open([]);
+    await screen.findByText("No worker has connected yet");
+    expect(
+      screen.getByText(`arcadia worker --queue cpu --name worker-2 --backend-url ${window.location.origin}`),
+    ).toBeTruthy();
+  });
+
+  it("are fetched once more on request when the server stumbled", async () => {
+    let answers = 0;
+    open(() => (answers++ === 0 ? refusal(500, "The database is locked.") : [aWorker("cpu-1")]));
+    await screen.findByText("The database is locked.");
+    expect(screen.queryByText("Add a worker")).toBeNull();
+    await userEvent.click(screen.getByText("Try again"));
+    expect(await screen.findByText("0 training, 1 idle")).toBeTruthy();
+  });
+});

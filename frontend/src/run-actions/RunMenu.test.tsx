@@ -1,0 +1,139 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it, vi } from "vitest";
+import type { Run } from "@/api/types";
+import { renderPage } from "@/testing/render";
+import { aFinishedRun, aRun } from "@/testing/runs";
+import { done, refusal, serve } from "@/testing/server";
+import { RunMenu } from "./RunMenu";
+
+async function open(run: Run) {
+  const onLaunched = vi.fn();
+  const onPurged = vi.fn();
+  renderPage(<RunMenu run={run} onLaunched={onLaunched} onPurged={onPurged} />);
+  await userEvent.click(screen.getByRole("button", { name: `Actions for ${run.name}` }));
+  await screen.findByRole("menu", { hidden: true });
+  return { onLaunched, onPurged };
+}
+
+const item = (name: RegExp) => screen.getByRole("menuitem", { name, hidden: true });
+async function undo(notice: string) {
+  const words = await screen.findByText(notice);
+  await userEvent.click(within(words.parentElement as HTMLElement).getByRole("button", { name: "Undo" }));
+}
+
+const leavePage = () => window.dispatchEvent(new Event("pagehide"));
+const isDisabled = (name: RegExp) => item(name).hasAttribute("disabled");
+
+describe("the menu of a run", () => {
+  it("offers what the server allows, and says in its words why the rest is refused", async () => {
+    await open(aRun({ actions: { purge: "Run 1 is still running. Stop or pause it first." } }));
+    expect(isDisabled(/^Stop run/)).toBe(false);
+    expect(isDisabled(/^Resume run/)).toBe(true);
+    expect(isDisabled(/^Purge run/)).toBe(true);
+    expect(item(/^Purge run/).textContent).toContain("Run 1 is still running. Stop or pause it first.");
+  });
+
+  it("asks the server to act and says that it did", async () => {
+    const server = serve({ "POST /runs/1/pause": aRun({ desired: "pause" }) });
+    await open(aRun());
+    await userEvent.click(item(/^Pause run/));
+    await screen.findByText("Run 1 asked to pause.");
+    expect(server.asked.map(({ method, path }) => `${method} ${path}`)).toEqual(["POST /runs/1/pause"]);
+  });
+
+  it("takes a stop back before it is sent", async () => {
+    const server = serve({ "POST /runs/6/stop": aRun({ id: 6, desired: "stop" }) });
+    await open(aRun({ id: 6 }));
+    await userEvent.click(item(/^Stop run/));
+    await undo("Stopping run 6 …");
+    leavePage();
+    expect(server.asked).toEqual([]);
+  });
+
+  it("sends a stop at once when the page is left", async () => {
+    const server = serve({ "POST /runs/7/stop": aRun({ id: 7, desired: "stop" }) });
+    await open(aRun({ id: 7 }));
+    await userEvent.click(item(/^Stop run/));
+    expect(server.asked).toEqual([]);
+    leavePage();
+    expect(server.of("POST /runs/7/stop")).toHaveLength(1);
+    leavePage();
+    expect(server.asked).toHaveLength(1);
+  });
+
+  it("archives with a way back", async () => {
+    const server = serve({ "POST /runs/1/archive": aFinishedRun(), "POST /runs/1/restore": aFinishedRun() });
+    await open(aFinishedRun());
+    await userEvent.click(item(/^Archive run/));
+    await undo("Run 1 archived.");
+    await waitFor(() => expect(server.of("POST /runs/1/restore")).toHaveLength(1));
+  });
+
+  it("says what the server objects", async () => {
+    serve({ "POST /runs/1/pause": () => refusal(409, "Run 1 has finished and cannot be paused.") });
+    await open(aRun());
+    await userEvent.click(item(/^Pause run/));
+    expect(await screen.findByText("Run 1 has finished and cannot be paused.")).toBeTruthy();
+  });
+
+  it("launches the same again and tells its page of the copy", async () => {
+    serve({ "POST /runs/1/clone": aRun({ id: 8, name: "pong-2" }) });
+    const { onLaunched } = await open(aRun());
+    await userEvent.click(item(/Run this again/));
+    await screen.findByText("Launched pong-2 as run 8.");
+    expect(onLaunched).toHaveBeenCalledWith(expect.objectContaining({ id: 8 }));
+  });
+
+  it("restores what is archived instead of archiving it again", async () => {
+    const archived = aFinishedRun({ archived_at: "2026-01-02T00:00:00Z", actions: { restore: null } });
+    const server = serve({ "POST /runs/1/restore": aFinishedRun() });
+    await open(archived);
+    expect(screen.queryByRole("menuitem", { name: /^Archive/, hidden: true })).toBeNull();
+    await userEvent.click(item(/^Restore run/));
+    await screen.findByText("Run 1 restored.");
+    expect(server.of("POST /runs/1/restore")).toHaveLength(1);
+  });
+
+  it("leads to the form, the comparison and the run's points", async () => {
+    await open(aRun({ id: 12 }));
+    const href = (name: RegExp) => item(name).getAttribute("href");
+    expect(href(/Change and launch/)).toBe("/launch?like=12");
+    expect(href(/Compare with others/)).toBe("/compare?runs=12");
+    expect(href(/CSV/)).toBe("/api/v1/export/runs/12.csv");
+    expect(href(/JSON Lines/)).toBe("/api/v1/export/runs/12.jsonl");
+  });
+});
+
+describe("purging a run", () => {
+  const purgeButton = () => screen.findByRole<HTMLButtonElement>("button", { name: "Purge run 1" });
+
+  it("names the run's number and asks for it before it deletes anything", async () => {
+    const server = serve({ "DELETE /runs/1": done });
+    const { onPurged } = await open(aFinishedRun());
+    await userEvent.click(item(/^Purge run/));
+    await screen.findByRole("dialog", { name: "Purge run 1?" });
+    const number = screen.getByLabelText("Type its number to confirm: 1");
+    await userEvent.type(number, "2{Enter}");
+    expect((await purgeButton()).disabled).toBe(true);
+    expect(server.asked).toEqual([]);
+
+    await userEvent.clear(number);
+    await userEvent.type(number, "1");
+    await userEvent.click(await purgeButton());
+    await screen.findByText("Run 1 deleted");
+    expect(server.of("DELETE /runs/1")).toHaveLength(1);
+    expect(onPurged).toHaveBeenCalledTimes(1);
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  });
+
+  it("keeps the question open when the server refuses", async () => {
+    serve({ "DELETE /runs/1": () => refusal(409, "Run 1 was resumed meanwhile.") });
+    const { onPurged } = await open(aFinishedRun());
+    await userEvent.click(item(/^Purge run/));
+    await userEvent.type(await screen.findByLabelText(/^Type its number/), "1{Enter}");
+    expect(await screen.findByText("Run 1 was resumed meanwhile.")).toBeTruthy();
+    expect(screen.getByRole("dialog")).toBeTruthy();
+    expect(onPurged).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,37 @@
+import type { Checkpoint, Video } from "@/api/types";
+
+/** A checkpoint that is still kept; tests change what they are about. */
+export function aCheckpoint(id: number, step: number, changes: Partial<Checkpoint> = {}): Checkpoint {
+  return {
+    id,
+    step,
+    frames: step * 4,
+    attempt: 1,
+    available: true,
+    best: false,
+    bytes: 2 ** 20,
+    created_at: "2026-01-01T10:30:00Z",
+    file_id: id + 100,
+    kept_as: "spread",
+    pinned: false,
+    return_mean: 12.5,
+    ...changes,
+  };
+}
+
+/** A replay that is still kept; tests change what they are about. */
+export function aVideo(id: number, step: number, changes: Partial<Video> = {}): Video {
+  return {
+    id,
+    step,
+    frames: step * 4,
+    attempt: 1,
+    created_at: "2026-01-01T10:30:00Z",
+    episode_return: id,
+    file_id: id + 100,
+    poster_file_id: id + 200,
+    length: 600,
+    seconds: 20,
+    ...changes,
+  };
+}

@@ -1,0 +1,53 @@
+import { vi } from "vitest";
+
+export interface Asked {
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  body: unknown;
+}
+
+type Answer = object | ((asked: Asked) => object | Promise<object>);
+
+/**
+ * A server that answers to "GET /runs" and the like, below /api/v1; it keeps what it was asked. Answers may be changed
+ * while it serves.
+ */
+export function serve(answers: Record<string, Answer>) {
+  const asked: Asked[] = [];
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
+    const url = new URL(String(input), "http://arcadia.test");
+    const request: Asked = {
+      method: init?.method ?? "GET",
+      path: url.pathname.replace(/^\/api\/v1/, ""),
+      query: url.searchParams,
+      body: typeof init?.body === "string" ? JSON.parse(init.body) : undefined,
+    };
+    asked.push(request);
+    const found = answers[`${request.method} ${request.path}`];
+    if (!found) return refusal(404, `Nothing is served at ${request.path}.`);
+    const answer = typeof found === "function" ? await found(request) : found;
+    return answer instanceof Response ? answer.clone() : Response.json(answer);
+  });
+  return {
+    asked,
+    /** The requests of one kind, as "POST /runs". */
+    of: (name: string) => asked.filter(({ method, path }) => `${method} ${path}` === name),
+  };
+}
+
+/** A problem document, as the server answers what it refuses. */
+export function refusal(status: number, detail: string, errors: { field: string; message: string }[] = []) {
+  return Response.json(
+    { title: "Refused", detail, errors },
+    { status, headers: { "Content-Type": "application/problem+json" } },
+  );
+}
+
+/** An answer without a body. */
+export const done = () => new Response(null, { status: 204 });
+
+/** A page of the list of runs. */
+export function listOf<T>(items: T[], { total = items.length, next_cursor = null as string | null } = {}) {
+  return { items, total, next_cursor };
+}

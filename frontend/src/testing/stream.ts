@@ -1,0 +1,40 @@
+import { vi } from "vitest";
+
+/** The browser's EventSource under a test's control. */
+export class FakeSource extends EventTarget {
+  static opened: FakeSource[] = [];
+  onopen: (() => void) | null = null;
+  onerror: (() => void) | null = null;
+  closed = false;
+
+  constructor(readonly url: string) {
+    super();
+    FakeSource.opened.push(this);
+  }
+
+  close() {
+    this.closed = true;
+  }
+
+  say(kind: string, data = "") {
+    this.dispatchEvent(new MessageEvent(kind, { data }));
+  }
+
+  /** The connections that are open now. */
+  static get open(): FakeSource[] {
+    return FakeSource.opened.filter(({ closed }) => !closed);
+  }
+}
+
+/** Let pages open fake streams; no stream is open yet. */
+export function fakeStreams(): void {
+  FakeSource.opened = [];
+  vi.stubGlobal("EventSource", FakeSource);
+}
+
+/** The stream that is open now. */
+export function stream(): FakeSource {
+  const [open] = FakeSource.open;
+  if (!open) throw new Error("No stream is open.");
+  return open;
+}

@@ -1,0 +1,19 @@
+import type { Worker } from "@/api/types";
+
+/** An idle worker for the CPU queue; tests change what they are about. */
+export function aWorker(name: string, changes: Partial<Worker> = {}): Worker {
+  return {
+    name,
+    host: "sun",
+    pid: 42,
+    version: "1.0",
+    queue: "cpu",
+    state: "idle",
+    device: "cpu",
+    cores: 8,
+    memory_bytes: 16 * 2 ** 30,
+    run_id: null,
+    last_seen_at: "2026-01-01T10:00:00Z",
+    ...changes,
+  };
+}

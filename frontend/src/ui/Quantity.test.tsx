@@ -1,0 +1,36 @@
+import { screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import { renderPage } from "@/testing/render";
+import { Rate, Score, Short, TimeAgo } from "./Quantity";
+
+describe("a number", () => {
+  it.each([
+    [<Short key="s" value={1_234_567} unit="steps" />, "1.2 M steps", "1 234 567 steps"],
+    [<Rate key="r" value={4123.5} />, "4.1 k/s", "4 123.5 steps/s"],
+    [<Score key="m" value={-20.444} meaning="Best" />, "−20.4", "Best: −20.444"],
+    [<Score key="n" value={null} meaning="Best" />, "–", "Best: none yet"],
+    [<Score key="w" value="NaN" meaning="Last" />, "NaN", "Last: NaN"],
+  ])("is short, and exact when the pointer rests on it", async (element, words, exactly) => {
+    renderPage(element);
+    await userEvent.hover(screen.getByText(words));
+    expect(await screen.findByText(exactly)).toBeTruthy();
+  });
+});
+
+describe("a time", () => {
+  it("is told from now on", () => {
+    renderPage(<TimeAgo time={new Date(Date.now() - 3.5 * 86_400_000).toISOString()} />);
+    expect(screen.getByText("3 d ago")).toBeTruthy();
+  });
+
+  it("of a server whose clock is ahead is not in the future", () => {
+    renderPage(<TimeAgo time={new Date(Date.now() + 60_000).toISOString()} />);
+    expect(screen.getByText("just now")).toBeTruthy();
+  });
+
+  it("that is not known is a dash", () => {
+    renderPage(<TimeAgo time={null} />);
+    expect(screen.getByText("–")).toBeTruthy();
+  });
+});

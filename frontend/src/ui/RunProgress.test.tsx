@@ -1,0 +1,24 @@
+import { screen } from "@testing-library/react";
+import { describe, expect, it } from "vitest";
+import { renderPage } from "@/testing/render";
+import { aFinishedRun, aRun } from "@/testing/runs";
+import { RunProgress } from "./RunProgress";
+
+const HOUR = 3600;
+
+describe("the progress of a run", () => {
+  it.each([
+    [aRun({ seconds_left: 183 }), "25%3 min 3 s left"],
+    [aRun({ seconds_left: 9 * HOUR + 1800 }), "25%9 h 30 min left"],
+    [aRun({ seconds_left: 12 * HOUR + 1800 }), "25%13 h left"],
+    [aRun({ seconds_left: null }), "25%"],
+    [aRun({ state: "paused", seconds_left: 183 }), "25%"],
+    [aFinishedRun(), "100%"],
+    [aRun({ step: 999_999, seconds_left: 1 }), "99%1 s left"],
+    [aRun({ step: 0, total_steps: 0, seconds_left: null }), "0%"],
+  ])("says how far the run is and, while it trains, how long it still needs", (run, words) => {
+    renderPage(<RunProgress run={run} />);
+    const text = screen.getByRole("progressbar").parentElement?.textContent;
+    expect(text?.replace(/[\s\u202f](?=%)/g, "")).toBe(words);
+  });
+});

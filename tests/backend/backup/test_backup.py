@@ -1,0 +1,222 @@
+"""A backup is of one moment, verified, and can be put back on either database."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from httpx import Response
+from sqlalchemy import text
+
+from alembic import command
+from backend.backup.making import back_up
+from backend.backup.manifest import DATABASE, FILES, NAME, Content, hash_of, read_manifest
+from backend.backup.restoring import restore
+from backend.backup.rows import copy_rows
+from backend.config import Settings
+from backend.db import Database, migration_engine
+from backend.embedded.data_folder import FolderInUseError, lock
+from backend.files.removal import hold
+from backend.files.storage import stored_files
+from backend.migrations import alembic_config
+from backend.refusals import RefusedError
+from tests.factories import CARTPOLE, Api, metrics
+
+READ = ["runs", "runs/{id}", "runs/{id}/log", "runs/{id}/checkpoints", "export/runs/{id}.csv", "workers"]
+KEEP_THREE = {**CARTPOLE, "checkpoints_kept": 3}
+
+
+@pytest.fixture
+def run(api: Api) -> int:
+    """A run with points, a line in its log and a checkpoint, in an installation where another was purged."""
+    purged, attempt = api.running()
+    api.release(purged, attempt, "finished")
+    run_id, attempt = api.running(config=KEEP_THREE, tags=["kept"], notes="with notes")
+    api.save(run_id, attempt, 2, 100, return_mean="NaN")
+    api.send(run_id, attempt, metrics(3, 120, {"train/policy_loss": "NaN"}, [10.0, 20.0]))
+    last, attempt = api.running()
+    api.release(last, attempt, "finished")
+    for gone in (purged, last):
+        assert api.user.delete(f"/api/v1/runs/{gone}").status_code == 204
+    return run_id
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """A new installation without a database yet, or with an empty one."""
+    if request.param == "sqlite":
+        return Settings(data_dir=tmp_path / "elsewhere", worker_token="worker-secret")
+    server: str = request.getfixturevalue("postgresql_server")
+    engine = migration_engine(server).execution_options(isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text("DROP DATABASE IF EXISTS arcadia_restored WITH (FORCE)"))
+        connection.execute(text("CREATE DATABASE arcadia_restored ENCODING 'UTF8' TEMPLATE template0"))
+    url = engine.url.set(database="arcadia_restored", drivername="postgresql").render_as_string(hide_password=False)
+    return Settings.model_validate(
+        {"data_dir": tmp_path / "elsewhere", "database_url": url, "worker_token": "worker-secret"}
+    )
+
+
+@contextmanager
+def started(app: FastAPI, settings: Settings) -> Iterator[Api]:
+    """The application on another installation."""
+    app.state.settings = settings
+    with TestClient(app, base_url="http://localhost") as user:
+        token = {"Authorization": "Bearer worker-secret"}
+        yield Api(user, TestClient(app, base_url="http://localhost", headers=token))
+
+
+def everything(api: Api, run_id: int) -> dict[str, Any]:
+    """What the API tells of a run, with the content of its checkpoint."""
+    told = {path: _read(api.user.get(f"/api/v1/{path.format(id=run_id)}")) for path in READ}
+    (row,) = api.user.get(f"/api/v1/runs/{run_id}/checkpoints").json()
+    return told | {"content": api.user.get(f"/api/v1/files/{row['file_id']}").content}
+
+
+def _read(response: Response) -> Any:
+    return response.json() if response.headers["content-type"] == "application/json" else response.text
+
+
+def test_a_backup_brings_everything_back_on_either_database(
+    api: Api, run: int, app: FastAPI, settings: Settings, elsewhere: Settings, tmp_path: Path
+) -> None:
+    before = everything(api, run)
+    assert back_up(settings, tmp_path / "backup").startswith("1 runs and 1 files")
+    restore(elsewhere, tmp_path / "backup")
+    with started(app, elsewhere) as restored:
+        assert everything(restored, run) == before
+        assert restored.launch()["id"] == run + 2, "the number of a purged run is never given again"
+    with started(app, elsewhere):
+        assert len(stored_files(elsewhere.files_dir)) == 1, "the files are known to be the database's"
+
+
+def test_what_is_thinned_out_meanwhile_is_in_the_backup(
+    api: Api, run: int, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seq, step in ((4, 200), (5, 300)):
+        api.save(run, 1, seq, step)
+
+    def copy_and_thin_out(*connections: Any) -> None:
+        copy_rows(*connections)
+        api.save(run, 1, 6, 400)
+        steps = {row["step"] for row in api.user.get(f"/api/v1/runs/{run}/checkpoints").json() if row["available"]}
+        assert len(steps) == 3
+        assert steps != {100, 200, 300}
+
+    monkeypatch.setattr("backend.backup.making.copy_rows", copy_and_thin_out)
+    back_up(settings, tmp_path / "backup")
+    kept = {(tmp_path / "backup" / FILES / file.path).read_bytes() for file in read_manifest(tmp_path / "backup").files}
+    assert kept == {f"weights of attempt 1 at step {step}".encode() for step in (100, 200, 300)}
+
+
+def test_removals_that_were_held_back_are_made_up_for(api: Api, settings: Settings) -> None:
+    run_id, attempt = api.running(config=KEEP_THREE)
+    with hold(settings.files_dir):
+        for number in range(5):
+            api.save(run_id, attempt, 2 + number, 100 * number)
+        assert len(stored_files(settings.files_dir)) == 5
+    api.save(run_id, attempt, 7, 500)
+    assert len(stored_files(settings.files_dir)) == 3
+
+
+def test_a_damaged_or_missing_file_is_named_and_left_out(
+    api: Api, run: int, settings: Settings, tmp_path: Path
+) -> None:
+    other, attempt = api.running()
+    api.save(other, attempt, 2, 100)
+    api.release(other, attempt, "finished")
+    (damaged,) = (settings.files_dir / f"run-{run}").iterdir()
+    (missing,) = (settings.files_dir / f"run-{other}").iterdir()
+    damaged.write_bytes(b"weights of attempt 1 at step 1o0")
+    missing.unlink()
+    with pytest.raises(RefusedError, match="missing or damaged in the data folder") as refused:
+        back_up(settings, tmp_path / "backup")
+    assert f"run-{run}/{damaged.name}" in str(refused.value)
+    assert f"run-{other}/{missing.name}" in str(refused.value)
+    assert read_manifest(tmp_path / "backup").files == []
+    assert stored_files(tmp_path / "backup" / FILES) == []
+
+
+@pytest.mark.usefixtures("run")
+def test_a_backup_with_a_damaged_file_restores_the_rest_and_names_it(
+    settings: Settings, elsewhere: Settings, tmp_path: Path
+) -> None:
+    back_up(settings, tmp_path / "backup")
+    (kept,) = read_manifest(tmp_path / "backup").files
+    damaged = tmp_path / "backup" / FILES / kept.path
+    damaged.unlink()
+    damaged.write_bytes(b"weights of attempt 1 at step 1o0")
+    with pytest.raises(RefusedError, match=f"1 runs and 0 files .* damaged in the backup: {kept.path}"):
+        restore(elsewhere, tmp_path / "backup")
+    assert stored_files(elsewhere.files_dir) == []
+
+
+@pytest.fixture
+def saved(run: int, settings: Settings, tmp_path: Path) -> Path:  # noqa: ARG001
+    """A backup of an installation."""
+    back_up(settings, tmp_path / "backup")
+    return tmp_path / "backup"
+
+
+def test_a_damaged_database_is_not_restored(saved: Path, elsewhere: Settings) -> None:
+    with (saved / DATABASE).open("r+b") as file:
+        file.seek(5_000)
+        file.write(b"?")
+    with pytest.raises(RefusedError, match="is damaged, so nothing was restored"):
+        restore(elsewhere, saved)
+    assert not elsewhere.data_dir.exists()
+
+
+def test_a_backup_that_was_broken_off_is_not_restored(saved: Path, elsewhere: Settings) -> None:
+    (saved / NAME).unlink()
+    with pytest.raises(RefusedError, match="holds no whole backup"):
+        restore(elsewhere, saved)
+
+
+def test_a_backup_never_goes_over_runs_or_files(saved: Path, settings: Settings, elsewhere: Settings) -> None:
+    with pytest.raises(RefusedError, match="There are 1 runs in the database and 1 files"):
+        restore(settings, saved)
+    lost = elsewhere.files_dir / "run-1" / "lost"
+    lost.parent.mkdir(parents=True)
+    lost.touch()
+    with pytest.raises(RefusedError, match="There are 0 runs in the database and 1 files"):
+        restore(elsewhere, saved)
+
+
+def test_a_backup_is_not_restored_into_a_running_installation(saved: Path, elsewhere: Settings) -> None:
+    held = lock(elsewhere.data_dir)
+    with pytest.raises(FolderInUseError):
+        restore(elsewhere, saved)
+    assert held
+
+
+def test_a_backup_of_an_older_version_is_brought_to_this_one(saved: Path, elsewhere: Settings) -> None:
+    url = f"sqlite:///{saved / DATABASE}"
+    engine = migration_engine(url)
+    with engine.begin() as connection:
+        config = alembic_config()
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0001")
+    engine.dispose()
+    older = Database(url, saved)
+    older.fold()
+    older.close()
+    manifest = read_manifest(saved)
+    database = saved / DATABASE
+    manifest.database = Content(path=DATABASE, sha256=hash_of(database), bytes=database.stat().st_size)
+    manifest.write(saved)
+    assert restore(elsewhere, saved).startswith("1 runs and 1 files")
+
+
+def test_a_backup_goes_into_a_new_folder_only(saved: Path, settings: Settings) -> None:
+    with pytest.raises(RefusedError, match="is not empty"):
+        back_up(settings, saved)
+
+
+def test_where_nothing_is_there_is_nothing_to_back_up(tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match="There is nothing to back up"):
+        back_up(Settings(data_dir=tmp_path / "none"), tmp_path / "backup")
+    assert not (tmp_path / "none").exists()

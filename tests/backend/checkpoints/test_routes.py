@@ -1,0 +1,18 @@
+"""Checkpoints as the run's page lists them."""
+
+from tests.factories import Api
+
+
+def test_checkpoints_come_by_step_with_what_they_were_worth(api: Api) -> None:
+    run_id, attempt = api.running()
+    api.save(run_id, attempt, 2, 100, return_mean=3.5, best=True)
+    api.save(run_id, attempt, 3, 200, return_mean=2.5)
+    rows = api.user.get(f"/api/v1/runs/{run_id}/checkpoints").json()
+    assert [(row["step"], row["frames"], row["return_mean"], row["available"]) for row in rows] == [
+        (100, 400, 3.5, True),
+        (200, 800, 2.5, True),
+    ]
+
+
+def test_a_run_that_is_not_there_has_none(api: Api) -> None:
+    assert api.user.get("/api/v1/runs/999/checkpoints").status_code == 404

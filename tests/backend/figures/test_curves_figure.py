@@ -1,0 +1,151 @@
+"""The curves figure as arithmetic: smoothing, rounding, text, and what traces there are."""
+
+import json
+import math
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from backend.colors import Stroke
+from backend.figures.curves_figure import RunCurve, curves_figure
+from backend.figures.drawing import Look, as_text, significant
+from backend.figures.smoothing import Smoothing
+from backend.metrics.buckets import Curve
+
+
+def curve(mean: list[float], spread: float = 0.0, x: list[float] | None = None) -> Curve:
+    """A curve of these means, in a band this wide on either side."""
+    values = np.array(mean, np.float64)
+    place = np.arange(len(mean), dtype=np.float64) if x is None else np.array(x)
+    raw = spread == 0
+    count = np.full(len(mean), 1 if raw else 10)
+    return Curve(raw, int(count.sum()), place, values, values - spread, values + spread, values, count)
+
+
+def run(drawn: Curve, name: str = "a run", smoothing: float = 0.0) -> RunCurve:
+    """Run 7 in black."""
+    return RunCurve(7, name, Stroke("#000000", "dash"), drawn, Smoothing(smoothing))
+
+
+def test_values_keep_six_digits() -> None:
+    given = [0.1 + 0.2, -123456.789, 1e-12 / 3, 0.0, math.inf, 1.5e300]
+    assert significant(np.array(given)).tolist() == [0.3, -123457.0, 3.33333e-13, 0.0, math.inf, 1.5e300]
+    assert np.isnan(significant(np.array([math.nan]))[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("lr 0.1 < 0.2 & more", "lr 0.1 &lt; 0.2 &amp; more"),
+        ('<a href="javascript:alert(1)">x</a>', "&lt;a href=&quot;javascript:alert(1)&quot;&gt;x&lt;/a&gt;"),
+        (r"$\href{javascript:alert(1)}{x}$", r"&#36;\href{javascript:alert(1)}{x}&#36;"),
+        ("a\nb\x00c", "a b c"),
+    ],
+)
+def test_a_name_is_text_and_never_markup(name: str, shown: str) -> None:
+    assert as_text(name) == shown
+    figure = curves_figure([run(curve([1.0, 2.0]), name)], "m", Look())
+    assert figure.data[-1]["name"] == shown
+
+
+@pytest.mark.parametrize("y_log", [False, True])
+def test_memory_is_read_in_units_of_1024(y_log: bool) -> None:
+    mib = 2.0**20
+    figure = curves_figure([run(curve([620 * mib, 680 * mib], spread=20 * mib))], "system/rss_bytes", Look(y_log=y_log))
+    assert figure.layout["yaxis"]["ticktext"] == [f"{size} MiB" for size in range(608, 701, 16)]
+    assert figure.data[-1]["text"] == ["620 MiB ± 20 MiB", "680 MiB ± 20 MiB"]
+    assert figure.data[-1]["hovertemplate"] == "%{text}"
+    steady = curves_figure([run(curve([512 * mib, 512 * mib]))], "system/rss_bytes", Look())
+    assert steady.layout["yaxis"]["ticktext"][:3] == ["0 GiB", "0.125 GiB", "0.25 GiB"]
+    assert steady.data[-1]["text"] == ["512 MiB", "512 MiB"]
+    assert "ticktext" not in curves_figure([run(curve([1.0, 2.0]))], "train/entropy", Look()).layout["yaxis"]
+
+
+def test_a_smoothed_run_is_a_line_over_the_faint_raw_one_in_its_band() -> None:
+    figure = curves_figure([run(curve([1.0, 3.0, 2.0], spread=0.5), smoothing=0.6)], "m", Look())
+    assert [trace["meta"]["part"] for trace in figure.data] == ["low", "high", "raw", "line"]
+    low, high, raw, line = figure.data
+    assert (low["x"], low["y"]) == ([0, 1, 2], [0.5, 2.5, 1.5])
+    assert (high["x"], high["y"], high["fill"]) == ([0, 1, 2], [1.5, 3.5, 2.5], "tonexty")
+    assert raw["y"] == [1, 3, 2]
+    assert raw["opacity"] < 1
+    assert line["y"][0] == 1
+    assert (line["customdata"], line["hovertemplate"]) == ([0.5] * 3, "%{y:.5~g} ± %{customdata:.3~g}")
+    assert line["line"]["dash"] == raw["line"]["dash"] == "dash"
+    assert [trace["showlegend"] for trace in (low, high, raw)] == [False] * 3
+    assert {trace["legendgroup"] for trace in figure.data} == {"7"}
+    assert len({trace["uid"] for trace in figure.data}) == 4
+
+
+def test_raw_points_unsmoothed_are_one_line() -> None:
+    (line,) = curves_figure([run(curve([1.0, 3.0, 2.0]))], "m", Look()).data
+    assert line["hovertemplate"] == "%{y:.5~g}"
+    assert (line["x"], line["y"], line["meta"]) == ([0, 1, 2], [1, 3, 2], {"run_id": 7, "part": "line"})
+
+
+def test_a_single_point_is_seen() -> None:
+    assert curves_figure([run(curve([1.0]))], "m", Look()).data[0]["mode"] == "lines+markers"
+
+
+def test_what_is_no_number_is_a_gap_with_a_mark() -> None:
+    figure = curves_figure([run(curve([1.0, math.nan, -math.inf, 4.0]))], "m", Look())
+    line, marks = figure.data
+    assert line["y"] == [1, None, None, 4]
+    assert (marks["x"], marks["y"], marks["text"]) == ([1, 2], [1, 1], ["not a number", "−infinity"])
+    json.dumps(figure.model_dump(), allow_nan=False)
+
+
+def test_a_band_on_a_logarithmic_axis_stays_above_zero() -> None:
+    figure = curves_figure([run(curve([1.0, 10.0], spread=2.0))], "m", Look(y_log=True))
+    assert min(figure.data[0]["y"]) > 0
+    assert figure.layout["yaxis"]["type"] == "log"
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([0.01, 0.01, math.nan], [0.0, 0.02]),
+        ([500.0], [0.0, 1000.0]),
+        ([-21.0, -21.0], [-42.0, 0.0]),
+        ([0.0, 0.0], [0.0, 1.0]),
+        ([1.0, 2.0], None),
+        ([1.5e308, 1.5e308], None),
+        ([math.inf], None),
+        ([], None),
+    ],
+)
+def test_a_constant_stands_where_it_can_be_told_from_zero(values: list[float], shown: list[float] | None) -> None:
+    figure = curves_figure([run(curve(values))], "m", Look())
+    assert figure.layout["yaxis"].get("range") == shown
+    assert "range" not in curves_figure([run(curve(values))], "m", Look(y_log=True)).layout["yaxis"]
+
+
+def test_a_band_around_a_constant_is_shown_whole() -> None:
+    assert "range" not in curves_figure([run(curve([1.0, 1.0], spread=5.0))], "m", Look()).layout["yaxis"]
+
+
+@pytest.mark.parametrize(
+    ("axis", "title", "last", "heading"),
+    [
+        ("step", "agent steps", 7_200, "step %{x:,d}"),
+        ("frames", "emulator frames", 7_200, "frame %{x:,d}"),
+        ("epoch", "epoch (4 M frames)", 7_200, "epoch %{x:.4~g}"),
+        ("time", "time in training", 7_200, "%{x:,.1~f} s in training"),
+    ],
+)
+def test_the_axis_says_its_unit(axis: str, title: str, last: float, heading: str) -> None:
+    look = Look(axis)  # type: ignore[arg-type]
+    figure = curves_figure([run(curve([1.0, 2.0], x=[0.0, 7_200.0]))], "train/entropy", look)
+    assert figure.layout["xaxis"]["title"]["text"] == title
+    assert figure.layout["xaxis"]["unifiedhovertitle"]["text"] == heading
+    assert figure.layout["yaxis"]["title"]["text"] == "Policy entropy"
+    assert figure.data[0]["x"][-1] == last
+
+
+def test_the_figure_brings_no_colours_of_its_own_and_plotly_takes_it() -> None:
+    figure = curves_figure([run(curve([1.0, 2.0], spread=1.0), smoothing=0.5)], "m", Look())
+    assert "template" not in figure.layout
+    assert not {"paper_bgcolor", "plot_bgcolor", "font"} & figure.layout.keys()
+    again = go.Figure(figure.model_dump())
+    assert len(again.data) == 4

@@ -1,0 +1,155 @@
+"""What a start sweeps into the trash, and what it must leave where it is."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from sqlalchemy import delete
+
+from backend.config import Settings
+from backend.db import open_database
+from backend.files.ownership import MARK, read_mark
+from backend.files.storage import TRASH, TRASH_SECONDS, stored_files
+from backend.migrations import migrate
+from backend.models import Installation
+from tests.factories import Api
+
+LONG_AGO = time.time() - 3_600
+
+
+def start(app: FastAPI, settings: Settings) -> None:
+    """Start the application once with these settings, and stop it."""
+    app.state.settings = settings
+    with TestClient(app, base_url="http://localhost"):
+        pass
+
+
+def put(settings: Settings, *places: str, changed: float = LONG_AGO) -> None:
+    """Write files as if they had been uploaded some time ago."""
+    for place in places:
+        path = settings.files_dir / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x")
+        os.utime(path, (changed, changed))
+
+
+def places(settings: Settings) -> list[str]:
+    """Where files lie, without those in the trash."""
+    return sorted(path.relative_to(settings.files_dir).as_posix() for path in stored_files(settings.files_dir))
+
+
+def forget_identity(settings: Settings, *, mark: bool = True) -> None:
+    """Make database and files as they were before both had an identity."""
+    database = open_database(settings)
+    with database.write() as session:
+        session.execute(delete(Installation))
+    database.close()
+    if mark:
+        (settings.files_dir / MARK).unlink()
+
+
+@pytest.fixture
+def with_files(api: Api, settings: Settings) -> Settings:
+    """An installation that has stopped, with one file that it names and one that a crash left behind."""
+    run_id, attempt = api.running()
+    api.save(run_id, attempt, 2, 100)
+    for path in stored_files(settings.files_dir):
+        os.utime(path, (LONG_AGO, LONG_AGO))
+    put(settings, "run-3/lost")
+    return settings
+
+
+@pytest.fixture
+def another(with_files: Settings, tmp_path: Path) -> Settings:
+    """The same data folder with an empty database."""
+    other = with_files.model_copy(update={"database_url": f"sqlite:///{tmp_path / 'another.db'}"})
+    migrate(other)
+    return other
+
+
+def test_what_a_crash_left_behind_goes_to_the_trash(app: FastAPI, settings: Settings) -> None:
+    start(app, settings)
+    put(settings, "incoming/half", "run-3/lost")
+    put(settings, "incoming/being-written", changed=time.time())
+    start(app, settings)
+    assert places(settings) == ["incoming/being-written"]
+    assert (settings.files_dir / TRASH / "run-3" / "lost").read_bytes() == b"x"
+
+
+def test_the_trash_keeps_files_for_days_and_then_lets_them_go(app: FastAPI, settings: Settings) -> None:
+    start(app, settings)
+    put(settings, "run-3/lost")
+    start(app, settings)
+    trash = settings.files_dir / TRASH / "run-3" / "lost"
+    days_ago = time.time() - TRASH_SECONDS + 600
+    os.utime(trash, (days_ago, days_ago))
+    start(app, settings)
+    assert trash.exists()
+    too_old = time.time() - TRASH_SECONDS - 600
+    os.utime(trash, (too_old, too_old))
+    start(app, settings)
+    assert not trash.exists()
+
+
+def test_a_start_on_another_database_touches_no_file(
+    app: FastAPI, another: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = places(another)
+    start(app, another)
+    start(app, another)
+    assert places(another) == before
+    assert "belongs to another database" in caplog.text
+
+
+def test_the_right_database_sweeps_again_afterwards(app: FastAPI, with_files: Settings, another: Settings) -> None:
+    start(app, another)
+    start(app, with_files)
+    assert len(places(with_files)) == 1
+    assert "run-3/lost" not in places(with_files)
+
+
+def test_files_from_before_identities_go_to_the_database_that_names_them(app: FastAPI, with_files: Settings) -> None:
+    forget_identity(with_files)
+    start(app, with_files)
+    assert read_mark(with_files.files_dir)
+    assert len(places(with_files)) == 1
+
+
+def test_files_from_before_identities_do_not_go_to_an_empty_database(
+    app: FastAPI, with_files: Settings, another: Settings
+) -> None:
+    forget_identity(with_files)
+    before = places(with_files)
+    start(app, another)
+    assert read_mark(with_files.files_dir) is None
+    start(app, another)
+    assert places(with_files) == before
+
+
+def test_an_older_copy_of_the_database_takes_its_files_back(app: FastAPI, with_files: Settings) -> None:
+    mark = read_mark(with_files.files_dir)
+    forget_identity(with_files, mark=False)
+    start(app, with_files)
+    assert read_mark(with_files.files_dir) == mark
+    assert len(places(with_files)) == 1
+
+
+def test_purging_a_run_leaves_a_file_of_another_database_under_the_same_number(api: Api, settings: Settings) -> None:
+    run_id, attempt = api.running()
+    api.save(run_id, attempt, 2, 100)
+    put(settings, f"run-{run_id}/of-another-database")
+    api.release(run_id, attempt, "finished")
+    assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204
+    assert places(settings) == [f"run-{run_id}/of-another-database"]
+
+
+def test_an_empty_folder_goes_to_the_database_that_is_started(app: FastAPI, settings: Settings, tmp_path: Path) -> None:
+    start(app, settings)
+    other = settings.model_copy(update={"database_url": f"sqlite:///{tmp_path / 'another.db'}"})
+    start(app, other)
+    put(other, "run-3/lost")
+    start(app, other)
+    assert places(other) == []

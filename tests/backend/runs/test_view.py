@@ -1,0 +1,29 @@
+"""What a run says of its time."""
+
+from tests.factories import Api, event, metrics, started
+
+
+def test_time_in_training_leaves_out_the_pause(api: Api) -> None:
+    run_id, attempt = api.running()
+    api.send(run_id, attempt, metrics(2, 10, {"a": 1}), metrics(32, 20, {"a": 2}) | {"seq": 3})
+    assert api.run(run_id)["trained_seconds"] == 30
+    api.act(run_id, "pause")
+    api.release(run_id, attempt, "drained")
+    api.act(run_id, "resume")
+    attempt = api.claim()["attempt"]
+    a_day_later = [metrics(86_400 + second, 30, {"a": 3}) | {"seq": seq} for seq, second in ((2, 0), (3, 7))]
+    api.send(run_id, attempt, started(1, resumed_from=20), *a_day_later)
+    assert api.run(run_id)["trained_seconds"] == 37
+    (listed,) = api.user.get("/api/v1/runs").json()["items"]
+    assert listed["trained_seconds"] == 37
+    assert api.launch()["trained_seconds"] == 0
+
+
+def test_a_run_at_its_last_step_is_finishing_and_has_no_time_left(api: Api) -> None:
+    run_id, attempt = api.running()
+    for seq, step, left, reason in ((2, 999, 1.0, None), (3, 1_000, 0.6, "Finishing: the trainer saves")):
+        told = event(seq, "progress", step, total_steps=1_000, steps_per_second=10.0, seconds_left=left)
+        api.send(run_id, attempt, told).raise_for_status()
+        run = api.run(run_id)
+        assert run["seconds_left"] == (None if reason else left)
+        assert (run["state_reason"] or "").startswith(reason or "")

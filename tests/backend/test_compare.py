@@ -1,0 +1,47 @@
+"""Runs side by side."""
+
+from tests.factories import CARTPOLE, Api, metrics
+
+
+def test_fields_that_differ_are_told_from_those_that_do_not(api: Api) -> None:
+    one = api.launch(config=CARTPOLE)["id"]
+    two = api.launch(config=CARTPOLE | {"seed": 2})["id"]
+    answer = api.user.get("/api/v1/compare", params={"runs": f"{two},{one}"}).json()
+    assert [run["id"] for run in answer["runs"]] == [two, one]
+    fields = {row["field"]: row for row in answer["differences"]}
+    assert fields["seed"] == {
+        "field": "seed",
+        "title": "Seed",
+        "values": {str(one): 1, str(two): 2},
+        "same": False,
+        "marked": [one],
+    }
+    assert fields["env"]["same"]
+    assert answer["groups"] == [[two, one]]
+    assert [name for name, row in fields.items() if not row["same"]] == ["seed"]
+    assert list(fields)[:2] == ["algorithm", "env"]
+
+
+def test_runs_in_a_comparison_have_labels_and_strokes_by_place(api: Api) -> None:
+    made = [api.launch(config=CARTPOLE | {"seed": seed})["id"] for seed in range(1, 12)]
+    rows = api.user.get("/api/v1/compare", params={"runs": ",".join(map(str, made))}).json()["runs"]
+    assert rows[2]["label"] == f"PAAC · CartPole · seed 3 #{made[2]}"
+    assert len({(row["color"], row["dash"]) for row in rows}) == len(made)
+    assert [row["dash"] for row in rows] == ["solid"] * 8 + ["dash"] * 3
+
+
+def test_the_summary_has_last_max_and_mean_of_the_last_hundred(api: Api) -> None:
+    run_id, attempt = api.running()
+    api.send(run_id, attempt, *(metrics(seq, seq, {"a": -seq}, returns=[seq]) for seq in range(2, 252)))
+    (summary,) = api.user.get("/api/v1/compare", params={"runs": run_id}).json()["summary"]
+    assert summary["metrics"]["episode/return"] == {"last": 251, "max": 251, "mean_last_100": 201.5}
+    assert summary["metrics"]["a"] == {"last": -251, "max": -2, "mean_last_100": -201.5}
+    assert (summary["episodes"], summary["wall_seconds"]) == (250, 249)
+
+
+def test_runs_must_be_named_rightly(api: Api) -> None:
+    api.launch()
+    assert "no run 7 and no run 9" in api.user.get("/api/v1/compare?runs=1,7,9").json()["detail"]
+    for written in ("", "one", "1,-2", "99999999999999999999", "1,²"):
+        assert api.user.get("/api/v1/compare", params={"runs": written}).status_code == 422, written
+    assert len(api.user.get("/api/v1/compare?runs=1,1").json()["runs"]) == 1

@@ -1,0 +1,107 @@
+"""The doorbell rings through a real Redis, and never keeps anyone waiting for a dead one."""
+
+import base64
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from backend.doorbell import MOST_WAITING, Doorbell
+from tests.workers.redis_server import RedisServer
+from tests.workers.waiting import wait_until
+
+
+@pytest.fixture
+def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
+    """A Redis of our own."""
+    server = RedisServer(tmp_path)
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def silent_address() -> Iterator[str]:
+    """An address that takes connections and never says a word."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(16)
+        yield f"redis://127.0.0.1:{listener.getsockname()[1]}/0"
+
+
+def messages(url: str, queue: str) -> list[dict[str, Any]]:
+    with Redis.from_url(url) as connection:
+        return [json.loads(raw) for raw in connection.lrange(queue, 0, -1)]
+
+
+def test_a_ring_says_only_which_run(redis_server: RedisServer) -> None:
+    doorbell = Doorbell(redis_server.url)
+    doorbell.start()
+    doorbell.ring("gpu", 12)
+    wait_until(lambda: messages(redis_server.url, "gpu"))
+    doorbell.stop()
+    (message,) = messages(redis_server.url, "gpu")
+    assert message["headers"]["task"] == "workers.look"
+    assert message["content-type"] == "application/json"
+    arguments, _, _ = json.loads(base64.b64decode(message["body"]))
+    assert arguments == [12]
+    assert messages(redis_server.url, "cpu") == []
+
+
+def test_a_queue_that_nobody_empties_does_not_grow(redis_server: RedisServer) -> None:
+    doorbell = Doorbell(redis_server.url)
+    doorbell.start()
+    for run_id in range(3 * MOST_WAITING):
+        doorbell.ring("cpu", run_id)
+    doorbell.stop()
+    assert len(messages(redis_server.url, "cpu")) == MOST_WAITING
+
+
+def test_it_rings_again_once_the_broker_is_back(redis_server: RedisServer, caplog: pytest.LogCaptureFixture) -> None:
+    doorbell = Doorbell(redis_server.url)
+    doorbell.start()
+    redis_server.kill()
+    for run_id in range(3):
+        doorbell.ring("cpu", run_id)
+    wait_until(lambda: "the broker does not answer" in caplog.text)
+    redis_server.start()
+
+    def rung() -> bool:
+        doorbell.ring("cpu", 9)
+        return bool(messages(redis_server.url, "cpu"))
+
+    wait_until(rung)
+    doorbell.stop()
+    assert caplog.text.count("the broker does not answer") == 1, "said once, not for every ring"
+
+
+def test_a_broker_that_does_not_answer_keeps_nobody_waiting(
+    silent_address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talkers = []
+    connect = socket.socket.connect
+
+    def noted(self: socket.socket, address: Any) -> None:
+        talkers.append(threading.current_thread())
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", noted)
+    doorbell = Doorbell(silent_address)
+    doorbell.start()
+    for run_id in range(500):
+        doorbell.ring("cpu", run_id)
+    wait_until(lambda: talkers)
+    doorbell.stop()
+    assert threading.current_thread() not in talkers, "who rings never talks to the broker"
+
+
+def test_without_a_broker_nothing_is_sent() -> None:
+    doorbell = Doorbell("")
+    doorbell.start()
+    doorbell.ring("cpu", 1)
+    doorbell.stop()

@@ -1,0 +1,117 @@
+"""Errors as clients see them, however odd the request."""
+
+import json
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx import Response
+
+from backend.workers import registry
+from tests.factories import CARTPOLE, Api
+
+API = "/api/v1"
+HEADERS = ("X-Content-Type-Options", "Content-Security-Policy", "Cache-Control")
+
+
+def post(api: Api, path: str, body: Any, method: str = "POST") -> Response:
+    """Send a body that may hold half a character."""
+    content = json.dumps(body).encode()
+    return api.user.request(method, API + path, content=content, headers={"Content-Type": "application/json"})
+
+
+def test_an_error_of_the_server_has_the_headers_of_every_answer(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_session: object) -> None:
+        raise RuntimeError("a mistake of ours")
+
+    monkeypatch.setattr(registry, "listed", broken)
+    quiet = TestClient(client.app, base_url="http://localhost", raise_server_exceptions=False)
+    answer = quiet.get(f"{API}/workers")
+    assert (answer.status_code, answer.json()["type"]) == (500, "/problems/internal")
+    assert all(name in answer.headers for name in HEADERS)
+
+
+def test_a_disk_or_a_database_that_is_away_is_no_error_of_the_request(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_session: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(registry, "listed", full)
+    answer = api.user.get(f"{API}/workers")
+    assert (answer.status_code, answer.json()["type"]) == (503, "/problems/unavailable")
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://]", "null", "http://evil.example"])
+def test_a_foreign_or_broken_origin_is_refused(api: Api, origin: str) -> None:
+    assert api.user.post(f"{API}/runs", json={}, headers={"Origin": origin}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"config": CARTPOLE, "overrides": {"\ud800": 1}},
+        {"config": CARTPOLE, "overrides": {"algorithm": "\ud800"}},
+        {"config": {**CARTPOLE, "env": "\ud800"}},
+        {"config": {**CARTPOLE, "env": "\0"}},
+        {"\ud800": 1},
+    ],
+)
+def test_half_a_character_in_a_request_is_told_like_any_mistake(api: Api, body: Any) -> None:
+    answer = post(api, "/runs", body)
+    assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid")
+
+
+def test_texts_of_users_are_cleaned(api: Api) -> None:
+    odd = {"name": "a\0b", "notes": "\ud800", "tags": ["\0", "\ufffd"]}
+    made = post(api, "/runs", {"config": CARTPOLE, **odd}).json()
+    assert (made["name"], made["notes"], made["tags"]) == ("a\ufffdb", "\ufffd", ["\ufffd"])
+    assert post(api, f"/runs/{made['id']}", {"name": "\0"}, "PATCH").json()["name"] == "\ufffd"
+    assert api.user.get(f"{API}/runs?tag=%00").json()["total"] == 1
+    assert api.user.get(f"{API}/runs/{made['id']}/log?search=%00").json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("/runs", {"config": {**CARTPOLE, "num_envs": True}}, "config.num_envs"),
+        ("/runs", {"config": {**CARTPOLE, "learning_rate": False}}, "config.learning_rate"),
+        ("/runs", {"config": CARTPOLE, "priority": True}, "priority"),
+        ("/runs/bulk", {"action": "stop", "ids": [True]}, "ids.0"),
+        ("/runs/1/fork", {"checkpoint_id": True}, "checkpoint_id"),
+    ],
+)
+def test_true_is_no_number(api: Api, path: str, body: Any, field: str) -> None:
+    api.launch()
+    answer = api.user.post(API + path, json=body)
+    assert answer.status_code == 422
+    assert [error["field"] for error in answer.json()["errors"]] == [field]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PUT", "/runs", "GET, POST"),
+        ("OPTIONS", "/runs", "GET, POST"),
+        ("BREW", "/runs", "GET, POST"),
+        ("DELETE", "/health", "GET"),
+        ("POST", "/runs/1", "DELETE, GET, PATCH"),
+        ("GET", "/runs/1/stop", "POST"),
+        ("POST", "/files/1", "GET, HEAD"),
+    ],
+)
+def test_a_method_that_a_path_does_not_have_is_told_with_those_it_has(
+    api: Api, method: str, path: str, allowed: str
+) -> None:
+    answer = api.user.request(method, API + path)
+    assert (answer.status_code, answer.json()["type"]) == (405, "/problems/method-not-allowed")
+    assert answer.headers["Allow"] == allowed
+    assert all(name in answer.headers for name in HEADERS)
+
+
+def test_a_path_that_is_not_there_stays_not_found(api: Api) -> None:
+    for method in ("GET", "POST", "DELETE"):
+        answer = api.user.request(method, f"{API}/nothing")
+        assert (answer.status_code, answer.json()["type"]) == (404, "/problems/no-such-path")

@@ -1,0 +1,115 @@
+"""Files as workers bring and fetch them."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+
+from backend.config import Settings
+from backend.files.storage import stored_files
+from tests.factories import Api, checkpoint_path, sha256
+
+PATH = checkpoint_path(100)
+
+
+def put(api: Api, run_id: int, content: bytes = b"weights", **changed: Any) -> Any:
+    """Upload, with some part of the request changed."""
+    query = {"attempt": 1, "kind": "checkpoint", "path": PATH, "sha256": sha256(content), **changed}
+    return api.worker.put(f"/api/v1/worker/runs/{run_id}/files", params=query, content=content)
+
+
+def on_disk(settings: Settings) -> list[Path]:
+    """Every file of a run under the root."""
+    return stored_files(settings.files_dir)
+
+
+def test_an_upload_repeated_is_one_file(api: Api, settings: Settings) -> None:
+    run_id, _attempt = api.running()
+    first, again = put(api, run_id), put(api, run_id)
+    assert first.status_code == 200
+    assert first.json() == again.json()
+    (stored,) = on_disk(settings)
+    assert stored.read_bytes() == b"weights"
+
+
+def test_other_content_of_the_same_name_makes_way_for_it(api: Api, settings: Settings) -> None:
+    run_id, _attempt = api.running()
+    old, new = put(api, run_id, b"old").json()["file_id"], put(api, run_id, b"new").json()["file_id"]
+    assert old != new
+    assert api.user.get(f"/api/v1/files/{old}").status_code == 404
+    assert api.user.get(f"/api/v1/files/{new}").content == b"new"
+    assert len(on_disk(settings)) == 1
+
+
+def test_a_damaged_upload_leaves_nothing(api: Api, settings: Settings) -> None:
+    run_id, _attempt = api.running()
+    answer = put(api, run_id, sha256=sha256(b"something else"))
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == "sha256"
+    assert on_disk(settings) == []
+
+
+@pytest.mark.parametrize(
+    "path", ["../../etc/passwd", "/etc/passwd", "a/../b", ".hidden", "a/.b", "a//b", "a\\b", "a\0b", "", "x" * 256]
+)
+def test_a_path_that_is_none_of_a_run_directory_is_refused(api: Api, path: str) -> None:
+    run_id, _attempt = api.running()
+    answer = put(api, run_id, path=path)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == "path"
+
+
+def test_what_a_worker_calls_a_file_has_no_part_in_where_it_lies(api: Api, settings: Settings) -> None:
+    run_id, _attempt = api.running()
+    put(api, run_id)
+    (stored,) = on_disk(settings)
+    assert stored.parent == settings.files_dir / f"run-{run_id}"
+    assert "step" not in stored.name
+
+
+def test_a_worker_whose_attempt_is_over_brings_and_fetches_nothing(api: Api, settings: Settings) -> None:
+    run_id, attempt = api.running()
+    file_id = put(api, run_id).json()["file_id"]
+    api.release(run_id, attempt, "drained")
+    api.claim()
+    late = put(api, run_id, b"late", path="checkpoints/late")
+    assert (late.status_code, late.json()["type"]) == (409, "/problems/stale-attempt")
+    fetched = api.worker.get(f"/api/v1/worker/runs/{run_id}/files/{file_id}", params={"attempt": attempt})
+    assert fetched.status_code == 409
+    assert len(on_disk(settings)) == 1
+    now = api.worker.get(f"/api/v1/worker/runs/{run_id}/files/{file_id}", params={"attempt": attempt + 1})
+    assert now.content == b"weights"
+
+
+def test_a_worker_fetches_files_of_its_own_run_only(api: Api) -> None:
+    run_id, _attempt = api.running()
+    file_id = put(api, run_id).json()["file_id"]
+    api.release(run_id, 1, "finished")
+    other, _attempt = api.running()
+    assert api.worker.get(f"/api/v1/worker/runs/{other}/files/{file_id}", params={"attempt": 1}).status_code == 404
+
+
+def test_a_file_larger_than_allowed_is_cut_off(settings: Settings, app: FastAPI, api: Api) -> None:
+    app.state.settings = settings.model_copy(update={"max_file_bytes": 1_000_000})
+    run_id, _attempt = api.running()
+    assert put(api, run_id, b"x" * 1_000_001).status_code == 413
+    assert put(api, run_id, b"x" * 1_000_000).status_code == 200
+    assert len(on_disk(settings)) == 1
+
+
+def test_a_full_disk_is_told_as_such_and_leaves_nothing(
+    api: Api, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id, _attempt = api.running()
+
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        answer = put(api, run_id)
+    assert (answer.status_code, answer.json()["type"]) == (507, "/problems/disk-full")
+    assert on_disk(settings) == []
+    assert put(api, run_id).status_code == 200

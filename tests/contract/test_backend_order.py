@@ -1,0 +1,91 @@
+"""The backend's parts stand in the order that its docstring gives, and no modules import each other in a circle."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import backend
+
+ROOT = Path(__file__).parents[2]
+ORDER = [
+    [name.strip() for name in line.split(",")]
+    for line in (backend.__doc__ or "").splitlines()
+    if line.startswith("    ")
+]
+RANKS = {name: rank for rank, line in enumerate(ORDER) for name in line}
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported(tree: ast.AST, modules: set[str]) -> Iterator[str]:
+    """Modules that a source imports anywhere, inside functions too; a package is imported for itself alone."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "imports are absolute"
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                if name in modules or node.module in modules:
+                    yield name if name in modules else str(node.module)
+
+
+def graph() -> dict[str, set[str]]:
+    """Every module of the backend with those that it imports."""
+    paths = {module_of(path): path for path in (ROOT / "backend").rglob("*.py")}
+    return {name: set(imported(ast.parse(path.read_text()), set(paths))) for name, path in paths.items()}
+
+
+def part_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def upward(imports: Mapping[str, set[str]]) -> list[str]:
+    """Imports of a part that does not stand below the importing one."""
+    return [
+        f"{module} imports {other}"
+        for module, others in sorted(imports.items())
+        for other in sorted(others)
+        if part_of(module) != part_of(other) and RANKS[part_of(module)] <= RANKS[part_of(other)]
+    ]
+
+
+def circle(imports: Mapping[str, set[str]]) -> list[str]:
+    """Modules that import each other, if some do."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return []
+
+
+def test_the_order_names_every_part_once() -> None:
+    named = [name for line in ORDER for name in line]
+    assert sorted(named) == sorted({part_of(module) for module in graph()} - {""})
+
+
+def test_a_part_imports_only_parts_below_it() -> None:
+    assert upward(graph()) == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert circle(graph()) == []
+
+
+@pytest.mark.parametrize(
+    "source", ["from backend.runs.view import shown", "def late():\n    from backend.runs import view"]
+)
+def test_an_arrow_against_the_order_is_found(source: str) -> None:
+    found = set(imported(ast.parse(source), {"backend.runs", "backend.runs.view"}))
+    assert upward({"backend.files.service": found}) == ["backend.files.service imports backend.runs.view"]
+
+
+def test_a_circle_inside_a_part_is_found() -> None:
+    view, states = "backend.runs.view", "backend.runs.states"
+    assert set(circle({view: {states}, states: {view}})) == {view, states}

@@ -1,0 +1,63 @@
+"""What the documents point at is there, and holds the name that they give it."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LINK = re.compile(r"!?\[([^\]]*)\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+NAME = re.compile(r"`(\w+)`")
+PLACE = re.compile(r"`((?:backend|workers|frontend|tests|bench|setup|alembic|docs)/[\w./-]*)`")
+# An example of what a reader would write.
+MADE_UP = {"workers/contract/config/ppo.py", "workers/trainer/methods/ppo/"}
+
+
+def links(document: Path) -> Iterator[tuple[str, Path]]:
+    """The text and the target of every link to a file of ours."""
+    for text, target in LINK.findall(document.read_text()):
+        if "://" not in target:
+            yield text, (document.parent / target).resolve()
+
+
+def label(document: Path) -> str:
+    """A document's path for a test's name."""
+    return str(document.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=label)
+def test_every_link_leads_to_a_file_that_holds_the_name_it_gives(document: Path) -> None:
+    wrong = []
+    for text, target in links(document):
+        if not target.exists():
+            wrong.append(f"[{text}] leads to {target.name}, which is not there")
+        elif (name := NAME.fullmatch(text)) and target.is_file() and name[1] not in target.read_text():
+            wrong.append(f"{target.relative_to(ROOT)} holds no {name[1]}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=label)
+def test_every_place_that_is_named_is_there(document: Path) -> None:
+    named = set(PLACE.findall(document.read_text())) - MADE_UP
+    assert {place for place in named if not (ROOT / place).exists()} == set()
+
+
+def test_the_recipes_lead_to_many_places() -> None:
+    recipes = ROOT / "docs" / "extending.md"
+    assert len(set(links(recipes))) >= 30
+    assert len(re.findall(r"^## Add ", recipes.read_text(), re.MULTILINE)) == 5
+
+
+@pytest.mark.parametrize("walk", ["A configuration", "A metric", "A checkpoint"])
+def test_a_walk_enters_at_most_eight_rooms_each_once_and_finds_the_files_it_names(walk: str) -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    (steps,) = re.findall(rf"\*\*{walk}, from [^*]+\*\*\n\n((?:\d\. .*\n(?:   .*\n)*)+)", text)
+    found = re.findall(r"^\d\. `([\w./-]+)`: ((?:.*\n(?:   .*\n)*))", steps, re.MULTILINE)
+    rooms = [ROOT / room for room, _ in found]
+    assert 5 <= len(rooms) <= 8
+    assert len(set(rooms)) == len(rooms), "a room is entered once"
+    for room, words in found:
+        named = [ROOT / room / name for name in re.findall(r"`(\w+\.tsx?|(?!config\.json)\w+\.py)`", words)]
+        assert all(path.exists() for path in (ROOT / room, *named)), named

@@ -1,0 +1,93 @@
+"""What the trainer reports and what the catalogue names are the same metrics."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.metrics.points import gather
+from backend.metrics.schemas import NAME_PATTERN
+from tests.factories import metrics as metrics_event
+from workers.contract.events import Metrics
+from workers.contract.metrics import CATALOGUE, METRICS, named
+from workers.trainer.methods.gorila.reporter import histogram
+from workers.trainer.methods.paac.time_shares import TimeShares
+from workers.trainer.run.run import NullRun
+
+TRAINER = Path(__file__).parents[2] / "workers" / "trainer"
+# Nothing else in the trainer's source is written like this.
+NAME = re.compile(r"[a-z0-9]+/[a-z0-9_]+")
+MADE = "MADE"  # stands for what a formatted string is filled with
+
+
+def texts(tree: ast.AST) -> Iterator[str]:
+    """Every string in the source, with formatted ones as they begin and end."""
+    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else MADE for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
+            yield node.value
+
+
+def written() -> set[str]:
+    """The names that the trainer's source spells out."""
+    found = {text for path in TRAINER.rglob("*.py") for text in texts(ast.parse(path.read_text()))}
+    return {text for text in found if NAME.fullmatch(text)}
+
+
+def put_together() -> set[str]:
+    """The names that the trainer puts together while it runs."""
+    shares = TimeShares(iter(range(10)).__next__).report()
+    return {*histogram(Counter([0])), *shares}
+
+
+def of_episodes() -> set[str]:
+    """The names that the backend gives to what an episode tells."""
+    return set(gather([Metrics.model_validate(metrics_event(1, 1, returns=[5.0]))]))
+
+
+def test_every_metric_reported_is_in_the_catalogue() -> None:
+    assert written() | put_together() <= METRICS.keys()
+
+
+def test_every_metric_in_the_catalogue_is_reported() -> None:
+    assert METRICS.keys() <= written() | put_together() | of_episodes()
+
+
+def test_no_other_names_are_put_together() -> None:
+    formatted = {text for path in TRAINER.rglob("*.py") for text in texts(ast.parse(path.read_text())) if MADE in text}
+    sections = "|".join(section.prefix for section in CATALOGUE)
+    assert {text for text in formatted if re.match(rf"({sections})/", text)} == {
+        f"time/{MADE}",
+        f"gorila/staleness_{MADE}",
+        f"gorila/staleness_{MADE}_to_{MADE}",
+        f"gorila/staleness_{MADE}_and_more",
+    }
+
+
+def test_a_run_in_memory_refuses_a_misspelt_name() -> None:
+    with pytest.raises(ValueError, match="train/entrpoy"):
+        NullRun().metrics({"train/entropy": 0.5, "train/entrpoy": 0.5})
+
+
+def test_a_name_stands_once_and_in_its_section() -> None:
+    every = [(section.prefix, metric.name) for section in CATALOGUE for metric in section.all_metrics]
+    assert len(every) == len(METRICS)
+    assert [
+        name for prefix, name in every if name.split("/")[0] != prefix or not re.fullmatch(NAME_PATTERN, name)
+    ] == []
+
+
+def test_a_group_has_several_metrics() -> None:
+    groups = [group for section in CATALOGUE for group in section.groups]
+    assert groups
+    assert all(len(group.metrics) > 1 for group in groups)
+
+
+def test_an_unknown_metric_is_called_by_its_name() -> None:
+    assert named("other/made_up_rate").heading == "Made up rate"
+    assert named("ga3c/policy_lag").heading == "Policy lag, updates"

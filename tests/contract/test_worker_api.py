@@ -1,0 +1,115 @@
+"""The worker API stands once: neither the backend nor the worker has a schema or a list of words of its own for it."""
+
+import ast
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import pytest
+from fastapi import FastAPI
+from pydantic import BaseModel, ValidationError
+
+from backend.app import description
+from workers.contract import events, worker_api
+
+ROOT = Path(__file__).parents[2]
+SIDES = ("backend", "workers/worker", "workers/trainer")
+# Models of the worker alone: its settings and its own records.
+OWN_MODELS = {"_Mark", "WorkerSettings"}
+
+SCHEMAS = {
+    name: thing
+    for name, thing in vars(worker_api).items()
+    if inspect.isclass(thing) and issubclass(thing, BaseModel) and thing.__module__ == worker_api.__name__
+    if not name.startswith("_")
+}
+REQUESTS = {name: schema for name, schema in SCHEMAS.items() if schema.model_config.get("extra") == "forbid"}
+ANSWERS = {name: schema for name, schema in SCHEMAS.items() if name not in REQUESTS}
+
+
+def nodes(*folders: str) -> Iterator[tuple[str, ast.AST]]:
+    """Every node of the source below some folders, and where it stands."""
+    for folder in folders:
+        for path in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}", node
+
+
+def literals(module: object) -> dict[frozenset[Any], str]:
+    """The names of a module's Literals, by what they allow."""
+    found = {name: thing for name, thing in vars(module).items() if str(get_origin(thing)) == "typing.Literal"}
+    return {frozenset(get_args(thing)): name for name, thing in found.items()}
+
+
+def test_workers_routes_speak_in_schemas_of_the_contract(built_app: FastAPI) -> None:
+    document = description(built_app)
+    spoken = set()
+    for path, methods in document["paths"].items():
+        if path.startswith("/api/v1/worker/"):
+            for call in methods.values():
+                bodies = [call.get("requestBody", {}), call["responses"].get("200", {})]
+                contents = [body.get("content", {}).get("application/json", {}) for body in bodies]
+                spoken |= {found["schema"]["$ref"].rpartition("/")[2] for found in contents if "schema" in found}
+    assert {"Heartbeat", "Claim", "EventBatch", "UploadedFile"} <= spoken
+    assert spoken <= set(SCHEMAS)
+
+
+def test_no_side_defines_what_the_contract_defines() -> None:
+    again = [
+        where
+        for where, node in nodes(*SIDES)
+        if isinstance(node, ast.ClassDef)
+        and node.name in REQUESTS | ANSWERS
+        and any(isinstance(line, ast.AnnAssign) for line in node.body)
+    ]
+    assert again == []
+
+
+def test_the_worker_has_no_models_of_its_own_for_what_it_sends_or_gets() -> None:
+    models = {
+        node.name
+        for _where, node in nodes("workers/worker")
+        if isinstance(node, ast.ClassDef)
+        and any(isinstance(parent, ast.Name) and parent.id in ("BaseModel", "BaseSettings") for parent in node.bases)
+    }
+    assert models == OWN_MODELS
+
+
+def test_no_side_lists_the_words_of_the_contract_again() -> None:
+    known = literals(worker_api) | literals(events)
+    assert frozenset(get_args(worker_api.Outcome)) in known
+    again = []
+    for where, node in nodes(*SIDES):
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "Literal":
+            words = frozenset(part.value for part in ast.walk(node.slice) if isinstance(part, ast.Constant))
+            again += [f"{where}: {known[words]}"] if words in known else []
+    assert again == []
+
+
+def test_requests_and_answers_are_told_apart() -> None:
+    assert {"Heartbeat", "ClaimRequest", "EventBatch", "Release", "Goodbye"} <= set(REQUESTS)
+    assert {"HeartbeatAnswer", "Claim", "OfferedCheckpoint", "Acknowledged", "Released"} <= set(ANSWERS)
+
+
+def test_a_request_with_an_unknown_field_is_refused() -> None:
+    asked = {"name": "w1", "queue": "cpu"}
+    assert worker_api.ClaimRequest.model_validate(asked).queue == "cpu"
+    with pytest.raises(ValidationError, match="colour"):
+        worker_api.ClaimRequest.model_validate({**asked, "colour": "red"})
+
+
+def test_an_answer_of_a_newer_backend_is_understood() -> None:
+    offered = {
+        "id": 3,
+        "file": "checkpoints/a",
+        "sha256": "0" * 64,
+        "bytes": 1,
+        "step": 2,
+        "frames": 8,
+        "colour": "red",
+    }
+    told = {"run_id": 1, "attempt": 2, "config": {}, "lease_seconds": 30, "checkpoints": [offered], "mood": "good"}
+    claim = worker_api.Claim.model_validate(told)
+    assert [checkpoint.step for checkpoint in claim.checkpoints] == [2]
+    assert worker_api.HeartbeatAnswer.model_validate({"desired": None, "lease_seconds": 1, "mood": "good"})

@@ -1,0 +1,49 @@
+"""The list of environments: what a wrong name is told, and which methods fit."""
+
+import pytest
+from pydantic import ValidationError
+
+from workers.contract.config import CONFIGURATIONS, config_adapter, methods_for
+from workers.contract.config.problems import problems_of
+from workers.contract.games import ENVIRONMENTS, close_to
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("Breakot", "ALE/Breakout-v5"),
+        ("PongNoFrameskip-v4", "ALE/Pong-v5"),
+        ("ALE/SpaceInvader-v5", "ALE/SpaceInvaders-v5"),
+        ("cartpole", "CartPole-v1"),
+        ("LunarLander-v2", "LunarLander-v3"),
+        ("CarRacing-v3", "Arcadia/CarRacing-v0"),
+        ("Cheetah", "HalfCheetah-v5"),
+        ("Labirinth", "Arcadia/Labyrinth-v0"),
+    ],
+)
+def test_a_wrong_name_is_told_what_was_meant(written: str, meant: str) -> None:
+    assert close_to(written)[0] == meant
+    assert len(close_to(written)) <= 5
+
+
+@pytest.mark.parametrize("written", ["", "os:system", "Doom", "-v5", "x" * 1_000_000])
+def test_a_name_like_none_is_told_nothing(written: str) -> None:
+    assert close_to(written) == []
+
+
+@pytest.mark.parametrize("algorithm", CONFIGURATIONS)
+def test_every_method_takes_the_environments_that_fit_and_says_why_it_refuses_others(algorithm: str) -> None:
+    refused = []
+    for env, known in ENVIRONMENTS.items():
+        if algorithm in methods_for(known):
+            config_adapter.validate_python({"algorithm": algorithm, "env": env})
+            continue
+        with pytest.raises(ValidationError) as refusal:
+            config_adapter.validate_python({"algorithm": algorithm, "env": env})
+        (problem,) = problems_of(refusal.value)
+        assert problem.field == "env"
+        assert problem.message == (
+            f"{algorithm} cannot learn {env}, because its actions are continuous: choose a3c, or another environment"
+        )
+        refused.append(env)
+    assert refused == ([] if algorithm == "a3c" else [e for e, k in ENVIRONMENTS.items() if k.actions == "continuous"])

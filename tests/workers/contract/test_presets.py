@@ -1,0 +1,45 @@
+"""Every preset can be launched, says where its numbers come from, and begins to learn."""
+
+import pytest
+
+from workers.contract.config import CONFIGURATIONS, config_adapter
+from workers.contract.presets import PRESETS
+from workers.trainer.methods import METHODS
+from workers.trainer.run.run import NullRun
+
+# As few of each as shows that the rest of the preset works.
+SMALL = {
+    "num_actors": 1,
+    "num_agents": 2,
+    "num_predictors": 1,
+    "num_trainers": 1,
+    "num_envs": 2,
+    "checkpoint_seconds": 60,
+}
+STEPS = 60
+# Gorila's are tried without a Ray for each: see trainer/methods/gorila/test_gorila.py.
+TRIED_HERE = [name for name, preset in PRESETS.items() if preset.config.algorithm != "gorila"]
+
+
+@pytest.mark.parametrize("name", TRIED_HERE)
+def test_a_preset_makes_its_first_updates(name: str) -> None:
+    preset = PRESETS[name].config
+    config = preset.model_copy(
+        update={field: value for field, value in SMALL.items() if field in type(preset).model_fields}
+    )
+    run = NullRun(stop_at_step=STEPS)
+    METHODS[config.algorithm].train(config, run)
+    assert run.step >= STEPS
+    assert run.updates > 0
+    assert run.saved[-1].step == run.step
+
+
+def test_presets_name_themselves_and_their_sources() -> None:
+    for name, preset in PRESETS.items():
+        assert preset.name == name
+        assert preset.source
+        assert config_adapter.validate_python(preset.config.model_dump(mode="json")) == preset.config
+
+
+def test_every_method_has_a_preset() -> None:
+    assert CONFIGURATIONS.keys() == {preset.config.algorithm for preset in PRESETS.values()}

@@ -1,0 +1,55 @@
+"""The first, the last and what is spared stay; the others are spread evenly."""
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from workers.contract.thinning import spent
+
+
+def saved(number: int, most: int, spared: int | None = None) -> list[int]:
+    """Save at uneven intervals, thinning out after each; return the steps that are left."""
+    chance, steps, step = random.Random(1), list[int](), 0
+    for count in range(number):
+        step += chance.randint(80, 120)
+        steps.append(step)
+        if count == spared:
+            kept = step
+        places = [steps.index(kept)] if spared is not None and count >= spared else []
+        for place in reversed(spent(steps, most, places)):
+            del steps[place]
+    return steps
+
+
+def test_nothing_goes_while_there_is_room() -> None:
+    assert spent([1, 2, 3], 3) == []
+    assert spent([], 3) == []
+
+
+def test_the_one_between_the_closest_neighbours_goes() -> None:
+    assert spent([0, 100, 200, 210, 300], 4) == [3]
+
+
+def test_of_equals_the_oldest_goes() -> None:
+    assert spent([0, 10, 20, 30, 40], 4) == [1]
+
+
+def test_the_first_the_last_and_the_spared_stay() -> None:
+    assert spent([0, 1, 2, 1000], 3, spared=[1]) == [2]
+    assert spent([0, 1, 2, 3], 1, spared=[1]) == [2]
+
+
+@pytest.mark.parametrize("number", [21, 50, 333, 1000])
+def test_however_many_were_saved_those_that_stay_are_spread_over_all_of_training(number: int) -> None:
+    steps, everything = saved(number, most=20), saved(number, most=number)
+    assert len(steps) == 20
+    assert (steps[0], steps[-1]) == (everything[0], everything[-1])
+    gaps = [later - earlier for earlier, later in pairwise(steps)]
+    assert max(gaps) < 2.2 * (steps[-1] - steps[0]) / 19
+
+
+def test_what_is_spared_stays_over_all_of_training() -> None:
+    fourth = saved(4, most=4)[-1]
+    assert fourth not in saved(500, most=10)
+    assert fourth in saved(500, most=10, spared=3)

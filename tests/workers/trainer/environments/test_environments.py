@@ -1,0 +1,128 @@
+"""Batches of environments: shapes, autoreset rows, lives and seeds."""
+
+import gymnasium
+import numpy as np
+import pytest
+from ale_py import roms
+
+from workers.contract.config import A3cConfig
+from workers.contract.games import ENVIRONMENTS, GAMES_OF_THE_PAPERS, rom_of
+from workers.contract.spaces import Continuous, number_of_actions
+from workers.trainer.environments import environments
+from workers.trainer.environments.environments import Actions, AtariEnvironments, Environments, GymnasiumEnvironments
+
+
+def test_the_list_has_all_shipped_one_player_atari_games() -> None:
+    shipped = set(roms.get_all_rom_ids())
+    for_two_players = {"combat", "joust", "maze_craze", "warlords"}
+    assert {rom_of(env) for env, known in ENVIRONMENTS.items() if known.kind == "atari"} == shipped - for_two_players
+
+
+def test_the_papers_games_are_marked() -> None:
+    marked = [env for env, known in ENVIRONMENTS.items() if known.group == "Atari, of the papers"]
+    assert len(marked) == len(set(marked)) == 57
+    assert marked == [f"ALE/{game}-v5" for game in GAMES_OF_THE_PAPERS]
+
+
+@pytest.mark.parametrize("env", ENVIRONMENTS)
+def test_every_environment_on_the_list_steps_as_it_is_described(env: str) -> None:
+    known = ENVIRONMENTS[env]
+    batch = environments.make(A3cConfig(env=env, max_noops=1), num_envs=2, seed=1)
+    assert isinstance(batch.actions, Continuous) == (known.actions == "continuous")
+    assert batch.frames_per_step == known.frames_per_step
+    assert (len(batch.observation_shape) == 3) == known.shows_pixels
+    assert batch.observation_shape[1:] == ((84, 84) if known.shows_pixels else ())
+
+    random = np.random.default_rng(1)
+    seen = [batch.reset()]
+    for _ in range(3):
+        batch.send(any_actions(batch, random))
+        step = batch.receive()
+        seen.append(step.observations)
+        assert step.rewards.shape == step.terminated.shape == (2,)
+        assert np.isfinite(step.rewards).all()
+    batch.close()
+
+    assert {observations.dtype for observations in seen} == {np.dtype(np.uint8 if known.shows_pixels else np.float32)}
+    assert {observations.shape for observations in seen} == {(2, *batch.observation_shape)}
+    assert np.isfinite(seen).all()
+
+
+def any_actions(batch: Environments, random: np.random.Generator) -> Actions:
+    """Return random actions; continuous ones may lie beyond the bounds."""
+    if isinstance(batch.actions, Continuous):
+        return random.normal(0, 2, (batch.num_envs, batch.actions.size)).astype(np.float32)
+    return random.integers(0, batch.actions.count, batch.num_envs)
+
+
+def test_the_row_after_an_end_is_fresh_and_opens_the_next_episode() -> None:
+    batch = GymnasiumEnvironments("CartPole-v1", num_envs=2, seed=3)
+    batch.reset()
+    ended = np.zeros(2, dtype=np.bool_)
+    fresh_rows = 0
+    for _ in range(60):  # pushing one way topples the pole within a dozen steps
+        batch.send(np.ones(2, dtype=np.int64))
+        step = batch.receive()
+        assert (step.fresh == ended).all()
+        assert (step.rewards[step.fresh] == 0).all()
+        assert (np.abs(step.observations[step.fresh]) <= 0.05).all()  # CartPole begins within ±0.05
+        ended = step.terminated | step.truncated
+        fresh_rows += int(step.fresh.sum())
+    batch.close()
+    assert fresh_rows >= 6
+
+
+def test_observations_received_are_not_overwritten_by_later_steps() -> None:
+    for batch in (GymnasiumEnvironments("CartPole-v1", 2, seed=1), AtariEnvironments("ALE/Pong-v5", 2, 1, 30, seed=1)):
+        batch.reset()
+        batch.send(np.zeros(2, dtype=np.int64))
+        first = batch.receive().observations
+        copy = first.copy()
+        for _ in range(5):
+            batch.send(np.zeros(2, dtype=np.int64))
+            batch.receive()
+        batch.close()
+        assert (first == copy).all()
+
+
+def test_a_lost_life_is_reported_and_the_game_goes_on() -> None:
+    batch = AtariEnvironments("ALE/Breakout-v5", num_envs=2, num_threads=1, max_noops=1, seed=1)
+    batch.reset()
+    losses = 0
+    for _ in range(200):  # standing still loses the ball
+        batch.send(np.ones(2, dtype=np.int64))
+        step = batch.receive()
+        losses += int(step.life_lost.sum())
+        if step.terminated.any():
+            break
+        if losses == 1 and step.life_lost.any():
+            assert not step.terminated[step.life_lost].any()
+    batch.close()
+    assert losses >= 5  # all five balls of one of the two games
+
+
+def test_the_same_seed_gives_the_same_games_and_another_seed_others() -> None:
+    def play(seed: int) -> list[bytes]:
+        batch = AtariEnvironments("ALE/Breakout-v5", num_envs=4, num_threads=2, max_noops=30, seed=seed)
+        frames = [batch.reset().tobytes()]
+        actions = np.random.default_rng(0).integers(0, number_of_actions(batch.actions), (40, 4))
+        for row in actions:
+            batch.send(row)
+            frames.append(batch.receive().observations.tobytes())
+        batch.close()
+        return frames
+
+    assert play(1) == play(1)
+    assert play(1) != play(2)
+
+
+def test_an_action_outside_the_set_is_refused_before_it_reaches_the_emulator() -> None:
+    batch = AtariEnvironments("ALE/Pong-v5", num_envs=1, num_threads=1, max_noops=0, seed=1)
+    batch.reset()
+    with pytest.raises(ValueError, match="between 0 and 5"):
+        batch.send(np.array([6]))
+    batch.close()
+
+
+def test_vector_environments_are_gymnasiums_own() -> None:
+    assert all(env in gymnasium.registry for env, known in ENVIRONMENTS.items() if known.kind == "vector")

@@ -1,0 +1,41 @@
+"""The device that the network runs on, and its number of threads."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from workers.contract.config import PaacConfig
+from workers.trainer.host import devices
+from workers.trainer.host.devices import DeviceError
+
+
+@pytest.fixture(autouse=True)
+def _threads_as_before() -> Iterator[None]:
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("env", "device", "available", "taken"),
+    [
+        ("ALE/Pong-v5", "cpu", 8, 4),
+        ("ALE/Pong-v5", "cpu", 1, 1),
+        ("ALE/Pong-v5", "cuda", 8, 1),
+        ("CartPole-v1", "cpu", 8, 1),
+    ],
+)
+def test_the_network_takes_the_cores_that_the_emulators_leave(
+    env: str, device: str, available: int, taken: int
+) -> None:
+    torch.set_num_threads(available)
+    devices.set_threads(PaacConfig(env=env), torch.device(device))
+    assert torch.get_num_threads() == taken
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+def test_a_missing_gpu_is_an_error_that_says_what_to_choose() -> None:
+    with pytest.raises(DeviceError, match="choose auto or cpu"):
+        devices.resolve("cuda")
+    assert devices.resolve("auto") == torch.device("cpu")

@@ -1,0 +1,84 @@
+"""ε-greedy exploration: the draw of final ε, their annealing, and the actions taken."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workers.contract.config import NStepQConfig
+from workers.trainer.learning.exploration import EpsilonGreedy, annealed, draw_final_epsilons
+
+CPU = torch.device("cpu")
+EPSILONS = st.lists(st.floats(0, 1), min_size=1, max_size=5).map(np.array)
+
+
+def test_final_epsilons_are_drawn_as_often_as_their_probabilities_say() -> None:
+    config = NStepQConfig()
+
+    drawn = draw_final_epsilons(config, 20_000)
+
+    for epsilon, probability in zip((0.1, 0.01, 0.5), (0.4, 0.3, 0.3), strict=True):
+        tolerance = 4 * math.sqrt(probability * (1 - probability) / 20_000)
+        assert (drawn == epsilon).mean() == pytest.approx(probability, abs=tolerance)
+
+
+def test_the_seed_decides_which_actor_gets_which_epsilon() -> None:
+    drawn = [draw_final_epsilons(NStepQConfig(seed=seed), 50).tolist() for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1]
+    assert drawn[0] != drawn[2]
+
+
+@given(EPSILONS, st.integers(1, 10**10))
+def test_epsilon_falls_from_1_to_exactly_its_final_value(final: np.ndarray, anneal_frames: int) -> None:
+    np.testing.assert_allclose(annealed(final, 0, anneal_frames), 1)
+    assert (annealed(final, anneal_frames, anneal_frames) == final).all()
+    assert (annealed(final, 3 * anneal_frames, anneal_frames) == final).all()
+
+
+@given(EPSILONS, st.integers(2, 10**10), st.data())
+def test_epsilon_falls_linearly(final: np.ndarray, anneal_frames: int, data: st.DataObject) -> None:
+    frames = data.draw(st.integers(0, anneal_frames))
+    np.testing.assert_allclose(
+        annealed(final, frames, anneal_frames), 1 + (final - 1) * frames / anneal_frames, atol=1e-12
+    )
+
+
+def test_without_annealing_epsilon_is_final_at_once() -> None:
+    assert annealed(np.array([0.1, 0.5]), 0, anneal_frames=0).tolist() == [0.1, 0.5]
+
+
+def test_every_environment_explores_with_its_own_epsilon() -> None:
+    explore = EpsilonGreedy(np.array([0.0, 0.4, 1.0]), anneal_frames=0, seed=5, device=CPU)
+    values = torch.tensor([[0.0, 2.0, 1.0, -1.0]] * 3)
+    turns = 8000
+
+    actions = torch.stack([explore(values) for _ in range(turns)])
+
+    best = (actions == 1).double().mean(dim=0)
+    # A random action is the best one in a quarter of the cases.
+    for share, epsilon in zip(best.tolist(), (0.0, 0.4, 1.0), strict=True):
+        expected = 1 - epsilon * 0.75
+        assert share == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / turns))
+    assert set(actions[:, 2].tolist()) == {0, 1, 2, 3}
+
+
+def test_environments_keep_their_epsilons_when_called_in_parts() -> None:
+    explore = EpsilonGreedy(np.array([0.0, 0.0, 1.0, 1.0, 1.0]), anneal_frames=0, seed=5, device=CPU)
+    explored = []
+    for _ in range(200):
+        first = explore(torch.tensor([[1.0, 0.0]] * 2))
+        second = explore(torch.tensor([[1.0, 0.0]] * 3))
+        explored.append(torch.cat([first, second]))
+    shares = torch.stack(explored).double().mean(dim=0)
+    assert shares[:2].tolist() == [0, 0]
+    assert (shares[2:] > 0.3).all()
+
+
+def test_exploration_follows_the_annealing() -> None:
+    explore = EpsilonGreedy(np.array([0.2]), anneal_frames=1000, seed=5, device=CPU)
+    assert explore.epsilons.tolist() == [1.0]
+    explore.anneal(frames=500)
+    assert explore.epsilons.tolist() == pytest.approx([0.6])

@@ -1,0 +1,52 @@
+"""Policies against the definitions of their distributions."""
+
+import math
+
+import pytest
+import torch
+
+from workers.contract.spaces import Continuous, Discrete
+from workers.trainer.learning.policies import Categorical, Gaussian, policy_over
+
+
+def test_a_categorical_policy_draws_actions_as_often_as_they_are_probable() -> None:
+    probabilities = torch.tensor([0.5, 0.3, 0.15, 0.05])
+    policy = Categorical(torch.Generator().manual_seed(4))
+    drawn = policy.sample(probabilities.log().expand(40_000, 4))
+    frequencies = torch.bincount(drawn, minlength=4) / 40_000
+    assert torch.allclose(frequencies, probabilities, atol=4 * math.sqrt(0.25 / 40_000))
+
+
+def test_a_categorical_policys_log_probability_and_entropy_follow_its_softmax() -> None:
+    numbers = torch.tensor([[0.3, -1.2, 2.0], [1.0, 1.0, 1.0]])
+    log_chosen, entropy = Categorical(torch.Generator()).judge(numbers, torch.tensor([2, 0]))
+    for row, action in ((0, 2), (1, 0)):
+        exponentials = [math.exp(number) for number in numbers[row].tolist()]
+        pi = [each / sum(exponentials) for each in exponentials]
+        assert log_chosen[row].item() == pytest.approx(math.log(pi[action]), rel=1e-5)
+        assert entropy[row].item() == pytest.approx(-sum(p * math.log(p) for p in pi), rel=1e-5)
+
+
+def test_a_gaussian_policy_draws_around_its_mean_with_one_variance_for_all() -> None:
+    raw = 0.7
+    numbers = torch.tensor([1.5, -2.0, raw]).expand(40_000, 3)
+    drawn = Gaussian(torch.Generator().manual_seed(4)).sample(numbers)
+    variance = math.log(1 + math.exp(raw))
+    torch.testing.assert_close(drawn.mean(0), torch.tensor([1.5, -2.0]), rtol=0, atol=5 * math.sqrt(variance / 40_000))
+    torch.testing.assert_close(drawn.var(0), torch.full((2,), variance), rtol=0.05, atol=0)
+    assert abs(torch.corrcoef(drawn.t())[0, 1]) < 0.03
+
+
+def test_a_gaussian_policys_log_probability_and_entropy_are_those_of_torchs_normal() -> None:
+    numbers, actions = torch.randn(4, 3), torch.randn(4, 2)
+    log_density, entropy = Gaussian(torch.Generator()).judge(numbers, actions)
+    deviation = torch.log(1 + numbers[:, 2:].exp()).sqrt().expand(4, 2)
+    theirs = torch.distributions.Normal(numbers[:, :2], deviation)
+    torch.testing.assert_close(log_density, theirs.log_prob(actions).sum(-1))
+    torch.testing.assert_close(entropy, theirs.entropy().sum(-1))
+
+
+def test_the_policy_fits_the_actions() -> None:
+    random = torch.Generator()
+    assert isinstance(policy_over(Discrete(3), random), Categorical)
+    assert isinstance(policy_over(Continuous((-1.0,), (1.0,)), random), Gaussian)

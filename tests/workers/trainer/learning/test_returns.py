@@ -1,0 +1,86 @@
+"""Returns and targets against the pseudocode, one environment and one step at a time."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workers.trainer.learning.returns import n_step_returns, one_step_targets, returns_of_one
+
+STEP = st.tuples(
+    st.floats(-5, 5, allow_subnormal=False),  # reward
+    st.floats(-5, 5, allow_subnormal=False),  # V(s)
+    st.sampled_from(["goes on", "terminated", "truncated"]),
+)
+
+
+def literal_returns(steps: list[tuple[float, float, str]], bootstrap: float, gamma: float) -> list[float | None]:
+    """Algorithm 1, lines 12–16, for one environment; None for fresh rows, which are not decisions."""
+    fresh = [False] + [end != "goes on" for _, _, end in steps]
+    # The row after an end is fresh, so it cannot end an episode.
+    returns: list[float | None] = [None] * len(steps)
+    following = bootstrap
+    for t in range(len(steps) - 1, -1, -1):
+        reward, value, end = steps[t]
+        if fresh[t]:
+            following = value  # the value of the ended episode's last observation
+            continue
+        following = reward + gamma * (0.0 if end == "terminated" else following)
+        returns[t] = following
+    return returns
+
+
+@settings(deadline=None)
+@given(st.lists(STEP, min_size=1, max_size=12), st.floats(-5, 5, allow_subnormal=False), st.floats(0, 1))
+def test_returns_follow_the_pseudocode(steps: list[tuple[float, float, str]], bootstrap: float, gamma: float) -> None:
+    for t in range(1, len(steps)):
+        if steps[t - 1][2] != "goes on":  # the row after an end is fresh
+            steps[t] = (0.0, steps[t][1], "goes on")
+    rewards, values, ends = zip(*steps, strict=True)
+    fresh = [False, *(end != "goes on" for end in ends[:-1])]
+
+    returns = n_step_returns(
+        torch.tensor(rewards, dtype=torch.float64)[:, None],
+        torch.tensor(values, dtype=torch.float64)[:, None],
+        torch.tensor([end == "terminated" for end in ends])[:, None],
+        torch.tensor(fresh)[:, None],
+        torch.tensor([bootstrap], dtype=torch.float64),
+        gamma,
+    )
+
+    for t, expected in enumerate(literal_returns(steps, bootstrap, gamma)):
+        if expected is not None:
+            torch.testing.assert_close(returns[t, 0].item(), expected)
+
+
+def test_a_terminal_state_has_no_future_but_a_time_limit_has() -> None:
+    rewards, values = torch.tensor([[1.0, 1.0], [0.0, 0.0]]), torch.tensor([[9.0, 9.0], [5.0, 5.0]])
+    terminated = torch.tensor([[True, False], [False, False]])  # the second environment was truncated
+    fresh = torch.tensor([[False, False], [True, True]])
+
+    returns = n_step_returns(rewards, values, terminated, fresh, torch.tensor([7.0, 7.0]), gamma=0.5)
+
+    assert returns[0].tolist() == [1.0, 1.0 + 0.5 * 5.0]
+
+
+FLOATS = st.lists(st.floats(-5, 5), min_size=1, max_size=12)
+
+
+@given(FLOATS, st.floats(-5, 5), st.floats(0, 1))
+def test_each_return_of_one_environment_is_the_discounted_sum_of_what_follows(
+    rewards: list[float], bootstrap: float, gamma: float
+) -> None:
+    returns = returns_of_one(rewards, bootstrap, gamma)
+
+    t = len(rewards)
+    for i, following in enumerate(returns):
+        expected = sum(gamma ** (k - i) * rewards[k] for k in range(i, t)) + gamma ** (t - i) * bootstrap
+        assert following == pytest.approx(expected, abs=1e-9)
+
+
+@given(FLOATS, st.floats(0, 1), st.data())
+def test_one_step_targets_look_one_step_ahead(rewards: list[float], gamma: float, data: st.DataObject) -> None:
+    following = data.draw(st.lists(st.floats(-5, 5), min_size=len(rewards), max_size=len(rewards)))
+    targets = one_step_targets(rewards, following, gamma)
+    for i, y in enumerate(targets):
+        assert y == rewards[i] + gamma * following[i]

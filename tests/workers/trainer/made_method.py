@@ -1,0 +1,51 @@
+"""A method made for tests, registered like any other: it never changes its initial weights."""
+
+from typing import ClassVar, Literal
+
+import pytest
+import torch
+from pydantic import ConfigDict, Field
+
+from workers.contract.config import CONFIGURATIONS, TrainingConfig
+from workers.contract.games import ActionKind
+from workers.trainer.environments import own_environment
+from workers.trainer.host.memory import Need
+from workers.trainer.methods import METHODS
+from workers.trainer.methods.method import Method
+from workers.trainer.networks import networks
+from workers.trainer.replays import players
+from workers.trainer.run.run import Run, TrainingState
+
+
+class StillConfig(TrainingConfig):
+    """The configuration of a method that never changes its weights."""
+
+    model_config = ConfigDict(title="Still")
+
+    algorithm: Literal["still"] = Field(default="still", title="Algorithm", description="The method.")
+    env: str = "Arcadia/Catch-v0"
+    total_steps: int = 10
+
+    action_kinds: ClassVar[tuple[ActionKind, ...]] = ("discrete", "continuous")
+
+
+def train(config: StillConfig, run: Run) -> None:
+    """Save the initial weights as the result of all steps."""
+    network = networks.build(config, *own_environment.interface(config))
+    run.advance(config.total_steps, config.total_steps)
+    tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
+    run.save(TrainingState(config.total_steps, config.total_steps, tensors))
+
+
+def needs(config: StillConfig, _device: torch.device) -> list[Need]:
+    """Return a tiny need."""
+    return [Need("the network", 1000.0, "hidden_units")] if config.total_steps else []
+
+
+STILL = Method(config=StillConfig, train=train, needs=needs, player=players.play_policy)
+
+
+def register(monkeypatch: pytest.MonkeyPatch, method: Method[StillConfig] = STILL) -> None:
+    """Add the method to both halves of the registry until the test ends."""
+    monkeypatch.setitem(CONFIGURATIONS, method.algorithm, method.config)
+    monkeypatch.setitem(METHODS, method.algorithm, method)

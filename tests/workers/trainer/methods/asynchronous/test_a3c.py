@@ -1,0 +1,346 @@
+"""A3C: its updates against a slow literal transcription of algorithm S2, its rollouts, and learning."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from workers.contract.config import A3cConfig
+from workers.contract.spaces import ActionSpace, Continuous, Discrete
+from workers.trainer.environments.environments import Actions
+from workers.trainer.environments.own_environment import FinishedEpisode, Outcome, OwnEnvironment
+from workers.trainer.host.processes import Link
+from workers.trainer.learning.optimizers import FlatParameters, Optimizer
+from workers.trainer.methods.asynchronous import a3c
+from workers.trainer.methods.asynchronous.a3c import MEASURES, EpisodeRollout, PolicyActor
+from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState, lay_out
+from workers.trainer.networks import agents
+from workers.trainer.networks.agents import Agent, Memory
+from workers.trainer.run.run import NullRun, TrainingState
+
+CHOOSE, SET = Discrete(3), Continuous((-1.0, -1.0), (1.0, 1.0))
+
+
+class FakeLink(Link):
+    """A link without a main process, which keeps the messages."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.stopping = False
+        self.sent: list[object] = []
+
+    def send(self, message: object) -> None:
+        self.sent.append(message)
+
+
+class Scripted(OwnEnvironment):
+    """Shows numbered observations; steps follow the script: "." goes on, "x" dead, "l" lost life, "t" time limit."""
+
+    def __init__(self, script: str, actions: ActionSpace) -> None:
+        self._script = script
+        self._number = 0
+        self.actions, self.observation_shape = actions, (4,)
+        self.observation = self._seen()
+
+    def _seen(self) -> NDArray[np.float32]:
+        return np.array([[self._number, self._number % 3 - 1, 1, 0.5]], dtype=np.float32)
+
+    def step(self, _: Actions) -> Outcome:
+        end = self._script[self._number % 100]
+        self._number += 1
+        self.observation = self._seen()
+        return Outcome(0.1 * self._number, terminal=end in "xl", over=end in "xt")
+
+    def begin_again(self) -> FinishedEpisode:
+        self._number = 100 * (self._number // 100 + 1)
+        self.observation = self._seen()
+        return FinishedEpisode(5.0, 2)
+
+
+@dataclass
+class Setting:
+    """One actor-learner in a scripted environment."""
+
+    config: A3cConfig
+    agent: Agent
+    actor: PolicyActor
+    optimizer: Optimizer
+    shared: SharedState
+    link: FakeLink
+
+
+def setting(
+    script: str, actions: ActionSpace = CHOOSE, restored: TrainingState | None = None, **fields: object
+) -> Setting:
+    config = A3cConfig.model_validate({"env": "CartPole-v1", "num_actors": 1, "t_max": 5, **fields})
+    torch.manual_seed(1)
+    agent = agents.build(config, (4,), actions)
+    shared, link = lay_out(config, restored, FlatParameters(agent), MEASURES, {}), FakeLink()
+    own = Participant(link, config, shared)
+    optimizer = own.optimizer(FlatParameters(agent, shared.values))
+    return Setting(config, agent, PolicyActor(config, own, Scripted(script, actions), agent), optimizer, shared, link)
+
+
+def observed(actor: PolicyActor) -> list[int]:
+    """Return the numbers of the observations in which the last rollout acted."""
+    return [int(state[0, 0]) for state in actor.tape.states]
+
+
+def log_probability_and_entropy(numbers: Tensor, action: Tensor, actions: ActionSpace) -> tuple[Tensor, Tensor]:
+    """Compute both from their definitions, for one state."""
+    if isinstance(actions, Discrete):
+        pi = torch.exp(numbers) / torch.exp(numbers).sum()
+        return torch.log(pi[action]), -sum((p * torch.log(p) for p in pi), torch.zeros(()))
+    variance = torch.log(1 + torch.exp(numbers[-1]))
+    log_density, entropy = torch.zeros(()), torch.zeros(())
+    for i in range(actions.size):
+        density = torch.exp(-((action[i] - numbers[i]) ** 2) / (2 * variance)) / torch.sqrt(2 * math.pi * variance)
+        log_density = log_density + torch.log(density)
+        entropy = entropy + 0.5 * (torch.log(2 * math.pi * variance) + 1)
+    return log_density, entropy
+
+
+def literal_gradients(
+    agent: Agent,
+    states: Sequence[Tensor],
+    memory: Memory,
+    rollout: EpisodeRollout,
+    config: A3cConfig,
+    actions: ActionSpace,
+) -> list[Tensor]:
+    """Algorithm S2 from "R ←" on: one step at a time, accumulating dθ and dθ_v."""
+    numbers, values = [], []
+    for state in states:
+        each, value, memory = agent(state, memory)
+        numbers.append(each[0])
+        values.append(value[0])
+    parameters = list(agent.parameters())
+    accumulated = [torch.zeros_like(parameter) for parameter in parameters]
+    R = rollout.bootstrap  # noqa: N806, the paper's letter
+    for i in reversed(range(len(states))):
+        R = rollout.rewards[i] + config.gamma * R  # noqa: N806
+        log_pi, entropy = log_probability_and_entropy(numbers[i], rollout.actions[i][0], actions)
+        ascent = log_pi * (R - values[i].detach()) + config.entropy_cost * entropy
+        descent = -ascent + config.value_cost * (R - values[i]) ** 2
+        found = torch.autograd.grad(descent, parameters, retain_graph=True, allow_unused=True)
+        accumulated = [a if g is None else a + g for a, g in zip(accumulated, found, strict=True)]
+    return accumulated
+
+
+@pytest.mark.parametrize("script", ["....", "...x", "..l.", ".t.."], ids=["on", "terminal", "life lost", "cut off"])
+@pytest.mark.parametrize("lstm_units", [0, 6], ids=["feed-forward", "lstm"])
+@pytest.mark.parametrize("actions", [CHOOSE, SET], ids=["discrete", "gaussian"])
+@pytest.mark.parametrize("value_network", ["shared", "separate"])
+def test_an_update_follows_the_gradients_of_a_literal_transcription_of_algorithm_s2(
+    actions: ActionSpace, lstm_units: int, script: str, value_network: str
+) -> None:
+    fields: dict[str, Any] = {
+        "lstm_units": lstm_units,
+        "value_network": value_network,
+        "entropy_cost": 0.03,
+        "value_cost": 0.7,
+    }
+    made = setting("...." + script + "." * 9, actions, t_max=4, max_grad_norm=1e6, **fields)
+    actor, agent, config = made.actor, made.agent, made.config
+    actor.rollout()  # a first rollout fills the agent's memory before the one that is learnt from
+    memory = actor.tape.memory
+    rollout = actor.rollout()
+    states = list(actor.tape.states)
+    expected = literal_gradients(agent, states, memory, rollout, config, actions)
+
+    a3c.learn(actor, rollout, config, made.optimizer, learning_rate=0.0)
+
+    for parameter, theirs in zip(agent.parameters(), expected, strict=True):
+        assert parameter.grad is not None
+        torch.testing.assert_close(parameter.grad, theirs, rtol=1e-4, atol=1e-4)
+
+
+def test_an_update_descends_the_clipped_gradient_by_rmsprop() -> None:
+    made = setting(".....", max_grad_norm=0.5, rmsprop_epsilon=0.2, rmsprop_decay=0.9)
+    before = [parameter.detach().clone() for parameter in made.agent.parameters()]
+    rollout = made.actor.rollout()
+    gradients = literal_gradients(made.agent, made.actor.tape.states, (), rollout, made.config, CHOOSE)
+    norm = math.sqrt(sum(float(g.square().sum()) for g in gradients))
+    assert norm > 0.5
+
+    measures = a3c.learn(made.actor, rollout, made.config, made.optimizer, 0.01)
+
+    assert measures.keys() == set(MEASURES)
+    assert measures["train/grad_norm"] == pytest.approx(norm, rel=1e-4)
+    for parameter, old, gradient in zip(made.agent.parameters(), before, gradients, strict=True):
+        clipped = gradient * 0.5 / norm
+        expected = old - 0.01 * clipped / (0.9 + 0.1 * clipped.square() + 0.2).sqrt()
+        torch.testing.assert_close(parameter.detach(), expected, rtol=1e-4, atol=1e-6)
+
+
+def value_after(agent: Agent, actor: PolicyActor, memory: Memory, last: int) -> float:
+    """Return V of the state after the rollout, with the agent's memory of the rollout."""
+    end = torch.tensor([[last, last % 3 - 1, 1, 0.5]])
+    with torch.no_grad():
+        return agent(torch.cat([*actor.tape.states, end]), memory)[1][-1].item()  # type: ignore[no-any-return]
+
+
+def test_a_rollout_has_t_max_steps_and_bootstraps_from_the_value_of_the_next_state() -> None:
+    made = setting("......", t_max=3, lstm_units=3)
+    first = made.actor.rollout()
+    assert observed(made.actor) == [0, 1, 2]
+    assert first.rewards == pytest.approx([0.1, 0.2, 0.3])
+    assert first.bootstrap == pytest.approx(value_after(made.agent, made.actor, made.agent.blank, 3), rel=1e-5)
+    made.actor.rollout()
+    assert observed(made.actor) == [3, 4, 5]
+    assert made.shared.T == 6
+
+
+def test_the_memory_is_carried_over_rollouts_and_cleared_with_the_episode() -> None:
+    made = setting("...x......", t_max=3, lstm_units=3)
+    actor, agent = made.actor, made.agent
+    actor.rollout()
+    with torch.no_grad():
+        _, _, carried = agent(torch.cat(actor.tape.states), agent.blank)
+        torch.testing.assert_close(actor.tape.memory, carried)
+        second = actor.rollout()
+        assert len(second.rewards) == 1
+        torch.testing.assert_close(actor.tape.memory, agent(torch.cat(actor.tape.states), carried)[2])
+        actor.rollout()
+        assert observed(actor) == [100, 101, 102]
+        torch.testing.assert_close(actor.tape.memory, agent(torch.cat(actor.tape.states), agent.blank)[2])
+
+
+def test_a_terminal_step_ends_the_rollout_with_bootstrap_0() -> None:
+    made = setting(".x")
+    rollout = made.actor.rollout()
+    assert (observed(made.actor), rollout.bootstrap) == ([0, 1], 0.0)
+    assert made.shared.T == 2, "the step that opens the next episode is none of the agent's"
+    assert made.link.sent == [(2, FinishedEpisode(5.0, 2))]
+
+
+def test_an_episode_that_is_cut_off_bootstraps_from_its_last_observation() -> None:
+    made = setting(".t", lstm_units=3)
+    rollout = made.actor.rollout()
+    assert observed(made.actor) == [0, 1]
+    assert rollout.bootstrap == pytest.approx(value_after(made.agent, made.actor, made.agent.blank, 2), rel=1e-5)
+    assert len(made.link.sent) == 1
+
+
+def test_after_a_lost_life_that_ends_returns_the_game_and_the_memory_go_on() -> None:
+    made = setting(".l.......", lstm_units=3)
+    actor, agent = made.actor, made.agent
+    first = actor.rollout()
+    assert (observed(actor), first.bootstrap) == ([0, 1], 0.0)
+    carried = actor.tape.memory
+    actor.rollout()
+    assert observed(actor)[0] == 2
+    with torch.no_grad():
+        torch.testing.assert_close(actor.tape.memory, agent(torch.cat(actor.tape.states), carried)[2])
+    assert made.link.sent == []
+
+
+def test_a_rollout_stops_at_once_when_the_run_is_asked_to_stop() -> None:
+    made = setting("." * 50, t_max=50)
+    made.link.stopping = True
+    made.actor.rollout()
+    assert made.shared.T == 0
+
+
+@pytest.mark.parametrize("optimizer", ["shared_rmsprop", "rmsprop", "momentum_sgd"])
+def test_from_a_checkpoint_the_next_update_is_the_same(optimizer: str) -> None:
+    fields: dict[str, Any] = {"lstm_units": 3, "optimizer": optimizer}
+    config = setting("", Discrete(2), **fields).config.model_copy(update={"total_steps": 300})
+    first = NullRun(stop_at_step=100)
+    a3c.train(config, first)
+    saved = first.saved[-1]
+    second = NullRun(restored=saved, stop_at_step=saved.step, step=saved.step)
+    a3c.train(config, second)  # asked to stop at once: saves what it restored
+
+    def after_one_more_update(state: TrainingState) -> Tensor:
+        made = setting("." * 20, Discrete(2), restored=state, **fields)
+        assert made.shared.T - saved.step == 0
+        a3c.learn(made.actor, made.actor.rollout(), made.config, made.optimizer, 0.01)
+        return made.shared.values
+
+    assert torch.equal(after_one_more_update(saved), after_one_more_update(second.saved[-1]))
+    assert saved.tensors["optimizer.statistics"].unique().numel() > 1
+
+
+def test_steps_count_decisions_and_frames_count_emulator_frames() -> None:
+    run = NullRun()
+    a3c.train(A3cConfig(env="ALE/Pong-v5", num_actors=2, total_steps=20), run)
+    assert 20 <= run.step < 20 + 2 * 5
+    assert run.frames == 4 * run.step
+    assert run.updates * 5 == run.step
+
+
+@dataclass
+class UntilLearnt(NullRun):
+    """A run that ends as soon as the mean return of so many episodes reaches the goal."""
+
+    goal: float = 0.0
+    last: int = 100
+    learnt: bool = False
+
+    def should_stop(self) -> bool:
+        self.learnt = self.learnt or (len(self.episodes) >= self.last and mean_return(self) >= self.goal)
+        return self.learnt
+
+
+def mean_return(run: UntilLearnt) -> float:
+    return float(np.mean([episode_return for _, _, episode_return, _ in run.episodes[-run.last :]]))
+
+
+def trained(run: UntilLearnt, **fields: object) -> UntilLearnt:
+    config = {"num_actors": 2, "total_steps": 40_000, "learning_rate_decay": "none", **fields}
+    a3c.train(A3cConfig.model_validate(config), run)
+    return run
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        {"optimizer": "shared_rmsprop", "learning_rate": 0.01},
+        {"optimizer": "rmsprop", "learning_rate": 0.01},
+        {"optimizer": "momentum_sgd", "learning_rate": 0.02, "momentum": 0.9},
+    ],
+    ids=lambda fields: str(fields["optimizer"]),
+)
+def test_it_learns_to_catch_with_every_optimizer(optimizer: dict[str, object]) -> None:
+    run = trained(UntilLearnt(goal=0.85), env="Arcadia/Catch-v0", entropy_cost=0.05, hidden_units=32, **optimizer)
+    assert run.learnt
+
+
+RECALL: dict[str, object] = {
+    "env": "Arcadia/Recall-v0",
+    "learning_rate": 0.02,
+    "entropy_cost": 0.05,
+    "hidden_units": 16,
+}
+
+
+def test_with_memory_it_learns_to_recall() -> None:
+    assert trained(UntilLearnt(goal=0.85), **RECALL, lstm_units=16).learnt
+
+
+def test_without_memory_it_cannot_learn_recall() -> None:
+    run = trained(UntilLearnt(goal=0.85, last=500), **{**RECALL, "total_steps": 6_000})
+    assert abs(mean_return(run)) <= 0.25
+
+
+@pytest.mark.parametrize("lstm_units", [0, 16], ids=["feed-forward", "lstm"])
+def test_it_learns_to_hit_a_target_with_continuous_actions(lstm_units: int) -> None:
+    run = trained(
+        UntilLearnt(goal=-0.6),  # at first −3 to −6
+        env="Arcadia/Target-v0",
+        learning_rate=0.003,
+        rmsprop_epsilon=1e-3,
+        max_grad_norm=5,
+        gamma=0.5,
+        hidden_units=32,
+        lstm_units=lstm_units,
+        clip_rewards=False,
+    )
+    assert run.learnt

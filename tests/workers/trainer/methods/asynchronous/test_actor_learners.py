@@ -1,0 +1,218 @@
+"""Actor-learners and the process that watches them: T, reports, checkpoints, crashes, and a killed trainer."""
+
+import json
+import os
+import signal
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import torch
+from torch import nn
+
+from tests.workers.trainer.conftest import StartTrainer
+from tests.workers.trainer.trainers import of_kind
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+from workers.contract import events
+from workers.contract.config import A3cConfig
+from workers.trainer.environments.own_environment import FinishedEpisode
+from workers.trainer.host.processes import ActorCrashed, ActorFailed, Link
+from workers.trainer.learning.optimizers import FlatParameters
+from workers.trainer.methods.asynchronous import actor_learners
+from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState, lay_out
+from workers.trainer.run.run import NullRun, TrainingState
+
+MEASURES = ("train/value_loss", "train/grad_norm")
+
+
+def config_of(**fields: object) -> A3cConfig:
+    return A3cConfig.model_validate({"env": "ALE/Pong-v5", "num_actors": 2, "total_steps": 1000, **fields})
+
+
+def network() -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Linear(2, 1)
+
+
+def count(link: Link, config: A3cConfig, shared: SharedState) -> None:
+    """Count steps as fast as possible, and report an episode now and then."""
+    own = Participant(link, config, shared)
+    for step in range(1, 5001):
+        own.count_step()
+        if step % 1000 == 0:
+            own.tell_episode(FinishedEpisode(float(step), 1000))
+            own.tell_update({"train/grad_norm": 2.0, "train/value_loss": 10.0 * (link.number + 1)})
+
+
+def crash(_link: Link, _config: A3cConfig, _shared: SharedState) -> None:
+    raise ZeroDivisionError("nothing to divide by")
+
+
+def go_on(link: Link, config: A3cConfig, shared: SharedState) -> None:
+    own = Participant(link, config, shared)
+    while own.goes_on:
+        own.count_step()
+        time.sleep(0.001)
+
+
+def test_no_step_is_lost_or_counted_twice() -> None:
+    run = NullRun()
+    actor_learners.train(config_of(), run, network(), count, MEASURES)
+    assert (run.step, run.frames) == (10_000, 40_000)
+
+
+def test_every_episode_is_reported_with_the_t_at_which_it_ended() -> None:
+    run = NullRun()
+    actor_learners.train(config_of(), run, network(), count, MEASURES)
+    assert len(run.episodes) == 10
+    for step, frames, episode_return, length in run.episodes:
+        assert episode_return <= step <= 5000 + episode_return
+        assert (frames, length) == (4 * step, 1000)
+
+
+def test_measures_are_the_means_of_all_updates_since_the_last_report() -> None:
+    class Once(NullRun):
+        def metrics_due(self) -> bool:
+            return self.updates == 10
+
+    run = Once()
+    actor_learners.train(config_of(), run, network(), count, MEASURES)
+    assert [(told["train/value_loss"], told["train/grad_norm"]) for told in run.reported] == [(15.0, 2.0)]
+
+
+def test_a_crash_ends_the_run_with_the_traceback_of_the_actor_learner() -> None:
+    with pytest.raises(ActorCrashed, match=r"crash \d failed: ZeroDivisionError: nothing to divide by") as failure:
+        actor_learners.train(config_of(), NullRun(), network(), crash, MEASURES)
+    assert "in crash\n" in "".join(traceback.format_exception(failure.value))
+
+
+def test_a_killed_actor_learner_fails_the_run_with_its_name() -> None:
+    class Killing(NullRun):
+        def advance(self, step: int, frames: int, updates: int = 1) -> None:
+            super().advance(step, frames, updates)
+            if step > 0:
+                family = psutil.Process().children(recursive=True)
+                os.kill(next(each.pid for each in family if each.ppid() != os.getpid()), signal.SIGKILL)
+
+    with pytest.raises(ActorFailed, match=r"go_on \d was killed by signal 9 \(SIGKILL\)"):
+        actor_learners.train(config_of(total_steps=10**9), Killing(), network(), go_on, MEASURES)
+
+
+def test_a_run_that_stops_saves_t_and_all_shared_tensors() -> None:
+    run = NullRun(stop_at_step=50)
+    actor_learners.train(config_of(), run, network(), go_on, MEASURES, {"target": torch.arange(3.0)})
+    saved = run.saved[-1]
+    assert saved.step == run.step >= 50
+    assert saved.tensors.keys() == {"network.weight", "network.bias", "optimizer.statistics", "target"}
+
+
+def made_state(rows: int) -> TrainingState:
+    return TrainingState(
+        step=300,
+        frames=1200,
+        tensors={
+            "network.weight": torch.tensor([[5.0, 6.0]]),
+            "network.bias": torch.tensor([7.0]),
+            "optimizer.statistics": torch.arange(3.0 * rows).view(rows, 3),
+            "target": torch.ones(2),
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "saved_rows", "rows"),
+    [("shared_rmsprop", 1, [0.0]), ("rmsprop", 2, [0.0, 3.0, 0.0]), ("momentum_sgd", 4, [0.0, 3.0, 6.0])],
+)
+def test_a_checkpoint_is_restored_to_any_number_of_actor_learners(
+    optimizer: str, saved_rows: int, rows: list[float]
+) -> None:
+    config = config_of(num_actors=3, optimizer=optimizer)
+    parameters = FlatParameters(network())
+    shared = lay_out(config, made_state(saved_rows), parameters, MEASURES, {"target": torch.zeros(2)})
+    assert (shared.T, shared.first_step) == (300, 300)
+    assert shared.values.tolist() == [5.0, 6.0, 7.0]
+    assert shared.statistics[:, 0].tolist() == rows
+    assert shared.others["target"].tolist() == [1.0, 1.0]
+    assert all(tensor.is_shared() for tensor in (shared.values, shared.statistics, shared.steps, shared.sums))
+
+
+class SilentLink(Link):
+    """A link without a main process."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.stopping = False
+
+
+def participant_of(number: int, restored: TrainingState | None = None, **fields: object) -> Participant:
+    config = config_of(**fields)
+    shared = lay_out(config, restored, FlatParameters(network()), MEASURES, {})
+    return Participant(SilentLink(number), config, shared)
+
+
+def test_the_learning_rate_falls_with_t_to_zero() -> None:
+    own = participant_of(0, learning_rate=0.5, total_steps=4)
+    rates = []
+    for _ in range(5):
+        rates.append(own.learning_rate)
+        own.count_step()
+    assert rates == [0.5, 0.375, 0.25, 0.125, 0.0]
+    assert not own.goes_on
+
+
+@pytest.mark.parametrize("wrong", [{"train/value_loss": 1.0}, {"train/value_loss": 1.0, "train/entropy": 2.0}])
+def test_an_update_must_give_exactly_the_named_measures(wrong: dict[str, float]) -> None:
+    with pytest.raises((KeyError, ValueError), match="grad_norm"):
+        participant_of(0).tell_update(wrong)
+
+
+def test_every_actor_learner_has_a_different_seed_in_every_attempt() -> None:
+    state = made_state(1)
+    seeds = [
+        participant_of(number, restored, seed=seed).seed
+        for number in (0, 1)
+        for restored in (None, state)
+        for seed in (1, 2)
+    ]
+    assert len(set(seeds)) == 8
+    assert seeds[0] == participant_of(0, seed=1).seed
+    assert all(0 <= seed < 2**31 for seed in seeds)
+
+
+def assert_gone(family: list[psutil.Process]) -> None:
+    """Check that the processes end by themselves."""
+    _, alive = psutil.wait_procs(family, timeout=PATIENCE_SECONDS)
+    assert all(process.status() == psutil.STATUS_ZOMBIE for process in alive)
+
+
+def a3c_config(directory: Path) -> str:
+    """Write the configuration of a run that never finishes by itself."""
+    fields: dict[str, Any] = {"algorithm": "a3c", "env": "CartPole-v1", "num_actors": 2, "checkpoint_seconds": 1}
+    path = directory / "config.json"
+    path.write_text(json.dumps(fields))
+    return str(path)
+
+
+def test_sigterm_ends_the_run_with_all_processes(tmp_path: Path, start_trainer: StartTrainer) -> None:
+    trainer = start_trainer(a3c_config(tmp_path))
+    wait_until(lambda: of_kind(tmp_path / "run", events.Metrics))
+    family = psutil.Process(trainer.pid).children(recursive=True)
+    trainer.terminate()
+    trainer.wait(timeout=PATIENCE_SECONDS)
+    assert trainer.returncode == 0
+    stopped = of_kind(tmp_path / "run", events.Stopped)[-1]
+    assert of_kind(tmp_path / "run", events.Checkpoint)[-1].step == stopped.step > 0
+    assert_gone(family)
+
+
+def test_a_killed_trainer_leaves_no_process_behind(tmp_path: Path, start_trainer: StartTrainer) -> None:
+    trainer = start_trainer(a3c_config(tmp_path))
+    wait_until(lambda: of_kind(tmp_path / "run", events.Metrics))
+    family = psutil.Process(trainer.pid).children(recursive=True)
+    assert len(family) >= 3
+    trainer.kill()
+    trainer.wait()
+    assert_gone(family)

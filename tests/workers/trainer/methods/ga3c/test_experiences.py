@@ -1,0 +1,82 @@
+"""Shared experiences, and the order and receivers of queue records."""
+
+import pytest
+import torch
+
+from workers.contract.config import Ga3cConfig
+from workers.trainer.methods.ga3c import experiences
+from workers.trainer.methods.ga3c.experiences import Exchange, Experiences, SharedMemoryError, Submission
+
+AGENTS, T_MAX = 3, 4
+
+
+@pytest.fixture
+def exchange() -> Exchange:
+    return Exchange(Experiences.allocate(Ga3cConfig(env="CartPole-v1", t_max=T_MAX), AGENTS, (4,), 2))
+
+
+def test_rows_belong_to_one_rollout_of_one_agent(exchange: Exchange) -> None:
+    table = exchange.experiences
+    owners = [table.owner(row) for row in range(len(table.states))]
+    assert owners == [(slot, rollout) for slot in range(AGENTS) for rollout in range(2) for _ in range(T_MAX)]
+    assert [table.first_row(*owner) for owner in owners[::T_MAX]] == list(range(0, len(owners), T_MAX))
+
+
+def test_pixels_stay_bytes_and_readings_are_floats(exchange: Exchange) -> None:
+    assert exchange.experiences.states.dtype is torch.float32
+    pixels = Experiences.allocate(Ga3cConfig(env="ALE/Pong-v5"), 1, (4, 84, 84), 6)
+    assert pixels.states.dtype is torch.uint8
+    assert pixels.states.is_shared()
+
+
+def test_all_waiting_requests_are_taken_at_once_and_each_agent_gets_its_answer(exchange: Exchange) -> None:
+    desks = [exchange.desk(slot) for slot in range(AGENTS)]
+    rollouts = [desk.new_rollout() for desk in desks]
+    for desk, rollout in zip(desks, rollouts, strict=True):
+        desk.requests.put(rollout.row)
+    rows, dismissed = exchange.take_requests()
+    assert (rows, dismissed) == ([rollout.row for rollout in rollouts], False)
+    assert exchange.sizes() == (0, 0)
+    exchange.answer([rows[0], rows[2]])
+    assert [desk.answers.waiting() for desk in desks] == [1, 0, 1]
+
+
+def test_a_dismissal_ends_one_predictor_after_it_answered_waiting_requests(exchange: Exchange) -> None:
+    desk = exchange.desk(1)
+    exchange.dismiss_predictor()
+    exchange.dismiss_predictor()
+    desk.requests.put(8)
+    assert exchange.take_requests() == ([8], True)
+    assert exchange.take_requests() == ([], True)
+    assert exchange.sizes() == (0, 0)
+
+
+def test_rollouts_come_in_the_order_of_submission(exchange: Exchange) -> None:
+    desks = [exchange.desk(slot) for slot in (1, 0)]
+    for desk in desks:
+        rollout = desk.new_rollout()
+        desk.keep(rollout, action=1, reward=2.0)
+        desk.submit(rollout, bootstrap=10.0, gamma=0.5)
+    exchange.dismiss_trainer()
+    assert exchange.sizes() == (0, 3)
+    assert exchange.take_submission() == Submission(2 * T_MAX, 1, 0, 0.0)
+    assert exchange.take_submission() == Submission(0, 1, 0, 0.0)
+    assert exchange.take_submission() is None
+    assert exchange.experiences.returns[[0, 2 * T_MAX]].tolist() == [7.0, 7.0]
+
+
+def test_a_closing_exchange_answers_no_requests(exchange: Exchange) -> None:
+    desk = exchange.desk(0)
+    desk.requests.put(0)
+    desk.submit(desk.new_rollout(), 0.0, 0.9)
+    exchange.closing = True
+    assert exchange.take_requests() == ([], False)
+    assert exchange.take_submission() is None
+
+
+def test_too_many_agents_for_the_shared_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiences, "free_shared_memory", lambda: 64e6)
+    config = Ga3cConfig(env="ALE/Pong-v5")
+    Experiences.allocate(config, 100, (4, 84, 84), 6)
+    with pytest.raises(SharedMemoryError, match=r"300 agents need 0\.1 GB .* has 0\.1 GB left: choose fewer agents"):
+        Experiences.allocate(config, 300, (4, 84, 84), 6)

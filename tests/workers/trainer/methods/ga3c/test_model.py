@@ -1,0 +1,203 @@
+"""GA3C's model: equation 5 against a literal transcription, training batches, and the policy lag."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from workers.contract.config import Ga3cConfig
+from workers.contract.spaces import Discrete
+from workers.trainer.environments.own_environment import FinishedEpisode
+from workers.trainer.learning.losses import Losses
+from workers.trainer.methods.ga3c.experiences import Experiences, Submission
+from workers.trainer.methods.ga3c.model import Model, TrainingBatch, guarded_losses
+from workers.trainer.networks import networks
+from workers.trainer.networks.networks import ActorCritic
+
+ACTIONS, BATCH = 5, 6
+
+
+def made_config(**fields: object) -> Ga3cConfig:
+    return Ga3cConfig.model_validate(
+        {"env": "CartPole-v1", "entropy_cost": 0.03, "value_cost": 0.7, "t_max": 3, "learning_rate": 0.1, **fields}
+    )
+
+
+def made_network(config: Ga3cConfig) -> ActorCritic:
+    torch.manual_seed(1)
+    return networks.build(config, (4,), Discrete(ACTIONS))
+
+
+def made_experiences(config: Ga3cConfig) -> Experiences:
+    """Make two agents' experiences, all of the first version."""
+    random = torch.Generator().manual_seed(0)
+    experiences = Experiences.allocate(config, 2, (4,), ACTIONS)
+    rows = len(experiences.states)
+    experiences.states[:] = torch.randn(rows, 4, generator=random)
+    experiences.actions[:] = torch.randint(ACTIONS, (rows,), generator=random)
+    experiences.returns[:] = torch.randn(rows, generator=random)
+    experiences.versions[:] = 0
+    return experiences
+
+
+def losses_of(network: ActorCritic, states: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig) -> Losses:
+    logits, values = network(states)
+    return guarded_losses(logits, values, actions, returns, config)
+
+
+def literal_loss(network: ActorCritic, states: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig) -> Tensor:
+    """The ascent direction of equation 5 and the descent of equation 2, one experience at a time, summed."""
+    epsilon, total = config.log_epsilon, torch.zeros(())
+    for s, a, R in zip(states, actions, returns, strict=True):  # noqa: N806, the paper's letter
+        logits, value = network(s.unsqueeze(0))
+        pi = torch.exp(logits[0]) / torch.exp(logits[0]).sum()
+        entropy = torch.zeros(())
+        for p in pi:
+            entropy = entropy - (p + epsilon) * torch.log(p + epsilon)
+        ascent = torch.log(pi[a] + epsilon) * (R - value.detach()[0]) + config.entropy_cost * entropy
+        total = total - ascent + config.value_cost * (R - value[0]) ** 2
+    return total
+
+
+def test_the_loss_and_its_gradients_equal_a_literal_transcription_of_equation_5() -> None:
+    for epsilon in (1e-6, 0.2):
+        config = made_config(log_epsilon=epsilon)
+        network, table = made_network(config), made_experiences(config)
+        states, actions, returns = table.states[:BATCH], table.actions[:BATCH], table.returns[:BATCH]
+
+        loss = losses_of(network, states, actions, returns, config).total
+        expected = literal_loss(network, states, actions, returns, config)
+
+        torch.testing.assert_close(loss, expected)
+        parameters = list(network.parameters())
+        for ours, theirs in zip(
+            torch.autograd.grad(loss, parameters), torch.autograd.grad(expected, parameters), strict=True
+        ):
+            torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
+
+
+def test_an_action_that_has_become_impossible_leaves_the_gradients_finite() -> None:
+    config = made_config()
+    network = made_network(config)
+    with torch.no_grad():
+        network.policy.bias.copy_(torch.tensor([0.0, -500, -500, -500, -500]))
+    states, actions, returns = torch.randn(3, 4), torch.tensor([1, 2, 3]), torch.ones(3)
+
+    losses = losses_of(network, states, actions, returns, config)
+    gradients = torch.autograd.grad(losses.total, list(network.parameters()))
+
+    assert torch.isfinite(losses.total)
+    assert all(torch.isfinite(gradient).all() for gradient in gradients)
+
+
+def test_a_prediction_is_written_to_its_states_row_with_the_version_of_the_network() -> None:
+    config = made_config()
+    network, table = made_network(config), made_experiences(config)
+    model = Model(config, network, torch.device("cpu"))
+    model.updates = 7
+    table.predictions[:] = -1
+
+    model.predict(table, [5, 2])
+
+    logits, values = network(table.states[[5, 2]])
+    torch.testing.assert_close(table.predictions[[5, 2], :-1], torch.softmax(logits, -1).detach())
+    torch.testing.assert_close(table.predictions[[5, 2], -1], values.detach())
+    assert table.versions[[5, 2]].tolist() == [7, 7]
+    assert (table.predictions[[0, 1, 3, 4]] == -1).all()
+    tally = model.take_tally()
+    assert (tally.predictions, tally.prediction_batches) == (2, 1)
+
+
+def test_a_batch_is_full_at_the_minimum_size_and_keeps_copies() -> None:
+    config = made_config(min_training_batch=4)
+    table = made_experiences(config)
+    before = table.states.clone()
+    batch = TrainingBatch(table, config)
+    batch.add(Submission(0, 3, 0, 0.0))
+    assert not batch.is_full
+    batch.add(Submission(6, 0, 0, 0.0))  # an agent that left before its first step
+    assert not batch.is_full
+    batch.add(Submission(9, 2, 12, 3.5))
+    assert batch.is_full
+    table.states.zero_()  # the agents overwrite their rows
+
+    assert torch.equal(batch.states, before[[0, 1, 2, 9, 10]])
+    assert torch.equal(batch.actions, table.actions[[0, 1, 2, 9, 10]])
+    assert torch.equal(batch.returns, table.returns[[0, 1, 2, 9, 10]])
+    assert batch.episodes == [FinishedEpisode(3.5, 12)]
+    batch.clear()
+    assert (batch.size, batch.episodes) == (0, [])
+
+
+def test_the_policy_lag_is_the_mean_number_of_updates_since_acting() -> None:
+    config = made_config()
+    table = made_experiences(config)
+    model = Model(config, made_network(config), torch.device("cpu"))
+    batch = TrainingBatch(table, config)
+    lags = []
+    for _ in range(3):
+        model.predict(table, [0, 1, 2])
+        for rows in (Submission(0, 3, 0, 0.0), Submission(3, 3, 0, 0.0)):  # the second was predicted at the beginning
+            batch.add(rows)
+            model.train(batch)
+            batch.clear()
+            tally = model.take_tally()
+            lags.append(tally.lag / tally.experiences)
+    assert lags == [0, 1, 0, 3, 0, 5]
+
+
+def test_an_update_counts_its_steps_and_its_episodes_and_stops_at_the_last_step() -> None:
+    config = made_config(total_steps=5)
+    table = made_experiences(config)
+    model = Model(config, made_network(config), torch.device("cpu"))
+    batch = TrainingBatch(table, config)
+    batch.add(Submission(0, 3, 10, -1.0))
+    for _ in range(4):
+        model.train(batch)
+    assert (model.step, model.updates) == (6, 2)
+    assert model.take_episodes() == [(3, FinishedEpisode(-1.0, 10)), (6, FinishedEpisode(-1.0, 10))]
+    assert model.take_episodes() == []
+    last = model.take_tally().last
+    assert last is not None
+    assert last.learning_rate == 0.1 * (1 - 3 / 5)
+
+
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
+def test_an_update_of_a_network_of_pixels_follows_the_gradients_of_equation_5(precision: torch.dtype) -> None:
+    config = made_config(env="ALE/Pong-v5", min_training_batch=6, learning_rate_decay="none", max_grad_norm=1e6)
+    torch.manual_seed(1)
+    network = networks.build(config, (4, 84, 84), Discrete(ACTIONS), precision)
+    table = Experiences.allocate(config, 2, (4, 84, 84), ACTIONS)
+    table.states[:] = torch.randint(256, table.states.shape, dtype=torch.uint8)
+    table.actions[:] = torch.randint(ACTIONS, table.actions.shape)
+    table.returns[:] = torch.randn(table.returns.shape)
+    table.versions[:] = 0
+    model = Model(config, network, torch.device("cpu"))
+    batch = TrainingBatch(table, config)
+    for first_row in (3, 9):
+        batch.add(Submission(first_row, 3, 0, 0.0))
+    parameters = model.parameters
+    parameters.backward(losses_of(network, batch.states, batch.actions, batch.returns, config).total)
+    expected, before = parameters.gradients.clone(), parameters.values.clone()
+
+    model.train(batch)
+
+    mean_square = config.rmsprop_decay + (1 - config.rmsprop_decay) * expected**2
+    step = -config.learning_rate * expected / (mean_square + config.rmsprop_epsilon).sqrt()
+    difference = (parameters.values - before - step).norm() / step.norm()
+    assert difference < (1e-4 if precision is torch.float32 else 0.05)
+
+
+def test_an_update_lowers_the_loss() -> None:
+    config = made_config(learning_rate=0.001, max_grad_norm=1e6)
+    table = made_experiences(config)
+    network = made_network(config)
+    model = Model(config, network, torch.device("cpu"))
+    batch = TrainingBatch(table, config)
+    batch.add(Submission(0, 3, 0, 0.0))
+
+    def loss() -> float:
+        return losses_of(network, batch.states, batch.actions, batch.returns, config).total.item()
+
+    before = loss()
+    model.train(batch)
+    assert loss() < before

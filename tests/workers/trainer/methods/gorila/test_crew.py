@@ -1,0 +1,201 @@
+"""Gorila on a private Ray: it trains in both modes, and survives the death of any role."""
+
+import os
+import stat
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import psutil
+import pytest
+import torch
+
+from workers.contract.config import GorilaConfig
+from workers.trainer.host.memory import MemoryShortageError
+from workers.trainer.host.processes import ActorFailed
+from workers.trainer.methods.gorila.ray_cluster import RayCluster
+from workers.trainer.methods.gorila.train import train_on
+from workers.trainer.run.run import NullRun, TrainingState
+
+BUNDLED: dict[str, Any] = {
+    "env": "Arcadia/Catch-v0",
+    "num_shards": 2,
+    "total_steps": 10**9,
+    "replay_frames": 4000,
+    "learning_starts": 100,
+    "target_update_interval": 50,
+    "epsilon_anneal_updates": 500,
+    "hidden_units": 16,
+}
+# Each new role imports torch first, which takes a busy machine many times as long as an idle one.
+PATIENCE_SECONDS = 240
+pytestmark = pytest.mark.timeout(300)
+FREE = {**BUNDLED, "mode": "free", "num_actors": 1, "num_learners": 1, "num_shards": 1, "prioritised_replay": True}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RayCluster]:
+    with RayCluster() as started:
+        yield started
+
+
+def test_nobody_else_can_enter_the_folder_of_a_ray_of_our_own(cluster: RayCluster) -> None:
+    folder = cluster._folder
+    assert folder
+    assert list(folder.rglob("session_latest"))
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+class Watched(NullRun):
+    """A run whose counters must never go back."""
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+        self.began = time.monotonic()
+
+    def advance(self, step: int, frames: int, updates: int = 1) -> None:
+        assert step >= self.step
+        assert updates >= 0
+        assert time.monotonic() - self.began < PATIENCE_SECONDS, "it goes on no more"
+        super().advance(step, frames, updates)
+
+
+class Killer(Watched):
+    """Kills one role after another, each after training has gone on since the last kill; then the run may stop."""
+
+    def __init__(self, *victims: str) -> None:
+        super().__init__()
+        self._victims = list(victims)
+        self._next = (100, 20)
+        self._killed = 0
+        self.finished = False
+
+    def should_stop(self) -> bool:
+        return self.finished
+
+    def advance(self, step: int, frames: int, updates: int = 1) -> None:
+        super().advance(step, frames, updates)
+        died = sum("lost" in line for line in self.logged)
+        steps, made = self._next
+        if step < steps or self.updates < made or died < self._killed:
+            return
+        self._next = (step + 100, self.updates + 20)
+        if self._victims:
+            kill(self._victims.pop(0))
+            self._killed += 1
+        else:
+            self.finished = True
+
+
+def roles(kind: str) -> list[psutil.Process]:
+    """The processes of a kind of role."""
+    return [
+        child
+        for child in psutil.Process().children(recursive=True)
+        if child.status() != psutil.STATUS_ZOMBIE
+        and child.cmdline()
+        and child.cmdline()[0].startswith(f"ray::{kind}Role")
+    ]
+
+
+def kill(kind: str) -> None:
+    """Kill -9 one of a kind."""
+    roles(kind)[0].kill()
+
+
+@pytest.mark.parametrize(
+    ("settings", "victims"),
+    [(BUNDLED, ("Bundle", "Shard", "Bundle")), (FREE, ("Actor", "Learner", "Shard", "Replay"))],
+    ids=["bundled", "free"],
+)
+def test_the_run_goes_on_when_any_role_is_killed_and_its_counters_never_go_back(
+    cluster: RayCluster, settings: dict[str, Any], victims: tuple[str, ...]
+) -> None:
+    run = Killer(*victims)
+    train_on(cluster, GorilaConfig(**settings), run)
+    lost = [line for line in run.logged if "was lost" in line]
+    assert [line.split()[1] for line in lost] == list(victims)
+    assert not any(place.times_lost for place in run.placed[0])
+    told = Counter(place.kind.capitalize() for place in run.placed[-1] for _ in range(place.times_lost))
+    assert told == Counter(victims)
+    assert run.saved[-1].step == run.step
+    assert int(str(run.saved[-1].facts["updates"])) >= run.updates > 0  # the last update may come after the last report
+
+
+def test_episodes_and_metrics_agree_with_the_steps(cluster: RayCluster) -> None:
+    run = Watched(stop_at_step=2000)
+    train_on(cluster, GorilaConfig(**BUNDLED), run)
+    lengths = sum(length for _, _, _, length in run.episodes)
+    assert 0 <= run.step - lengths <= 5 * 2  # two actors' unfinished episodes
+    assert all(length == 5 and value in (-1, 1) for _, _, value, length in run.episodes)
+    assert [at for at, *_ in run.episodes] == sorted(at for at, *_ in run.episodes)
+    last = run.reported[-1]
+    assert {
+        "gorila/staleness",
+        "gorila/discarded_stale",
+        "gorila/discarded_outlier",
+        "gorila/replay_fill",
+    } <= last.keys()
+    assert {"train/value_loss", "train/q_mean", "train/grad_norm", "train/epsilon"} <= last.keys()
+    assert all(0 <= last[f"gorila/{role}_busy"] <= 1 for role in ("actor", "learner", "shard"))
+    assert last["gorila/bytes_pushed_per_second"] > 0
+    assert any("Roles: " in line and "127.0.0.1" in line and "bundle × 2" in line for line in run.logged)
+    (places,) = run.placed
+    assert [(place.kind, place.number) for place in places] == [
+        ("shard", 0),
+        ("shard", 1),
+        ("bundle", 0),
+        ("bundle", 1),
+    ]
+    assert all(place.host.endswith(" (127.0.0.1)") for place in places)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_roles_are_as_nice_to_other_programs_as_the_trainer_is() -> None:
+    import ray  # only after the cluster has started
+
+    process = ray.remote(num_cpus=0.001)(lambda: os.nice(0))
+    assert ray.get(process.remote()) == os.nice(0)
+
+
+def test_a_run_ends_at_its_last_step(cluster: RayCluster) -> None:
+    run = Watched()
+    train_on(cluster, GorilaConfig(**{**BUNDLED, "total_steps": 1500}), run)
+    assert 1500 <= run.step < 1600
+    assert run.saved[-1].step == run.step
+
+
+def test_a_run_that_stops_at_once_saves_the_restored_state(cluster: RayCluster) -> None:
+    first = Watched(stop_at_step=1000)
+    train_on(cluster, GorilaConfig(**BUNDLED), first)
+    saved = first.saved[-1]
+    second = Watched(restored=saved, stop_at_step=saved.step, step=saved.step)
+    train_on(cluster, GorilaConfig(**{**BUNDLED, "num_shards": 3}), second)  # asked to stop at once
+    again: TrainingState = second.saved[-1]
+    assert any(name.startswith("network.") for name in saved.tensors)
+    assert {"optimizer.statistics", "target.values"} <= saved.tensors.keys()
+    assert not torch.equal(saved.tensors["target.values"], torch.zeros_like(saved.tensors["target.values"]))
+    for name, tensor in saved.tensors.items():
+        assert torch.equal(again.tensors[name], tensor), name
+    assert again.facts == saved.facts
+
+
+def test_a_run_that_does_not_fit_its_host_is_refused_with_the_size_needed(cluster: RayCluster) -> None:
+    config = GorilaConfig(env="ALE/Pong-v5", replay_frames=10**9)
+    with pytest.raises(
+        MemoryShortageError, match=r"needs about 6,\d+\.\d GiB of memory, .* for replay memory.*lower repl"
+    ):
+        train_on(cluster, config, Watched())
+
+
+def test_an_exception_in_a_role_fails_the_run_with_its_name(cluster: RayCluster) -> None:
+    config = GorilaConfig(**BUNDLED).model_copy(update={"batch_size": -1})
+    with pytest.raises(ActorFailed, match=r"bundle \d failed: ") as failure:
+        train_on(cluster, config, Watched())
+    (note,) = failure.value.__notes__
+    assert "ray::BundleRole.work()" in note
+    assert (
+        str(failure.value).removeprefix("bundle 0 failed: ").removeprefix("bundle 1 failed: ") == note.splitlines()[-1]
+    )
+    assert "\x1b" not in note

@@ -1,0 +1,61 @@
+"""Free actors and learners against the global replay memory, without Ray."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.workers.trainer.methods.gorila.test_replay_memory import READINGS, STACKED, World, literal, sampled
+from workers.trainer.methods.gorila import remote
+from workers.trainer.methods.gorila.remote import RemoteSink, RemoteSource
+from workers.trainer.methods.gorila.replay_memory import FrameKind, ReplayMemory
+
+
+def handle_of(memory: ReplayMemory) -> Any:
+    """Wrap a memory so that it is called like an actor of Ray."""
+    names = ("extend", "sample", "update_priorities")
+    return SimpleNamespace(**{name: SimpleNamespace(remote=getattr(memory, name)) for name in names})
+
+
+@pytest.mark.parametrize("kind", [STACKED, READINGS], ids=["stacked", "readings"])
+@pytest.mark.parametrize("steps_at_a_time", [1, 5, 64])
+def test_every_step_reaches_one_of_the_shards_with_its_whole_stacks(
+    kind: FrameKind, steps_at_a_time: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "EXPERIENCE_STEPS", steps_at_a_time)
+    shards = [ReplayMemory(kind, 2000, seed) for seed in (1, 2)]
+    sink, world, stored = RemoteSink(kind.stack), World(kind, 3), []
+    sink.replays = [handle_of(shard) for shard in shards]
+    for _ in range(20):
+        first, transitions = world.episode()
+        sink.begin(first)
+        for t in transitions:
+            sink.add(t.action, t.reward, t.terminal, t.next_state)
+        stored += transitions
+    sink.begin(first)  # the last episode is sent when the next one begins
+    assert sum(map(len, shards)) == len(stored)
+    assert sampled(shards[0], 3000) | sampled(shards[1], 3000) == literal(stored)
+    assert all(len(shard) > len(stored) / 4 for shard in shards)
+
+
+def test_a_learner_samples_from_the_shards_in_turn_and_sends_errors_back_to_the_right_shard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(remote, "results_of", lambda calls: calls)  # the calls have been made already
+    told: list[int] = []
+    shards = []
+    for number in range(3):
+        memory, world = ReplayMemory(READINGS, 100, number), World(READINGS, number)
+        first, transitions = world.episode()
+        memory.begin(first)
+        for t in transitions:
+            memory.add(t.action, t.reward, t.terminal, t.next_state)
+        monkeypatch.setattr(memory, "update_priorities", lambda *_, number=number: told.append(number))
+        shards.append(memory)
+    source = RemoteSource()
+    source.replays = [handle_of(shard) for shard in shards]
+    for number in (0, 1, 2, 0):
+        batch = source.sample(8, beta=1.0)
+        source.update_priorities(batch.slots, batch.weights)
+        assert told[-1] == number
+        batch.states[:] = 0  # its own, to write to

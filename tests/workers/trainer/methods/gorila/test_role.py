@@ -1,0 +1,99 @@
+"""The places of roles when hosts go and come back: the crew with made hosts, without Ray."""
+
+from concurrent.futures import Future
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from ray.exceptions import ActorDiedError
+
+from tests.workers.trainer.methods.gorila.test_ray_cluster import B_AGAIN, A, B, MadeCluster
+from workers.contract.config import GorilaConfig
+from workers.trainer.environments import own_environment
+from workers.trainer.learning.optimizers import FlatParameters
+from workers.trainer.methods.gorila.crew import Crew
+from workers.trainer.methods.gorila.gorila import build
+from workers.trainer.methods.gorila.ray_cluster import RayCluster
+from workers.trainer.methods.gorila.reporter import WorkRecord
+from workers.trainer.methods.gorila.role import MOST_LOSSES, Role
+from workers.trainer.methods.gorila.train import fresh
+
+CONFIG = GorilaConfig(env="Arcadia/Catch-v0", num_actors=3, num_learners=3, num_shards=1, hidden_units=16)
+
+
+class MadeHandle:
+    """A process that accepts every call and answers only when the test says so."""
+
+    def __getattr__(self, _name: str) -> Any:
+        return SimpleNamespace(remote=lambda *_: SimpleNamespace(future=Future))
+
+
+@pytest.fixture(autouse=True)
+def _no_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.trainer.methods.gorila.ray_cluster.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(Role, "start", lambda role, _process: setattr(role, "handle", MadeHandle()))
+    monkeypatch.setattr(Role, "end", lambda _role: None)
+
+
+def crew_on(cluster: MadeCluster, log: list[str]) -> Crew:
+    interface = own_environment.interface(CONFIG)
+    whole = fresh(CONFIG, FlatParameters(build(CONFIG, *interface)))
+    crew = Crew(cast(RayCluster, cluster), CONFIG, interface, whole, 0, log.append)
+    for role in crew.roster.roles:
+        answer(role)
+    crew.watch(0)
+    return crew
+
+
+def answer(role: Role, found: WorkRecord | None = None) -> None:
+    """Have a role answer its latest call."""
+    assert role.pending is not None
+    role.pending.set_result(found)
+
+
+def die(role: Role) -> None:
+    """Let the crew find a role dead."""
+    assert role.pending is not None
+    role.pending.set_exception(ActorDiedError())
+
+
+def places(crew: Crew) -> list[str]:
+    """Describe every role, such as "bundle 0 on a, lost 1"."""
+    return [f"{place.kind} {place.number} on {place.host}, lost {place.times_lost}" for place in crew.places]
+
+
+def test_roles_of_a_lost_host_move_elsewhere_and_return_when_it_is_back() -> None:
+    cluster, log = MadeCluster(A, B), list[str]()
+    crew = crew_on(cluster, log)
+    everybody = [
+        "shard 0 on a (10.0.0.1), lost 0",
+        "bundle 0 on a (10.0.0.1), lost 0",
+        "bundle 1 on b (10.0.0.2), lost 0",
+        "bundle 2 on a (10.0.0.1), lost 0",
+    ]
+    assert places(crew) == everybody
+    assert log == ["Roles: a (10.0.0.1): shard × 1, bundle × 2; b (10.0.0.2): bundle × 1"]
+
+    cluster.hosts = [A]
+    die(crew.roster.roles[2])
+    crew.watch(0)
+    assert places(crew) == [*everybody[:2], "bundle 1 on a (10.0.0.1), lost 1", everybody[3]]
+
+    cluster.hosts = [A, B_AGAIN]
+    answer(crew.roster.roles[2])
+    for _ in range(2):
+        crew.watch(0)
+    assert places(crew) == [*everybody[:2], "bundle 1 on b (10.0.0.2), lost 1", everybody[3]]
+    assert log[-1] == "A host came back. Roles: a (10.0.0.1): shard × 1, bundle × 2; b (10.0.0.2): bundle × 1"
+
+
+def test_losses_with_work_between_them_are_forgiven_but_all_are_reported() -> None:
+    crew = crew_on(MadeCluster(A), [])
+    (_, bundle, *_) = crew.roster.roles
+    for _ in range(MOST_LOSSES + 1):
+        die(bundle)
+        crew.watch(0)
+        for found in (None, WorkRecord()):  # it has begun, and then worked
+            answer(bundle, found)
+            crew.watch(0)
+    assert places(crew)[1] == f"bundle 0 on a (10.0.0.1), lost {MOST_LOSSES + 1}"

@@ -1,0 +1,88 @@
+"""What a Gorila run saves and restores; other methods do not import Ray."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from workers.contract.config import GorilaConfig
+from workers.trainer.environments import own_environment
+from workers.trainer.learning.optimizers import FlatParameters
+from workers.trainer.methods import gorila
+from workers.trainer.methods.gorila.gorila import build
+from workers.trainer.methods.gorila.parameter_server import ShardState
+from workers.trainer.methods.gorila.train import restore, state
+from workers.trainer.run.run import TrainingState
+
+CONFIG = GorilaConfig(env="CartPole-v1", hidden_layers=1, hidden_units=3, optimizer="rmsprop")
+# The names in existing checkpoints.
+NETWORK = {
+    "network.body.layers.0.weight": (3, 4),
+    "network.body.layers.0.bias": (3,),
+    "network.values.weight": (2, 3),
+    "network.values.bias": (2,),
+}
+SIZE = 23
+
+
+def parameters(config: GorilaConfig) -> FlatParameters:
+    return FlatParameters(build(config, *own_environment.interface(config)))
+
+
+def saved_before() -> TrainingState:
+    """Return a checkpoint's state, with all names written out."""
+    made = torch.Generator().manual_seed(1)
+    tensors = {name: torch.randn(shape, generator=made) for name, shape in NETWORK.items()}
+    tensors |= {name: torch.rand(SIZE, generator=made) for name in ("optimizer.statistics", "target.values")}
+    return TrainingState(400, 400, tensors, {"updates": 70, "optimizer": "rmsprop", "stale": 3, "outliers": 5})
+
+
+def test_an_existing_checkpoint_is_restored_and_saved_again_under_the_same_names() -> None:
+    saved, held = saved_before(), parameters(CONFIG)
+    whole = restore(saved, CONFIG, held)
+    assert np.array_equal(whole.values, torch.cat([saved.tensors[name].flatten() for name in NETWORK]).numpy())
+    assert np.array_equal(whole.statistics, saved.tensors["optimizer.statistics"].numpy())
+    assert np.array_equal(whole.target, saved.tensors["target.values"].numpy())
+    assert whole.updates == 70
+
+    again = state(whole, 400, CONFIG, parameters(CONFIG), {"stale": 3, "outliers": 5})
+    assert again.tensors.keys() == saved.tensors.keys()
+    for name, tensor in saved.tensors.items():
+        assert torch.equal(again.tensors[name], tensor), name
+    assert (again.step, again.frames, again.facts) == (saved.step, saved.frames, saved.facts)
+
+
+def test_another_optimizer_begins_with_fresh_statistics() -> None:
+    config = CONFIG.model_copy(update={"optimizer": "adagrad"})
+    whole: ShardState = restore(saved_before(), config, parameters(config))
+    assert not whole.statistics.any()
+    assert whole.updates == 70
+
+
+def test_methods_are_imported_without_ray() -> None:
+    program = "import sys, workers.trainer.methods; print('ray' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout == "False\n"
+
+
+def test_modules_import_each_other_in_no_circle() -> None:
+    folder = Path(gorila.__file__).parent
+    left = {path.stem: imported(path) - {path.stem} for path in folder.glob("*.py")}
+    assert left["train"] >= {"crew", "gorila", "reporter"}  # imports within functions are found too
+    while free := [name for name, needed in left.items() if not needed & left.keys()]:
+        for name in free:
+            del left[name]
+    assert left == {}
+
+
+def imported(path: Path) -> set[str]:
+    """Return the package's modules that one of its modules imports, also within functions."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(gorila.__name__):
+            module = str(node.module).removeprefix(gorila.__name__).removeprefix(".")
+            found |= {module} if module else {alias.name for alias in node.names}
+    return found

@@ -1,0 +1,187 @@
+"""PAAC: its losses against a slow literal transcription of algorithm 1, its determinism, and learning."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from workers.contract.config import PaacConfig
+from workers.contract.presets import PRESETS
+from workers.contract.spaces import Discrete
+from workers.trainer.learning.optimizers import FlatParameters
+from workers.trainer.methods.paac import paac
+from workers.trainer.methods.paac.paac import WeightedLosses
+from workers.trainer.methods.paac.rollouts import Rollout
+from workers.trainer.networks import networks
+from workers.trainer.networks.networks import ActorCritic
+from workers.trainer.networks.side_by_side import SideBySide
+from workers.trainer.networks.tapes import tape_of
+from workers.trainer.run.run import NullRun
+
+T_MAX, N_E = 4, 3
+
+
+def made_rollout(shape: tuple[int, ...], num_actions: int) -> Rollout:
+    """Make a rollout in which one episode terminates, one is cut off by a time limit and one goes on."""
+    random = torch.Generator().manual_seed(0)
+    terminated = torch.zeros(T_MAX, N_E, dtype=torch.bool)
+    fresh = torch.zeros(T_MAX, N_E, dtype=torch.bool)
+    terminated[1, 0] = True
+    fresh[2, 0] = True
+    fresh[3, 1] = True  # truncated at t = 2
+    rewards = torch.randn(T_MAX, N_E, generator=random)
+    rewards[fresh] = 0
+    return Rollout(
+        states=torch.randn(T_MAX, N_E, *shape, generator=random),
+        actions=torch.randint(num_actions, (T_MAX, N_E), generator=random),
+        rewards=rewards,
+        terminated=terminated,
+        fresh=fresh,
+        last_states=torch.randn(N_E, *shape, generator=random),
+        last_values=torch.randn(N_E, generator=random),
+    )
+
+
+def literal_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -> tuple[Tensor, Tensor, Tensor]:
+    """Algorithm 1, lines 12–18: one sample at a time, plain sums; −dθ's objective, dθ_v's objective, the entropy."""
+    policy, value, entropy = torch.zeros(()), torch.zeros(()), torch.zeros(())
+    for i in range(N_E):
+        R = rollout.last_values[i]  # noqa: N806, the paper's letter
+        for t in reversed(range(T_MAX)):
+            logits, v = network(rollout.states[t, i].unsqueeze(0))
+            if rollout.fresh[t, i]:
+                R = v.detach()[0]  # noqa: N806
+                continue
+            R = rollout.rewards[t, i] + config.gamma * (0.0 if rollout.terminated[t, i] else R)  # noqa: N806
+            pi = torch.softmax(logits[0], dim=-1)
+            policy = policy - (R - v.detach()[0]) * torch.log(pi[rollout.actions[t, i]])
+            value = value + (R - v[0]) ** 2
+            entropy = entropy - sum((p * torch.log(p) for p in pi), torch.zeros(()))
+    samples = N_E * T_MAX
+    return policy / samples, value / samples, entropy / samples
+
+
+def found(network: ActorCritic, rollout: Rollout, config: PaacConfig) -> tuple[WeightedLosses, list[Tensor]]:
+    """Return the losses and gradients that training computes, after acting as it does."""
+    parameters = FlatParameters(network)
+    tape = tape_of(network.body, N_E * T_MAX, SideBySide(2))
+    for states in rollout.states:
+        tape.act(network.prepare(states))
+    losses = paac.find_gradients(network, tape, rollout, config)
+    parameters.written()
+    return losses, [p.grad.clone() for p in network.parameters() if p.grad is not None]
+
+
+@pytest.mark.parametrize(("env", "shape"), [("CartPole-v1", (4,)), ("ALE/Pong-v5", (4, 84, 84))])
+def test_losses_and_gradients_equal_a_literal_transcription_of_algorithm_1(env: str, shape: tuple[int, ...]) -> None:
+    config = PaacConfig(env=env, num_envs=N_E, t_max=T_MAX, entropy_cost=0.03, value_cost=0.7)
+    torch.manual_seed(1)
+    network = networks.build(config, shape, Discrete(5))
+    rollout = made_rollout(shape, 5)
+
+    losses, gradients = found(network, rollout, config)
+    policy, value, entropy = literal_losses(network, rollout, config)
+    expected = torch.autograd.grad(policy - 0.03 * entropy + 0.7 * value, list(network.parameters()))
+
+    means = [losses.mean(part) for part in (losses.policy, losses.value, losses.entropy)]
+    assert means == pytest.approx([policy.item(), value.item(), entropy.item()], rel=1e-4)
+    for ours, theirs in zip(gradients, expected, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
+
+
+def test_what_happens_on_a_fresh_row_changes_no_gradient() -> None:
+    config = PaacConfig(env="CartPole-v1", num_envs=N_E, t_max=T_MAX)
+    network = networks.build(config, (4,), Discrete(5))
+    rollout = made_rollout((4,), 5)
+    _, before = found(network, rollout, config)
+
+    rollout.actions[2, 0] = (rollout.actions[2, 0] + 1) % 5
+    rollout.states[2, 0] += 1  # the row after a terminal state
+    _, after = found(network, rollout, config)
+
+    for ours, theirs in zip(after, before, strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_the_sampler_draws_from_the_policy() -> None:
+    probabilities = torch.tensor([0.5, 0.3, 0.15, 0.05])
+    sample = paac.Sampler(seed=4, device=torch.device("cpu"))
+
+    sample.begin(draws=40_000, actions=4)
+    drawn = torch.cat([sample(probabilities.log().expand(20_000, 4)) for _ in range(2)])
+
+    frequencies = torch.bincount(drawn, minlength=4) / 40_000
+    assert torch.allclose(frequencies, probabilities, atol=4 * math.sqrt(0.25 / 40_000))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        PaacConfig(env="CartPole-v1", num_envs=4, total_steps=600, learning_rate=0.01),
+        PaacConfig(env="ALE/Pong-v5", num_envs=4, num_workers=2, total_steps=300, precision="float32"),
+    ],
+    ids=["vector", "pixels"],
+)
+def test_a_seeded_run_repeats_exactly_and_another_seed_does_not(config: PaacConfig) -> None:
+    def weights(seed: int) -> bytes:
+        run = NullRun()
+        paac.train(config.model_copy(update={"seed": seed}), run)
+        return b"".join(tensor.numpy().tobytes() for tensor in run.saved[-1].tensors.values())
+
+    assert weights(1) == weights(1)
+    assert weights(1) != weights(2)
+
+
+def test_a_restored_run_goes_on_at_its_step_with_the_same_network_and_statistics() -> None:
+    config = PaacConfig(env="CartPole-v1", num_envs=4, total_steps=400)
+    first = NullRun(stop_at_step=200)
+    paac.train(config, first)
+    saved = first.saved[-1]
+    second = NullRun(restored=saved, stop_at_step=saved.step)
+    second.step = saved.step
+
+    paac.train(config, second)  # asked to stop at once: saves what it restored
+
+    assert second.saved[-1].step == saved.step
+    for name, tensor in saved.tensors.items():
+        assert torch.equal(second.saved[-1].tensors[name], tensor), name
+
+
+def test_steps_count_decisions_and_frames_count_emulator_frames() -> None:
+    run = NullRun()
+    paac.train(PaacConfig(env="ALE/Pong-v5", num_envs=2, num_workers=1, t_max=5, total_steps=20), run)
+    assert (run.step, run.frames) == (20, 80)
+
+
+@pytest.mark.parametrize("num_envs", [16, 64, 256])
+def test_the_learning_rate_grows_with_the_number_of_environments(num_envs: int) -> None:
+    run = NullRun(stop_at_step=1)
+    config = PaacConfig(
+        env="CartPole-v1",
+        num_envs=num_envs,
+        learning_rate=0.0007,
+        learning_rate_scale="num_envs",
+        learning_rate_decay="none",
+    )
+    paac.train(config, run)
+    assert run.reported[0]["train/learning_rate"] == pytest.approx(0.0007 * num_envs)
+    assert run.step == 5 * num_envs
+
+
+def test_time_is_shared_among_environment_selection_and_learning() -> None:
+    run = NullRun()
+    paac.train(PaacConfig(env="ALE/Pong-v5", num_envs=2, num_workers=1, total_steps=40), run)
+    shares = [run.reported[-1][f"time/{activity}"] for activity in ("environment", "selection", "learning")]
+    assert all(0 < share < 1 for share in shares)
+    assert sum(shares) == pytest.approx(1)
+
+
+def test_the_cartpole_preset_learns_within_a_third_of_its_steps() -> None:
+    preset = PRESETS["paac-cartpole"].config
+    assert isinstance(preset, PaacConfig)
+    run = NullRun(stop_at_step=preset.total_steps // 3)
+    paac.train(preset, run)
+    last = [episode_return for _, _, episode_return, _ in run.episodes[-20:]]
+    assert np.mean(last) >= 400

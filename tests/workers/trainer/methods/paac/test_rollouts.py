@@ -1,0 +1,83 @@
+"""Rollouts: states stand beside their actions, whichever half of the environments they came from."""
+
+import torch
+from torch import Tensor
+
+from workers.contract.config import PaacConfig
+from workers.trainer.environments.environments import AtariEnvironments
+from workers.trainer.environments.episodes import EpisodeBook
+from workers.trainer.methods.paac.rollouts import Actors
+from workers.trainer.run.run import NullRun
+
+CPU = torch.device("cpu")
+
+
+def book(num_envs: int = 4) -> EpisodeBook:
+    return EpisodeBook(NullRun(), num_envs, frames_per_step=4, step=0)
+
+
+def by_pixels(states: Tensor) -> Tensor:
+    """A policy that depends only on the state."""
+    return states.flatten(1).long().sum(1) % 4
+
+
+def worth(states: Tensor) -> Tensor:
+    """A value that depends only on the state."""
+    return states.flatten(1).sum(1, dtype=torch.float32)
+
+
+def test_two_halves_together_see_what_each_would_see_alone() -> None:
+    config = PaacConfig(env="ALE/Breakout-v5", num_envs=4, num_workers=2, t_max=6, clip_rewards=False)
+    actors = Actors(config, seed=3, device=CPU)
+    actors.reset(lambda observations: observations)
+    rollouts = []
+    for _ in range(5):
+        seen = actors.rollout(by_pixels, worth, book())
+        assert torch.equal(seen.last_values, worth(seen.last_states))
+        rollouts.append((seen.states.clone(), seen.actions.clone(), seen.rewards.clone(), seen.last_states.clone()))
+    actors.close()
+
+    for part, seed in enumerate((6, 7)):
+        columns = slice(2 * part, 2 * part + 2)
+        alone = AtariEnvironments("ALE/Breakout-v5", 2, 1, config.max_noops, seed)
+        state = torch.from_numpy(alone.reset())
+        for states, actions, rewards, last_states in rollouts:
+            for t in range(config.t_max):
+                assert torch.equal(states[t, columns], state)
+                assert torch.equal(actions[t, columns], by_pixels(state))
+                alone.send(by_pixels(state).numpy())
+                step = alone.receive()
+                assert rewards[t, columns].tolist() == step.rewards.tolist()
+                state = torch.from_numpy(step.observations)
+            assert torch.equal(last_states[columns], state)
+        alone.close()
+
+
+def test_an_odd_number_of_environments_is_split_too() -> None:
+    config = PaacConfig(env="ALE/Pong-v5", num_envs=3, num_workers=2, t_max=2)
+    actors = Actors(config, seed=1, device=CPU)
+    actors.reset(lambda observations: observations)
+    told = book(3)
+    rollout = actors.rollout(lambda states: torch.zeros(len(states), dtype=torch.int64), worth, told)
+    actors.close()
+    assert rollout.states.shape == (2, 3, 4, 84, 84)
+    assert (told.step, told.frames) == (6, 24)
+
+
+def test_lost_lives_end_returns_only_when_the_configuration_says_so() -> None:
+    def ends(life_loss_ends_episode: bool) -> int:
+        config = PaacConfig(
+            env="ALE/Breakout-v5",
+            num_envs=4,
+            num_workers=2,
+            max_noops=1,
+            t_max=60,
+            life_loss_ends_episode=life_loss_ends_episode,
+        )
+        actors = Actors(config, seed=1, device=torch.device("cpu"))
+        actors.reset(lambda observations: observations)
+        rollout = actors.rollout(lambda states: torch.zeros(len(states), dtype=torch.int64), worth, book())
+        actors.close()
+        return int(rollout.terminated.sum())
+
+    assert ends(life_loss_ends_episode=False) < ends(life_loss_ends_episode=True)

@@ -1,0 +1,65 @@
+"""The registry of methods: it is complete, other modules ask it, and a new method needs no other entry."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import TypeAdapter
+
+from tests.workers.trainer import made_method
+from tests.workers.trainer.made_method import StillConfig
+from workers.contract import events
+from workers.contract.config import CONFIGURATIONS, methods_for
+from workers.contract.config.problems import title_of
+from workers.contract.events import event_adapter
+from workers.contract.games import ENVIRONMENTS
+from workers.trainer import replay, session
+from workers.trainer.launching import Launch
+from workers.trainer.methods import METHODS
+from workers.trainer.run.journal import Journal
+from workers.trainer.stopping import StopRequest
+
+ROOT = Path(__file__).parents[4]
+# Besides the methods themselves, only A3C's agents belong to a single method.
+OF_METHODS = ("workers/trainer/methods/", "workers/trainer/networks/agents.py")
+IN_THE_CONTRACT = ("games.py", "config/fields.py", "config/problems.py", "config/value_based.py")
+
+
+def sources() -> list[Path]:
+    """Return the sources that work for any method."""
+    trainer = [
+        path
+        for path in (ROOT / "workers/trainer").rglob("*.py")
+        if not str(path.relative_to(ROOT)).startswith(OF_METHODS)
+    ]
+    contract = [ROOT / "workers/contract" / name for name in IN_THE_CONTRACT]
+    return [*trainer, *contract, ROOT / "backend/runs/configs.py", ROOT / "backend/configuration.py"]
+
+
+def test_every_configuration_has_its_method() -> None:
+    assert {name: method.config for name, method in METHODS.items()} == CONFIGURATIONS
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_source_for_any_method_names_no_method(path: Path) -> None:
+    named = "|".join([*METHODS, *(method.config.__name__ for method in METHODS.values())])
+    assert re.findall(rf"\b({named})\b", path.read_text()) == []
+
+
+def test_a_new_method_is_known_to_the_contract_by_its_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    made_method.register(monkeypatch)
+    assert title_of("still") == "Still"
+    assert methods_for(ENVIRONMENTS["Arcadia/Target-v0"]) == ["a3c", "still"]
+    assert StillConfig(env="ALE/Pong-v5").shape["network"] == "nips"
+
+
+def test_a_new_method_is_trained_and_played_by_its_entry_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made_method.register(monkeypatch)
+    with Journal(tmp_path) as journal:
+        launch = Launch(StillConfig(), tmp_path, resume=False, progress_bar=False)
+        assert session.train(launch, journal, StopRequest()) == 0
+    told = [event_adapter.validate_json(line) for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
+    assert (told[0].kind, told[-1].kind, told[-1].step) == ("started", "finished", 10)
+    (saved,) = [event for event in told if isinstance(event, events.Checkpoint)]
+    monkeypatch.setattr(replay, "config_adapter", TypeAdapter(StillConfig))  # as if the union named it
+    assert replay.record(tmp_path, saved.checkpoint.file).complete

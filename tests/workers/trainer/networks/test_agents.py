@@ -1,0 +1,88 @@
+"""A3C's agents: their trunks, and a tape that recalls their outputs."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from workers.contract.config import A3cConfig
+from workers.contract.spaces import ActionSpace, Continuous, Discrete
+from workers.trainer.learning.optimizers import FlatParameters
+from workers.trainer.networks import agents
+from workers.trainer.networks.agents import AgentTape
+
+PIXELS, READINGS = (4, 84, 84), (3,)
+NUMBERS = Continuous((-1.0,), (1.0,))
+
+
+@pytest.mark.parametrize(
+    ("fields", "actions", "trunks"),
+    [
+        ({"env": "CartPole-v1"}, Discrete(2), 1),
+        ({"env": "CartPole-v1", "value_network": "separate"}, Discrete(2), 2),
+        ({"env": "Pendulum-v1"}, NUMBERS, 2),
+        ({"env": "Pendulum-v1", "value_network": "shared"}, NUMBERS, 1),
+    ],
+)
+def test_v_has_a_separate_network_if_the_run_asks_for_it(
+    fields: dict[str, Any], actions: ActionSpace, trunks: int
+) -> None:
+    agent = agents.build(A3cConfig(**fields), READINGS, actions)
+    assert len(agent.bodies) == trunks
+
+
+def test_a_separate_value_network_shares_nothing_with_the_policy() -> None:
+    agent = agents.build(A3cConfig(env="CartPole-v1", value_network="separate", lstm_units=3), READINGS, Discrete(2))
+    numbers, values, _ = agent(torch.randn(1, 3), agent.blank)
+    of_policy = torch.autograd.grad(numbers.sum(), list(agent.parameters()), allow_unused=True)
+    of_value = torch.autograd.grad(values.sum(), list(agent.parameters()), allow_unused=True)
+    assert all((a is None) != (b is None) for a, b in zip(of_policy, of_value, strict=True))
+
+
+@pytest.mark.parametrize("value_network", ["shared", "separate"])
+@pytest.mark.parametrize("lstm_units", [0, 8])
+@pytest.mark.parametrize(
+    ("fields", "shape", "dtype", "exactness"),
+    [
+        ({"env": "ALE/Pong-v5"}, PIXELS, torch.float32, 1e-3),
+        ({"env": "ALE/Pong-v5"}, PIXELS, torch.bfloat16, 0.1),
+        ({"env": "ALE/Pong-v5", "network": "nature"}, PIXELS, torch.float32, 1e-3),
+        ({"env": "CartPole-v1"}, READINGS, torch.float32, 1e-5),
+        ({"env": "CartPole-v1", "hidden_layers": 1, "activation": "relu"}, READINGS, torch.float32, 1e-5),
+        ({"env": "CartPole-v1", "hidden_layers": 3}, READINGS, torch.float32, 1e-5),
+    ],
+)
+def test_the_tape_recalls_the_agents_outputs_and_computes_its_gradients(
+    fields: dict[str, Any],
+    shape: tuple[int, ...],
+    dtype: torch.dtype,
+    exactness: float,
+    lstm_units: int,
+    value_network: str,
+) -> None:
+    torch.manual_seed(0)
+    config = A3cConfig.model_validate({**fields, "lstm_units": lstm_units, "value_network": value_network})
+    agent = agents.build(config, shape, Discrete(6), dtype)
+    seen = [torch.randint(256, (1, *shape)).to(torch.uint8 if shape == PIXELS else torch.float32) for _ in range(3)]
+    parameters = FlatParameters(agent)
+    numbers, values, memory = agent(torch.cat(seen), agent.blank)
+    of_numbers, of_values = torch.randn_like(numbers), torch.randn_like(values)
+    parameters.backward((numbers * of_numbers).sum() + (values * of_values).sum())
+    wanted = parameters.gradients.clone()
+
+    tape = AgentTape(agent)
+    parameters.gradients.fill_(float("nan"))
+    for _ in range(2):  # the second round checks that rewinding drops the first
+        tape.rewind(agent.blank)
+        acted = torch.cat([tape.act(agent.prepare(each)) for each in seen])
+    recalled = tape.recall()
+    tape.backward(of_numbers, of_values)
+    parameters.written()
+
+    def close(ours: object, theirs: object) -> None:
+        torch.testing.assert_close(ours, theirs, rtol=exactness, atol=exactness)
+
+    close(acted, numbers.detach())
+    close(recalled, (numbers.detach(), values.detach()))
+    close(tape.memory, memory)
+    close(parameters.gradients / wanted.norm(), wanted / wanted.norm())

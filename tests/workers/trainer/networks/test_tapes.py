@@ -1,0 +1,102 @@
+"""Tapes against autograd over an ordinary forward pass."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from workers.contract.config import Network
+from workers.trainer.learning.optimizers import FlatParameters
+from workers.trainer.networks.bodies import ARCHITECTURES, PixelBody, VectorBody, prepared
+from workers.trainer.networks.side_by_side import SideBySide
+from workers.trainer.networks.tapes import Tape, tape_of
+
+ROWS = 12
+
+
+def made(network: Network, dtype: torch.dtype) -> tuple[PixelBody, Tensor, Tensor]:
+    """Make a body, states and a gradient of their features."""
+    torch.manual_seed(1)
+    body = PixelBody((4, 84, 84), *ARCHITECTURES[network]).to(dtype)
+    states = prepared(torch.randint(0, 256, (ROWS, 4, 84, 84), dtype=torch.uint8), dtype)
+    return body, states, torch.randn(ROWS, body.features).to(dtype)
+
+
+def shown(tape: Tape, states: Tensor) -> Tensor:
+    """Act on all states in batches of unequal size."""
+    tape.rewind()
+    return torch.cat([tape.act(batch) for batch in states.split([3, 4, 5])])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
+@pytest.mark.parametrize("network", ["nips", "nature", "large-stride-3"])
+def test_kept_features_have_the_gradients_of_an_ordinary_forward_pass(network: Network, dtype: torch.dtype) -> None:
+    body, states, gradient = made(network, dtype)
+    tape = tape_of(body, ROWS)
+    expected = body(states)
+    wanted = torch.autograd.grad(expected, list(body.parameters()), gradient)
+
+    acted = shown(tape, states)
+    features = tape.features(states)
+    found = torch.autograd.grad(features, list(body.parameters()), gradient)
+
+    near = 1e-5 if dtype is torch.float32 else 0.02
+    torch.testing.assert_close(acted, expected.detach(), rtol=near, atol=near)
+    torch.testing.assert_close(features, expected, rtol=near, atol=near)
+    parameters = FlatParameters(body)
+    tape.backward(states, gradient)
+    parameters.written()
+    for ours, theirs, written in zip(found, wanted, body.parameters(), strict=True):
+        assert (ours - theirs).norm() <= near * theirs.norm()
+        assert torch.equal(ours, written.grad)  # type: ignore[arg-type]
+
+
+def test_several_threads_give_the_same_gradients_every_time() -> None:
+    body, states, gradient = made("nips", torch.float32)
+    found: list[list[Tensor]] = []
+    for threads in (1, 3, 3):
+        tape = tape_of(body, ROWS, SideBySide(threads))
+        shown(tape, states)
+        found.append(list(torch.autograd.grad(tape.features(states), list(body.parameters()), gradient)))
+
+    alone, together, again = found
+    for one, three, repeated in zip(alone, together, again, strict=True):
+        torch.testing.assert_close(one, three, rtol=1e-3, atol=1e-4)
+        assert torch.equal(three, repeated)
+
+
+def test_a_rewound_tape_keeps_the_new_states_only() -> None:
+    body, states, gradient = made("nips", torch.float32)
+    tape = tape_of(body, ROWS)
+    shown(tape, states.flip(0))
+    body.hidden.weight.data.mul_(1.1)
+
+    shown(tape, states)
+
+    wanted = torch.autograd.grad(body(states), list(body.parameters()), gradient)
+    found = torch.autograd.grad(tape.features(states), list(body.parameters()), gradient)
+    for ours, theirs in zip(found, wanted, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+def test_a_tape_refuses_to_recall_states_that_it_has_not_seen() -> None:
+    body, states, _ = made("nips", torch.float32)
+    tape = tape_of(body, ROWS)
+    tape.act(states[:5])
+    with pytest.raises(ValueError, match="keeps 5 states, but 12 were given"):
+        tape.features(states)
+
+
+def test_a_vector_tape_runs_the_body_again() -> None:
+    body = VectorBody((4,), 8)
+    tape, states = tape_of(body, ROWS), torch.randn(ROWS, 4)
+    # A batch that is multiplied in parts may be summed in another order.
+    torch.testing.assert_close(shown(tape, states), body(states))
+    assert tape.features(states).requires_grad
+
+    gradient = torch.randn(ROWS, 8)
+    wanted = torch.autograd.grad(body(states), list(body.parameters()), gradient)
+    FlatParameters(body)
+    torch.testing.assert_close(tape.recall(states), body(states))
+    tape.backward(states, gradient)
+    for parameter, theirs in zip(body.parameters(), wanted, strict=True):
+        torch.testing.assert_close(parameter.grad, theirs)

@@ -1,0 +1,164 @@
+"""Checkpoints come back exactly, and a damaged one is found out."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from workers.contract import layout
+from workers.contract.presets import PRESETS
+from workers.trainer.run import checkpoints
+from workers.trainer.run.checkpoints import CheckpointError
+from workers.trainer.run.run import TrainingState, snapshot
+
+CONFIG = PRESETS["paac-cartpole"].config
+
+
+def state(step: int = 100) -> TrainingState:
+    """Make a state with tensors of several shapes and types."""
+    tensors = {
+        "network.weight": torch.randn(3, 4, generator=torch.Generator().manual_seed(step)),
+        "network.bias": torch.arange(3, dtype=torch.bfloat16),
+        "optimizer.count": torch.tensor(7),
+        "sampler.random": torch.Generator().manual_seed(1).get_state(),
+    }
+    return TrainingState(step, 4 * step, tensors, {"counter": 3, "list": [1, "two", None]})
+
+
+def write(directory: Path, step: int = 100) -> Path:
+    """Write a checkpoint and return its path."""
+    return directory / checkpoints.write(directory, state(step), CONFIG, {"torch": "1"}).file
+
+
+def flip_a_byte(path: Path) -> None:
+    """Damage a file in its middle."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_state_comes_back_exactly(tmp_path: Path) -> None:
+    written = state()
+    checkpoints.write(tmp_path, written, CONFIG, {})
+    checkpoint = checkpoints.newest(tmp_path, pytest.fail)
+    assert checkpoint is not None
+    read = checkpoint.state
+    assert (read.step, read.frames, read.facts) == (100, 400, {"counter": 3, "list": [1, "two", None]})
+    assert read.tensors.keys() == written.tensors.keys()
+    for name, tensor in written.tensors.items():
+        assert read.tensors[name].dtype == tensor.dtype
+        assert torch.equal(read.tensors[name], tensor)
+    assert checkpoint.config == CONFIG.model_dump(mode="json")
+
+
+def test_a_random_state_goes_on_where_it_was(tmp_path: Path) -> None:
+    random = torch.Generator().manual_seed(5)
+    torch.randn(10, generator=random)
+    checkpoints.write(tmp_path, TrainingState(1, 1, {"random": random.get_state()}), CONFIG, {})
+    expected = torch.randn(3, generator=random)
+    restored = torch.Generator()
+    restored.set_state(checkpoints.read(tmp_path / layout.checkpoint_file(1)).state.tensors["random"])
+    assert torch.equal(torch.randn(3, generator=restored), expected)
+
+
+def test_the_file_is_plain_safetensors_and_its_manifest_holds_its_hash(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    assert "network.weight" in load_file(path)
+    manifest = json.loads(path.with_suffix(".json").read_text())
+    assert manifest == {
+        "file": "checkpoints/step-000000000100.safetensors",
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "bytes": path.stat().st_size,
+        "step": 100,
+        "frames": 400,
+    }
+
+
+def test_the_same_state_makes_the_same_file(tmp_path: Path) -> None:
+    assert write(tmp_path / "a").read_bytes() == write(tmp_path / "b").read_bytes()
+
+
+def test_the_newest_is_taken(tmp_path: Path) -> None:
+    for step in (9, 100, 20):
+        write(tmp_path, step)
+    checkpoint = checkpoints.newest(tmp_path, pytest.fail)
+    assert checkpoint is not None
+    assert checkpoint.state.step == 100
+
+
+def test_without_checkpoints_there_is_nothing_to_go_on_from(tmp_path: Path) -> None:
+    assert checkpoints.newest(tmp_path, pytest.fail) is None
+
+
+@pytest.mark.parametrize("damage", ["flip", "truncate", "remove", "manifest"])
+def test_a_damaged_newest_gives_way_to_the_one_before_and_is_spoken_of(tmp_path: Path, damage: str) -> None:
+    write(tmp_path, 50)
+    path = write(tmp_path, 100)
+    match damage:
+        case "flip":
+            flip_a_byte(path)
+        case "truncate":
+            path.write_bytes(path.read_bytes()[:-10])
+        case "remove":
+            path.unlink()
+        case _:
+            path.with_suffix(".json").write_text("{")
+    warnings: list[str] = []
+    checkpoint = checkpoints.newest(tmp_path, warnings.append)
+    assert checkpoint is not None
+    assert checkpoint.state.step == 50
+    assert len(warnings) == 1
+    assert "step-000000000100" in warnings[0]
+    assert "going on from step 50" in warnings[0]
+
+
+def test_when_all_are_damaged_it_says_what_to_do(tmp_path: Path) -> None:
+    flip_a_byte(write(tmp_path, 50))
+    flip_a_byte(write(tmp_path, 100))
+    with pytest.raises(CheckpointError, match=r"no checkpoint can be read: .*100.*50.*delete"):
+        checkpoints.newest(tmp_path, pytest.fail)
+
+
+def test_a_manifest_cannot_name_a_file_elsewhere(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    manifest = json.loads(path.with_suffix(".json").read_text())
+    path.rename(tmp_path / "elsewhere.safetensors")
+    path.with_suffix(".json").write_text(json.dumps({**manifest, "file": "../elsewhere.safetensors"}))
+    with pytest.raises(CheckpointError, match="cannot be read"):
+        checkpoints.newest(tmp_path, pytest.fail)
+
+
+def test_prune_keeps_only_what_it_is_told(tmp_path: Path) -> None:
+    for step in (1, 2, 3):
+        write(tmp_path, step)
+    checkpoints.prune(tmp_path, [layout.checkpoint_file(2)])
+    assert sorted(path.name for path in (tmp_path / "checkpoints").iterdir()) == [
+        "step-000000000002.json",
+        "step-000000000002.safetensors",
+    ]
+
+
+def test_tidy_removes_what_has_no_manifest(tmp_path: Path) -> None:
+    write(tmp_path, 1)
+    write(tmp_path, 2).with_suffix(".json").unlink()
+    (tmp_path / "checkpoints/.step-000000000003.safetensors.tmp").write_bytes(b"half")
+    checkpoints.tidy(tmp_path)
+    assert len(list((tmp_path / "checkpoints").iterdir())) == 2
+
+
+def test_a_snapshot_does_not_change_with_the_training(tmp_path: Path) -> None:
+    flat = torch.zeros(32)
+    # Overlapping and strided, as views of a flat buffer may be.
+    views = {
+        "first": flat[:16].view(4, 4).t(),
+        "second": flat[8:],
+    }
+    copy = snapshot(TrainingState(1, 1, views))
+    flat.add_(1)
+    checkpoints.write(tmp_path, copy, CONFIG, {})
+    read = checkpoints.read(tmp_path / layout.checkpoint_file(1)).state.tensors
+    assert not read["first"].any()
+    assert not read["second"].any()

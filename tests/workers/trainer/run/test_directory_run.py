@@ -1,0 +1,307 @@
+"""What a run in a directory writes, and when."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.workers.trainer.trainers import assert_unbroken, of_kind, read_events
+from tests.workers.waiting import wait_until
+from workers.contract import events, layout
+from workers.contract.config import PaacConfig
+from workers.contract.events import RolePlace
+from workers.trainer.run import checkpoints, durable_files
+from workers.trainer.run.checkpoints import CheckpointError
+from workers.trainer.run.directory_run import DirectoryRun
+from workers.trainer.run.journal import Journal
+from workers.trainer.run.recorder import Recorder
+from workers.trainer.run.run import NullRun, Run, TrainingState
+
+CONFIG = PaacConfig(env="CartPole-v1", total_steps=1000, checkpoint_seconds=3600, checkpoints_kept=4)
+NO_REPLAY = (sys.executable, "-c", "raise SystemExit('no picture')")
+# Writes the file that a real one would, and describes it.
+REPLAYS = (
+    sys.executable,
+    "-c",
+    "import json, pathlib, sys; from workers.contract import layout; step = int(sys.argv[2][-24:-12]);"
+    "file = pathlib.Path(sys.argv[1]) / layout.replay_file(step); file.parent.mkdir(exist_ok=True); file.touch();"
+    "print(json.dumps(dict(file=layout.replay_file(step), poster='none', episode_return=1.0, length=1, seconds=1.0,"
+    "complete=True)))",
+)
+PLACE = RolePlace(kind="bundle", number=0, host="sun (10.0.0.1)", times_lost=0)
+OpenRun = Callable[..., DirectoryRun]
+
+
+@pytest.fixture
+def open_run(tmp_path: Path) -> Iterator[OpenRun]:
+    """Yield a function that begins an attempt, or the next one, in tmp_path."""
+    opened: list[tuple[DirectoryRun, Journal]] = []
+
+    def close() -> None:
+        for run, journal in opened:
+            run.close()
+            journal.close()
+        opened.clear()
+
+    def open_next(recorder_command: Sequence[str] = NO_REPLAY) -> DirectoryRun:
+        close()
+        newest = checkpoints.newest(tmp_path, pytest.fail)
+        journal = Journal(tmp_path)
+        device = torch.device("cpu")
+        restored = newest.state if newest else None
+        recorder = Recorder(tmp_path, recorder_command)
+        run = DirectoryRun(tmp_path, CONFIG, journal, device, {}, restored, bool, recorder, None)
+        opened.append((run, journal))
+        return run
+
+    yield open_next
+    close()
+
+
+def state(step: int) -> TrainingState:
+    """Return a small state."""
+    return TrainingState(step, step, {"weights": torch.full((3,), float(step))}, {"count": step})
+
+
+def save(run: DirectoryRun, step: int) -> None:
+    """Save a step and see its checkpoint announced."""
+    run.save(state(step))
+    wait_until(lambda: announced(run, step))
+
+
+def announced(run: DirectoryRun, step: int) -> bool:
+    """Let the run do its rounds and say whether the step's checkpoint has been announced."""
+    run._next_tick = 0
+    run.advance(step, step)
+    return any(event.step == step for event in of_kind(run._directory, events.Checkpoint))
+
+
+def block(directory: Path, step: int) -> None:
+    """Make a step's checkpoint impossible to write."""
+    durable_files.temporary(directory / layout.checkpoint_file(step)).mkdir(parents=True)
+
+
+def files(directory: Path) -> list[int]:
+    """Return the steps whose checkpoint files are there."""
+    return sorted(int(path.stem[5:]) for path in (directory / "checkpoints").glob("*.safetensors"))
+
+
+def test_both_kinds_of_run_are_what_an_algorithm_expects(open_run: OpenRun) -> None:
+    runs: list[Run] = [open_run(), NullRun()]
+    for run in runs:
+        assert not run.should_stop()
+        run.advance(5, 5)
+        run.episode(5, 5, 1.0, 5)
+        run.metrics({"train/entropy": 0.5})
+        run.save(state(5))
+        run.roles([PLACE])
+
+
+def test_a_method_may_report_many_updates_at_once(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    told: dict[str, float] = {}
+
+    def rates_are_told() -> bool:
+        run.advance(run.step + 50, run.frames + 50, updates=10)
+        run.metrics({})
+        told.update(of_kind(tmp_path, events.Metrics)[-1].values)
+        return "throughput/updates_per_second" in told
+
+    wait_until(rates_are_told)
+    assert told["throughput/steps_per_second"] == pytest.approx(5 * told["throughput/updates_per_second"])
+
+
+def test_metrics_carry_every_episode_since_the_last(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    for step in (10, 20):
+        run.advance(step, 4 * step)
+        run.episode(step - 1, 4 * step - 4, float(step), 7)
+        run.episode(step, 4 * step, -1.0, 3)
+        run.metrics({"train/entropy": torch.tensor(0.5).item()})
+    first, second = of_kind(tmp_path, events.Metrics)
+    assert (first.step, first.frames, second.step) == (10, 40, 20)
+    assert [(e.step, e.frames, e.episode_return, e.length) for e in second.episodes] == [
+        (19, 76, 20.0, 7),
+        (20, 80, -1.0, 3),
+    ]
+    assert first.values["train/entropy"] == 0.5
+    assert first.values["system/rss_bytes"] > 1e6
+
+
+def test_very_many_episodes_are_spread_over_events(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    for step in range(2500):
+        run.episode(step, step, 0.0, 1)
+    run.metrics({"train/entropy": 0.5})
+    reported = of_kind(tmp_path, events.Metrics)
+    assert [len(event.episodes) for event in reported] == [1000, 1000, 500]
+    assert [episode.step for event in reported for episode in event.episodes] == list(range(2500))
+    assert [bool(event.values) for event in reported] == [True, False, False]
+
+
+def test_who_is_where_is_an_event_that_lists_all_roles(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    run.advance(10, 40)
+    places = [PLACE, PLACE.model_copy(update={"number": 1, "times_lost": 2})]
+    run.roles(places)
+    (event,) = of_kind(tmp_path, events.Roles)
+    assert (event.step, event.frames, event.roles) == (10, 40, places)
+
+
+def test_metrics_are_due_at_most_a_few_times_a_second(open_run: OpenRun) -> None:
+    run = open_run()
+    assert run.metrics_due()
+    run.metrics({})
+    assert not run.metrics_due()
+    wait_until(run.metrics_due)
+
+
+def test_progress_tells_the_rate_and_the_time_left(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    step = 0
+
+    def progressed() -> bool:
+        nonlocal step
+        step += 1
+        run.advance(step, step)
+        return bool(of_kind(tmp_path, events.Progress))
+
+    wait_until(progressed)
+    progress = of_kind(tmp_path, events.Progress)[0]
+    assert progress.total_steps == 1000
+    assert progress.steps_per_second > 0
+    run.metrics({})
+    assert of_kind(tmp_path, events.Metrics)[-1].values["throughput/steps_per_second"] > 0
+    assert progress.seconds_left == pytest.approx(max(0, 1000 - progress.step) / progress.steps_per_second)
+
+
+def test_episodes_come_before_the_checkpoint_that_counts_them(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    run.episode(9, 9, 5.0, 9)
+    save(run, 10)
+    kinds = [event.kind for event in read_events(tmp_path)]
+    assert kinds.index("metrics") < kinds.index("checkpoint")
+    checkpoint = of_kind(tmp_path, events.Checkpoint)[0]
+    assert (checkpoint.step, checkpoint.return_mean, checkpoint.best) == (10, 5.0, True)
+    manifest = json.loads((tmp_path / "checkpoints/step-000000000010.json").read_text())
+    assert checkpoint.checkpoint.model_dump() == manifest
+
+
+def replays(directory: Path) -> list[int]:
+    """Return the steps whose replays are there."""
+    return sorted(int(path.stem[5:]) for path in (directory / "replays").glob("*.mp4"))
+
+
+def test_the_first_the_best_the_last_and_one_between_stay_on_disk(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    for step, mean in ((1, 1.0), (2, 9.0), (3, 3.0), (4, 4.0), (5, 5.0)):
+        for _ in range(100):
+            run.episode(step, step, mean, 1)
+        save(run, step)
+    last = of_kind(tmp_path, events.Checkpoint)[-1]
+    assert [int(name[-15:-12]) for name in last.kept] == [1, 2, 4, 5]
+    assert [event.best for event in of_kind(tmp_path, events.Checkpoint)] == [True, True, False, False, False]
+    # One that is being played is deleted after that.
+    wait_until(lambda: announced(run, 5) and files(tmp_path) == [1, 2, 4, 5])
+
+
+def test_every_checkpoint_that_stays_has_its_replay_and_no_other_has(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run(REPLAYS)
+    for step in range(1, 8):
+        save(run, step)
+    wait_until(lambda: announced(run, 7) and not run._recorder.in_use)
+    assert len(files(tmp_path)) == 4
+    assert replays(tmp_path) == files(tmp_path)
+    assert {event.step for event in of_kind(tmp_path, events.Video)} >= set(files(tmp_path))
+
+
+def test_a_recording_whose_checkpoint_went_meanwhile_is_not_announced(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run(REPLAYS)
+    save(run, 1)
+    save(run, 2)
+    wait_until(lambda: announced(run, 2) and run._recorder.in_use == [layout.checkpoint_file(2)])
+    run._kept = [layout.checkpoint_file(1)]
+    wait_until(lambda: announced(run, 2) and not run._recorder.in_use)
+    assert replays(tmp_path) == [1]
+    assert [event.step for event in of_kind(tmp_path, events.Video)] == [1]
+
+
+def test_a_resumed_run_plays_what_was_not_played_before(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run(REPLAYS)
+    save(run, 1)
+    wait_until(lambda: announced(run, 1) and of_kind(tmp_path, events.Video))
+    run.save(state(2))
+    run.complete("stopped by test")
+    resumed = open_run(REPLAYS)
+    wait_until(lambda: announced(resumed, 2) and replays(tmp_path) == [1, 2])
+    wait_until(lambda: announced(resumed, 2) and len(of_kind(tmp_path, events.Video)) == 2)
+    assert [event.step for event in of_kind(tmp_path, events.Video)] == [1, 2]
+
+
+def test_a_resumed_run_goes_on_with_state_returns_and_kept_files(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    for step, mean in ((1, 9.0), (2, 3.0), (3, 4.0)):
+        for _ in range(100):
+            run.episode(step, step, mean, 1)
+        save(run, step)
+    resumed = open_run()
+    assert resumed.restored is not None
+    assert (resumed.restored.step, resumed.restored.facts["count"]) == (3, 3)
+    assert torch.equal(resumed.restored.tensors["weights"], torch.full((3,), 3.0))
+    assert resumed.return_mean == 4.0
+    for _ in range(50):
+        resumed.episode(4, 4, 6.0, 1)
+    save(resumed, 4)
+    last = of_kind(tmp_path, events.Checkpoint)[-1]
+    assert (last.return_mean, last.best) == (5.0, False)
+    assert [int(name[-15:-12]) for name in last.kept] == [1, 2, 3, 4]
+    assert_unbroken(tmp_path)
+
+
+def test_saving_the_same_step_twice_makes_one_checkpoint(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    save(run, 10)
+    run.save(state(10))
+    run.complete("test")
+    assert len(of_kind(tmp_path, events.Checkpoint)) == 1
+
+
+def test_the_end_waits_for_the_last_checkpoint(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    run.save(state(10))
+    run.complete("stopped by test")
+    assert [event.kind for event in read_events(tmp_path)] == ["checkpoint", "stopped"]
+    assert of_kind(tmp_path, events.Stopped)[0].reason == "stopped by test"
+
+
+def test_a_checkpoint_that_fails_is_a_warning_and_the_next_one_heals(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    save(run, 1)
+    block(tmp_path, 2)
+    run.save(state(2))
+    run.save(state(3))
+    run.complete("test")
+    warning = next(event for event in of_kind(tmp_path, events.Log) if event.level == "warning")
+    assert "the checkpoint of step 2 could not be written" in warning.message
+    assert [event.step for event in of_kind(tmp_path, events.Checkpoint)] == [1, 3]
+    assert [int(name[-15:-12]) for name in of_kind(tmp_path, events.Checkpoint)[-1].kept] == [1, 3]
+
+
+def test_a_last_checkpoint_that_fails_fails_the_run(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    block(tmp_path, 2)
+    run.save(state(2))
+    with pytest.raises(CheckpointError, match="could not be written"):
+        run.complete("test")
+
+
+def test_a_replay_that_cannot_be_recorded_is_a_warning(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    run.save(state(1000))
+    run.complete("test")
+    message = of_kind(tmp_path, events.Log)[-1].message
+    assert message == "The replay of step 1,000 could not be recorded: no picture"
+    assert read_events(tmp_path)[-1].kind == "finished"

@@ -1,0 +1,111 @@
+"""The event file: unbroken over crashes, resumes and full disks."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.workers.trainer.trainers import assert_unbroken, read_events
+from workers.contract import events
+from workers.trainer.run.journal import DirectoryBusyError, Journal
+
+
+def test_seq_rises_by_one_from_one(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        for step in range(3):
+            journal.emit(events.Log, step=step, frames=4 * step, message=f"line {step}")
+    assert [(event.seq, event.step, event.frames) for event in read_events(tmp_path)] == [
+        (1, 0, 0),
+        (2, 1, 4),
+        (3, 2, 8),
+    ]
+
+
+def test_an_event_is_readable_before_the_journal_closes(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.emit(events.Log, step=0, frames=0, message="now")
+        assert len(read_events(tmp_path)) == 1
+
+
+def test_seq_goes_on_when_the_file_is_opened_again(tmp_path: Path) -> None:
+    for message in ("first", "second"):
+        with Journal(tmp_path) as journal:
+            journal.emit(events.Log, step=0, frames=0, message=message)
+    assert_unbroken(tmp_path)
+    assert len(read_events(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("torn", [b'{"seq":2,"time":1.0,"st', b"\0\0\0\0", b"\0\0\0\0\n", b'{"seq":2\n{"se'])
+def test_a_torn_last_line_is_cut_off(tmp_path: Path, torn: bytes) -> None:
+    with Journal(tmp_path) as journal:
+        journal.emit(events.Log, step=0, frames=0, message="whole")
+    with (tmp_path / "events.jsonl").open("ab") as file:
+        file.write(torn)
+    with Journal(tmp_path) as journal:
+        journal.emit(events.Log, step=0, frames=0, message="after the crash")
+    assert_unbroken(tmp_path)
+    assert [event.message for event in read_events(tmp_path) if event.kind == "log"] == ["whole", "after the crash"]
+
+
+def test_a_file_torn_in_its_first_line_begins_anew(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_bytes(b'{"seq":1,"ti')
+    with Journal(tmp_path) as journal:
+        journal.emit(events.Log, step=0, frames=0, message="first")
+    assert [event.seq for event in read_events(tmp_path)] == [1]
+
+
+def test_nan_and_infinity_travel_as_strings(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.emit(events.Metrics, step=0, frames=0, values={"a": math.nan, "b": math.inf, "c": -math.inf})
+    line = json.loads((tmp_path / "events.jsonl").read_text())
+    assert line["values"] == {"a": "NaN", "b": "Infinity", "c": "-Infinity"}
+
+
+def test_a_second_trainer_in_the_directory_is_refused(tmp_path: Path) -> None:
+    with Journal(tmp_path), pytest.raises(DirectoryBusyError, match="another trainer is at work"):
+        Journal(tmp_path)
+
+
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from workers.contract import events
+from workers.trainer.run.journal import Journal
+with Journal(Path(sys.argv[1])) as journal:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, resource.RLIM_INFINITY))
+    for step in range(10):
+        journal.emit(events.Log, step=step, frames=0, message="a line of some length")
+    print(journal.path.stat().st_size, journal.path.read_bytes().endswith(b"}\\n"))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+"""
+
+
+def test_events_of_a_full_disk_are_written_whole_when_there_is_room_again(tmp_path: Path) -> None:
+    shown = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(tmp_path)], check=True, capture_output=True, text=True, timeout=30
+    )
+    size, whole_lines = shown.stdout.split()
+    assert 0 < int(size) <= 300
+    assert whole_lines == "True"
+    assert [event.step for event in read_events(tmp_path)] == list(range(10))
+    assert_unbroken(tmp_path)
+
+
+def test_words_without_end_are_cut_and_an_event_too_long_to_send_becomes_a_warning(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.emit(events.Evaluation, step=1, frames=1, returns=[1 / 3] * 200_000)
+        journal.emit(events.Log, step=2, frames=2, message="\ud800" + "m" * 50_000)
+        journal.emit(events.Failed, step=3, frames=3, message="m" * 10**7, traceback="t" * 10**7 + "the end")
+    left_out, log, failed = read_events(tmp_path)
+    assert left_out.kind == "log"
+    assert (left_out.seq, left_out.step, left_out.level) == (1, 1, "warning")
+    assert "An event (evaluation) was left out" in left_out.message
+    assert log.kind == "log"
+    assert log.message == "\ufffd" + "m" * 9_999
+    assert failed.kind == "failed"
+    assert (len(failed.message), len(failed.traceback)) == (10_000, 100_000)
+    assert failed.traceback.endswith("the end")
+    assert (tmp_path / "events.jsonl").stat().st_size < 200_000

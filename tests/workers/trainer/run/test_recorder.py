@@ -1,0 +1,134 @@
+"""One recorder at a time, in the background, for every checkpoint that is still there."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+from workers.contract.events import CheckpointFile
+from workers.trainer.run.recorder import Recorder, Recording, Replay
+
+REPLAY = Replay("replays/a.mp4", "replays/a.png", episode_return=3.0, length=7, seconds=0.5, complete=True)
+PLAYS = (sys.executable, "-c", f"import json; print(json.dumps({asdict(REPLAY)!r}))")
+HANGS = (sys.executable, "-c", "import signal; signal.pause()")
+FAILS = (sys.executable, "-c", "print('noise'); raise RuntimeError('the weights do not fit')")
+
+
+def checkpoint(step: int) -> CheckpointFile:
+    """Name a checkpoint that no fake recorder reads."""
+    return CheckpointFile(file=f"checkpoints/{step}", sha256="0" * 64, bytes=1, step=step, frames=step)
+
+
+def recordings(recorder: Recorder, number: int) -> list[Recording]:
+    """Wait for so many recordings."""
+    found: list[Recording] = []
+
+    def enough() -> bool:
+        if recording := recorder.poll():
+            found.append(recording)
+        return len(found) == number
+
+    wait_until(enough)
+    return found
+
+
+def running(recorder: Recorder) -> psutil.Process:
+    """Return the process of the recording under way."""
+    recorder.poll()
+    assert recorder._process is not None
+    return psutil.Process(recorder._process.pid)
+
+
+@pytest.fixture
+def hanging(tmp_path: Path) -> Iterator[Recorder]:
+    """Yield a recorder whose recordings never end."""
+    recorder = Recorder(tmp_path, HANGS)
+    yield recorder
+    recorder.close()
+
+
+def test_every_checkpoint_gets_its_replay(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path, PLAYS)
+    for step in (1, 2, 3):
+        recorder.add(checkpoint(step))
+    found = recordings(recorder, 3)
+    assert [recording.checkpoint.step for recording in found] == [1, 3, 2]
+    assert [recording.outcome for recording in found] == [REPLAY] * 3
+    assert recorder.in_use == []
+
+
+def test_a_recorder_that_cannot_keep_up_spreads_the_replays_over_training(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path, PLAYS)
+    for step in range(0, 900, 100):
+        recorder.add(checkpoint(step))
+    assert [recording.checkpoint.step for recording in recordings(recorder, 5)] == [0, 800, 400, 200, 600]
+
+
+def test_one_at_a_time_and_less_urgent_than_training(hanging: Recorder) -> None:
+    hanging.add(checkpoint(1))
+    hanging.add(checkpoint(2))
+    first = running(hanging)
+    assert running(hanging) == first
+    assert hanging.in_use == ["checkpoints/1"]
+    assert first.nice() > psutil.Process().nice()
+
+
+def test_what_waits_for_a_deleted_checkpoint_is_dropped(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path, PLAYS)
+    for step in (1, 2, 3):
+        recorder.add(checkpoint(step))
+    recorder.forget_all_but(["checkpoints/2"])
+    assert [recording.checkpoint.step for recording in recordings(recorder, 1)] == [2]
+    assert recorder.poll() is None
+
+
+def test_a_failure_is_told_in_its_last_words(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path, FAILS)
+    recorder.add(checkpoint(1))
+    assert recordings(recorder, 1)[0].outcome == "RuntimeError: the weights do not fit"
+
+
+def test_a_killed_recorder_is_told_of(hanging: Recorder) -> None:
+    hanging.add(checkpoint(1))
+    running(hanging).kill()
+    assert recordings(hanging, 1)[0].outcome == "the recorder ended with status -9"
+
+
+def test_a_recording_without_end_is_ended(hanging: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.trainer.run.recorder.RECORDING_SECONDS", 0.0)
+    hanging.add(checkpoint(1))
+    assert recordings(hanging, 1)[0].outcome == "it took longer than 0 minutes"
+
+
+def test_draining_gives_all_that_comes_in_time(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path, PLAYS)
+    for step in (1, 2):
+        recorder.add(checkpoint(step))
+    assert [recording.checkpoint.step for recording in recorder.drain(60, give_up=bool)] == [1, 2]
+
+
+def test_draining_gives_up_in_time_and_when_told(hanging: Recorder) -> None:
+    hanging.add(checkpoint(1))
+    assert list(hanging.drain(0.2, give_up=bool)) == []
+    assert list(hanging.drain(3600, give_up=lambda: True)) == []
+
+
+def test_closing_kills_the_recording(hanging: Recorder) -> None:
+    hanging.add(checkpoint(1))
+    process = running(hanging)
+    hanging.close()
+    psutil.wait_procs([process], timeout=PATIENCE_SECONDS)
+    assert not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_recorder_does_not_begin_when_its_trainer_is_gone() -> None:
+    other = os.getpid() + 1
+    command = [sys.executable, "-m", "workers.trainer.replay", "nowhere", "nothing", "--parent", str(other)]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    assert (ended.returncode, ended.stderr) == (1, "the trainer is gone\n")

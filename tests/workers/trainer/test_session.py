@@ -1,0 +1,79 @@
+"""How a failed attempt is reported: our own errors in a sentence, bugs with their type and stack trace."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from tests.workers.trainer import made_method
+from tests.workers.trainer.made_method import STILL, StillConfig
+from workers.contract import events
+from workers.contract.events import Failed
+from workers.trainer import session
+from workers.trainer.errors import TrainerError
+from workers.trainer.host.devices import DeviceError
+from workers.trainer.host.memory import MemoryShortageError
+from workers.trainer.host.processes import ActorCrashed, ActorFailed
+from workers.trainer.launching import Launch
+from workers.trainer.methods.ga3c.crew import TooManyAgentsError
+from workers.trainer.methods.ga3c.experiences import SharedMemoryError
+from workers.trainer.methods.gorila.ray_cluster import ClusterError
+from workers.trainer.run.checkpoints import CheckpointError
+from workers.trainer.run.journal import Journal
+from workers.trainer.run.run import Run
+from workers.trainer.stopping import StopRequest
+
+
+def failed_with(error: Exception, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Failed:
+    """Train by a method that raises this error; return the last event."""
+
+    def fail(_config: StillConfig, _run: Run) -> None:
+        raise error
+
+    made_method.register(monkeypatch, dataclasses.replace(STILL, train=fail))
+    with Journal(directory) as journal:
+        launch = Launch(StillConfig(), directory, resume=False, progress_bar=False)
+        assert session.train(launch, journal, StopRequest()) == 1
+    return events.Failed.model_validate_json((directory / "events.jsonl").read_bytes().splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        ActorFailed,
+        CheckpointError,
+        ClusterError,
+        DeviceError,
+        MemoryShortageError,
+        SharedMemoryError,
+        TooManyAgentsError,
+    ],
+)
+def test_a_trainer_error_is_reported_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: type[TrainerError]
+) -> None:
+    failed = failed_with(kind("too little of it: take less"), tmp_path, monkeypatch)
+    assert failed.message == "too little of it: take less"
+    assert capsys.readouterr().err == "too little of it: take less\n"
+
+
+def test_a_bug_is_reported_with_its_type_and_stack_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed = failed_with(ZeroDivisionError("nothing to divide by"), tmp_path, monkeypatch)
+    assert failed.message == "ZeroDivisionError: nothing to divide by"
+    errors = capsys.readouterr().err
+    for text in (failed.traceback, errors):
+        assert "in fail\n" in text
+        assert text.endswith("ZeroDivisionError: nothing to divide by\n")
+
+
+def test_a_crash_in_a_process_is_reported_with_that_processs_stack_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crash = ActorCrashed("agent 3 failed: ZeroDivisionError: nothing to divide by")
+    crash.add_note('agent 3: File "emulator.py", line 7, in burn')
+    failed = failed_with(crash, tmp_path, monkeypatch)
+    assert failed.message == "agent 3 failed: ZeroDivisionError: nothing to divide by"
+    for text in (failed.traceback, capsys.readouterr().err):
+        assert 'agent 3: File "emulator.py", line 7, in burn' in text

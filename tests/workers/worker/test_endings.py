@@ -1,0 +1,55 @@
+"""What the end of a trainer means for its run."""
+
+import pytest
+
+from workers.worker.endings import Asked, Ending, ending_of_leftover, ending_of_trainer
+
+FAILED = {"kind": "failed", "message": "it broke", "traceback": "here"}
+
+
+@pytest.mark.parametrize(
+    ("returncode", "last", "asked", "outcome"),
+    [
+        (0, "finished", None, "finished"),
+        (0, "finished", "stopped", "finished"),
+        (-9, "finished", None, "finished"),
+        (0, "stopped", "stopped", "stopped"),
+        (0, "stopped", "drained", "drained"),
+        (0, "stopped", None, "drained"),
+        (0, "metrics", None, "failed"),
+        (0, None, None, "failed"),
+        (3, "metrics", "stopped", "failed"),
+        (-9, "metrics", None, "lost"),
+        (-11, None, None, "lost"),
+        (-15, None, "stopped", "stopped"),
+        (-9, "metrics", "drained", "drained"),
+    ],
+)
+def test_the_last_event_decides_then_the_exit_status(
+    returncode: int, last: str | None, asked: Asked | None, outcome: str
+) -> None:
+    event = {"kind": last} if last else None
+    assert ending_of_trainer(returncode, event, "", asked, outstayed=False).outcome == outcome
+
+
+def test_a_failure_is_told_in_the_trainers_words() -> None:
+    assert ending_of_trainer(1, FAILED, "other words", None, outstayed=False) == Ending("failed", "it broke", "here")
+
+
+def test_without_an_event_standard_error_tells() -> None:
+    ending = ending_of_trainer(2, None, "config.json:\nno such game\n", None, outstayed=False)
+    assert ending.message == "The trainer exited with status 2: no such game"
+    assert ending.traceback == "config.json:\nno such game\n"
+
+
+def test_the_signal_that_killed_a_trainer_is_named() -> None:
+    ending = ending_of_trainer(-11, {"kind": "metrics"}, "Fatal Python error", None, outstayed=False)
+    assert ending == Ending("lost", "The trainer was killed by SIGSEGV.", "Fatal Python error")
+
+
+@pytest.mark.parametrize(
+    ("last", "outcome"),
+    [("finished", "finished"), ("stopped", "drained"), ("failed", "failed"), ("metrics", "lost"), (None, "lost")],
+)
+def test_what_a_killed_worker_left_behind_is_judged_by_its_last_event(last: str | None, outcome: str) -> None:
+    assert ending_of_leftover({**FAILED, "kind": last} if last else None).outcome == outcome

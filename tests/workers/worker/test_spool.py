@@ -1,0 +1,149 @@
+"""Reading the trainer's event file, whole or torn."""
+
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workers.contract.events import LONGEST_LINE, event_adapter
+from workers.contract.worker_api import MOST_EVENTS
+from workers.worker.spool import BrokenSpoolError, Spool
+
+
+def line(seq: int, kind: str = "metrics") -> str:
+    """Return an event's line."""
+    return json.dumps({"kind": kind, "seq": seq}) + "\n"
+
+
+def seqs(spool: Spool) -> list[int]:
+    """Return the numbers of the events to be sent next."""
+    return [event["seq"] for event in spool.read().events]
+
+
+def test_nothing_is_read_before_the_trainer_writes(tmp_path: Path) -> None:
+    assert seqs(Spool(tmp_path)) == []
+    assert Spool(tmp_path).last_event() is None
+
+
+def test_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
+    events = tmp_path / "events.jsonl"
+    events.write_text(line(1) + line(2)[:9])
+    spool = Spool(tmp_path)
+    assert seqs(spool) == [1]
+    events.write_text(line(1) + line(2))
+    assert seqs(spool) == [1, 2]
+
+
+def test_what_is_not_acknowledged_is_read_again_and_what_is_never(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_text("".join(line(seq) for seq in range(1, 6)))
+    spool = Spool(tmp_path)
+    assert seqs(spool) == seqs(spool) == [1, 2, 3, 4, 5]
+    spool.acknowledge(spool.read())
+    assert seqs(spool) == []
+    with (tmp_path / "events.jsonl").open("a") as events:
+        events.write(line(6))
+    assert seqs(spool) == seqs(Spool(tmp_path)) == [6]
+
+
+def test_a_batch_holds_at_most_a_thousand_events(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_text("".join(line(seq) for seq in range(1, 2502)))
+    spool, sizes = Spool(tmp_path), []
+    while batch := spool.read().events:
+        sizes.append(len(batch))
+        spool.acknowledge(spool.read())
+    assert sizes == [MOST_EVENTS, MOST_EVENTS, 501]
+
+
+def test_a_line_longer_than_a_batch_is_read_whole(tmp_path: Path) -> None:
+    long = json.dumps({"kind": "failed", "seq": 1, "traceback": "x" * 700_000}) + "\n"
+    (tmp_path / "events.jsonl").write_text(long + line(2))
+    spool = Spool(tmp_path)
+    assert seqs(spool) == [1]
+    spool.acknowledge(spool.read())
+    assert seqs(spool) == [2]
+
+
+def test_an_event_that_names_files_opens_a_batch(tmp_path: Path) -> None:
+    kinds = ["metrics", "checkpoint", "metrics", "video"]
+    (tmp_path / "events.jsonl").write_text("".join(line(seq, kind) for seq, kind in enumerate(kinds, 1)))
+    spool, batches = Spool(tmp_path), []
+    while batch := seqs(spool):
+        batches.append(batch)
+        spool.acknowledge(spool.read())
+    assert batches == [[1], [2, 3], [4]]
+
+
+@pytest.mark.parametrize("mark", ['{"offset": 9999, "seq": 500}', '{"offs', ""])
+def test_a_mark_that_cannot_be_right_only_costs_sending_again(tmp_path: Path, mark: str) -> None:
+    (tmp_path / "events.jsonl").write_text(line(1) + line(2))
+    (tmp_path / "acknowledged.json").write_text(mark)
+    assert seqs(Spool(tmp_path)) == [1, 2]
+
+
+def test_rewinding_goes_back_to_what_the_backend_lacks(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_text("".join(line(seq) for seq in range(1, 9)))
+    spool = Spool(tmp_path)
+    spool.acknowledge(spool.read())
+    spool.rewind(5)
+    assert seqs(spool) == [5, 6, 7, 8]
+    with pytest.raises(BrokenSpoolError, match="expects event 12"):
+        spool.rewind(12)
+
+
+@pytest.mark.parametrize("nonsense", ["[]\n", "{}\n", "nonsense\n", '{"seq": "one", "kind": "log"}\n', "null\n"])
+def test_a_line_that_is_no_event_is_named(tmp_path: Path, nonsense: str) -> None:
+    (tmp_path / "events.jsonl").write_text(line(1) + nonsense)
+    with pytest.raises(BrokenSpoolError, match=f"at byte {len(line(1))}"):
+        Spool(tmp_path).read()
+
+
+def test_the_last_event_is_the_last_whole_one(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_text(line(1) + line(2, "finished") + '{"ki')
+    assert Spool(tmp_path).last_event() == {"kind": "finished", "seq": 2}
+
+
+def long_event(kind: str, seq: int, length: int, **more: object) -> str:
+    """Return an event's line with words of this length."""
+    return json.dumps({"seq": seq, "time": 1.5, "step": 7, "frames": 28, "kind": kind, **more, "message": "x" * length})
+
+
+def test_the_last_event_may_be_long(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_text(line(1) + long_event("failed", 2, 1_500_000) + "\n")
+    last = Spool(tmp_path).last_event()
+    assert last is not None
+    assert (last["kind"], last["seq"], len(last["message"])) == ("failed", 2, 1_500_000)
+
+
+def test_a_line_too_long_to_be_an_event_is_not_read_whole_and_tells_what_it_can(tmp_path: Path) -> None:
+    length = 40_000_000
+    with (tmp_path / "events.jsonl").open("w") as events:
+        events.write(line(1) + long_event("metrics", 2, length) + "\n" + long_event("failed", 3, length) + "\n")
+        events.write('{"kind": "me')
+    spool = Spool(tmp_path)
+    tracemalloc.start()
+    first, left_out, failed = spool.read().events + spool_after(spool) + spool_after(spool)
+    assert spool.last_event() == failed
+    assert tracemalloc.get_traced_memory()[1] < 5 * LONGEST_LINE
+    tracemalloc.stop()
+    assert first["seq"] == 1
+    assert (left_out["seq"], left_out["step"], left_out["kind"], left_out["level"]) == (2, 7, "log", "warning")
+    assert "An event (metrics) was left out: 40,000," in left_out["message"]
+    assert (failed["seq"], failed["kind"], failed["traceback"]) == (3, "failed", "")
+    assert failed["message"].startswith("xxx")
+    assert failed["message"].endswith("bytes)")
+    assert len(failed["message"]) < 10_000
+    for event in (left_out, failed):
+        event_adapter.validate_python(event)
+
+
+def spool_after(spool: Spool) -> list[dict[str, Any]]:
+    """Acknowledge what is next, and return what comes after it."""
+    spool.acknowledge(spool.read())
+    return spool.read().events
+
+
+def test_a_last_line_that_is_no_event_tells_no_ending(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_text(line(1) + "nonsense\n")
+    assert Spool(tmp_path).last_event() is None

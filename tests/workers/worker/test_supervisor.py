@@ -1,0 +1,370 @@
+"""What becomes of a run in a supervisor's hands, with a real trainer process and a real HTTP server."""
+
+import hashlib
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.workers.conftest import Slot, claim
+from tests.workers.waiting import wait_until
+from tests.workers.worker_api import Answer, WorkerApi, problem
+from workers.worker.heartbeat import HELD_SECONDS
+
+
+def alive(pid_file: Path) -> bool:
+    """Say whether the process noted in a file runs."""
+    try:
+        return psutil.Process(int(pid_file.read_text())).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def offered(step: int, content: bytes, file_id: int, sha256: str | None = None) -> dict[str, Any]:
+    """Return a checkpoint as a claim offers it."""
+    return {
+        "id": file_id,
+        "file": f"checkpoints/step-{step:012d}.safetensors",
+        "sha256": sha256 or hashlib.sha256(content).hexdigest(),
+        "bytes": len(content),
+        "step": step,
+        "frames": step,
+    }
+
+
+def test_a_run_is_trained_to_its_end_and_every_event_arrives_once_and_in_order(api: WorkerApi, slot: Slot) -> None:
+    api.claims.append(claim(points=3000, checkpoint_every=1000))
+    slot.look()
+    slot.done()
+    assert [release["outcome"] for release in api.releases] == ["finished"]
+    assert api.points(7, 1) == list(range(1, 3000 + 3 + 2 + 1))
+    assert sorted(api.files) == [f"checkpoints/step-{step:012d}.safetensors" for step in (1000, 2000, 3000)]
+    assert not slot.attempt(7).exists()
+
+
+def test_runs_are_claimed_until_none_waits(api: WorkerApi, slot: Slot) -> None:
+    api.claims += [claim(1), claim(2), claim(3)]
+    slot.look()
+    slot.done()
+    assert [(release["run"], release["outcome"]) for release in api.releases] == [(n, "finished") for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("desired", ["stop", "pause"])
+def test_what_the_backend_desires_reaches_the_trainer(api: WorkerApi, slot: Slot, desired: str) -> None:
+    api.claims.append(claim(points=10**6, interval=0.01))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 5)
+    api.desired = desired
+    wait_until(lambda: api.releases)
+    slot.done()
+    assert api.releases[0]["outcome"] == "stopped"
+    kinds = [event["kind"] for event in api.events[7, 1].values()]
+    assert kinds[-2:] == ["checkpoint", "stopped"]
+
+
+def test_a_trainer_that_will_not_stop_is_killed_after_the_grace_time(api: WorkerApi, slot: Slot) -> None:
+    api.claims.append(claim(points=10**6, interval=0.01, how="deaf"))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 5)
+    api.desired = "stop"
+    slot.done()
+    assert api.releases[0]["outcome"] == "stopped"
+    assert "did not stop in time" in api.releases[0]["message"]
+
+
+def test_draining_lets_the_trainer_checkpoint_and_gives_the_run_back(api: WorkerApi, slot: Slot) -> None:
+    api.claims += [claim(7, points=10**6, interval=0.01), claim(8)]
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 5)
+    slot.supervisor.drain()
+    slot.done()
+    assert [(release["run"], release["outcome"]) for release in api.releases] == [(7, "drained")]
+    assert list(api.events[7, 1].values())[-1]["kind"] == "stopped"
+    assert len(api.claims) == 1
+
+
+def test_a_stale_attempt_is_killed_and_forgotten(api: WorkerApi, slot: Slot) -> None:
+    api.claims.append(claim(points=10**6, interval=0.01, how="with child"))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 5)
+    pids = [int((slot.attempt(7) / name).read_text()) for name in ("trainer.pid", "child.pid")]
+    api.stale = True
+    slot.done()
+    assert api.releases == []
+    assert not any(psutil.pid_exists(pid) for pid in pids)
+    assert not slot.attempt(7).exists()
+
+
+@pytest.mark.parametrize(
+    ("how", "outcome", "message", "traceback"),
+    [
+        ("raises", "failed", "ZeroDivisionError: division by zero", "Traceback …\nZeroDivisionError"),
+        ("crashes", "failed", "status 3: Fatal Python error", "Fatal Python error: no event tells of this"),
+        ("complains", "failed", "status 2: config.json: no such environment", "config.json: no such environment"),
+        ("killed", "lost", "killed by SIGKILL", None),
+        ("writes nonsense", "failed", "no event at byte", None),
+    ],
+)
+def test_how_a_trainer_failed_is_told(
+    api: WorkerApi, slot: Slot, how: str, outcome: str, message: str, traceback: str | None
+) -> None:
+    api.claims.append(claim(how=how))
+    slot.look()
+    slot.done()
+    assert api.releases[0]["outcome"] == outcome
+    assert message in api.releases[0]["message"]
+    assert api.releases[0]["traceback"] == traceback
+
+
+def test_a_trainer_trains_on_while_the_backend_is_away_and_nothing_is_lost(api: WorkerApi, slot: Slot) -> None:
+    api.claims.append(claim(points=300, interval=0.002, checkpoint_every=50))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 5)
+    api.away = True
+    events = slot.attempt(7) / "events.jsonl"
+    wait_until(lambda: '"finished"' in events.read_text())
+    assert len(api.points(7, 1)) < 300
+    api.away = False
+    slot.done()
+    assert api.points(7, 1) == list(range(1, 300 + 6 + 2 + 1))
+    assert api.releases[0]["outcome"] == "finished"
+
+
+def test_a_checkpoint_replaced_while_the_backend_was_away_leaves_a_line_in_the_log(api: WorkerApi, slot: Slot) -> None:
+    api.claims.append(claim(points=100, interval=0.01, checkpoint_every=40))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 5)
+    api.away = True
+    wait_until(lambda: '"finished"' in (slot.attempt(7) / "events.jsonl").read_text())
+    (slot.attempt(7) / "checkpoints" / "step-000000000040.safetensors").unlink()
+    api.away = False
+    slot.done()
+    kinds = {event["kind"]: event for event in api.events[7, 1].values()}
+    assert kinds["checkpoint"]["checkpoint"]["step"] == 80
+    assert "step-000000000040.safetensors was replaced by newer ones" in kinds["log"]["message"]
+    assert api.releases[0]["outcome"] == "finished"
+
+
+def test_events_that_the_backend_has_lost_are_sent_again(api: WorkerApi, slot: Slot) -> None:
+    api.claims.append(claim(points=10**6, interval=0.01))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 30)
+    for seq in range(10, len(api.events[7, 1]) + 1):
+        api.events[7, 1].pop(seq, None)
+    wait_until(lambda: len(api.points(7, 1)) > 60)
+    slot.supervisor.drain()
+    slot.done()
+    assert api.points(7, 1) == list(range(1, len(api.points(7, 1)) + 1))
+    assert api.releases[0]["outcome"] == "drained"
+
+
+def test_events_that_the_backend_fails_on_are_left_out_with_a_word_and_stop_works_meanwhile(
+    api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.worker.backoff.FIRST_SECONDS", 0.01)
+    monkeypatch.setattr("workers.worker.backoff.LONGEST_SECONDS", 0.01)
+    api.fails_on = {17, 18, 400}
+    api.claims.append(claim(points=10**6, interval=0.001))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 10)
+    api.desired = "stop"
+    slot.done()
+    assert [release["outcome"] for release in api.releases] == ["stopped"]
+    events = api.events[7, 1]
+    assert list(events) == list(range(1, len(events) + 1))
+    left_out = {seq for seq, event in events.items() if event["kind"] == "log"}
+    assert {17, 18} <= left_out <= api.fails_on
+    assert "Event 17 (metrics) was left out: the backend failed on it" in events[17]["message"]
+    assert events[17]["level"] == "warning"
+
+
+def test_a_backend_that_fails_on_everything_for_a_while_costs_no_event(
+    api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.worker.backoff.FIRST_SECONDS", 0.01)
+    monkeypatch.setattr("workers.worker.backoff.LONGEST_SECONDS", 0.01)
+    asked: list[str] = []
+
+    def broken(_method: str, url: str, _body: bytes) -> Answer:
+        asked.append(url.rpartition("/")[2])
+        return problem(500, "internal")
+
+    api.claims.append(claim(points=10**6, interval=0.001))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 10)
+    with monkeypatch.context() as patch:
+        patch.setattr(api, "answer", broken)
+        wait_until(lambda: asked.count("events") > 50)
+    received = len(api.points(7, 1))
+    wait_until(lambda: len(api.points(7, 1)) > received + 100)
+    api.desired = "stop"
+    slot.done()
+    assert not [event for event in api.events[7, 1].values() if event["kind"] == "log"]
+
+
+PROXY = (404, 200, 302, 413, 421)
+
+
+@pytest.mark.parametrize("status", PROXY)
+def test_a_proxys_page_takes_no_run_away_and_training_goes_on_behind_it(
+    api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, status: int
+) -> None:
+    api.claims.append(claim(points=10**6, interval=0.01))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 5)
+    asked: list[str] = []
+
+    def proxy(_method: str, url: str, _body: bytes) -> Answer:
+        asked.append(url.rpartition("/")[2])
+        return status, b"<html>Down for maintenance</html>"
+
+    with monkeypatch.context() as between:
+        between.setattr(api, "answer", proxy)
+        wait_until(lambda: min(asked.count("heartbeat"), asked.count("events")) >= 2)
+    received = len(api.points(7, 1))
+    wait_until(lambda: len(api.points(7, 1)) > received + 5)
+    assert sum("Is a proxy between?" in record.getMessage() for record in caplog.records) == 2, "once by each thread"
+    api.desired = "stop"
+    slot.done()
+    assert [release["outcome"] for release in api.releases] == ["stopped"]
+    assert api.points(7, 1) == list(range(1, len(api.points(7, 1)) + 1))
+
+
+def test_events_that_the_backend_refuses_fail_the_run_with_its_words(api: WorkerApi, slot: Slot) -> None:
+    api.refuse_events = True
+    api.claims.append(claim(points=10**6, interval=0.01))
+    slot.look()
+    slot.done()
+    assert api.releases[0]["outcome"] == "failed"
+    assert "events.0.values: no such metric" in api.releases[0]["message"]
+
+
+def test_training_goes_on_from_the_newest_sound_checkpoint(api: WorkerApi, slot: Slot) -> None:
+    api.downloads = {11: b"good but old", 12: b"torn", 13: b""}
+    api.hashes = {12: hashlib.sha256(b"whole").hexdigest()}
+    run = claim(attempt=2, points=200)
+    run["checkpoints"] = [
+        offered(150, b"gone", 99),
+        offered(120, b"whole", 12),
+        offered(100, b"good but old", 11),
+        offered(50, b"", 13),
+    ]
+    api.claims.append(run)
+    slot.look()
+    slot.done()
+    first = api.events[7, 2][1]
+    assert first["kind"] == "started"
+    assert first["resumed_from"] == 100
+    assert api.releases[0]["outcome"] == "finished"
+
+
+def test_a_checkpoint_cannot_name_a_place_outside_its_folder(api: WorkerApi, slot: Slot, tmp_path: Path) -> None:
+    api.downloads = {11: b"evil"}
+    run = claim()
+    run["checkpoints"] = [{**offered(10, b"evil", 11), "file": "../../../evil.safetensors"}]
+    api.claims.append(run)
+    slot.look()
+    slot.done()
+    assert api.events[7, 1][1]["resumed_from"] is None
+    assert not list(tmp_path.rglob("evil*"))
+
+
+def test_trainers_get_the_ray_address_and_no_credentials(
+    api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = ("ARCADIA_WORKER_TOKEN", "ARCADIA_BROKER_URL", "ARCADIA_DATABASE_URL", "PGPASSWORD", "GITHUB_TOKEN")
+    for name in secrets:
+        monkeypatch.setenv(name, "a secret")
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setenv("ARCADIA_RAY_ADDRESS", "10.0.0.1:6379")
+    api.claims.append(claim(points=10**6, interval=0.01))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 1)
+    environment = json.loads((slot.attempt(7) / "environment.json").read_text())
+    assert "a secret" not in environment.values()
+    assert environment["OMP_NUM_THREADS"] == "2"
+    assert environment["ARCADIA_RAY_ADDRESS"] == "10.0.0.1:6379"
+
+
+def test_nothing_of_a_killed_trainer_survives_it(api: WorkerApi, slot: Slot) -> None:
+    api.claims.append(claim(points=10**6, interval=0.01, how="with child"))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 1)
+    child = slot.attempt(7) / "child.pid"
+    child_pid = int(child.read_text())
+    os.kill(int((slot.attempt(7) / "trainer.pid").read_text()), signal.SIGKILL)
+    slot.done()
+    assert api.releases[0]["outcome"] == "lost"
+    assert not psutil.pid_exists(child_pid)
+
+
+def test_a_killed_leash_takes_the_trainer_and_its_children_along(api: WorkerApi, slot: Slot) -> None:
+    api.claims.append(claim(points=10**6, interval=0.01, how="with child"))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 1)
+    files = [slot.attempt(7) / name for name in ("trainer.pid", "child.pid")]
+    trainer, child = (psutil.Process(int(file.read_text())) for file in files)
+    leash = trainer.parent()
+    assert leash is not None
+    leash.kill()
+    slot.done()
+    assert api.releases[0]["outcome"] == "lost"
+    wait_until(lambda: not trainer.is_running() and (not child.is_running() or child.status() == psutil.STATUS_ZOMBIE))
+
+
+def test_what_an_earlier_life_left_behind_is_delivered_and_given_back(api: WorkerApi, slot: Slot) -> None:
+    directory = slot.attempt(7, 3)
+    directory.mkdir(parents=True)
+    events = [{"kind": "metrics", "seq": n, "time": 0.0, "step": n, "frames": n, "values": {}} for n in range(1, 31)]
+    lines = [json.dumps(event) + "\n" for event in events]
+    (directory / "events.jsonl").write_text("".join(lines) + '{"kind": "metrics", "seq": 31, "ti')
+    api.events[7, 3] = {n: events[n - 1] for n in range(1, 11)}
+    (directory / "acknowledged.json").write_text(json.dumps({"offset": len("".join(lines[:10])), "seq": 10}))
+    (directory / "ending.json").write_text('{"outcome": "fin')
+    slot.supervisor.recover()
+    assert api.points(7, 3) == list(range(1, 31))
+    assert api.batches == [(11, 30)]
+    assert [(release["outcome"], release["attempt"]) for release in api.releases] == [("lost", 3)]
+    assert not directory.exists()
+
+
+def test_a_damaged_leftover_does_not_keep_the_sound_ones_behind_it(api: WorkerApi, slot: Slot) -> None:
+    for run in (5, 6, 7):
+        slot.attempt(run).mkdir(parents=True)
+        event = {"kind": "finished", "seq": 1, "time": 0.0, "step": 1, "frames": 1}
+        (slot.attempt(run) / "events.jsonl").write_text(json.dumps(event) + "\n")
+    (slot.attempt(5) / "acknowledged.json").mkdir()
+    failed = {"kind": "failed", "seq": 1, "time": 0.0, "step": 1, "frames": 1}
+    endless = json.dumps({**failed, "message": "it broke", "traceback": "t" * 2_000_000})
+    (slot.attempt(6) / "events.jsonl").write_text(endless + "\n")
+    slot.supervisor.recover()
+    told = [(release["run"], release["outcome"], release["message"]) for release in api.releases]
+    assert told == [(6, "failed", "it broke"), (7, "finished", None)]
+    assert slot.attempt(5).exists()
+
+
+def test_an_ending_already_settled_is_what_the_next_life_releases_with(api: WorkerApi, slot: Slot) -> None:
+    api.claims.append(claim(points=10**6, interval=0.01))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 1)
+    directory = slot.attempt(7, 2)
+    directory.mkdir(parents=True)
+    (directory / "ending.json").write_text(json.dumps({"outcome": "stopped", "message": None, "traceback": None}))
+    slot.supervisor.drain()
+    slot.done()
+    slot.supervisor.recover()
+    assert [(release["attempt"], release["outcome"]) for release in api.releases] == [(1, "drained"), (2, "stopped")]
+
+
+def test_the_backend_hears_often_what_is_held(api: WorkerApi, slot: Slot) -> None:
+    wait_until(lambda: api.heartbeats)
+    assert api.heartbeats[0]["run"] is None
+    assert api.heartbeats[0]["cores"] >= 1
+    api.claims.append(claim(points=10**6, interval=0.01))
+    slot.look()
+    wait_until(lambda: sum(beat["run"] == {"id": 7, "attempt": 1} for beat in api.heartbeats) >= 4)
+    assert HELD_SECONDS <= 0.5, "a user's stop must reach the trainer within two seconds"

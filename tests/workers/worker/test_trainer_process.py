@@ -1,0 +1,82 @@
+"""A process on its leash: orders, endings, and that nothing of it is left."""
+
+import os
+import sys
+from pathlib import Path
+
+import psutil
+
+from tests.workers.waiting import wait_until
+from workers.worker.trainer_process import TrainerProcess
+
+# Starts a grandchild in a session of its own, out of reach for a process group.
+RUNAWAY = """
+import subprocess, sys, time
+runaway = subprocess.Popen(["sleep", "600"], start_new_session=True)
+open(sys.argv[1], "w").write(str(runaway.pid))
+time.sleep(float(sys.argv[2]))
+"""
+
+
+def start(directory: Path, code: str, *arguments: str) -> TrainerProcess:
+    """Run some Python on a leash."""
+    return TrainerProcess([sys.executable, "-c", code, *arguments], directory / "log")
+
+
+def ended(process: TrainerProcess) -> int | None:
+    """Wait for its end and return how it ended."""
+    assert process.wait(30)
+    return process.returncode
+
+
+def test_exit_status_and_signals_come_through(tmp_path: Path) -> None:
+    assert ended(start(tmp_path, "raise SystemExit(7)")) == 7
+    assert ended(start(tmp_path, "import os; os.kill(os.getpid(), 11)")) == -11
+
+
+def test_a_program_that_does_not_exist_is_a_failure_with_a_reason(tmp_path: Path) -> None:
+    process = TrainerProcess([str(tmp_path / "missing")], tmp_path / "log")
+    assert ended(process) == 1
+    assert "missing" in process.last_words()
+
+
+def test_terminate_asks_and_kill_does_not(tmp_path: Path) -> None:
+    deaf = "import signal, time; signal.signal(15, signal.SIG_IGN); print('ready', flush=True); time.sleep(600)"
+    process = start(tmp_path, deaf)
+    wait_until(lambda: "ready" in process.last_words())
+    process.terminate()
+    assert not process.wait(0.3)
+    process.kill()
+    assert ended(process) == -9
+
+
+def test_orders_to_an_ended_program_are_no_error(tmp_path: Path) -> None:
+    process = start(tmp_path, "")
+    assert ended(process) == 0
+    process.terminate()
+    process.close()
+
+
+def test_a_grandchild_in_a_session_of_its_own_does_not_survive(tmp_path: Path) -> None:
+    noted = tmp_path / "pid"
+    assert ended(start(tmp_path, RUNAWAY, str(noted), "0")) == 0
+    assert not psutil.pid_exists(int(noted.read_text()))
+
+
+def test_the_end_of_standard_error_is_kept_even_where_its_file_cannot_be_written(tmp_path: Path) -> None:
+    process = TrainerProcess(
+        [sys.executable, "-c", "import sys; [print(n, file=sys.stderr) for n in range(5000)]; sys.exit('the reason')"],
+        tmp_path / "no such folder" / "log",
+    )
+    assert ended(process) == 1
+    words = process.last_words().splitlines()
+    assert words[-2:] == ["4999", "the reason"]
+    assert len(words) == 200
+
+
+def test_the_program_leads_a_process_group_of_its_own(tmp_path: Path) -> None:
+    process = start(tmp_path, "import os; print(os.getpid() == os.getpgid(0), os.getpgid(0))")
+    assert ended(process) == 0
+    leads, group = process.last_words().split()
+    assert leads == "True"
+    assert int(group) != os.getpgid(0)

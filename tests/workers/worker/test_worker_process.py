@@ -1,0 +1,183 @@
+"""`arcadia worker` as a process, with a real Redis: the doorbell, the drain, and what a kill -9 leaves behind."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from celery import Celery
+
+from tests.workers.conftest import claim
+from tests.workers.redis_server import RedisServer
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+from tests.workers.worker_api import TOKEN, WorkerApi
+
+REPOSITORY = Path(__file__).parents[3]
+
+# The worker's own main with the fake trainer put in the place of the real one.
+WITH_FAKE_TRAINER = """
+import sys
+from workers.worker import __main__, supervisor
+supervisor.Supervisor.__init__.__defaults__ = ((sys.executable, sys.argv.pop(1)), ())
+sys.exit(__main__.main())
+"""
+
+
+class WorkerProcess:
+    """One worker, its Redis and its output."""
+
+    def __init__(self, api: WorkerApi, redis: RedisServer, directory: Path) -> None:
+        self.redis, self.directory, self._api = redis, directory, api
+        self.output = directory / "output"
+        self.start()
+
+    def start(self) -> None:
+        """Start the worker and wait until it hears."""
+        fake = str(Path(__file__).parents[1] / "fake_trainer.py")
+        options = ["--queue", "cpu", "--name", "tester", "--backend-url", self._api.url]
+        with self.output.open("w") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", WITH_FAKE_TRAINER, fake, *options, "--worker-dir", str(self.directory / "runs")],
+                env={**os.environ, "ARCADIA_WORKER_TOKEN": TOKEN, "ARCADIA_BROKER_URL": self.redis.url},
+                cwd=REPOSITORY,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        wait_until(lambda: "ready." in self.output.read_text())
+
+    def ring(self, times: int = 1) -> None:
+        """Ring the doorbell as the backend does."""
+        with Celery(broker=self.redis.url, set_as_current=False) as bell:
+            for _ in range(times):
+                bell.send_task("workers.look", args=[7], queue="cpu", ignore_result=True)
+
+    def trainer(self) -> psutil.Process:
+        """Return the trainer's process."""
+        file = self.directory / "runs" / "runs" / "7" / "attempt-1" / "trainer.pid"
+        wait_until(file.exists)
+        wait_until(file.read_text)
+        return psutil.Process(int(file.read_text()))
+
+    def close(self) -> None:
+        """End it."""
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture
+def worker(api: WorkerApi, tmp_path: Path) -> Iterator[WorkerProcess]:
+    """Yield a worker that waits at its doorbell."""
+    redis = RedisServer(tmp_path)
+    redis.start()
+    worker = WorkerProcess(api, redis, tmp_path)
+    yield worker
+    worker.close()
+    redis.kill()
+
+
+def test_the_doorbell_is_heard_after_redis_was_killed_three_times(api: WorkerApi, worker: WorkerProcess) -> None:
+    for restarts in range(4):
+        api.releases.clear()
+        api.claims.append(claim(restarts))
+        worker.ring()
+        wait_until(lambda: api.releases)
+        assert [(release["run"], release["outcome"]) for release in api.releases] == [(restarts, "finished")]
+        worker.redis.kill()
+        worker.redis.start()
+
+
+def test_the_doorbell_is_heard_after_redis_was_killed_three_times_during_a_run(
+    api: WorkerApi, worker: WorkerProcess
+) -> None:
+    api.claims.append(claim(points=10**6, interval=0.01))
+    worker.ring()
+    trainer = worker.trainer()
+    for _ in range(3):
+        worker.redis.kill()
+        worker.redis.start()
+    received = len(api.points(7, 1))
+    wait_until(lambda: len(api.points(7, 1)) > received + 20)
+    assert trainer.is_running()
+    api.desired = "stop"
+    wait_until(lambda: api.releases)
+    api.desired = "run"
+    api.claims.append(claim(8))
+    worker.ring()
+    wait_until(lambda: len(api.releases) == 2)
+    assert [(release["run"], release["outcome"]) for release in api.releases] == [(7, "stopped"), (8, "finished")]
+
+
+def test_a_doorbell_rung_ten_times_trains_a_run_once(api: WorkerApi, worker: WorkerProcess) -> None:
+    api.claims.append(claim(points=50, interval=0.01))
+    worker.ring(times=10)
+    wait_until(lambda: api.releases)
+    api.claims.append(claim(8))
+    worker.ring()
+    wait_until(lambda: len(api.releases) == 2)
+    assert [(release["run"], release["outcome"]) for release in api.releases] == [(7, "finished"), (8, "finished")]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
+def test_a_worker_told_to_end_drains_its_run_and_leaves(
+    api: WorkerApi, worker: WorkerProcess, number: signal.Signals
+) -> None:
+    api.claims.append(claim(points=10**6, interval=0.01))
+    worker.ring()
+    wait_until(lambda: len(api.points(7, 1)) > 5)
+    worker.process.send_signal(number)
+    assert worker.process.wait(timeout=PATIENCE_SECONDS) == 0
+    assert [release["outcome"] for release in api.releases] == ["drained"]
+    assert api.events[7, 1][len(api.events[7, 1])]["kind"] == "stopped"
+    assert api.goodbyes == 1
+
+
+def test_a_killed_worker_takes_its_trainer_along_and_its_next_life_delivers_what_it_wrote(
+    api: WorkerApi, worker: WorkerProcess
+) -> None:
+    api.claims.append(claim(points=10**6, interval=0.01, how="with child"))
+    worker.ring()
+    wait_until(lambda: len(api.points(7, 1)) > 5)
+    trainer = worker.trainer()
+    family = [trainer, *trainer.children(recursive=True)]
+    assert len(family) == 2
+    worker.process.kill()
+    worker.process.wait()
+    wait_until(lambda: not any(process.is_running() for process in family))
+    written = (worker.directory / "runs" / "runs" / "7" / "attempt-1" / "events.jsonl").read_text().count("\n")
+    worker.start()
+    wait_until(lambda: api.releases)
+    assert api.releases[0]["outcome"] == "lost"
+    assert api.points(7, 1) == list(range(1, written + 1))
+
+
+def test_two_workers_do_not_share_a_directory(worker: WorkerProcess) -> None:
+    second = subprocess.run(
+        [sys.executable, "-m", "workers.worker", "--name", "second", "--worker-dir", str(worker.directory / "runs")],
+        env={**os.environ, "ARCADIA_WORKER_TOKEN": TOKEN, "ARCADIA_BROKER_URL": worker.redis.url},
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert second.returncode == 1
+    assert "give this one its own --worker-dir" in second.stderr
+
+
+def test_a_missing_setting_is_named() -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
+    worker = subprocess.run(
+        [sys.executable, "-m", "workers.worker", "--name", "lonely"],
+        env=environment,
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert worker.returncode == 1
+    assert "ARCADIA_WORKER_TOKEN: Field required" in worker.stderr

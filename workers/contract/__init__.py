@@ -1,0 +1,9 @@
+"""What the backend, the worker and the trainer must agree on; imports none of them, and no torch.
+
+config, presets, games  what a run may be configured as
+spaces                  the actions of an environment
+layout                  where files lie in a run directory
+events                  what a trainer reports
+metrics                 what its metrics are called
+worker_api              what a worker and the backend say to each other
+"""

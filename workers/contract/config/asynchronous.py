@@ -1,0 +1,143 @@
+"""The A3C paper's methods: actor-learners that share parameters without locks (Mnih et al. 2016)."""
+
+from typing import ClassVar, Literal
+
+from pydantic import ConfigDict, Field, JsonValue
+
+from workers.contract.config.fields import NETWORK, OPTIMISATION, ROLLOUT, RUN, Optimizer, TrainingConfig
+from workers.contract.config.value_based import ValueBasedFields
+from workers.contract.games import ActionKind
+
+
+class AsynchronousFields(TrainingConfig):
+    """The fields of all four methods of the A3C paper (Mnih et al. 2016, section 4)."""
+
+    device: Literal["auto", "cpu"] = Field(
+        default="auto",
+        title="Device",
+        description="The paper's actor-learners run on the CPU; auto means cpu.",
+        json_schema_extra=RUN,
+    )
+    num_actors: int = Field(
+        default=16,
+        ge=1,
+        le=256,
+        title="Actor-learners",
+        description="Processes, each with its own environment, that update the shared parameters; best one a core.",
+        json_schema_extra=ROLLOUT,
+    )
+    optimizer: Optimizer = Field(
+        default="shared_rmsprop",
+        title="Optimizer",
+        description="shared_rmsprop: all actor-learners share RMSProp's statistics; rmsprop: each keeps its own; "
+        "momentum_sgd: SGD with momentum.",
+        json_schema_extra=OPTIMISATION,
+    )
+    momentum: float = Field(
+        default=0.99,
+        ge=0,
+        lt=1,
+        title="Momentum",
+        description="Share of the running mean gradient that momentum SGD keeps at an update; RMSProp ignores it.",
+        json_schema_extra=OPTIMISATION,
+    )
+
+
+class A3cConfig(AsynchronousFields):
+    """A3C: asynchronous advantage actor-critic (Mnih et al. 2016, algorithm S2)."""
+
+    model_config = ConfigDict(title="A3C")
+
+    algorithm: Literal["a3c"] = Field(
+        default="a3c", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
+    )
+    entropy_cost: float = Field(
+        default=0.01,
+        ge=0,
+        le=10,
+        title="Entropy weight",
+        description="β: how much the policy's entropy is rewarded; 0.01 on Atari, 0.0001 for continuous actions.",
+        json_schema_extra=OPTIMISATION,
+    )
+    value_cost: float = Field(
+        default=0.5,
+        ge=0,
+        le=100,
+        title="Value loss weight",
+        description="Weight of the squared error of V beside the policy's loss.",
+        json_schema_extra=OPTIMISATION,
+    )
+    lstm_units: int = Field(
+        default=0,
+        ge=0,
+        le=2048,
+        title="LSTM cells",
+        description="LSTM cells after the last hidden layer; 0 means none. The paper uses 256, and 128 for continuous "
+        "actions.",
+        json_schema_extra=NETWORK,
+    )
+    value_network: Literal["auto", "shared", "separate"] = Field(
+        default="auto",
+        title="Value network",
+        description="shared: V is a second output of the policy's network; separate: V has its own network; auto: "
+        "separate for continuous actions without pixels, as in the paper, else shared.",
+        json_schema_extra=NETWORK,
+    )
+
+    action_kinds: ClassVar[tuple[ActionKind, ...]] = ("discrete", "continuous")
+    auto_bfloat16: ClassVar[bool] = False
+    shape_fields: ClassVar[tuple[str, ...]] = (*TrainingConfig.shape_fields, "lstm_units", "value_network")
+
+    @property
+    def shape(self) -> dict[str, JsonValue]:
+        return super().shape | {"value_network": "separate" if self.separate_networks else "shared"}
+
+    @property
+    def separate_networks(self) -> bool:
+        """Whether V has its own network."""
+        if self.value_network != "auto":
+            return self.value_network == "separate"
+        return self.environment.actions == "continuous" and not self.environment.shows_pixels
+
+
+class OneStepFields(AsynchronousFields, ValueBasedFields):
+    """The fields of the one-step methods, which accumulate gradients over several steps."""
+
+    t_max: int = Field(
+        default=5,
+        ge=1,
+        le=2048,
+        title="Steps between updates",
+        description="I_AsyncUpdate: an actor-learner adds up the gradients of so many steps before it applies them.",
+        json_schema_extra=ROLLOUT,
+    )
+
+
+class OneStepQConfig(OneStepFields):
+    """Asynchronous one-step Q-learning (Mnih et al. 2016, algorithm 1)."""
+
+    model_config = ConfigDict(title="One-step Q")
+
+    algorithm: Literal["one_step_q"] = Field(
+        default="one_step_q", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
+    )
+
+
+class OneStepSarsaConfig(OneStepFields):
+    """Asynchronous one-step Sarsa (Mnih et al. 2016, section 4)."""
+
+    model_config = ConfigDict(title="One-step Sarsa")
+
+    algorithm: Literal["one_step_sarsa"] = Field(
+        default="one_step_sarsa", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
+    )
+
+
+class NStepQConfig(AsynchronousFields, ValueBasedFields):
+    """Asynchronous n-step Q-learning (Mnih et al. 2016, algorithm S1)."""
+
+    model_config = ConfigDict(title="n-step Q")
+
+    algorithm: Literal["n_step_q"] = Field(
+        default="n_step_q", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
+    )

@@ -1,0 +1,298 @@
+"""The fields that every method's configuration has, and how they appear in the launch form."""
+
+from typing import Any, ClassVar, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from workers.contract.games import ENVIRONMENTS, ActionKind, Environment, close_to
+from workers.contract.thinning import FEWEST_KEPT, USUALLY_KEPT
+
+Device = Literal["auto", "cpu", "cuda"]
+Precision = Literal["auto", "float32", "bfloat16"]
+Network = Literal[
+    "auto", "nips", "nature", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1", "mlp"
+]
+Activation = Literal["tanh", "relu"]
+Optimizer = Literal["shared_rmsprop", "rmsprop", "momentum_sgd"]
+
+# Fields that only the network for vectors reads.
+MLP_FIELDS = ("hidden_units", "hidden_layers", "activation")
+# The error type for an environment that the method cannot act in.
+UNFIT_ENVIRONMENT = "unfit_environment"
+
+
+def grouped(group: str) -> dict[str, Any]:
+    """Name the section of the launch form that shows a field."""
+    return {"group": group}
+
+
+RUN, ROLES, ROLLOUT, REPLAY, EXPLORATION, OPTIMISATION, NETWORK, ENVIRONMENT = (
+    grouped(name)
+    for name in ("Run", "Roles", "Rollout", "Replay", "Exploration", "Optimisation", "Network", "Environment")
+)
+
+
+def _describe_method(schema: dict[str, Any], model: type[Any]) -> None:
+    """Say in the schema which environments a method can learn, and which fields a fork may not change."""
+    fitting = [environment.id for environment in ENVIRONMENTS.values() if model.can_act_in(environment)]
+    schema["properties"]["env"]["enum"] = fitting
+    schema["shape_fields"] = list(model.shape_fields)
+
+
+class TrainingConfig(BaseModel):
+    """The fields that every method has, and facts about the method for other modules."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_describe_method)
+
+    @model_validator(mode="before")
+    @classmethod
+    def true_is_no_number(cls, given: object) -> object:
+        """Write true and false out where a number is meant: as words they are refused, else they would be 1 and 0."""
+        if not isinstance(given, dict):
+            return given
+        return {name: str(value).lower() if cls._is_misplaced(name, value) else value for name, value in given.items()}
+
+    @classmethod
+    def _is_misplaced(cls, name: str, value: object) -> bool:
+        if not isinstance(value, bool) or name not in cls.model_fields:
+            return False
+        wanted = cls.model_fields[name].annotation
+        return bool not in (wanted, *get_args(wanted))
+
+    # Each method narrows this to its own name.
+    algorithm: str
+    env: str = Field(
+        default="ALE/Pong-v5",
+        title="Environment",
+        description="The environment to learn, such as ALE/Pong-v5 or CartPole-v1.",
+        json_schema_extra=RUN,
+    )
+    total_steps: int = Field(
+        default=80_000_000,
+        ge=1,
+        le=10_000_000_000,
+        title="Total steps",
+        description="Agent decisions to train for, over all environments; an Atari step is 4 emulator frames.",
+        json_schema_extra=RUN,
+    )
+    seed: int = Field(
+        default=1,
+        ge=0,
+        le=2**31 - 1,
+        title="Seed",
+        description="Seeds environments, weights and sampling; with a synchronous method, one machine repeats the run.",
+        json_schema_extra=RUN,
+    )
+    device: Device = Field(
+        default="auto",
+        title="Device",
+        description="Where the network runs: cuda needs a worker with a GPU; auto takes a GPU if the worker has one.",
+        json_schema_extra=RUN,
+    )
+    precision: Precision = Field(
+        default="auto",
+        title="Precision",
+        description="Number format of the convolutions; auto takes bfloat16 where the hardware supports it.",
+        json_schema_extra=RUN,
+    )
+    checkpoint_seconds: float = Field(
+        default=300.0,
+        ge=1,
+        le=86_400,
+        title="Seconds between checkpoints",
+        description="How often the training state is saved and a replay recorded; a crash loses at most this much.",
+        json_schema_extra=RUN,
+    )
+    checkpoints_kept: int = Field(
+        default=USUALLY_KEPT,
+        ge=FEWEST_KEPT,
+        le=1_000,
+        title="Checkpoints kept",
+        description=(
+            "The first, the best and the last stay, each with its replay, and between them others spread evenly over "
+            "training. Those that you pin stay as well."
+        ),
+        json_schema_extra=RUN,
+    )
+    t_max: int = Field(
+        default=5,
+        ge=1,
+        le=2048,
+        title="Rollout length",
+        description="t_max: steps that each environment takes between two updates.",
+        json_schema_extra=ROLLOUT,
+    )
+    gamma: float = Field(
+        default=0.99,
+        ge=0,
+        le=1,
+        title="Discount",
+        description="γ: weight of the next step's return in the return of this step.",
+        json_schema_extra=ROLLOUT,
+    )
+    learning_rate: float = Field(
+        default=0.0007,
+        gt=0,
+        le=10,
+        title="Learning rate",
+        description="α: learning rate at the first step.",
+        json_schema_extra=OPTIMISATION,
+    )
+    learning_rate_decay: Literal["linear", "none"] = Field(
+        default="linear",
+        title="Learning rate decay",
+        description="linear: falls to zero at the last step; none: stays the same.",
+        json_schema_extra=OPTIMISATION,
+    )
+    rmsprop_decay: float = Field(
+        default=0.99,
+        ge=0,
+        lt=1,
+        title="RMSProp decay",
+        description="Share of the running mean of squared gradients that an update keeps.",
+        json_schema_extra=OPTIMISATION,
+    )
+    rmsprop_epsilon: float = Field(
+        default=0.1,
+        gt=0,
+        le=10,
+        title="RMSProp ε",
+        description="Added to the mean squared gradient inside the root: Δθ = α·g / √(mean g² + ε).",
+        json_schema_extra=OPTIMISATION,
+    )
+    max_grad_norm: float = Field(
+        default=40.0,
+        gt=0,
+        le=1e6,
+        title="Gradient norm limit",
+        description="A gradient with a larger norm, over all parameters together, is scaled down to this.",
+        json_schema_extra=OPTIMISATION,
+    )
+    network: Network = Field(
+        default="auto",
+        title="Network",
+        description="Filters×kernel/stride of the convolutions, then hidden units. nips: 16×8×8/4, 32×4×4/2, 256. "
+        "nature: 32×8×8/4, 64×4×4/2, 64×3×3/1, 512. large: 32×8×8 with the stride in its name, 32×4×4/2, 64×4×4/2, 256 "
+        "(1024 at stride 1). mlp: hidden layers, for vectors. auto: nips for pixels, mlp for vectors.",
+        json_schema_extra=NETWORK,
+    )
+    hidden_units: int = Field(
+        default=64,
+        ge=1,
+        le=4096,
+        title="Hidden units",
+        description="Units in each hidden layer of mlp; the convolutional networks have their papers' widths.",
+        json_schema_extra=NETWORK,
+    )
+    hidden_layers: int = Field(
+        default=2,
+        ge=1,
+        le=8,
+        title="Hidden layers",
+        description="Number of hidden layers of mlp; the A3C paper has one of 200 units for continuous actions.",
+        json_schema_extra=NETWORK,
+    )
+    activation: Activation = Field(
+        default="tanh",
+        title="Activation",
+        description="Activation of mlp's hidden layers; the A3C paper uses relu, as convolutions always do.",
+        json_schema_extra=NETWORK,
+    )
+    initialisation: Literal["uniform", "orthogonal"] = Field(
+        default="uniform",
+        title="Weight initialisation",
+        description="uniform: in ±1/√fan_in, as in the papers' code; orthogonal: as in modern actor-critics.",
+        json_schema_extra=NETWORK,
+    )
+    clip_rewards: bool = Field(
+        default=True,
+        title="Clip rewards",
+        description="Learn from rewards clipped to [−1, 1]; the curves always show returns of the raw rewards.",
+        json_schema_extra=ENVIRONMENT,
+    )
+    life_loss_ends_episode: bool = Field(
+        default=False,
+        title="A lost life ends the episode",
+        description="Treat a lost life as the episode's end when computing returns; the game goes on. Atari only.",
+        json_schema_extra=ENVIRONMENT,
+    )
+    max_noops: int = Field(
+        default=30,
+        ge=0,
+        le=1000,
+        title="No-op starts",
+        description="An Atari game opens with a random number of no-op actions, at most this many.",
+        json_schema_extra=ENVIRONMENT,
+    )
+
+    # The kinds of actions that the method can learn.
+    action_kinds: ClassVar[tuple[ActionKind, ...]] = ("discrete",)
+    # Whether `auto` may choose bfloat16, which does not pay for networks that read one state at a time.
+    auto_bfloat16: ClassVar[bool] = True
+    # Fields that change the shape of the weights: a checkpoint fits only a run with the same values.
+    shape_fields: ClassVar[tuple[str, ...]] = (
+        "algorithm",
+        "env",
+        "network",
+        *MLP_FIELDS,
+    )
+
+    @field_validator("env")
+    @classmethod
+    def env_can_be_learnt(cls, env: str) -> str:
+        """Refuse unknown ids, naming close ones, and environments that the method cannot act in."""
+        environment = ENVIRONMENTS.get(env)
+        if environment is None:
+            close = close_to(env)
+            hint = f"did you mean {', '.join(close)}?" if close else "use one such as ALE/Pong-v5 or CartPole-v1"
+            raise ValueError(f"unknown environment {env[:80]!r}: {hint}")
+        if not cls.can_act_in(environment):
+            raise PydanticCustomError(
+                UNFIT_ENVIRONMENT,
+                "{algorithm} cannot learn {env}, because {reason}",
+                {"algorithm": cls.model_fields["algorithm"].default, "env": env, "reason": environment.unfit_because},
+            )
+        return env
+
+    @field_validator("network")
+    @classmethod
+    def network_reads_observations(cls, network: Network, info: ValidationInfo) -> Network:
+        """Refuse convolutions for vectors, and mlp for pixels."""
+        environment = ENVIRONMENTS.get(info.data.get("env", ""))
+        if environment is None or network == "auto":  # a wrong environment has already been reported
+            return network
+        if environment.shows_pixels and network == "mlp":
+            raise ValueError(f"mlp reads vectors, but {environment.id} shows pixels: choose auto, nips or nature")
+        if not environment.shows_pixels and network != "mlp":
+            raise ValueError(f"{network} reads pixels, but {environment.id} gives a vector: choose auto or mlp")
+        return network
+
+    @classmethod
+    def can_act_in(cls, environment: Environment) -> bool:
+        """Whether the method can learn this environment's kind of actions."""
+        return environment.actions in cls.action_kinds
+
+    @property
+    def environment(self) -> Environment:
+        """The environment's facts, which are known without importing it."""
+        return ENVIRONMENTS[self.env]
+
+    @property
+    def wanted_device(self) -> Device:
+        """The device to train on: a method that offers no GPU takes the CPU, even on a host with a GPU."""
+        offers_gpu = "cuda" in get_args(type(self).model_fields["device"].annotation)
+        return self.device if offers_gpu else "cpu"
+
+    @property
+    def resolved_network(self) -> Network:
+        """The network, with `auto` resolved."""
+        if self.network != "auto":
+            return self.network
+        return "nips" if self.environment.shows_pixels else "mlp"
+
+    @property
+    def shape(self) -> dict[str, JsonValue]:
+        """The values of `shape_fields`, with `auto` resolved; fields that the network does not read are None."""
+        shape = {field: getattr(self, field) for field in self.shape_fields} | {"network": self.resolved_network}
+        return shape if self.resolved_network == "mlp" else shape | dict.fromkeys(MLP_FIELDS)

@@ -1,0 +1,97 @@
+"""GA3C: one model, fed by queues (Babaeizadeh et al. 2017)."""
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from workers.contract.config.fields import OPTIMISATION, ROLLOUT, RUN, TrainingConfig
+
+
+class Ga3cConfig(TrainingConfig):
+    """GA3C: hybrid CPU/GPU A3C (Babaeizadeh et al. 2017, section 4)."""
+
+    model_config = ConfigDict(title="GA3C")
+
+    algorithm: Literal["ga3c"] = Field(
+        default="ga3c", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
+    )
+    num_agents: int = Field(
+        default=32,
+        ge=1,
+        le=1024,
+        title="Agents",
+        description="N_A: processes, each with its own environment; use at least one for each core.",
+        json_schema_extra=ROLLOUT,
+    )
+    num_predictors: int = Field(
+        default=2,
+        ge=1,
+        le=16,
+        title="Predictors",
+        description="N_P: threads that compute the policies of all waiting agents in one pass of the network.",
+        json_schema_extra=ROLLOUT,
+    )
+    num_trainers: int = Field(
+        default=2,
+        ge=1,
+        le=16,
+        title="Trainers",
+        description="N_T: threads that update the network with the agents' experiences.",
+        json_schema_extra=ROLLOUT,
+    )
+    min_training_batch: int = Field(
+        default=0,
+        ge=0,
+        le=4096,
+        title="Minimum training batch",
+        description="Experiences that a trainer gathers before an update, which sums their gradients; 20 to 40 learnt "
+        "best in the paper's figure 7. 0 updates after every agent's rollout.",
+        json_schema_extra=ROLLOUT,
+    )
+    dynamic_adjustment: bool = Field(
+        default=True,
+        title="Dynamic adjustment",
+        description="Regularly change N_A, N_P or N_T by one, and keep the change if updates got faster; N_A rises at "
+        "most to twice its first value or 8 for each core, whichever is larger.",
+        json_schema_extra=ROLLOUT,
+    )
+    adjustment_seconds: float = Field(
+        default=60.0,
+        gt=0,
+        le=86_400,
+        title="Seconds between adjustments",
+        description="How long each changed setting is measured; one minute in the paper.",
+        json_schema_extra=ROLLOUT,
+    )
+    learning_rate: float = Field(
+        default=0.0003,
+        gt=0,
+        le=10,
+        title="Learning rate",
+        description="α: learning rate at the first step; the paper uses 0.0003 or 0.0001 for all games.",
+        json_schema_extra=OPTIMISATION,
+    )
+    log_epsilon: float = Field(
+        default=1e-6,
+        gt=0,
+        le=1,
+        title="Log guard ε",
+        description="Added to probabilities inside the logarithm (equation 5), because agents act by an older policy.",
+        json_schema_extra=OPTIMISATION,
+    )
+    entropy_cost: float = Field(
+        default=0.01,
+        ge=0,
+        le=10,
+        title="Entropy weight",
+        description="β: how much the policy's entropy is rewarded, which keeps it exploring.",
+        json_schema_extra=OPTIMISATION,
+    )
+    value_cost: float = Field(
+        default=1.0,
+        ge=0,
+        le=100,
+        title="Value loss weight",
+        description="Weight of the squared error of V (equation 2) beside the policy's loss.",
+        json_schema_extra=OPTIMISATION,
+    )

@@ -1,0 +1,66 @@
+"""Describe what is wrong with a configuration, field by field; the command line and the API use the same words."""
+
+import difflib
+import json
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from workers.contract.config import CONFIGURATIONS, TrainingConfig, methods_for
+from workers.contract.config.fields import UNFIT_ENVIRONMENT
+from workers.contract.games import ENVIRONMENTS
+
+# Longer wrong values are cut off in messages.
+SHOWN_CHARACTERS = 80
+
+
+@dataclass(frozen=True)
+class FieldProblem:
+    """What is wrong with one field, and what would be right."""
+
+    field: str
+    message: str
+
+
+def title_of(algorithm: str) -> str:
+    """Return a method's name as people write it; an unknown name is returned unchanged."""
+    configuration = CONFIGURATIONS.get(algorithm)
+    return str(configuration.model_config.get("title")) if configuration else algorithm
+
+
+def problems_of(error: ValidationError) -> list[FieldProblem]:
+    """Return every problem found; drop the algorithm that pydantic puts before the field's name."""
+    return [_in_words(detail) for detail in error.errors(include_url=False)]
+
+
+def _in_words(detail: ErrorDetails) -> FieldProblem:
+    kind, value = detail["type"], detail["input"]
+    if kind == "union_tag_not_found":
+        return FieldProblem("algorithm", f"name the method: {', '.join(CONFIGURATIONS)}")
+    if kind == "union_tag_invalid":
+        return FieldProblem(
+            "algorithm", f"no method is called {_short(value['algorithm'])}: choose {', '.join(CONFIGURATIONS)}"
+        )
+    algorithm, *path = map(str, detail["loc"])
+    field = ".".join(path)
+    if kind == "extra_forbidden":
+        return FieldProblem(field, _unknown(field, CONFIGURATIONS[algorithm]))
+    if kind == UNFIT_ENVIRONMENT:
+        fitting = methods_for(ENVIRONMENTS[str(value)])
+        return FieldProblem(field, f"{detail['msg']}: choose {' or '.join(fitting)}, or another environment")
+    if kind == "value_error":
+        return FieldProblem(field, detail["msg"].removeprefix("Value error, "))
+    message = detail["msg"].rstrip(".")
+    return FieldProblem(field, f"{message[0].lower()}{message[1:]}, not {_short(value)}")
+
+
+def _unknown(field: str, configuration: type[TrainingConfig]) -> str:
+    close = difflib.get_close_matches(field, configuration.model_fields, n=1)
+    sentence = f"{configuration.model_config.get('title')} has no such field"
+    return f"{sentence}: did you mean {close[0]}?" if close else sentence
+
+
+def _short(value: object) -> str:
+    written = json.dumps(value, ensure_ascii=False, default=str)
+    return written if len(written) <= SHOWN_CHARACTERS else f"{written[:SHOWN_CHARACTERS]}…"

@@ -1,0 +1,92 @@
+"""PAAC's two methods: n_e environments that step t_max times under one policy."""
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from workers.contract.config.fields import OPTIMISATION, ROLLOUT, RUN, TrainingConfig
+from workers.contract.config.value_based import ValueBasedFields
+
+
+class SynchronousFields(TrainingConfig):
+    """The fields of every method in PAAC's framework (Clemente et al. 2017, section 3)."""
+
+    total_steps: int = Field(
+        default=115_000_000,
+        ge=1,
+        le=10_000_000_000,
+        title="Total steps",
+        description="N_max: agent decisions in the whole training; an Atari step is 4 emulator frames.",
+        json_schema_extra=RUN,
+    )
+    num_envs: int = Field(
+        default=32,
+        ge=1,
+        le=1024,
+        title="Environments",
+        description="n_e: environments that step together; each update learns from n_e · t_max steps.",
+        json_schema_extra=ROLLOUT,
+    )
+    num_workers: int = Field(
+        default=8,
+        ge=1,
+        le=256,
+        title="Emulator workers",
+        description="n_w: threads that step the Atari emulators; no more are started than the machine has cores.",
+        json_schema_extra=ROLLOUT,
+    )
+    learning_rate: float = Field(
+        default=0.0224,
+        gt=0,
+        le=10,
+        title="Learning rate",
+        description="α: learning rate at the first step; the paper uses 0.0007 · n_e.",
+        json_schema_extra=OPTIMISATION,
+    )
+    learning_rate_scale: Literal["none", "num_envs"] = Field(
+        default="none",
+        title="Learning rate scale",
+        description="num_envs: multiply the learning rate by n_e, as the paper does with 0.0007; none: keep it as is.",
+        json_schema_extra=OPTIMISATION,
+    )
+
+    @property
+    def initial_learning_rate(self) -> float:
+        """The learning rate of the first update."""
+        return self.learning_rate * (self.num_envs if self.learning_rate_scale == "num_envs" else 1)
+
+
+class PaacConfig(SynchronousFields):
+    """PAAC: parallel advantage actor-critic (Clemente et al. 2017, algorithm 1)."""
+
+    model_config = ConfigDict(title="PAAC")
+
+    algorithm: Literal["paac"] = Field(
+        default="paac", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
+    )
+    entropy_cost: float = Field(
+        default=0.01,
+        ge=0,
+        le=10,
+        title="Entropy weight",
+        description="β: how much the policy's entropy is rewarded, which keeps it exploring.",
+        json_schema_extra=OPTIMISATION,
+    )
+    value_cost: float = Field(
+        default=1.0,
+        ge=0,
+        le=100,
+        title="Value loss weight",
+        description="Weight of the squared error of V beside the policy's loss; 1 in algorithm 1, often 0.5 later.",
+        json_schema_extra=OPTIMISATION,
+    )
+
+
+class PaacQConfig(SynchronousFields, ValueBasedFields):
+    """n-step Q-learning in PAAC's framework (Clemente et al. 2017, section 3)."""
+
+    model_config = ConfigDict(title="PAAC n-step Q")
+
+    algorithm: Literal["paac_q"] = Field(
+        default="paac_q", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
+    )

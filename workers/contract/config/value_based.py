@@ -1,0 +1,84 @@
+"""The fields that methods learning Q(s, a) have in common."""
+
+from abc import ABC, abstractmethod
+from math import isclose
+from typing import Annotated
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from workers.contract.config.fields import EXPLORATION, OPTIMISATION, TrainingConfig
+
+Probability = Annotated[float, Field(ge=0, le=1)]
+
+
+class ActionValueConfig(TrainingConfig, ABC):
+    """The configuration of a method that learns Q(s, a)."""
+
+    @property
+    @abstractmethod
+    def playing_epsilon(self) -> float:
+        """The share of random actions in a replay."""
+
+    @property
+    def streams(self) -> int:
+        """The number of streams of hidden units in Q; a dueling network has two."""
+        return 1
+
+
+class ValueBasedFields(ActionValueConfig):
+    """The exploration and target-network fields of the A3C paper's value-based methods."""
+
+    final_epsilons: tuple[Probability, ...] = Field(
+        default=(0.1, 0.01, 0.5),
+        min_length=1,
+        max_length=16,
+        title="Final ε",
+        description="Each environment draws its final share of random actions from these values, so that environments "
+        "explore differently.",
+        json_schema_extra=EXPLORATION,
+    )
+    final_epsilon_probabilities: tuple[Probability, ...] = Field(
+        default=(0.4, 0.3, 0.3),
+        validate_default=True,
+        min_length=1,
+        max_length=16,
+        title="Probabilities of the final ε",
+        description="The probability of drawing each final ε; they add up to 1.",
+        json_schema_extra=EXPLORATION,
+    )
+    epsilon_anneal_frames: int = Field(
+        default=4_000_000,
+        ge=0,
+        le=10_000_000_000,
+        title="Frames of annealing",
+        description="Emulator frames, over all environments, during which ε falls from 1 to its final value.",
+        json_schema_extra=EXPLORATION,
+    )
+    target_update_frames: int = Field(
+        default=40_000,
+        ge=1,
+        le=10_000_000_000,
+        title="Frames between target updates",
+        description="I_target: every so many emulator frames, the target network copies the learnt weights.",
+        json_schema_extra=OPTIMISATION,
+    )
+
+    @property
+    def playing_epsilon(self) -> float:
+        """The smallest final ε of the run's actors."""
+        return min(self.final_epsilons)
+
+    @field_validator("final_epsilon_probabilities")
+    @classmethod
+    def every_epsilon_has_its_probability(
+        cls, probabilities: tuple[float, ...], info: ValidationInfo
+    ) -> tuple[float, ...]:
+        """Require as many probabilities as final ε, adding up to 1."""
+        epsilons = info.data.get("final_epsilons", probabilities)
+        if len(epsilons) != len(probabilities):
+            raise ValueError(
+                f"give as many probabilities as final_epsilons has values: {len(epsilons)}, not {len(probabilities)}"
+            )
+        if not isclose(sum(probabilities), 1, abs_tol=1e-6):
+            raise ValueError(f"the probabilities add up to {sum(probabilities):g}: make them add up to 1")
+        return probabilities

@@ -1,0 +1,141 @@
+"""What a trainer reports, one JSON object a line; imported by the trainer, the worker and the backend."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
+
+from workers.contract.values import Count, Integer, Message, Ordinal, SmallCount, Text, Traceback
+
+# A line of the event file must fit into a request, whose largest body is of 4 MB.
+LONGEST_LINE = 3_000_000
+
+RoleKind = Literal["shard", "replay", "bundle", "actor", "learner"]
+LogLevel = Literal["info", "warning", "error"]
+Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+
+
+class _Event(BaseModel):
+    # NaN and infinity are values: they travel as the strings "NaN", "Infinity" and "-Infinity".
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
+
+    seq: Ordinal = Field(description="Rises by one within an attempt, from 1.")
+    time: float = Field(allow_inf_nan=False, description="Unix time in seconds.")
+    step: Count = Field(description="Agent decisions so far.")
+    frames: Count = Field(description="Emulator frames so far.")
+
+
+class Episode(BaseModel):
+    """One finished training episode; its return is of the raw, unclipped reward."""
+
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
+
+    step: Count
+    frames: Count
+    episode_return: float
+    length: Count
+
+
+class CheckpointFile(BaseModel):
+    """Names a checkpoint in the run directory and says what its content must hash to."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file: Text = Field(description="Path relative to the run directory, as checkpoints/step-000000100000.safetensors.")
+    sha256: Sha256
+    bytes: Count
+    step: Count
+    frames: Count
+
+
+class RolePlace(BaseModel):
+    """One role of a run that consists of several, and where it works."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: RoleKind
+    number: Count = Field(description="Counts the roles of a kind, from 0.")
+    host: Text = Field(description="Name and address, as sun (10.0.0.1).")
+    times_lost: Count = Field(description="How often another took its place in this attempt, because it was lost.")
+
+
+class Started(_Event):
+    kind: Literal["started"] = "started"
+    resumed_from: Count | None = Field(
+        default=None, description="Step of the checkpoint this attempt went on from; None when it began anew."
+    )
+    seed: Integer
+    device: Text
+    precision: Text
+    command: list[Text]
+    versions: dict[Text, Text]
+    host: Text
+
+
+class Metrics(_Event):
+    kind: Literal["metrics"] = "metrics"
+    values: dict[Text, float] = Field(default_factory=dict)
+    episodes: list[Episode] = Field(default_factory=list, description="Every episode that ended since the last event.")
+
+
+class Log(_Event):
+    kind: Literal["log"] = "log"
+    level: LogLevel = "info"
+    message: Message
+
+
+class Roles(_Event):
+    kind: Literal["roles"] = "roles"
+    roles: list[RolePlace] = Field(description="All of them, at the start and whenever one of them has changed.")
+
+
+class Progress(_Event):
+    kind: Literal["progress"] = "progress"
+    total_steps: Count
+    steps_per_second: float
+    seconds_left: float | None = None
+
+
+class Checkpoint(_Event):
+    kind: Literal["checkpoint"] = "checkpoint"
+    checkpoint: CheckpointFile
+    return_mean: float | None = Field(default=None, description="Mean return of the last 100 training episodes.")
+    best: bool = Field(description="Whether return_mean is the highest of this run so far.")
+    kept: list[Text] = Field(description="Files still on disk: first, best, last, and others between.")
+
+
+class Video(_Event):
+    kind: Literal["video"] = "video"
+    file: Text = Field(description="H.264 mp4, relative to the run directory.")
+    poster: Text = Field(description="PNG of the last frame, relative to the run directory.")
+    checkpoint: Text = Field(description="Checkpoint file that played the episode.")
+    episode_return: float
+    length: SmallCount
+    seconds: float
+
+
+class Evaluation(_Event):
+    kind: Literal["evaluation"] = "evaluation"
+    returns: list[float]
+
+
+class Stopped(_Event):
+    kind: Literal["stopped"] = "stopped"
+    reason: Message
+
+
+class Finished(_Event):
+    kind: Literal["finished"] = "finished"
+
+
+class Failed(_Event):
+    kind: Literal["failed"] = "failed"
+    message: Message
+    traceback: Traceback
+
+
+Event = Annotated[
+    Started | Metrics | Log | Roles | Progress | Checkpoint | Video | Evaluation | Stopped | Finished | Failed,
+    Field(discriminator="kind"),
+]
+
+event_adapter: TypeAdapter[Event] = TypeAdapter(Event)

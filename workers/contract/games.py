@@ -1,0 +1,152 @@
+"""Environments a run may name: an allow-list, so that no request can make gymnasium import code."""
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+# atari: 4 stacked grey frames of the emulator. vector: readings. pixels: pictures of other environments.
+EnvironmentKind = Literal["atari", "vector", "pixels"]
+
+# Under which heading the launch form lists an environment.
+EnvironmentGroup = Literal[
+    "First steps", "Classic control", "Atari, of the papers", "Atari", "Box2D", "MuJoCo", "MuJoCo from pixels", "Mazes"
+]
+
+# discrete: an action is one of several. continuous: an action sets several numbers.
+ActionKind = Literal["discrete", "continuous"]
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What the launch form and the configuration need to know without importing the emulator."""
+
+    id: str
+    title: str
+    group: EnvironmentGroup
+    kind: EnvironmentKind = "vector"
+    frames_per_step: int = 1
+    actions: ActionKind = "discrete"
+
+    @property
+    def shows_pixels(self) -> bool:
+        """Whether observations are pictures."""
+        return self.kind != "vector"
+
+    @property
+    def unfit_because(self) -> str:
+        """Why a method that cannot act in it cannot."""
+        return f"its actions are {self.actions}"
+
+
+# The 57 games of the A3C paper, table S1; the 49 of the Gorila paper and those of the others are among them.
+GAMES_OF_THE_PAPERS = (
+    "Alien Amidar Assault Asterix Asteroids Atlantis BankHeist BattleZone BeamRider Berzerk Bowling Boxing Breakout "
+    "Centipede ChopperCommand CrazyClimber Defender DemonAttack DoubleDunk Enduro FishingDerby Freeway Frostbite "
+    "Gopher Gravitar Hero IceHockey Jamesbond Kangaroo Krull KungFuMaster MontezumaRevenge MsPacman NameThisGame "
+    "Phoenix Pitfall Pong PrivateEye Qbert Riverraid RoadRunner Robotank Seaquest Skiing Solaris SpaceInvaders "
+    "StarGunner Surround Tennis TimePilot Tutankham UpNDown Venture VideoPinball WizardOfWor YarsRevenge Zaxxon"
+).split()
+
+# The others that ale-py ships and that one player can play.
+OTHER_GAMES = (
+    "Adventure AirRaid Atlantis2 Backgammon BasicMath Blackjack Carnival Casino Crossbow Darkchambers DonkeyKong "
+    "Earthworld ElevatorAction Entombed Et FlagCapture Frogger Galaxian Hangman HauntedHouse HumanCannonball "
+    "JourneyEscape Kaboom KeystoneKapers KingKong Klax Koolaid LaserGates LostLuggage MarioBros MiniatureGolf MrDo "
+    "Othello Pacman Pitfall2 Pooyan SirLancelot SpaceWar Superman Tetris TicTacToe3D Trondead Turmoil VideoCheckers "
+    "VideoChess VideoCube WordZapper"
+).split()
+
+FIRST_STEPS = (
+    Environment("Arcadia/Identity-v0", "Identity", "First steps"),
+    Environment("Arcadia/Catch-v0", "Catch", "First steps"),
+    Environment("Arcadia/Recall-v0", "Recall", "First steps"),
+    Environment("Arcadia/Target-v0", "Target", "First steps", actions="continuous"),
+)
+
+CLASSIC_CONTROL = (
+    Environment("CartPole-v1", "CartPole", "Classic control"),
+    Environment("Acrobot-v1", "Acrobot", "Classic control"),
+    Environment("MountainCar-v0", "Mountain Car", "Classic control"),
+    Environment("MountainCarContinuous-v0", "Mountain Car, continuous", "Classic control", actions="continuous"),
+    Environment("Pendulum-v1", "Pendulum", "Classic control", actions="continuous"),
+)
+
+BOX2D = (
+    Environment("LunarLander-v3", "Lunar Lander", "Box2D"),
+    Environment("LunarLanderContinuous-v3", "Lunar Lander, continuous", "Box2D", actions="continuous"),
+    Environment("BipedalWalker-v3", "Bipedal Walker", "Box2D", actions="continuous"),
+    Environment("BipedalWalkerHardcore-v3", "Bipedal Walker, hardcore", "Box2D", actions="continuous"),
+    Environment("Arcadia/CarRacing-v0", "Car Racing", "Box2D", "pixels", frames_per_step=4),
+    Environment("Arcadia/CarRacingContinuous-v0", "Car Racing, continuous", "Box2D", "pixels", 4, "continuous"),
+)
+
+# Gymnasium's tasks for the MuJoCo physics engine.
+MUJOCO_TASKS = {
+    "Ant": "Ant",
+    "HalfCheetah": "Half Cheetah",
+    "Hopper": "Hopper",
+    "Humanoid": "Humanoid",
+    "HumanoidStandup": "Humanoid Standup",
+    "InvertedDoublePendulum": "Inverted Double Pendulum",
+    "InvertedPendulum": "Inverted Pendulum",
+    "Pusher": "Pusher",
+    "Reacher": "Reacher",
+    "Swimmer": "Swimmer",
+    "Walker2d": "Walker 2D",
+}
+
+MUJOCO = (
+    *(Environment(f"{task}-v5", title, "MuJoCo", actions="continuous") for task, title in MUJOCO_TASKS.items()),
+    *(
+        Environment(
+            f"Arcadia/{task}Pixels-v0", f"{title}, from pixels", "MuJoCo from pixels", "pixels", actions="continuous"
+        )
+        for task, title in MUJOCO_TASKS.items()
+    ),
+)
+
+MAZES = (Environment("Arcadia/Labyrinth-v0", "Labyrinth", "Mazes", "pixels", frames_per_step=4),)
+
+
+def _atari(game: str) -> Environment:
+    """Space the words of a game's name: `NameThisGame` reads Name This Game."""
+    title = "".join(f" {c}" if c.isupper() and i else c for i, c in enumerate(game))
+    group: EnvironmentGroup = "Atari, of the papers" if game in GAMES_OF_THE_PAPERS else "Atari"
+    return Environment(f"ALE/{game}-v5", title, group, "atari", frames_per_step=4)
+
+
+ENVIRONMENTS: dict[str, Environment] = {
+    environment.id: environment
+    for environment in (
+        *FIRST_STEPS,
+        *CLASSIC_CONTROL,
+        *(_atari(game) for game in (*GAMES_OF_THE_PAPERS, *OTHER_GAMES)),
+        *BOX2D,
+        *MUJOCO,
+        *MAZES,
+    )
+}
+
+
+def close_to(env: str) -> list[str]:
+    """Name environments that somebody who wrote `env` may have meant, the likeliest first."""
+    wanted = _bare(env[:80])
+    bare = {_bare(known): known for known in reversed(ENVIRONMENTS)}
+    similar = difflib.get_close_matches(wanted, bare, n=5, cutoff=0.75)
+    # As PongNoFrameskip or Cheetah.
+    related = [
+        name for name in reversed(bare) if min(len(name), len(wanted)) > 3 and (name in wanted or wanted in name)
+    ]
+    return [bare[name] for name in dict.fromkeys([*similar, *related])][:5]
+
+
+def _bare(env: str) -> str:
+    return re.sub(r"-v\d+$", "", env).split("/")[-1].lower()
+
+
+def rom_of(env: str) -> str:
+    """Name the ROM of an Atari id: `ALE/UpNDown-v5` is up_n_down."""
+    game = env.removeprefix("ALE/").removesuffix("-v5")
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", game)
+    return words.lower().replace("to_e3_d", "toe_3d").replace("toe3_d", "toe_3d")

@@ -1,0 +1,191 @@
+"""The metrics that a run reports: what each is called, what it counts in, and which are drawn together.
+
+A section is the part of a name before its slash. Sections, and what is in them, are in the order in which readers see
+them. The trainer spells the names out where it reports them; a test holds both against each other.
+"""
+
+from dataclasses import dataclass
+
+# Every episode is one point of these two.
+EPISODE_RETURN = "episode/return"
+EPISODE_LENGTH = "episode/length"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that changes while a run trains."""
+
+    name: str
+    title: str
+    unit: str = ""  # where the title does not say it
+
+    @property
+    def heading(self) -> str:
+        """The title with the unit."""
+        return f"{self.title}, {self.unit}" if self.unit else self.title
+
+
+@dataclass(frozen=True)
+class MetricGroup:
+    """Metrics that say more in one chart than apart."""
+
+    title: str
+    metrics: tuple[Metric, ...]
+    shares: bool = False  # draw what each is of their sum, stacked
+    counts: bool = False  # whole numbers that change now and then: smoothing would show what never was
+
+
+@dataclass(frozen=True)
+class MetricSection:
+    """Metrics under one heading: those with a chart each, then those drawn together."""
+
+    prefix: str
+    title: str
+    metrics: tuple[Metric, ...]
+    groups: tuple[MetricGroup, ...] = ()
+
+    @property
+    def all_metrics(self) -> tuple[Metric, ...]:
+        """Every metric of the section, in order."""
+        return (*self.metrics, *(metric for group in self.groups for metric in group.metrics))
+
+
+CATALOGUE: tuple[MetricSection, ...] = (
+    MetricSection(
+        "episode",
+        "Episodes",
+        (
+            Metric(EPISODE_RETURN, "Return per episode"),
+            Metric(EPISODE_LENGTH, "Steps per episode"),
+        ),
+    ),
+    MetricSection(
+        "train",
+        "Learning",
+        (
+            Metric("train/policy_loss", "Policy loss"),
+            Metric("train/value_loss", "Value loss"),
+            Metric("train/q_mean", "Mean Q of the actions taken"),
+            Metric("train/entropy", "Policy entropy"),
+            Metric("train/epsilon", "Mean ε, the share of random actions"),
+            Metric("train/grad_norm", "Gradient norm"),
+            Metric("train/learning_rate", "Learning rate"),
+        ),
+    ),
+    MetricSection(
+        "ga3c",
+        "GA3C",
+        (
+            Metric("ga3c/policy_lag", "Policy lag", "updates"),
+            Metric("ga3c/prediction_batch", "Prediction batch", "states"),
+            Metric("ga3c/training_batch", "Training batch", "experiences"),
+        ),
+        (
+            MetricGroup(
+                "Agents, predictors and trainers",
+                (
+                    Metric("ga3c/agents", "Agents"),
+                    Metric("ga3c/predictors", "Predictors"),
+                    Metric("ga3c/trainers", "Trainers"),
+                ),
+                counts=True,
+            ),
+            MetricGroup(
+                "Waiting in the queues",
+                (
+                    Metric("ga3c/prediction_queue", "Prediction queue"),
+                    Metric("ga3c/training_queue", "Training queue"),
+                ),
+            ),
+        ),
+    ),
+    MetricSection(
+        "gorila",
+        "Gorila",
+        (
+            Metric("gorila/staleness", "Mean staleness of gradients", "updates"),
+            Metric("gorila/replay_fill", "Replay memory in use", "share"),
+            Metric("gorila/lost_roles", "Roles lost and replaced"),
+        ),
+        (
+            MetricGroup(
+                "Gradients by staleness, updates",
+                (
+                    Metric("gorila/staleness_0", "Staleness 0", "gradients"),
+                    Metric("gorila/staleness_1_to_3", "Staleness 1 to 3", "gradients"),
+                    Metric("gorila/staleness_4_to_15", "Staleness 4 to 15", "gradients"),
+                    Metric("gorila/staleness_16_to_63", "Staleness 16 to 63", "gradients"),
+                    Metric("gorila/staleness_64_to_255", "Staleness 64 to 255", "gradients"),
+                    Metric("gorila/staleness_256_and_more", "Staleness 256 and more", "gradients"),
+                ),
+                shares=True,
+            ),
+            MetricGroup(
+                "Gradients discarded",
+                (
+                    Metric("gorila/discarded_stale", "Discarded stale", "gradients"),
+                    Metric("gorila/discarded_outlier", "Discarded outlier", "gradients"),
+                ),
+                counts=True,
+            ),
+            MetricGroup(
+                "Busy share of each role",
+                (
+                    Metric("gorila/actor_busy", "Actor busy", "share"),
+                    Metric("gorila/learner_busy", "Learner busy", "share"),
+                    Metric("gorila/shard_busy", "Shard busy", "share"),
+                    Metric("gorila/replay_busy", "Replay busy", "share"),
+                ),
+            ),
+            MetricGroup(
+                "Bytes per second to and from the shards",
+                (
+                    Metric("gorila/bytes_pushed_per_second", "Bytes pushed per second"),
+                    Metric("gorila/bytes_pulled_per_second", "Bytes pulled per second"),
+                ),
+            ),
+        ),
+    ),
+    MetricSection(
+        "throughput",
+        "Throughput",
+        (
+            Metric("throughput/steps_per_second", "Steps per second"),
+            Metric("throughput/updates_per_second", "Updates per second (TPS)"),
+            Metric("throughput/predictions_per_second", "Predictions per second (PPS)"),
+        ),
+    ),
+    MetricSection(
+        "time",
+        "Time",
+        (),
+        (
+            MetricGroup(
+                "Where the time goes",
+                (
+                    Metric("time/environment", "Environment", "share"),
+                    Metric("time/selection", "Selection", "share"),
+                    Metric("time/learning", "Learning", "share"),
+                ),
+                shares=True,
+            ),
+        ),
+    ),
+    MetricSection(
+        "system",
+        "System",
+        (
+            Metric("system/cpu_percent", "Processor use", "%"),
+            Metric("system/rss_bytes", "Memory", "bytes"),
+            Metric("system/gpu_percent", "GPU use", "%"),
+        ),
+    ),
+)
+
+METRICS = {metric.name: metric for section in CATALOGUE for metric in section.all_metrics}
+
+
+def named(name: str) -> Metric:
+    """Look a metric up; one that the catalogue lacks is called by the last part of its name."""
+    words = name.rsplit("/", 1)[-1].replace("_", " ")
+    return METRICS.get(name) or Metric(name, words[:1].upper() + words[1:])

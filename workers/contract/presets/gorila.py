@@ -1,0 +1,129 @@
+"""Presets of Gorila, and of DQN and its variants, which are Gorila with one of each part."""
+
+from workers.contract.config import GorilaConfig
+from workers.contract.presets.preset import Preset
+
+GORILA_PAPER = "Nair et al. 2015, sections 4 and 5.1"
+# One bundle and one shard. DQN's RMSProp ε of 0.01 is for gradients summed over the minibatch; ours are means over it.
+DQN = GorilaConfig(
+    total_steps=50_000_000,
+    num_actors=1,
+    num_learners=1,
+    final_epsilon=0.1,
+    epsilon_anneal_updates=250_000,
+    target_update_interval=10_000,
+    optimizer="centred_rmsprop",
+    learning_rate=0.00025,
+    rmsprop_decay=0.95,
+    rmsprop_epsilon=0.01 / 32**2,
+    max_grad_norm=1e6,
+    outlier_deviations=1e6,
+    network="nature",
+    life_loss_ends_episode=True,
+)
+DQN_SOURCE = (
+    "Mnih et al. 2015, extended data table 1: a minibatch of 32 every 4 steps, a memory of 1 M frames, θ⁻ every 10,000 "
+    "updates, ε 1 to 0.1 over 1 M steps, centred RMSProp at a rate of 0.00025"
+)
+
+PRESETS = (
+    Preset(
+        name="gorila-cartpole",
+        title="Gorila learns CartPole",
+        shows="Two bundles of actor, replay memory and learner that balance a pole, on this machine's Ray.",
+        source="Tuned here; the method is the Gorila paper's algorithm 1, bundled, with AdaGrad, and double Q.",
+        config=GorilaConfig(
+            env="CartPole-v1",
+            total_steps=400_000,
+            checkpoint_seconds=10,
+            batch_size=64,
+            replay_frames=100_000,
+            learning_starts=1_000,
+            gamma=0.98,
+            final_epsilon=0.01,
+            epsilon_anneal_updates=2_500,
+            double_q=True,
+            target_update_interval=100,
+            learning_rate=0.03,
+            learning_rate_decay="linear",
+            adagrad_epsilon=0.0001,
+            max_grad_norm=10,
+            hidden_units=128,
+            activation="relu",
+            clip_rewards=False,
+        ),
+    ),
+    Preset(
+        name="gorila-laptop",
+        title="Gorila plays Pong on one machine",
+        shows="Two bundles of actor, replay memory and learner around a parameter server, on this machine's Ray.",
+        source=f"Tuned here; bundled mode as in {GORILA_PAPER}, with the small network, double Q and DQN's RMSProp. "
+        "64 transitions every 8 steps are as many as DQN's 32 every 4, but send the parameters half as often.",
+        config=GorilaConfig(
+            total_steps=4_000_000,
+            t_max=8,
+            pull_interval=8,
+            batch_size=64,
+            replay_frames=200_000,
+            learning_starts=10_000,
+            final_epsilon=0.02,
+            epsilon_anneal_updates=15_000,
+            double_q=True,
+            target_update_interval=500,
+            optimizer="centred_rmsprop",
+            learning_rate=0.00015,
+            rmsprop_decay=0.95,
+            rmsprop_epsilon=1e-8,
+            max_grad_norm=10,
+        ),
+    ),
+    Preset(
+        name="gorila-paper",
+        title="Gorila, the paper's settings",
+        shows="A hundred bundles and thirty-one parameter shards: for a Ray cluster.",
+        source=f"{GORILA_PAPER}: N_act = N_learn = 100, N_param 31, a memory of 1 M frames, ε 1 to 0.1 over 1 M "
+        "global updates, θ⁻ every 60,000, AdaGrad, θ⁺ pulled before every step. Rate, staleness limit and k are ours.",
+        config=GorilaConfig(
+            total_steps=1_000_000_000,
+            num_actors=100,
+            num_learners=100,
+            num_shards=31,
+            t_max=1,
+            pull_interval=1,
+            network="nature",
+            life_loss_ends_episode=True,
+        ),
+    ),
+    Preset(
+        name="dqn-nature",
+        title="DQN, Nature's settings",
+        shows="One actor, one replay memory and one learner: the method that Gorila distributes.",
+        source=f"{DQN_SOURCE}.",
+        config=DQN,
+    ),
+    Preset(
+        name="double-dqn",
+        title="Double DQN",
+        shows="DQN that chooses the next action with θ and values it with θ⁻, and so overestimates less.",
+        source=f"van Hasselt et al. 2016, with DQN's settings. {DQN_SOURCE}.",
+        config=DQN.model_copy(update={"double_q": True}),
+    ),
+    Preset(
+        name="dueling-double-dqn",
+        title="Dueling double DQN",
+        shows="Two streams of hidden units, one for the state's value and one for the actions' advantages.",
+        source="Wang et al. 2016, section 4.2: rate 0.0000625, gradient norm 10, 1/√2 of the streams' gradients to the "
+        f"convolutions. {DQN_SOURCE}.",
+        config=DQN.model_copy(
+            update={"double_q": True, "dueling": True, "learning_rate": 0.0000625, "max_grad_norm": 10.0}
+        ),
+    ),
+    Preset(
+        name="prioritized-dqn",
+        title="Prioritised DQN",
+        shows="Double DQN that samples the transitions with the largest errors most often.",
+        source="Schaul et al. 2016, section 4: proportional, α 0.6, β from 0.4 to 1, a quarter of DQN's rate. "
+        f"{DQN_SOURCE}.",
+        config=DQN.model_copy(update={"double_q": True, "prioritised_replay": True, "learning_rate": 0.0000625}),
+    ),
+)

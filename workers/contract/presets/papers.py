@@ -1,0 +1,130 @@
+"""Presets with the papers' own settings, and A2C's modern ones."""
+
+from workers.contract.config import (
+    A3cConfig,
+    Ga3cConfig,
+    NStepQConfig,
+    OneStepQConfig,
+    OneStepSarsaConfig,
+    PaacConfig,
+    PaacQConfig,
+)
+from workers.contract.presets.preset import Preset
+
+A3C_PAPER = "Mnih et al. 2016, section 5.1 and supplement"
+A3C_PUBLIC = (
+    "learning rate 0.0007, RMSProp ε 0.1 and clip 40 from a public replication (PFRL); the paper searched for them"
+)
+
+PRESETS = (
+    Preset(
+        name="paac-paper-nips",
+        title="PAAC, the paper's arch_nips",
+        shows="The settings of the paper's table 1 with the small network.",
+        source="Clemente et al. 2017, section 5.1: n_e 32, t_max 5, 0.0007 · n_e, RMSProp 0.99 and ε 0.1, clip 40.",
+        config=PaacConfig(network="nips", learning_rate=0.0007, learning_rate_scale="num_envs"),
+    ),
+    Preset(
+        name="paac-paper-nature",
+        title="PAAC, the paper's arch_nature",
+        shows="The settings of the paper's table 1 with the large network.",
+        source="Clemente et al. 2017, section 5.1: n_e 32, t_max 5, 0.0007 · n_e, RMSProp 0.99 and ε 0.1, clip 40.",
+        config=PaacConfig(network="nature", learning_rate=0.0007, learning_rate_scale="num_envs"),
+    ),
+    Preset(
+        name="paac-n-step-q",
+        title="n-step Q-learning in PAAC's framework",
+        shows="The framework also trains action values; each environment explores with its own ε.",
+        source="Clemente et al. 2017, section 3, for the framework and its settings; ε and target network as in "
+        "Mnih et al. 2016; clip 40.",
+        config=PaacQConfig(network="nips", learning_rate=0.0007, learning_rate_scale="num_envs"),
+    ),
+    Preset(
+        name="a2c-robust",
+        title="A2C, the modern settings",
+        shows="PAAC's method with settings that work on most games: small gradient norms and orthogonal weights.",
+        source="OpenAI Baselines' a2c: 16 environments, t_max 5, rate 0.0007 to 0, RMSProp 0.99 and ε 1e-5, "
+        "gradient norm 0.5, value loss × 0.5, a lost life ends the episode.",
+        config=PaacConfig(
+            network="nature",
+            total_steps=10_000_000,
+            num_envs=16,
+            learning_rate=0.0007,
+            rmsprop_epsilon=1e-5,
+            max_grad_norm=0.5,
+            value_cost=0.5,
+            initialisation="orthogonal",
+            life_loss_ends_episode=True,
+        ),
+    ),
+    Preset(
+        name="a3c-paper-ff",
+        title="A3C, the paper's feed-forward agent",
+        shows="Sixteen actor-learners that share one set of parameters without locks.",
+        source=f"{A3C_PAPER}: 16 threads, t_max 5, Shared RMSProp with α 0.99, β 0.01; {A3C_PUBLIC}.",
+        config=A3cConfig(life_loss_ends_episode=True),
+    ),
+    Preset(
+        name="a3c-paper-lstm",
+        title="A3C, the paper's LSTM agent",
+        shows="An agent with memory: 256 LSTM cells after the last hidden layer.",
+        source=f"{A3C_PAPER}: as the feed-forward agent, with 256 LSTM cells; {A3C_PUBLIC}.",
+        config=A3cConfig(life_loss_ends_episode=True, lstm_units=256),
+    ),
+    Preset(
+        name="a3c-continuous",
+        title="A3C, the paper's continuous agent",
+        shows="Continuous actions: a Gaussian policy that balances MuJoCo's pole.",
+        source=f"{A3C_PAPER}, section 9: 200 rectifiers and 128 LSTM cells, separate networks for policy and "
+        "value, β 0.0001; learning rate and RMSProp as in the discrete presets.",
+        config=A3cConfig(
+            env="InvertedPendulum-v5",
+            total_steps=5_000_000,
+            hidden_units=200,
+            hidden_layers=1,
+            activation="relu",
+            lstm_units=128,
+            entropy_cost=0.0001,
+            clip_rewards=False,
+        ),
+    ),
+    Preset(
+        name="a3c-labyrinth",
+        title="A3C explores the Labyrinth",
+        shows="An agent with memory looks for apples and the portal in a new maze every minute.",
+        source=f"{A3C_PAPER} and 5.4: the LSTM agent on 84×84 RGB pictures; {A3C_PUBLIC}.",
+        config=A3cConfig(
+            env="Arcadia/Labyrinth-v0", total_steps=50_000_000, t_max=20, lstm_units=256, clip_rewards=False
+        ),
+    ),
+    Preset(
+        name="one-step-q",
+        title="Asynchronous one-step Q-learning",
+        shows="Q-learning without replay: many actor-learners explore, each with its own ε.",
+        source=f"{A3C_PAPER}, algorithm 1: updates every 5 steps, target network every 40,000 frames, "
+        f"ε to 0.1, 0.01 or 0.5 over 4 M frames; {A3C_PUBLIC}.",
+        config=OneStepQConfig(life_loss_ends_episode=True),
+    ),
+    Preset(
+        name="one-step-sarsa",
+        title="Asynchronous one-step Sarsa",
+        shows="Learns the values of the actions it really takes, including random ones.",
+        source=f"{A3C_PAPER}: as one-step Q-learning, with the executed action in the target; {A3C_PUBLIC}.",
+        config=OneStepSarsaConfig(life_loss_ends_episode=True),
+    ),
+    Preset(
+        name="n-step-q",
+        title="Asynchronous n-step Q-learning",
+        shows="Q-learning whose targets look up to five rewards ahead.",
+        source=f"{A3C_PAPER}, algorithm S1: t_max 5, target network every 40,000 frames; {A3C_PUBLIC}.",
+        config=NStepQConfig(life_loss_ends_episode=True),
+    ),
+    Preset(
+        name="ga3c-paper",
+        title="GA3C, the paper's settings",
+        shows="One model, fed by queues; the numbers of agents, predictors and trainers adjust themselves.",
+        source="Babaeizadeh et al. 2017, sections 4.3 and 5: N_P = N_T = 2 to begin with, t_max 5, learning rate "
+        "0.0003, β 0.01, no gradient clipping because of the guard in equation 5.",
+        config=Ga3cConfig(learning_rate=0.0003, max_grad_norm=1e6),
+    ),
+)

@@ -1,0 +1,85 @@
+"""Presets that learn Pong in an hour or two on two cores; tuned here to need fewer steps than the papers' settings."""
+
+from workers.contract.config import A3cConfig, Ga3cConfig, NStepQConfig, PaacConfig
+from workers.contract.presets.preset import Preset
+
+PRESETS = (
+    Preset(
+        name="paac-pong",
+        title="PAAC plays Pong",
+        shows="From losing every rally to winning nearly all, in an hour or two on two cores.",
+        source="Tuned here to need fewer steps than the paper's settings; the method is PAAC's algorithm 1.",
+        config=PaacConfig(
+            env="ALE/Pong-v5",
+            total_steps=8_000_000,
+            num_envs=16,
+            learning_rate=0.0005,
+            rmsprop_epsilon=1e-10,
+            max_grad_norm=0.5,
+            value_cost=0.5,
+        ),
+    ),
+    Preset(
+        name="a3c-pong",
+        title="A3C plays Pong",
+        shows="Two actor-learners on two cores; the mean return leaves −20 after about a million steps.",
+        source="Tuned here to need fewer steps than the paper's settings; the A3C paper's algorithm S2 with "
+        "rollouts of 20 steps, which its authors often used.",
+        config=A3cConfig(
+            total_steps=4_000_000,
+            num_actors=2,
+            t_max=20,
+            learning_rate=0.0008,
+            rmsprop_epsilon=1e-10,
+        ),
+    ),
+    Preset(
+        name="a3c-lstm-pong",
+        title="A3C with memory plays Pong",
+        shows="Two actor-learners with 256 LSTM cells after the last hidden layer.",
+        source="As a3c-pong, with the paper's LSTM agent.",
+        config=A3cConfig(
+            total_steps=4_000_000,
+            num_actors=2,
+            t_max=20,
+            learning_rate=0.0008,
+            rmsprop_epsilon=1e-10,
+            lstm_units=256,
+        ),
+    ),
+    Preset(
+        name="n-step-q-pong",
+        title="n-step Q-learning plays Pong",
+        shows="Action values instead of a policy: two actor-learners whose targets look up to twenty rewards ahead.",
+        source="Tuned here to need fewer steps than the paper's settings; the A3C paper's algorithm S1.",
+        config=NStepQConfig(
+            total_steps=4_000_000,
+            num_actors=2,
+            t_max=20,
+            learning_rate=0.0005,
+            rmsprop_epsilon=1e-10,
+            final_epsilons=(0.02,),
+            final_epsilon_probabilities=(1.0,),
+            epsilon_anneal_frames=1_000_000,
+        ),
+    ),
+    Preset(
+        name="ga3c-pong",
+        title="GA3C plays Pong",
+        shows="Sixteen agents on a few cores; the mean return leaves −20 after about half a million steps.",
+        source="Tuned here to need fewer steps than the paper's settings; the GA3C paper's section "
+        "4, the training batch of 40 from its figure 7.",
+        config=Ga3cConfig(
+            total_steps=8_000_000,
+            num_agents=16,
+            num_predictors=1,
+            num_trainers=1,
+            dynamic_adjustment=False,
+            min_training_batch=40,
+            learning_rate=0.0005,
+            rmsprop_epsilon=1e-10,
+            max_grad_norm=20,
+            value_cost=0.5,
+        ),
+    ),
+)

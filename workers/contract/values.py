@@ -1,0 +1,40 @@
+"""Texts and numbers that every side can keep: no NUL, no half of a character, no integer of more than 64 bits."""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+# What is longer is cut: a message keeps its beginning, a traceback its end, which tells most.
+LONGEST_MESSAGE = 10_000
+LONGEST_TRACEBACK = 100_000
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def storable(value: object) -> object:
+    """Put the replacement character where a text has one that PostgreSQL or UTF-8 cannot hold."""
+    return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else value
+
+
+def _whole(value: object) -> object:
+    if isinstance(value, bool):
+        raise PydanticCustomError("boolean_number", "Input should be a number, not true or false")
+    return value
+
+
+STORABLE = BeforeValidator(storable)
+NO_BOOLEAN = BeforeValidator(_whole)
+
+Text = Annotated[str, STORABLE]
+Message = Annotated[str, STORABLE, AfterValidator(lambda text: text[:LONGEST_MESSAGE])]
+Traceback = Annotated[str, STORABLE, AfterValidator(lambda text: text[-LONGEST_TRACEBACK:])]
+
+# What a database's integers hold.
+LARGEST, LARGEST_SMALL = 2**63 - 1, 2**31 - 1
+Count = Annotated[int, Field(ge=0, le=LARGEST), NO_BOOLEAN]
+SmallCount = Annotated[int, Field(ge=0, le=LARGEST_SMALL), NO_BOOLEAN]
+Ordinal = Annotated[int, Field(ge=1, le=LARGEST_SMALL), NO_BOOLEAN]
+Id = Annotated[int, Field(ge=1, le=2**53), NO_BOOLEAN]
+Integer = Annotated[int, Field(ge=-LARGEST - 1, le=LARGEST), NO_BOOLEAN]

@@ -1,0 +1,156 @@
+"""The worker API: what a worker and the backend say to each other.
+
+The backend refuses unknown fields in a request. A worker ignores unknown fields in an answer, so that a newer backend
+can serve an older worker.
+"""
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from workers.contract.events import CheckpointFile, Event
+from workers.contract.values import NO_BOOLEAN, STORABLE, Id, Message, Ordinal, SmallCount, Traceback
+
+State = Literal["queued", "starting", "running", "finished", "failed", "paused", "stopped"]
+Desired = Literal["run", "pause", "stop"]
+Outcome = Literal["finished", "failed", "stopped", "drained", "lost"]
+QueueName = Literal["cpu", "gpu"]
+FileKind = Literal["checkpoint", "video", "poster"]
+
+QUEUES: tuple[QueueName, ...] = get_args(QueueName)
+# The Celery task that is the doorbell; its one argument is the number of a run that waits.
+LOOK_TASK = "workers.look"
+
+MOST_EVENTS = 1_000  # in one batch
+
+# Relative, and no part of it begins with a dot: it names a file in a run directory.
+RUN_PATH = r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$"
+
+# By these a worker knows that a problem document is the backend's and not a proxy's.
+PROBLEM_MEDIA_TYPE = "application/problem+json"
+PROBLEM_TYPES = "/problems/"
+# The last part of a problem's type, where a worker must act on it.
+NOT_FOUND = "not-found"
+STALE_ATTEMPT = "stale-attempt"
+SEQUENCE_GAP = "sequence-gap"
+
+WorkerName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@:-]*$")]
+AttemptNumber = Ordinal
+RunPath = Annotated[str, StringConstraints(max_length=255, pattern=RUN_PATH)]
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class ToldProblem(_Answer):
+    """A problem document, as far as a worker acts on it."""
+
+    type: str = Field(pattern=f"^{PROBLEM_TYPES}")
+    status: int
+    title: str = ""
+    detail: str = ""
+    errors: list[Any] | None = None
+    expected: int | None = Field(default=None, description="The event that must come next, in a gap of the sequence.")
+
+
+class HeldRun(_Request):
+    """The run a worker has in hand."""
+
+    id: Id
+    attempt: AttemptNumber
+
+
+class MachineFacts(_Request):
+    """What a worker tells of its host and process."""
+
+    host: Annotated[str, Field(max_length=255), STORABLE]
+    pid: SmallCount
+    version: Annotated[str, Field(max_length=50), STORABLE]
+    device: Annotated[str, Field(max_length=255), STORABLE]
+    cores: Annotated[int, Field(ge=0, le=1_000_000), NO_BOOLEAN]
+    memory_bytes: Annotated[int, Field(ge=0, le=2**53), NO_BOOLEAN]
+
+
+class Heartbeat(MachineFacts):
+    """A worker reports that it lives, and what it does."""
+
+    name: WorkerName
+    queue: QueueName
+    run: HeldRun | None = None
+
+
+class HeartbeatAnswer(_Answer):
+    """What is wanted of the run in hand."""
+
+    desired: Desired | None
+    lease_seconds: float
+
+
+class ClaimRequest(_Request):
+    """A worker asks for the best waiting run of its queue."""
+
+    name: WorkerName
+    queue: QueueName
+
+
+class OfferedCheckpoint(CheckpointFile):
+    """A checkpoint that the trainer may go on from; `id` is the file to download."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: int
+
+
+class Claim(_Answer):
+    """A run handed to a worker; its checkpoints newest first."""
+
+    run_id: int
+    attempt: int
+    config: dict[str, Any]
+    lease_seconds: float
+    checkpoints: list[OfferedCheckpoint]
+
+
+class EventBatch(_Request):
+    """Events of one attempt, in order."""
+
+    attempt: AttemptNumber
+    events: Annotated[list[Event], Field(min_length=1, max_length=MOST_EVENTS)]
+
+
+class Acknowledged(_Answer):
+    """The last event that is stored for good."""
+
+    acknowledged: int
+
+
+class UploadedFile(_Answer):
+    """What a file is called from now on."""
+
+    file_id: int
+
+
+class Release(_Request):
+    """A worker gives a run back and says how its trainer ended."""
+
+    attempt: AttemptNumber
+    outcome: Outcome
+    message: Message | None = None
+    traceback: Traceback | None = None
+
+
+class Released(_Answer):
+    """Where the run went."""
+
+    state: State
+
+
+class Goodbye(_Request):
+    """A worker leaves."""
+
+    name: WorkerName

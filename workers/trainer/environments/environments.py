@@ -1,0 +1,192 @@
+"""Batches of environments behind one interface: send actions, then receive the step they led to."""
+
+import os
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import gymnasium
+import numpy as np
+from ale_py.vector_env import AtariVectorEnv
+from gymnasium.vector import AutoresetMode, VectorEnv
+from numpy.typing import NDArray
+
+from workers.contract.config import TrainingConfig
+from workers.contract.games import ENVIRONMENTS, rom_of
+from workers.contract.spaces import ActionSpace, Continuous, Discrete, number_of_actions
+from workers.trainer.environments import worlds as worlds  # registers our worlds with gymnasium
+
+Floats = NDArray[np.float32]
+Flags = NDArray[np.bool_]
+Actions = NDArray[np.int64] | NDArray[np.float32]
+Observations = NDArray[np.uint8] | NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Step:
+    """The result of one action in every environment; rewards are raw.
+
+    A row is `fresh` if its episode had ended before this step: its action was ignored, its reward is 0 and its
+    observation opens the next episode (autoreset on the next step). Learners leave fresh rows out.
+    """
+
+    observations: Observations
+    rewards: Floats
+    terminated: Flags
+    truncated: Flags
+    life_lost: Flags
+    fresh: Flags
+
+
+class Environments(Protocol):
+    """A batch of environments that step together."""
+
+    num_envs: int
+    observation_shape: tuple[int, ...]
+    actions: ActionSpace
+    frames_per_step: int
+
+    def reset(self) -> Observations:
+        """Begin an episode in every environment."""
+        ...
+
+    def send(self, actions: Actions) -> None:
+        """Start a step; call `receive` once after every `send`."""
+        ...
+
+    def receive(self) -> Step:
+        """Wait for the step that was sent."""
+        ...
+
+    def close(self) -> None:
+        """End the environments and their threads."""
+        ...
+
+
+def action_space(env: str, space: gymnasium.Space[Any]) -> ActionSpace:
+    """Translate gymnasium's description of the actions."""
+    if isinstance(space, gymnasium.spaces.Discrete):
+        return Discrete(int(space.n))
+    if isinstance(space, gymnasium.spaces.Box) and len(space.shape) == 1:
+        return Continuous(tuple(map(float, space.low)), tuple(map(float, space.high)))
+    raise TypeError(f"{env} takes {space}, but agents choose one of a number of actions or set several numbers")
+
+
+def observed(seen: Any) -> Observations:
+    """Copy an observation: pixels stay bytes, anything else becomes float32."""
+    array = np.array(seen)
+    return array if array.dtype == np.uint8 else array.astype(np.float32)
+
+
+class AtariEnvironments:
+    """Atari games with the papers' preprocessing, stepped by C++ threads."""
+
+    frames_per_step = 4
+
+    def __init__(self, env: str, num_envs: int, num_threads: int, max_noops: int, seed: int) -> None:
+        self._games = AtariVectorEnv(
+            rom_of(env),
+            num_envs,
+            num_threads=num_threads,
+            noop_max=max_noops,
+            frameskip=self.frames_per_step,
+            reward_clipping=False,
+            autoreset_mode=AutoresetMode.NEXT_STEP,
+        )
+        self.num_envs = num_envs
+        self.actions = action_space(env, self._games.single_action_space)
+        self._highest = number_of_actions(self.actions) - 1
+        self.observation_shape: tuple[int, ...] = (4, 84, 84)
+        self._seeds = np.arange(num_envs, dtype=np.int64) + seed * num_envs % (2**31 - num_envs)
+        self._over = np.zeros(num_envs, dtype=np.bool_)
+        self._lives = np.zeros(num_envs, dtype=np.int32)
+
+    def reset(self) -> Observations:
+        observations, info = self._games.reset(seed=self._seeds)
+        self._over = np.zeros(self.num_envs, dtype=np.bool_)
+        self._lives = info["lives"].copy()
+        self.opening_frames = info["episode_frame_number"].copy()
+        return observations  # type: ignore[no-any-return]
+
+    def send(self, actions: Actions) -> None:
+        # An action outside the set would make an emulator thread throw and `recv` wait for ever.
+        if actions.min() < 0 or actions.max() > self._highest:
+            raise ValueError(f"actions must lie between 0 and {self._highest}, got {actions.tolist()}")
+        self._games.send(actions)
+
+    def receive(self) -> Step:
+        observations, rewards, terminated, truncated, info = self._games.recv()
+        fresh, lives = self._over, info["lives"].copy()
+        step = Step(
+            observations,
+            rewards.astype(np.float32),
+            terminated,
+            truncated,
+            life_lost=(lives < self._lives) & ~fresh,
+            fresh=fresh,
+        )
+        self._over, self._lives = terminated | truncated, lives
+        return step
+
+    def close(self) -> None:
+        self._games.close()
+
+
+class GymnasiumEnvironments:
+    """Gymnasium's environments and our worlds, stepped in this process."""
+
+    def __init__(self, env: str, num_envs: int, seed: int) -> None:
+        if ENVIRONMENTS[env].group == "MuJoCo":
+            from workers.trainer.environments.worlds import physics  # loads the physics engine
+
+            physics.hear_warnings()
+        vectorised = gymnasium.spec(env).vector_entry_point is not None
+        self._envs: VectorEnv[Observations, Actions, Any] = gymnasium.make_vec(
+            env, num_envs, vectorization_mode="vector_entry_point" if vectorised else "sync"
+        )
+        self.num_envs = num_envs
+        self.frames_per_step = ENVIRONMENTS[env].frames_per_step
+        self.actions = action_space(env, self._envs.single_action_space)
+        self.observation_shape = self._envs.single_observation_space.shape or ()
+        self._seed = seed
+        self._over = np.zeros(num_envs, dtype=np.bool_)
+        self._actions: Actions | None = None
+
+    def reset(self) -> Observations:
+        observations, _ = self._envs.reset(seed=self._seed)
+        self._over = np.zeros(self.num_envs, dtype=np.bool_)
+        return observed(observations)
+
+    def send(self, actions: Actions) -> None:
+        if isinstance(self.actions, Continuous):
+            # A Gaussian policy knows no bounds; the environments do.
+            actions = np.clip(actions, self.actions.low, self.actions.high).astype(np.float32)
+        self._actions = actions
+
+    def receive(self) -> Step:
+        if self._actions is None:
+            raise RuntimeError("receive() needs a send() before it")
+        observations, rewards, terminated, truncated, _ = self._envs.step(self._actions)
+        self._actions = None
+        fresh = self._over
+        step = Step(
+            # Copy: gymnasium reuses its buffers, and learners keep what they receive.
+            observed(observations),
+            np.asarray(rewards, dtype=np.float32),
+            terminated.copy(),
+            truncated.copy(),
+            life_lost=np.zeros(self.num_envs, dtype=np.bool_),
+            fresh=fresh,
+        )
+        self._over = step.terminated | step.truncated
+        return step
+
+    def close(self) -> None:
+        self._envs.close()
+
+
+def make(config: TrainingConfig, num_envs: int, seed: int, num_threads: int = 1) -> Environments:
+    """Open `num_envs` environments of the run's game; Atari games step in at most `num_threads` threads."""
+    if config.environment.kind == "atari":
+        threads = min(num_threads, num_envs, os.cpu_count() or 1)
+        return AtariEnvironments(config.env, num_envs, threads, config.max_noops, seed)
+    return GymnasiumEnvironments(config.env, num_envs, seed)

@@ -1,0 +1,33 @@
+"""Count steps and add up the raw return of every episode."""
+
+import numpy as np
+
+from workers.trainer.environments.environments import Step
+from workers.trainer.run.run import Run
+
+
+class EpisodeBook:
+    """Counts the steps and frames of a batch of environments, and the return and length of each current episode."""
+
+    def __init__(self, run: Run, num_envs: int, frames_per_step: int, step: int) -> None:
+        self._run = run
+        self._returns = np.zeros(num_envs, dtype=np.float64)
+        self._lengths = np.zeros(num_envs, dtype=np.int64)
+        self._frames_per_step = frames_per_step
+        self.step = step
+
+    @property
+    def frames(self) -> int:
+        """Emulator frames so far."""
+        return self.step * self._frames_per_step
+
+    def record(self, step: Step, columns: slice) -> None:
+        """Record one step of the environments in `columns`; fresh rows are not decisions and do not count."""
+        decided = ~step.fresh
+        self.step += int(np.count_nonzero(decided))
+        self._returns[columns] += step.rewards
+        self._lengths[columns] += decided
+        for i in np.flatnonzero(step.terminated | step.truncated) + columns.start:
+            self._run.episode(self.step, self.frames, float(self._returns[i]), int(self._lengths[i]))
+            self._returns[i] = 0
+            self._lengths[i] = 0

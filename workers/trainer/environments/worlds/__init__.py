@@ -1,0 +1,17 @@
+"""Arcadia's own environments; importing this package registers them with gymnasium."""
+
+import gymnasium
+
+from workers.contract.games import MUJOCO_TASKS
+
+HERE = "workers.trainer.environments.worlds"
+
+gymnasium.register("Arcadia/Identity-v0", entry_point=f"{HERE}.identity:Identity")
+gymnasium.register("Arcadia/Catch-v0", entry_point=f"{HERE}.catch:Catch")
+gymnasium.register("Arcadia/Recall-v0", entry_point=f"{HERE}.recall:Recall")
+gymnasium.register("Arcadia/Target-v0", entry_point=f"{HERE}.target:Target")
+gymnasium.register("Arcadia/Labyrinth-v0", entry_point=f"{HERE}.labyrinth:Labyrinth")
+gymnasium.register("Arcadia/CarRacing-v0", entry_point=f"{HERE}.driving:Driving", kwargs={"continuous": False})
+gymnasium.register("Arcadia/CarRacingContinuous-v0", entry_point=f"{HERE}.driving:Driving", kwargs={"continuous": True})
+for task in MUJOCO_TASKS:
+    gymnasium.register(f"Arcadia/{task}Pixels-v0", entry_point=f"{HERE}.physics:Pixels", kwargs={"task": f"{task}-v5"})

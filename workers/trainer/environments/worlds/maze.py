@@ -1,0 +1,54 @@
+"""Random mazes of rooms and corridors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Corridors join junctions that lie two cells apart; with the outer walls that makes 2·JUNCTIONS + 1 cells a side.
+JUNCTIONS = 6
+CELLS = 2 * JUNCTIONS + 1
+ROOMS = 3
+ROOM_JUNCTIONS = (2, 3)  # rooms are 3×3 to 5×5 cells
+COLOURS = 6
+COLOURED_ALIKE = 4  # walls have one colour per area of so many cells a side, as landmarks
+
+
+@dataclass(frozen=True)
+class Maze:
+    """The walls [y, x], and the number of each wall's colour."""
+
+    walls: NDArray[np.bool_]
+    colours: NDArray[np.int64]
+
+    @property
+    def open_cells(self) -> NDArray[np.int64]:
+        """Return the (x, y) of every cell without a wall."""
+        return np.argwhere(~self.walls)[:, ::-1]
+
+
+def dig(random: np.random.Generator) -> Maze:
+    """Connect all junctions by corridors, depth first, then dig the rooms."""
+    walls = np.ones((CELLS, CELLS), dtype=np.bool_)
+    walls[1, 1] = False
+    path = [(1, 1)]
+    while path:
+        x, y = path[-1]
+        ways = [
+            (dx, dy)
+            for dx, dy in ((1, 0), (0, 1), (-1, 0), (0, -1))
+            if 0 < x + 2 * dx < CELLS and 0 < y + 2 * dy < CELLS and walls[y + 2 * dy, x + 2 * dx]
+        ]
+        if not ways:
+            path.pop()
+            continue
+        dx, dy = ways[random.integers(len(ways))]
+        walls[y + dy, x + dx] = walls[y + 2 * dy, x + 2 * dx] = False
+        path.append((x + 2 * dx, y + 2 * dy))
+    for _ in range(ROOMS):
+        width, height = random.integers(ROOM_JUNCTIONS[0], ROOM_JUNCTIONS[1], 2, endpoint=True)
+        x, y = random.integers(JUNCTIONS - width + 1), random.integers(JUNCTIONS - height + 1)
+        walls[2 * y + 1 : 2 * (y + height), 2 * x + 1 : 2 * (x + width)] = False
+    areas = random.integers(COLOURS, size=(CELLS // COLOURED_ALIKE + 1,) * 2)
+    colours = areas.repeat(COLOURED_ALIKE, axis=0).repeat(COLOURED_ALIKE, axis=1)[:CELLS, :CELLS]
+    return Maze(walls, colours)

@@ -1,0 +1,24 @@
+"""Colours of the small worlds, and pictures made of cells."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Picture = NDArray[np.uint8]
+Colour = tuple[int, int, int]
+
+GROUND: Final[Colour] = (24, 28, 38)
+LIGHT: Final[Colour] = (240, 240, 235)
+ORANGE: Final[Colour] = (255, 160, 60)
+BLUE: Final[Colour] = (90, 160, 255)
+
+
+def ground(rows: int, columns: int) -> Picture:
+    """Return an empty picture."""
+    return np.full((rows, columns, 3), GROUND, dtype=np.uint8)
+
+
+def enlarged(cells: Picture, scale: int) -> Picture:
+    """Enlarge every cell to a square of pixels."""
+    return cells.repeat(scale, axis=0).repeat(scale, axis=1)

@@ -1,0 +1,27 @@
+"""The errors of the trainer: each says in one sentence what went wrong and what would be right.
+
+TrainerError
+├── LaunchError              the command line or the configuration is wrong
+├── DirectoryBusyError       another trainer is at work in the run directory
+├── DeviceError              there is no such device
+├── MemoryShortageError      the host has too little memory
+├── SharedMemoryError        the host has too little shared memory
+├── TooManyAgentsError       the system allows too few open files
+├── CheckpointError          a checkpoint cannot be read or written
+├── ClusterError             Ray cannot be started or joined
+├── ActorFailed              a process was killed or ended early
+│   └── ActorCrashed         a process raised an exception, which is a bug
+├── UnreachableError         a parameter shard does not answer; its asker tries again
+└── QueueClosed              a queue's writers have ended; its reader ends too
+
+Each stands beside the code that raises it. Any other exception that ends a run is a bug.
+"""
+
+from typing import ClassVar
+
+
+class TrainerError(Exception):
+    """What the trainer itself finds wrong; its text is a sentence for the user."""
+
+    # Whether the stack tells more than the sentence.
+    is_bug: ClassVar[bool] = False

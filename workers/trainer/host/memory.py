@@ -1,0 +1,106 @@
+"""Estimate a run's need of host memory before training begins, from measured sizes."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import torch
+
+from workers.contract.config import TrainingConfig
+from workers.trainer.errors import TrainerError
+from workers.trainer.networks.bodies import ARCHITECTURES
+from workers.trainer.networks.precision import body_dtype
+
+MEBIBYTE = 2**20
+SIDE, FRAMES = 84, 4
+FLOAT = 4
+
+
+class MemoryShortageError(TrainerError):
+    """The configuration needs more memory than this host has."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """The memory that a part of a run takes, and the configuration fields that decide how much."""
+
+    what: str
+    size: float
+    fields: str
+
+
+# The process with torch, gymnasium and the emulators loaded; forked processes share these pages.
+PROGRAM = Need("the program", 350 * MEBIBYTE, "network")
+
+
+def check(needs: list[Need]) -> None:
+    """Refuse a run whose needs, plus the program's own, exceed the free memory: the system would kill it."""
+    refuse_if_short([PROGRAM, *needs], "here")
+
+
+def refuse_if_short(needs: list[Need], where: str) -> None:
+    """Raise if the needs together exceed the free memory."""
+    total, free = sum(need.size for need in needs), free_memory()
+    if total > free:
+        largest = max(needs, key=lambda need: need.size)
+        raise MemoryShortageError(
+            f"this configuration needs about {gibibytes(total)} of memory, {gibibytes(largest.size)} of it for "
+            f"{largest.what}, but {gibibytes(free)} are free {where}: lower {largest.fields}"
+        )
+
+
+def state_size(config: TrainingConfig) -> int:
+    """Return the bytes of one observation."""
+    return FRAMES * SIDE * SIDE if config.environment.shows_pixels else FLOAT * 32
+
+
+def row_size(config: TrainingConfig, device: torch.device) -> int:
+    """Return the host bytes that learning from one step takes: its state, the layers' outputs and their gradients."""
+    if device.type == "cuda":
+        return state_size(config)
+    kind = config.resolved_network
+    if kind == "mlp":
+        return state_size(config) + 2 * FLOAT * config.hidden_layers * config.hidden_units
+    width = body_dtype(config, device).itemsize
+    convolutions, outputs = ARCHITECTURES[kind]
+    side = SIDE
+    for filters, kernel, stride in convolutions:
+        side = (side - kernel) // stride + 1
+        outputs += filters * side * side
+    return width * (state_size(config) + 2 * outputs)
+
+
+def free_memory(root: Path = Path("/sys/fs/cgroup"), membership: Path = Path("/proc/self/cgroup")) -> float:
+    """Return the free bytes of the host, or of the control group (such as a container) with the tightest limit."""
+    return min([psutil.virtual_memory().available, *_left_to_groups(root, membership)])
+
+
+def _left_to_groups(root: Path, membership: Path) -> list[float]:
+    left = []
+    for line in membership.read_text().splitlines() if membership.exists() else []:
+        _, controllers, path = line.split(":", 2)
+        if controllers == "":  # cgroup version 2
+            names, top = ("memory.max", "memory.current", "inactive_file"), root
+        elif "memory" in controllers.split(","):
+            names, top = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"), root / "memory"
+        else:
+            continue
+        # A group's limit also holds for all groups inside it. A container sees its own group as the top one.
+        group = top / path.lstrip("/")
+        left += [_left_to(each, *names) for each in (group, *group.parents) if each.is_relative_to(top)]
+    return left
+
+
+def _left_to(group: Path, limit: str, usage: str, reclaimable: str) -> float:
+    try:
+        most = (group / limit).read_text().strip()
+        used = int((group / usage).read_text())
+        facts = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+    except OSError:
+        return float("inf")  # the top group has no limit, and groups outside a container are invisible
+    return float("inf") if most == "max" else int(most) - used + int(facts.get(reclaimable, 0))
+
+
+def gibibytes(size: float) -> str:
+    """Write a size in GiB."""
+    return f"{size / 2**30:,.1f} GiB"

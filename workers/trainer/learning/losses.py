@@ -1,0 +1,15 @@
+"""The losses of an actor-critic."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Losses:
+    """The objective of one update, summed over its steps, and its terms."""
+
+    total: Tensor
+    policy: Tensor
+    value: Tensor
+    entropy: Tensor

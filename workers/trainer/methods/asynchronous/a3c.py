@@ -1,0 +1,138 @@
+"""A3C: asynchronous advantage actor-critic (Mnih et al. 2016, algorithm S2); the comments quote its lines."""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from workers.contract.config import A3cConfig
+from workers.contract.spaces import ActionSpace
+from workers.trainer.environments import own_environment
+from workers.trainer.environments.own_environment import OwnEnvironment
+from workers.trainer.host.processes import Link
+from workers.trainer.learning.losses import Losses
+from workers.trainer.learning.optimizers import FlatParameters, Optimizer, clip_to_norm
+from workers.trainer.learning.policies import Policy, policy_over
+from workers.trainer.learning.returns import returns_of_one
+from workers.trainer.methods.asynchronous import actor_learners
+from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState
+from workers.trainer.networks import agents
+from workers.trainer.networks.agents import Agent, AgentTape
+from workers.trainer.networks.precision import body_dtype
+from workers.trainer.replays.players import AgentPlayer, restored
+from workers.trainer.run.run import Run, TrainingState
+
+MEASURES = ("train/policy_loss", "train/value_loss", "train/entropy", "train/grad_norm", "train/learning_rate")
+
+
+@dataclass
+class EpisodeRollout:
+    """The results of up to t_max steps of one episode."""
+
+    actions: list[Tensor] = field(default_factory=list)
+    rewards: list[float] = field(default_factory=list)
+    # R after the last step: 0 if it was terminal, else V(s_t).
+    bootstrap: float = 0.0
+
+
+def losses(numbers: Tensor, values: Tensor, policy: Policy, rollout: EpisodeRollout, config: A3cConfig) -> Losses:
+    """Return the objective whose gradients algorithm S2 accumulates, for all steps of the rollout at once."""
+    log_chosen, entropies = policy.judge(numbers, torch.cat(rollout.actions))
+    returns = torch.tensor(returns_of_one(rollout.rewards, rollout.bootstrap, config.gamma))  # R ← r_i + γR
+    advantages = returns - values.detach()
+
+    policy_loss = -(log_chosen * advantages).sum()
+    value_loss = (returns - values).square().sum()
+    entropy = entropies.sum()
+    total = policy_loss - config.entropy_cost * entropy + config.value_cost * value_loss
+    return Losses(total, policy_loss, value_loss, entropy)
+
+
+class PolicyActor:
+    """Acts in its own environment and carries the agent's memory from rollout to rollout."""
+
+    def __init__(self, config: A3cConfig, participant: Participant, environment: OwnEnvironment, agent: Agent) -> None:
+        self._participant, self._environment, self._agent = participant, environment, agent
+        self._t_max = config.t_max
+        self._memory = agent.blank
+        self.policy = policy_over(environment.actions, torch.Generator().manual_seed(participant.seed))
+        self.tape = AgentTape(agent)
+
+    @torch.no_grad()
+    def rollout(self) -> EpisodeRollout:
+        """Repeat until terminal s_t or t − t_start = t_max."""
+        environment, participant, tape = self._environment, self._participant, self.tape
+        rollout, over, terminal = EpisodeRollout(), False, False
+        tape.rewind(self._memory)
+        while len(rollout.rewards) < self._t_max and not (over or terminal or participant.stopping):
+            action = self.policy.sample(tape.act(self._state()))  # perform a_t according to π(a_t|s_t; θ')
+            outcome = environment.step(action.numpy())
+            rollout.actions.append(action)
+            rollout.rewards.append(outcome.reward)
+            participant.count_step()  # T ← T + 1
+            over, terminal = outcome.over, outcome.terminal
+        self._memory = tape.memory
+        if not terminal:
+            rollout.bootstrap = self._agent(self._state(), self._memory)[1].item()
+        if over:
+            participant.tell_episode(environment.begin_again())
+            self._memory = self._agent.blank
+        return rollout
+
+    def _state(self) -> Tensor:
+        return self._agent.prepare(torch.from_numpy(self._environment.observation))
+
+
+def learn(
+    actor: PolicyActor, rollout: EpisodeRollout, config: A3cConfig, optimizer: Optimizer, learning_rate: float
+) -> dict[str, float]:
+    """Perform asynchronous update of θ using dθ; return the measures, with losses as means over the steps."""
+    numbers, values = (output.requires_grad_() for output in actor.tape.recall())
+    loss = losses(numbers, values, actor.policy, rollout, config)
+    actor.tape.backward(*torch.autograd.grad(loss.total, (numbers, values)))
+    optimizer.parameters.written()
+    gradient_norm = clip_to_norm(optimizer.parameters.gradients, config.max_grad_norm)
+    optimizer.step(learning_rate)
+    steps = len(rollout.rewards)
+    return {
+        "train/policy_loss": (loss.policy / steps).item(),
+        "train/value_loss": (loss.value / steps).item(),
+        "train/entropy": (loss.entropy / steps).item(),
+        "train/grad_norm": gradient_norm.item(),
+        "train/learning_rate": learning_rate,
+    }
+
+
+def actor_learner(link: Link, config: A3cConfig, shared: SharedState) -> None:
+    """Run algorithm S2 in one actor-learner."""
+    participant = Participant(link, config, shared)
+    environment = OwnEnvironment(config, participant.seed)
+    agent = build(config, environment.observation_shape, environment.actions)
+    optimizer = participant.optimizer(FlatParameters(agent, shared.values))  # θ' ← θ, here and after every update
+    actor = PolicyActor(config, participant, environment, agent)
+    while participant.goes_on:
+        rollout = actor.rollout()
+        if participant.stopping:
+            break  # the stop may have cut the rollout short
+        participant.tell_update(learn(actor, rollout, config, optimizer, participant.learning_rate))
+    environment.close()
+
+
+def build(config: A3cConfig, observation_shape: tuple[int, ...], actions: ActionSpace) -> Agent:
+    """Make the agent with fresh weights, in the number format of the run."""
+    return agents.build(config, observation_shape, actions, body_dtype(config, torch.device("cpu")))
+
+
+def play(
+    config: A3cConfig, observation_shape: tuple[int, ...], actions: ActionSpace, state: TrainingState, seed: int
+) -> AgentPlayer:
+    """Play a checkpoint."""
+    agent = restored(agents.build(config, observation_shape, actions), state)
+    return AgentPlayer(agent, policy_over(actions, torch.Generator().manual_seed(seed)))
+
+
+def train(config: A3cConfig, run: Run) -> None:
+    """Start the actor-learners and watch them until training ends."""
+    torch.manual_seed(config.seed)
+    agent = build(config, *own_environment.interface(config))
+    actor_learners.train(config, run, agent, actor_learner, MEASURES)

@@ -1,0 +1,84 @@
+"""The main process of actor-learner methods (Mnih et al. 2016, section 4).
+
+It lays out the shared state, starts the actor-learners, reports their progress and saves checkpoints.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from torch import Tensor, nn
+
+from workers.contract.config import AsynchronousFields
+from workers.trainer.host.processes import Link, Processes
+from workers.trainer.learning.optimizers import FlatParameters
+from workers.trainer.methods.asynchronous.shared_state import SharedState, lay_out
+from workers.trainer.run.run import Run, TrainingState, prefixed
+
+Config = TypeVar("Config", bound=AsynchronousFields)
+
+# How often the main process looks for messages and stop requests.
+ROUND_SECONDS = 0.1
+
+
+def train(
+    config: Config,
+    run: Run,
+    network: nn.Module,
+    actor_learner: Callable[[Link, Config, SharedState], None],
+    measures: Sequence[str],
+    others: Mapping[str, Tensor] | None = None,
+) -> None:
+    """Have `num_actors` actor-learners train the network until T reaches T_max or the run is asked to stop.
+
+    `measures` names the measures of an update; reports give their mean over all updates since the last report.
+    """
+    parameters = FlatParameters(network)
+    shared = lay_out(config, run.restored, parameters, measures, others or {})
+    frames_per_step = config.environment.frames_per_step
+    reporter = ActorLearnersReporter(run, shared, frames_per_step)
+
+    def state() -> TrainingState:
+        """Return everything the next update depends on, except the environments: they begin new episodes on resume.
+
+        While actor-learners write, it may contain half an update, just as they may read one.
+        """
+        step = shared.T
+        tensors = prefixed("network", parameters.named())
+        tensors |= {"optimizer.statistics": shared.statistics, **shared.others}
+        return TrainingState(step=step, frames=step * frames_per_step, tensors=tensors)
+
+    with Processes() as processes:
+        for _ in range(config.num_actors):
+            processes.start(actor_learner, config, shared)
+        while processes.running and not run.should_stop():
+            time.sleep(ROUND_SECONDS)  # waking for every episode would take time from the actor-learners
+            reporter.tell(processes.receive(timeout=0))
+            if run.checkpoint_due():
+                run.save(state())
+        reporter.tell(processes.close())
+    run.save(state())
+
+
+class ActorLearnersReporter:
+    """Reports the actor-learners' progress to the run."""
+
+    def __init__(self, run: Run, shared: SharedState, frames_per_step: int) -> None:
+        self._run, self._shared, self._frames_per_step = run, shared, frames_per_step
+        self._updates = 0
+        self._told = np.zeros(1 + len(shared.measures))
+
+    def tell(self, messages: Sequence[tuple[int, Any]]) -> None:
+        """Report progress, finished episodes and, when metrics are due, the mean measures of the latest updates."""
+        run, frames_per_step = self._run, self._frames_per_step
+        step, sums = self._shared.T, self._shared.sums.sum(dim=0).numpy()
+        run.advance(step, step * frames_per_step, updates=int(sums[0]) - self._updates)
+        self._updates = int(sums[0])
+        for at, episode in sorted((content for _, content in messages), key=lambda content: int(content[0])):
+            run.episode(at, at * frames_per_step, episode.episode_return, episode.length)
+        count, *totals = sums - self._told
+        if count and run.metrics_due():
+            self._told = sums
+            measures = zip(self._shared.measures, totals, strict=True)
+            run.metrics({name: float(total / count) for name, total in measures})

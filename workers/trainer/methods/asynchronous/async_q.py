@@ -1,0 +1,240 @@
+"""Asynchronous one-step Q, one-step Sarsa and n-step Q (Mnih et al. 2016, algorithms 1 and S1, quoted in comments)."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from workers.contract.config import NStepQConfig, OneStepQConfig, OneStepSarsaConfig
+from workers.contract.spaces import ActionSpace, number_of_actions
+from workers.trainer.environments import own_environment
+from workers.trainer.environments.own_environment import OwnEnvironment
+from workers.trainer.host.processes import Link
+from workers.trainer.learning.exploration import annealed, draw_final_epsilons
+from workers.trainer.learning.optimizers import FlatParameters, clip_to_norm
+from workers.trainer.learning.returns import one_step_targets, returns_of_one
+from workers.trainer.methods.asynchronous import actor_learners
+from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState
+from workers.trainer.networks import networks
+from workers.trainer.networks.networks import ActionValues
+from workers.trainer.networks.precision import body_dtype
+from workers.trainer.networks.tapes import Tape, tape_of
+from workers.trainer.run.run import Run
+
+Config = OneStepQConfig | OneStepSarsaConfig | NStepQConfig
+
+MEASURES = ("train/value_loss", "train/q_mean", "train/grad_norm", "train/learning_rate", "train/epsilon")
+
+
+@dataclass
+class Experience:
+    """An actor-learner's steps since its last update, all of one episode."""
+
+    # One more than the rewards: the last is the state after the last step.
+    states: list[Tensor] = field(default_factory=list)
+    # In Sarsa one more than the rewards: the last is the next action.
+    actions: list[int] = field(default_factory=list)
+    rewards: list[float] = field(default_factory=list)
+    terminal: bool = False
+
+
+@torch.no_grad()
+def q_targets(target: ActionValues, seen: Experience, gamma: float) -> list[float]:
+    """y = r for terminal s', else r + γ max_a' Q(s', a'; θ⁻)."""
+    highest = target(torch.cat(seen.states[1:])).max(dim=-1).values.tolist()
+    if seen.terminal:
+        highest[-1] = 0.0
+    return one_step_targets(seen.rewards, highest, gamma)
+
+
+@torch.no_grad()
+def sarsa_targets(target: ActionValues, seen: Experience, gamma: float) -> list[float]:
+    """y = r for terminal s', else r + γ Q(s', a'; θ⁻), where a' is the action taken in s'."""
+    following = target(torch.cat(seen.states[1:])).gather(-1, torch.tensor(seen.actions[1:]).unsqueeze(-1))
+    values = following.squeeze(-1).tolist()
+    if seen.terminal:
+        values[-1] = 0.0
+    return one_step_targets(seen.rewards, values, gamma)
+
+
+@torch.no_grad()
+def n_step_targets(target: ActionValues, seen: Experience, gamma: float) -> list[float]:
+    """R = 0 for terminal s_t, else max_a Q(s_t, a; θ⁻); R ← r_i + γR for i from t−1 down to t_start."""
+    bootstrap = 0.0 if seen.terminal else target(seen.states[-1]).max().item()
+    return returns_of_one(seen.rewards, bootstrap, gamma)
+
+
+def q_loss(action_values: Tensor, seen: Experience, targets: list[float]) -> tuple[Tensor, Tensor]:
+    """Return Σ (y − Q(s, a; θ))², whose gradient is the accumulated dθ, and the mean of Q(s, a; θ)."""
+    actions = torch.tensor(seen.actions[: len(targets)])
+    chosen = action_values.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
+    return (torch.tensor(targets) - chosen).square().sum(), chosen.detach().mean()
+
+
+class EpsilonGreedyActor:
+    """Acts in its own environment, ε-greedily with its own ε."""
+
+    def __init__(
+        self, link: Link, config: Config, participant: Participant, environment: OwnEnvironment, network: ActionValues
+    ) -> None:
+        self._config, self._participant, self._environment, self._network = config, participant, environment, network
+        self._actions = number_of_actions(environment.actions)
+        self._random = random.Random(participant.seed)  # noqa: S311, not used for secrets
+        self._final_epsilon = draw_final_epsilons(config, config.num_actors)[link.number : link.number + 1]
+        self._intended: int | None = None
+        self.epsilon = 1.0
+        self.tape = tape_of(network.body, config.t_max)
+
+    @torch.no_grad()
+    def act(self, steps: int, intends: bool = False) -> Experience:
+        """Take so many steps, or fewer if s becomes terminal; with `intends` (Sarsa), also choose the next action."""
+        environment, participant, seen, over = self._environment, self._participant, Experience(), False
+        self.epsilon = float(annealed(self._final_epsilon, participant.frames, self._config.epsilon_anneal_frames)[0])
+        self.tape.rewind()
+        seen.states.append(self._state())
+        while len(seen.rewards) < steps and not (over or seen.terminal or participant.stopping):
+            action = self._choose(self.tape.act(seen.states[-1]))  # the tape needs every state, also in Sarsa
+            if self._intended is not None:
+                action, self._intended = self._intended, None
+            outcome = environment.step(np.array([action]))
+            seen.actions.append(action)
+            seen.rewards.append(outcome.reward)
+            seen.states.append(self._state())
+            participant.count_step()  # T ← T + 1
+            over, seen.terminal = outcome.over, outcome.terminal
+        if intends:
+            seen.actions.append(self._choose(self._network.body(seen.states[-1])))
+            self._intended = None if over else seen.actions[-1]
+        if over:
+            participant.tell_episode(environment.begin_again())
+        return seen
+
+    def close(self) -> None:
+        """End the environment."""
+        self._environment.close()
+
+    def _state(self) -> Tensor:
+        return self._network.prepare(torch.from_numpy(self._environment.observation))
+
+    def _choose(self, features: Tensor) -> int:
+        """Choose a random action with probability ε, else the one of the highest Q(s, a; θ')."""
+        if self._random.random() < self.epsilon:
+            return self._random.randrange(self._actions)
+        return int(self._network.head(features).argmax())
+
+
+class Target:
+    """Q(s, a; θ⁻): its parameters are shared, and each actor-learner computes with its own copy of them."""
+
+    def __init__(self, network: ActionValues, shared: SharedState, update_frames: int) -> None:
+        self.network = network
+        self._theta = shared.values
+        self._parameters = FlatParameters(network, shared.others["target.values"])
+        # The frame of the last update of θ⁻.
+        self._since = shared.others["target.since"].numpy()
+        self._copied_since = int(self._since[0])
+        self._update_frames = update_frames
+
+    def update_if_due(self, frames: int) -> None:
+        """Set θ⁻ ← θ if T has passed a multiple of I_target; the actor-learner that notices first does it.
+
+        No fixed actor-learner is responsible, because it may be slow. If two notice at once, both write nearly the
+        same values. Each sets `since` only after writing, so that all end up copying the values written last.
+        """
+        if frames // self._update_frames > self._since[0] // self._update_frames:
+            self._parameters.values.copy_(self._theta)
+            self._since[0] = frames
+        if self._since[0] != self._copied_since:
+            self._copied_since = int(self._since[0])
+            self._parameters.changed()
+
+
+class Learner:
+    """Accumulates gradients and applies them to the shared θ."""
+
+    def __init__(self, network: ActionValues, config: Config, participant: Participant, shared: SharedState) -> None:
+        self.network = network
+        self._config, self._participant = config, participant
+        self._parameters = FlatParameters(network, shared.values)  # θ' ← θ, here and after every update
+        self._optimizer = participant.optimizer(self._parameters)
+
+    def accumulate(self, seen: Experience, tape: Tape, targets: list[float]) -> None:
+        """dθ ← Σ ∂(y − Q(s, a; θ))² / ∂θ."""
+        action_values = self.network.head(tape.features(torch.cat(seen.states[:-1])))
+        loss, q_mean = q_loss(action_values, seen, targets)
+        self._parameters.backward(loss)
+        self._measures = {"train/value_loss": loss.item() / len(targets), "train/q_mean": q_mean.item()}
+
+    def update(self, epsilon: float) -> None:
+        """Perform asynchronous update of θ using dθ."""
+        gradient_norm = clip_to_norm(self._parameters.gradients, self._config.max_grad_norm)
+        learning_rate = self._participant.learning_rate
+        self._optimizer.step(learning_rate)
+        self._participant.tell_update(
+            {
+                **self._measures,
+                "train/grad_norm": gradient_norm.item(),
+                "train/learning_rate": learning_rate,
+                "train/epsilon": epsilon,
+            }
+        )
+
+
+def begin(link: Link, config: Config, shared: SharedState) -> tuple[Participant, EpsilonGreedyActor, Learner, Target]:
+    """Set up one actor-learner."""
+    participant = Participant(link, config, shared)
+    environment = OwnEnvironment(config, participant.seed)
+    shape, actions = environment.observation_shape, environment.actions
+    learner = Learner(build(config, shape, actions), config, participant, shared)
+    target = Target(build(config, shape, actions), shared, config.target_update_frames)
+    return participant, EpsilonGreedyActor(link, config, participant, environment, learner.network), learner, target
+
+
+def one_step(link: Link, config: OneStepQConfig | OneStepSarsaConfig, shared: SharedState) -> None:
+    """Run algorithm 1 in one actor-learner; Sarsa differs only in its targets."""
+    participant, actor, learner, target = begin(link, config, shared)
+    sarsa = config.algorithm == "one_step_sarsa"
+    targets = sarsa_targets if sarsa else q_targets
+    t = 0
+    while participant.goes_on:
+        # Until t mod I_AsyncUpdate = 0 or s is terminal.
+        seen = actor.act(config.t_max - t % config.t_max, intends=sarsa)
+        if participant.stopping:
+            break  # the stop may have cut the steps short
+        t += len(seen.rewards)
+        learner.accumulate(seen, actor.tape, targets(target.network, seen, config.gamma))
+        target.update_if_due(participant.frames)
+        learner.update(actor.epsilon)
+    actor.close()
+
+
+def n_step(link: Link, config: NStepQConfig, shared: SharedState) -> None:
+    """Run algorithm S1 in one actor-learner."""
+    participant, actor, learner, target = begin(link, config, shared)
+    while participant.goes_on:
+        seen = actor.act(config.t_max)  # until terminal s_t or t − t_start = t_max
+        if participant.stopping:
+            break  # the stop may have cut the steps short
+        learner.accumulate(seen, actor.tape, n_step_targets(target.network, seen, config.gamma))
+        learner.update(actor.epsilon)
+        target.update_if_due(participant.frames)
+    actor.close()
+
+
+def build(config: Config, observation_shape: tuple[int, ...], actions: ActionSpace) -> ActionValues:
+    """Make the action-value network with fresh weights, in the number format of the run."""
+    dtype = body_dtype(config, torch.device("cpu"))
+    return networks.build_action_values(config, observation_shape, actions, dtype)
+
+
+def train(config: Config, run: Run) -> None:
+    """Start the actor-learners and watch them until training ends."""
+    torch.manual_seed(config.seed)
+    network = build(config, *own_environment.interface(config))
+    target = {"target.values": FlatParameters(network).values, "target.since": torch.zeros(1, dtype=torch.int64)}
+    actor_learner: Callable[[Link, Any, SharedState], None] = n_step if config.algorithm == "n_step_q" else one_step
+    actor_learners.train(config, run, network, actor_learner, MEASURES, target)

@@ -1,0 +1,134 @@
+"""The state that actor-learners share without locks, and each one's view of it (Mnih et al. 2016, section 4)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from workers.contract.config import AsynchronousFields
+from workers.trainer.environments.own_environment import FinishedEpisode
+from workers.trainer.host.processes import Link
+from workers.trainer.learning.optimizers import FlatParameters, MomentumSGD, Optimizer, RMSProp, learning_rate_at
+from workers.trainer.run.run import TrainingState
+
+LARGEST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class SharedState:
+    """The tensors that all actor-learners read and write in shared memory, without locks (Hogwild)."""
+
+    # θ, flat.
+    values: Tensor
+    # The optimizer's running mean: one row shared by all, or one for each actor-learner.
+    statistics: Tensor
+    # T in parts: each actor-learner counts its steps in its own place, so that none is lost or counted twice.
+    steps: Tensor
+    # The names of an update's measures.
+    measures: tuple[str, ...]
+    # A row for each actor-learner: the number of its updates, and the sum of each measure.
+    sums: Tensor
+    # The method's other shared tensors by name; checkpoints include them.
+    others: Mapping[str, Tensor] = field(default_factory=dict)
+    # T when this attempt began.
+    first_step: int = 0
+
+    @property
+    def T(self) -> int:  # noqa: N802, the paper's letter
+        """The global counter of steps."""
+        return int(self.steps.sum())
+
+
+class Participant:
+    """One actor-learner's view of the run: its counts, its optimizer, its seed."""
+
+    def __init__(self, link: Link, config: AsynchronousFields, shared: SharedState) -> None:
+        self._link, self._config, self._shared = link, config, shared
+        self._steps = shared.steps.numpy()
+        self._own_steps = self._steps[link.number : link.number + 1]
+        self._own_sums = shared.sums.numpy()[link.number]
+        # Each actor-learner needs its own seed and, since the environments begin anew, a new one in every attempt.
+        entropy = np.random.SeedSequence((config.seed, link.number, shared.first_step))
+        self.seed = int(entropy.generate_state(1)[0]) % LARGEST_SEED
+
+    @property
+    def T(self) -> int:  # noqa: N802, the paper's letter
+        """The global counter of steps."""
+        return int(self._steps.sum())
+
+    @property
+    def frames(self) -> int:
+        """T in emulator frames."""
+        return self.T * self._config.environment.frames_per_step
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the run has been asked to end."""
+        return self._link.stopping
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether T has not reached T_max, and the run has not been asked to end."""
+        steps_left = self._config.total_steps - self.T
+        return steps_left > 0 and not self.stopping
+
+    @property
+    def learning_rate(self) -> float:
+        """η at this T."""
+        config = self._config
+        return learning_rate_at(config.learning_rate, config.learning_rate_decay, self.T, config.total_steps)
+
+    def optimizer(self, parameters: FlatParameters) -> Optimizer:
+        """Make the optimizer that the run asks for, over the shared statistics or this actor-learner's own."""
+        config, rows = self._config, self._shared.statistics
+        statistics = rows[self._link.number % len(rows)]
+        if config.optimizer == "momentum_sgd":
+            return MomentumSGD(parameters, config.momentum, statistics)
+        return RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, statistics)
+
+    def count_step(self) -> None:
+        """T ← T + 1."""
+        self._own_steps += 1
+
+    def tell_update(self, measures: Mapping[str, float]) -> None:
+        """Add an update's measures to the sums of the next report."""
+        names = self._shared.measures
+        if len(measures) != len(names):
+            raise ValueError(f"an update must give the measures {names}, not {tuple(measures)}")
+        self._own_sums += (1.0, *(measures[name] for name in names))
+
+    def tell_episode(self, episode: FinishedEpisode) -> None:
+        """Report an episode that has just ended."""
+        self._link.send((self.T, episode))
+
+
+def lay_out(
+    config: AsynchronousFields,
+    restored: TrainingState | None,
+    parameters: FlatParameters,
+    measures: Sequence[str],
+    others: Mapping[str, Tensor],
+) -> SharedState:
+    """Lay out the shared memory, fresh or from a checkpoint."""
+    beginning = (MomentumSGD if config.optimizer == "momentum_sgd" else RMSProp).beginning(parameters.values)
+    rows = 1 if config.optimizer == "shared_rmsprop" else config.num_actors
+    shared = SharedState(
+        values=parameters.values.share_memory_(),
+        statistics=beginning.repeat(rows, 1).share_memory_(),
+        steps=torch.zeros(config.num_actors, dtype=torch.int64).share_memory_(),
+        measures=tuple(measures),
+        sums=torch.zeros(config.num_actors, 1 + len(measures), dtype=torch.float64).share_memory_(),
+        others={name: tensor.clone().share_memory_() for name, tensor in others.items()},
+        first_step=restored.step if restored else 0,
+    )
+    if restored:
+        parameters.load(restored.component("network"))
+        saved = restored.tensors["optimizer.statistics"]
+        for row in range(rows):  # a fork may have more or fewer actor-learners
+            shared.statistics[row] = saved[row % len(saved)]
+        for name, tensor in shared.others.items():
+            tensor.copy_(restored.tensors[name])
+        shared.steps[0] = restored.step
+    return shared

@@ -1,0 +1,237 @@
+"""Experiences in shared memory, and the queues of their rows between GA3C's agents, predictors and trainers.
+
+An experience is one row of several tables. Each agent owns two rollouts of t_max rows and fills one while the other
+waits for a trainer. If both wait, the agent waits too. So the training queue holds at most two rollouts an agent, and
+the policy lag stays bounded.
+"""
+
+import math
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from workers.contract.config import TrainingConfig
+from workers.trainer.environments.environments import Observations
+from workers.trainer.environments.own_environment import FinishedEpisode
+from workers.trainer.errors import TrainerError
+from workers.trainer.learning.returns import returns_of_one
+from workers.trainer.methods.ga3c.record_queues import Reader, Writer, open_queue
+
+ROLLOUTS = 2
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108, no file is created there by name
+
+# Records of the queues: a row to predict for; a rollout to train on; the number of a rollout that is free again.
+ROW = "i"
+ROLLOUT = "iiid"
+FREE = "B"
+# Instead of a row: tells the thread that takes it to end.
+NO_ROW = -1
+
+
+class SharedMemoryError(TrainerError):
+    """The experiences do not fit into this machine's shared memory."""
+
+
+class Submission(NamedTuple):
+    """An agent's rollout in the training queue, with length and raw return of the episode if it ended one."""
+
+    first_row: int
+    length: int
+    episode_length: int
+    episode_return: float
+
+
+@dataclass(frozen=True)
+class Experiences:
+    """One row an experience: agents write states, actions and returns; predictors write π, V and the version of θ."""
+
+    states: Tensor
+    actions: Tensor
+    returns: Tensor
+    predictions: Tensor
+    versions: Tensor
+    t_max: int
+
+    @classmethod
+    def allocate(
+        cls, config: TrainingConfig, agents: int, observation_shape: tuple[int, ...], num_actions: int
+    ) -> "Experiences":
+        """Make room for so many agents."""
+        needed, free = agents * bytes_of_agent(config, observation_shape), free_shared_memory()
+        if needed > free:
+            raise SharedMemoryError(
+                f"{agents} agents need {needed / 1e9:.1f} GB of shared memory, and {SHARED_MEMORY} has "
+                f"{free / 1e9:.1f} GB left: choose fewer agents or a smaller t_max, or give the container more "
+                "(docker run --shm-size)"
+            )
+        rows = agents * ROLLOUTS * config.t_max
+        dtype = state_dtype(config)
+        return cls(
+            states=torch.empty(rows, *observation_shape, dtype=dtype).share_memory_(),
+            actions=torch.empty(rows, dtype=torch.int64).share_memory_(),
+            returns=torch.empty(rows).share_memory_(),
+            predictions=torch.empty(rows, num_actions + 1).share_memory_(),
+            versions=torch.empty(rows, dtype=torch.int64).share_memory_(),
+            t_max=config.t_max,
+        )
+
+    def first_row(self, slot: int, rollout: int) -> int:
+        """Return the first row of a rollout of the agent in a slot."""
+        return (slot * ROLLOUTS + rollout) * self.t_max
+
+    def owner(self, row: int) -> tuple[int, int]:
+        """Return the slot and the rollout that a row belongs to."""
+        return divmod(row // self.t_max, ROLLOUTS)
+
+
+def state_dtype(config: TrainingConfig) -> torch.dtype:
+    """Return the number format of states; pixels stay bytes."""
+    return torch.uint8 if config.environment.shows_pixels else torch.float32
+
+
+def bytes_of_agent(config: TrainingConfig, observation_shape: tuple[int, ...]) -> int:
+    """Return the bytes of the states in one agent's rollouts."""
+    return ROLLOUTS * config.t_max * math.prod(observation_shape) * state_dtype(config).itemsize
+
+
+def free_shared_memory() -> float:
+    """Return the free bytes of shared memory; a container has little by default."""
+    return shutil.disk_usage(SHARED_MEMORY).free if SHARED_MEMORY.exists() else math.inf
+
+
+@dataclass
+class AgentRollout:
+    """A rollout of up to t_max experiences that an agent is filling."""
+
+    first_row: int
+    rewards: list[float] = field(default_factory=list)
+
+    @property
+    def length(self) -> int:
+        """The number of experiences so far."""
+        return len(self.rewards)
+
+    @property
+    def row(self) -> int:
+        """The row of the next experience."""
+        return self.first_row + len(self.rewards)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """An agent's end of the queues: it asks for policies and submits rollouts here."""
+
+    slot: int
+    experiences: Experiences
+    requests: Writer
+    submissions: Writer
+    answers: Reader
+    free: Reader
+
+    def new_rollout(self) -> AgentRollout:
+        """Wait until one of the agent's rollouts is free, and return it."""
+        return AgentRollout(self.experiences.first_row(self.slot, self.free.take()[0]))
+
+    def ask(self, rollout: AgentRollout, observation: Observations) -> tuple[list[float], float]:
+        """Queue the state for prediction, wait, and return π(·|s) and V(s)."""
+        row = rollout.row
+        self.experiences.states.numpy()[row : row + 1] = observation
+        self.requests.put(row)
+        self.answers.take()
+        *policy, value = self.experiences.predictions.numpy()[row].tolist()
+        return policy, value
+
+    def keep(self, rollout: AgentRollout, action: int, reward: float) -> None:
+        """Record the action taken in the state last asked about, and its reward."""
+        self.experiences.actions.numpy()[rollout.row] = action
+        rollout.rewards.append(reward)
+
+    def submit(
+        self, rollout: AgentRollout, bootstrap: float, gamma: float, episode: FinishedEpisode | None = None
+    ) -> None:
+        """Compute the returns from R = `bootstrap`, and queue the rollout, with the episode if it ended one."""
+        returns = returns_of_one(rollout.rewards, bootstrap, gamma)
+        self.experiences.returns.numpy()[rollout.first_row : rollout.row] = returns
+        length, episode_return = (episode.length, episode.episode_return) if episode else (0, 0.0)
+        self.submissions.put(rollout.first_row, rollout.length, length, episode_return)
+
+
+@dataclass(frozen=True)
+class Line:
+    """The queues to the agent of one slot."""
+
+    answers: tuple[Reader, Writer]
+    free: tuple[Reader, Writer]
+
+
+class Exchange:
+    """The other end of the queues: predictors take requests and answer, trainers take rollouts and free them."""
+
+    def __init__(self, experiences: Experiences) -> None:
+        self.experiences = experiences
+        self._requests, self._asking = open_queue(ROW)
+        self._submissions, self._submitting = open_queue(ROLLOUT)
+        self._lines: dict[int, Line] = {}
+        # Once set, predictors answer no more requests and trainers learn no more.
+        self.closing = False
+
+    def desk(self, slot: int) -> Desk:
+        """Return the desk for a slot's next agent; successive agents of a slot use the same queues."""
+        if slot not in self._lines:
+            self._lines[slot] = Line(open_queue(FREE), open_queue(FREE))
+            for rollout in range(ROLLOUTS):
+                self._lines[slot].free[1].put(rollout)
+        line = self._lines[slot]
+        return Desk(slot, self.experiences, self._asking, self._submitting, line.answers[0], line.free[0])
+
+    def take_requests(self) -> tuple[list[int], bool]:
+        """Wait for requests; return the rows of all that wait, and whether to end after answering them.
+
+        It lets the queue settle first. On few cores the first request would wake a predictor while other agents are
+        about to ask, and a pass of the network over one state costs nearly as much as over four.
+        """
+        self._requests.wait_until_settled()
+        rows = [row for (row,) in self._requests.take_all()]
+        dismissals = rows.count(NO_ROW)
+        for _ in range(dismissals - 1):
+            self.dismiss_predictor()  # pass it on to another predictor
+        if self.closing:
+            return [], dismissals > 0
+        return [row for row in rows if row != NO_ROW] if dismissals else rows, dismissals > 0
+
+    def answer(self, rows: list[int]) -> None:
+        """Tell the agents of these rows that their policies are written."""
+        for row in rows:
+            self._lines[self.experiences.owner(row)[0]].answers[1].put(0)
+
+    def take_submission(self) -> Submission | None:
+        """Wait for an agent's rollout and return it; None tells the trainer to end."""
+        submission = Submission(*self._submissions.take())
+        return None if submission.first_row == NO_ROW or self.closing else submission
+
+    def free(self, first_row: int) -> None:
+        """Give a copied rollout back to its agent."""
+        slot, rollout = self.experiences.owner(first_row)
+        self._lines[slot].free[1].put(rollout)
+
+    def dismiss_predictor(self) -> None:
+        """Tell one predictor to end."""
+        self._asking.put(NO_ROW)
+
+    def dismiss_trainer(self) -> None:
+        """Tell one trainer to end."""
+        self._submitting.put(NO_ROW, 0, 0, 0.0)
+
+    def sizes(self) -> tuple[int, int]:
+        """Return the lengths of the prediction queue and the training queue."""
+        return self._requests.waiting(), self._submissions.waiting()
+
+    def close(self) -> None:
+        """Close the agents' queues; agents that wait for an answer then end."""
+        for line in self._lines.values():
+            for _, writer in (line.answers, line.free):
+                writer.pipe.close()

@@ -1,0 +1,190 @@
+"""GA3C's single network: predictors query it, trainers update it."""
+
+import threading
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from workers.contract.config import Ga3cConfig
+from workers.trainer.environments.own_environment import FinishedEpisode
+from workers.trainer.learning.losses import Losses
+from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
+from workers.trainer.methods.ga3c.experiences import Experiences, Submission
+from workers.trainer.networks.networks import ActorCritic
+from workers.trainer.networks.tapes import tape_of
+
+
+def guarded_losses(logits: Tensor, values: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig) -> Losses:
+    """Return equations 5 and 2 as one loss to minimise; ε keeps log π finite if the policy has changed since acting."""
+    policy = torch.softmax(logits, dim=-1) + config.log_epsilon
+    log_policy = policy.log()
+    log_chosen = log_policy.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
+
+    policy_loss = -((returns - values.detach()) * log_chosen).sum()
+    entropy = -(policy * log_policy).sum()
+    value_loss = (returns - values).square().sum()
+    total = policy_loss - config.entropy_cost * entropy + config.value_cost * value_loss
+    return Losses(total, policy_loss, value_loss, entropy)
+
+
+class TrainingBatch:
+    """Rollouts of several agents, copied from shared memory so that the agents can reuse their rows at once."""
+
+    def __init__(self, experiences: Experiences, config: Ga3cConfig) -> None:
+        self._experiences, self._least = experiences, max(1, config.min_training_batch)
+        rows = most_rows(config)
+        self._states = torch.empty(rows, *experiences.states.shape[1:], dtype=experiences.states.dtype)
+        self._actions = torch.empty(rows, dtype=torch.int64)
+        self._returns = torch.empty(rows)
+        self._versions = torch.empty(rows, dtype=torch.int64)
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin a new batch."""
+        self.size = 0
+        self.episodes: list[FinishedEpisode] = []
+
+    def add(self, submission: Submission) -> None:
+        """Append a rollout."""
+        source = slice(submission.first_row, submission.first_row + submission.length)
+        target = slice(self.size, self.size + submission.length)
+        self._states.numpy()[target] = self._experiences.states.numpy()[source]
+        self._actions.numpy()[target] = self._experiences.actions.numpy()[source]
+        self._returns.numpy()[target] = self._experiences.returns.numpy()[source]
+        self._versions.numpy()[target] = self._experiences.versions.numpy()[source]
+        self.size = target.stop
+        if submission.episode_length:
+            self.episodes.append(FinishedEpisode(submission.episode_return, submission.episode_length))
+
+    @property
+    def is_full(self) -> bool:
+        """Say whether the batch has enough experiences for an update."""
+        return self.size >= self._least
+
+    @property
+    def states(self) -> Tensor:
+        """The states s of all experiences."""
+        return self._states[: self.size]
+
+    @property
+    def actions(self) -> Tensor:
+        """The actions a of all experiences."""
+        return self._actions[: self.size]
+
+    @property
+    def returns(self) -> Tensor:
+        """The returns R of all experiences."""
+        return self._returns[: self.size]
+
+    def lag(self, version: int) -> float:
+        """Return k of equation 4: the mean number of updates since the actions were taken."""
+        return version - float(self._versions.numpy()[: self.size].mean())
+
+
+def most_rows(config: Ga3cConfig) -> int:
+    """Return the largest size of a batch: one experience was missing, and a full rollout came."""
+    return max(1, config.min_training_batch) - 1 + config.t_max
+
+
+@dataclass(frozen=True)
+class Update:
+    """The measures of one update; the lag is the mean number of updates since acting."""
+
+    experiences: int
+    losses: Losses
+    gradient_norm: Tensor
+    learning_rate: float
+    lag: float
+
+
+@dataclass
+class Tally:
+    """What happened since the last report: updates, experiences and their lag."""
+
+    predictions: int = 0
+    prediction_batches: int = 0
+    experiences: int = 0
+    updates: int = 0
+    lag: float = 0.0  # summed over the experiences
+    last: Update | None = None
+
+
+class Model:
+    """θ, queried and updated by several threads.
+
+    Trainers take turns, because they share the gradient buffer and would only slow each other down on one device.
+    Predictors never wait, and may read θ in the middle of an update, as in the paper.
+    """
+
+    def __init__(self, config: Ga3cConfig, network: ActorCritic, device: torch.device) -> None:
+        self._config, self._network, self._device = config, network, device
+        self.parameters = FlatParameters(network)
+        self.optimizer = RMSProp(self.parameters, config.rmsprop_decay, config.rmsprop_epsilon)
+        self._tape = tape_of(network.body, most_rows(config))
+        self.updating = threading.Lock()
+        self.step = 0
+        self.updates = 0
+        self._tally = Tally()
+        self._episodes: list[tuple[int, FinishedEpisode]] = []
+        self._counting = threading.Lock()
+
+    @torch.inference_mode()
+    def predict(self, experiences: Experiences, rows: list[int]) -> None:
+        """Write π(·|s; θ), V(s; θ) and the version of θ for these rows."""
+        version = self.updates
+        states = experiences.states.index_select(0, torch.tensor(rows)).to(self._device)
+        logits, values = self._network(states)
+        predicted = torch.cat((torch.softmax(logits, dim=-1), values.unsqueeze(-1)), dim=-1)
+        experiences.predictions.numpy()[rows] = predicted.cpu().numpy()
+        experiences.versions.numpy()[rows] = version
+        with self._counting:
+            self._tally.predictions += len(rows)
+            self._tally.prediction_batches += 1
+
+    def train(self, batch: TrainingBatch) -> None:
+        """Update θ; only now do the batch's steps count."""
+        states = self._network.prepare(batch.states.to(self._device))
+        actions, returns = batch.actions.to(self._device), batch.returns.to(self._device)
+        config = self._config
+        with self.updating:
+            if self.step >= config.total_steps:
+                return  # the run is complete
+            learning_rate = learning_rate_at(
+                config.learning_rate, config.learning_rate_decay, self.step, config.total_steps
+            )
+            losses = guarded_losses(*self._forward(states), actions, returns, config)
+            self.parameters.backward(losses.total)
+            gradient_norm = clip_to_norm(self.parameters.gradients, config.max_grad_norm)
+            self.optimizer.step(learning_rate)
+            lag = batch.lag(self.updates)
+            self.updates += 1
+            self.step += batch.size
+            self._count(Update(batch.size, losses, gradient_norm, learning_rate, lag), batch.episodes)
+
+    def take_tally(self) -> Tally:
+        """Return the tally since the last call."""
+        with self._counting:
+            tally, self._tally = self._tally, Tally()
+        return tally
+
+    def take_episodes(self) -> list[tuple[int, FinishedEpisode]]:
+        """Return the episodes whose ends were learnt from since the last call, each with the step at that time."""
+        with self._counting:
+            episodes, self._episodes = self._episodes, []
+        return episodes
+
+    def _forward(self, states: Tensor) -> tuple[Tensor, Tensor]:
+        """Return π's logits and V attached to autograd; a tape's hand-written gradients are faster than autograd's."""
+        self._tape.rewind()
+        self._tape.act(states)
+        return self._network.heads(self._tape.features(states))
+
+    def _count(self, update: Update, episodes: list[FinishedEpisode]) -> None:
+        with self._counting:
+            tally = self._tally
+            tally.experiences += update.experiences
+            tally.updates += 1
+            tally.lag += update.lag * update.experiences
+            tally.last = update
+            self._episodes += [(self.step, episode) for episode in episodes]

@@ -1,0 +1,295 @@
+"""A crew: the roles of a run, the orders they carry out in their processes, and a replacement for each that is lost.
+
+A lost shard continues from a backup that the trainer keeps. A lost bundle or shard of the global replay memory begins
+again with an empty memory. What a lost role had not reported is not counted.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+import torch
+
+from workers.contract.config import GorilaConfig
+from workers.contract.events import RoleKind, RolePlace
+from workers.trainer.methods.gorila import remote
+from workers.trainer.methods.gorila.gorila import Bundle, FreeActor, FreeLearner, Interface
+from workers.trainer.methods.gorila.memory_needs import check_replay
+from workers.trainer.methods.gorila.parameter_server import ShardState, Tally, joined, restored, split
+from workers.trainer.methods.gorila.ray_cluster import RayCluster
+from workers.trainer.methods.gorila.replay_memory import frames_of
+from workers.trainer.methods.gorila.reporter import CrewWork, Stock, WorkRecord
+from workers.trainer.methods.gorila.role import WORKING, Answer, Role, Roster, is_lost
+
+# The length of an order: a stop request waits for its end, and between two orders a role waits for the trainer.
+ORDER_SECONDS = 0.2
+# A role whose shards do not answer rests before it returns, because its next order may meet the same shards.
+REST_SECONDS = 0.05
+# A role that is silent for this long is lost; a new one has longer, because it imports torch first.
+SILENCE_SECONDS, BIRTH_SECONDS = 15.0, 300.0
+# How often to ask shards for counts and for a backup; a lost shard loses at most this much of its work.
+TALLY_SECONDS, BACKUP_SECONDS = 0.3, 2.0
+LAST_RECORDS_SECONDS = 0.8
+LARGEST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What a role shall do next; it names the shards anew, so that everybody finds one that has moved."""
+
+    shards: Sequence[remote.Handle]
+    replays: Sequence[remote.Handle]
+    # The global step, and when to return: after this time or this many steps.
+    step: int
+    seconds: float
+    steps: int
+
+
+class WorkingRole:
+    """A process that carries out orders; `begin` sets up what it works with."""
+
+    _worker: Bundle | FreeActor | FreeLearner
+    _memory: remote.RemoteSink | remote.RemoteSource | None = None
+
+    def work(self, orders: Orders) -> WorkRecord:
+        """Work as ordered, or until a shard does not answer; return what was done."""
+        record, deadline = WorkRecord(), time.monotonic() + orders.seconds
+        if self._memory:
+            self._memory.replays = orders.replays
+
+        def goes_on() -> bool:
+            return record.steps < orders.steps and time.monotonic() < deadline
+
+        try:
+            self._worker.work(remote.RemoteServer(orders.shards), orders.step, record, goes_on)
+        except remote.UnreachableError:
+            time.sleep(REST_SECONDS)
+        self._worker.complete(record)
+        return record
+
+
+class BundleRole(WorkingRole):
+    """A process that holds an actor, its replay memory and its learner."""
+
+    def begin(self, config: GorilaConfig, interface: Interface, seed: int, memories_here: int) -> None:
+        """Set up the bundle, if this host has room for `memories_here` replay memories."""
+        torch.set_num_threads(1)
+        check_replay(config, interface[0], memories_here)
+        self._worker = Bundle(config, config.num_shards, seed)
+
+
+class ActorRole(WorkingRole):
+    """A process that holds an actor of the free mode."""
+
+    def begin(self, config: GorilaConfig, interface: Interface, seed: int, _memories_here: int) -> None:
+        """Set up the actor."""
+        torch.set_num_threads(1)
+        self._memory = remote.RemoteSink(frames_of(interface[0]).stack)
+        self._worker = FreeActor(config, config.num_shards, seed, self._memory)
+
+
+class LearnerRole(WorkingRole):
+    """A process that holds a learner of the free mode."""
+
+    def begin(self, config: GorilaConfig, interface: Interface, _seed: int, _memories_here: int) -> None:
+        """Set up the learner."""
+        torch.set_num_threads(1)
+        self._memory = remote.RemoteSource()
+        self._worker = FreeLearner(config, config.num_shards, interface, self._memory)
+
+
+PROCESSES: dict[RoleKind, type[Any]] = {
+    "shard": remote.ShardRole,
+    "replay": remote.ReplayRole,
+    "bundle": BundleRole,
+    "actor": ActorRole,
+    "learner": LearnerRole,
+}
+CONSEQUENCES: dict[RoleKind, str] = {
+    "shard": f"goes on from a copy at most {BACKUP_SECONDS:g} seconds old",
+    "replay": "begins again, empty",
+    "bundle": "begins again with an empty replay memory",
+}
+
+
+class Crew:
+    """All roles of a run; `step` is T and `updates` the global updates, and neither ever decreases."""
+
+    def __init__(
+        self,
+        cluster: RayCluster,
+        config: GorilaConfig,
+        interface: Interface,
+        whole: ShardState,
+        step: int,
+        log: Callable[[str], None],
+    ) -> None:
+        self._config, self._interface, self._log = config, interface, log
+        self.step, self.updates = step, whole.updates
+        self._first_step = step
+        self._backups = split(whole, config.num_shards)
+        self._backed_up = [time.monotonic()] * config.num_shards
+        self._stocks: dict[int, Stock] = {}
+        self._births = 0
+        self._work = CrewWork()
+        self.roster = Roster(cluster, config)
+        for role in self.roster.roles:
+            self._begin(role)
+        self._log(f"Roles: {self.roster}")
+
+    @property
+    def places(self) -> list[RolePlace]:
+        """Which role runs where, and how often each was lost."""
+        return [role.place for role in self.roster.roles]
+
+    def watch(self, seconds: float) -> None:
+        """Wait for answers, take them in, give new orders, and replace lost roles."""
+        pending = {role.pending: role for role in self.roster.roles if role.pending is not None}
+        done, _ = wait(pending, timeout=seconds, return_when=FIRST_COMPLETED)
+        if not pending:
+            time.sleep(seconds)
+        for answer in done:
+            self._take(pending[answer], answer)
+        now = time.monotonic()
+        for role in self.roster.roles:
+            if role.pending is None:
+                self._ask(role)
+            elif now - role.asked > (SILENCE_SECONDS if role.ready else BIRTH_SECONDS):
+                self.roster.suspect_host_of(role)
+                self._replace(role, f"did not answer for {now - role.asked:.0f} seconds")
+        self._bring_back()
+
+    def take_work(self) -> CrewWork:
+        """Return the work done since the last call."""
+        work, self._work = self._work, CrewWork()
+        work.stocks = self._stocks
+        return work
+
+    def state(self) -> ShardState:
+        """Return the parameter server's state; for a shard that does not answer, its backup."""
+        asked = {role.number: role.handle.state.remote().future() for role in self.roster.all("shard") if role.ready}
+        wait(asked.values(), timeout=remote.PATIENCE_SECONDS)
+        for number, answer in asked.items():
+            if answer.done() and not answer.exception():
+                self._backups[number] = answer.result()
+        return joined(self._backups)
+
+    def dismiss(self) -> None:
+        """Give no more orders, and collect the records of those that were given."""
+        working = {role.pending: role for role in self.roster.all(*WORKING) if role.pending and role.ready}
+        done, _ = wait(working, timeout=LAST_RECORDS_SECONDS)
+        for answer in done:
+            if not is_lost(answer):
+                self._collect(working[answer], working[answer].result_of(answer))
+
+    def __enter__(self) -> "Crew":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for role in self.roster.roles:
+            role.end()
+
+    def _begin(self, role: Role) -> None:
+        """Start a role's process and have it set itself up."""
+        role.start(PROCESSES[role.kind])
+        if role.kind == "shard":
+            backup = restored(self._backups[role.number], self.updates, self._config.target_update_interval)
+            role.expect(role.handle.begin.remote(self._config, backup))
+            return
+        here = sum(each.host == role.host for each in self.roster.all("bundle", "replay"))
+        role.expect(role.handle.begin.remote(self._config, self._interface, self._seed(), here))
+
+    def _seed(self) -> int:
+        """Make a new seed for every process of every attempt, because environments begin anew."""
+        self._births += 1
+        entropy = np.random.SeedSequence((self._config.seed, self._births, self._first_step))
+        return int(entropy.generate_state(1)[0]) % LARGEST_SEED
+
+    def _take(self, role: Role, answer: Answer) -> None:
+        """Take in an answer, or replace the role if it is lost."""
+        role.pending = None
+        if is_lost(answer):
+            self._replace(role, "was lost")
+            return
+        found = role.result_of(answer)
+        role.ready = True
+        self._collect(role, found)
+        self._ask(role)
+
+    def _collect(self, role: Role, found: object) -> None:
+        """Add what a role found to the counters, the backups and the crew's work."""
+        if found is not None:
+            role.losses = 0
+        if isinstance(found, WorkRecord):
+            before, self.step = self.step, self.step + found.steps
+            self.updates = max(self.updates, found.updates)
+            self._work.episodes += [(before + at, episode) for at, episode in found.episodes]
+            self._work.records.append(found)
+        elif isinstance(found, Tally):
+            self._work.tally += found
+        elif isinstance(found, ShardState):
+            self._backups[role.number] = found
+            self.updates = max(self.updates, min(state.updates for state in self._backups))
+        elif isinstance(found, Stock):
+            self._stocks[role.number] = found
+            self._work.stock_seconds += found.busy_seconds
+
+    def _ask(self, role: Role) -> None:
+        """Give a role its next order, if there is one for it now."""
+        now, handle = time.monotonic(), role.handle
+        if role.kind in ("shard", "replay") and now - role.asked < TALLY_SECONDS:
+            return
+        if role.kind == "replay":
+            role.expect(handle.stock.remote())
+        elif role.kind == "shard" and now - self._backed_up[role.number] > BACKUP_SECONDS:
+            self._backed_up[role.number] = now
+            role.expect(handle.state.remote())
+        elif role.kind == "shard":
+            role.expect(handle.take_tally.remote())
+        elif (orders := self._orders(role)) is not None:
+            role.expect(handle.work.remote(orders))
+
+    def _orders(self, role: Role) -> Orders | None:
+        config, left = self._config, self._config.total_steps - self.step
+        if left <= 0 or not all(shard.ready for shard in self.roster.all("shard", "replay")):
+            return None
+        stored = sum(stock.transitions for stock in self._stocks.values())
+        if role.kind == "learner" and (
+            len(self._stocks) < config.num_replays or stored < max(1, config.learning_starts)
+        ):
+            return None
+        return Orders(
+            shards=[shard.handle for shard in self.roster.all("shard")],
+            replays=[replay.handle for replay in self.roster.all("replay")],
+            step=self.step,
+            seconds=ORDER_SECONDS,
+            steps=ceil(left / config.num_actors),
+        )
+
+    def _replace(self, role: Role, why: str) -> None:
+        """Start a lost role again."""
+        role.count_loss()
+        self._move(role)
+        self._log(f"{str(role).capitalize()} {why} and {CONSEQUENCES.get(role.kind, 'begins again')}, on {role.host}")
+
+    def _move(self, role: Role) -> None:
+        """Start a role's next process where it should be now."""
+        role.end()
+        if role.kind == "replay":
+            self._stocks.pop(role.number, None)
+        self.roster.relocate(role)
+        self._begin(role)
+
+    def _bring_back(self) -> None:
+        """Move roles back to home hosts that have come back."""
+        strays = self.roster.strays()
+        for role in strays:
+            if role.kind == "shard":
+                self.state()  # what moves is then a fresh backup
+            self._move(role)
+        if strays:
+            self._log(f"A host came back. Roles: {self.roster}")

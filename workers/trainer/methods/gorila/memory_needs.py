@@ -1,0 +1,45 @@
+"""What Gorila needs of the hosts' memory."""
+
+import socket
+
+import torch
+
+from workers.contract.config import GorilaConfig
+from workers.trainer.host.memory import FRAMES, MEBIBYTE, SIDE, Need, refuse_if_short, row_size
+from workers.trainer.methods.gorila import ray_cluster
+from workers.trainer.methods.gorila.replay_memory import BYTES_OF_PRIORITY, FrameKind, bytes_of_slot, frames_of
+
+# A process of Ray's shares nothing with ours; its own ones are a scheduler, a directory and their companions.
+ROLE, RAY = 180 * MEBIBYTE, 550 * MEBIBYTE
+
+
+def needs(config: GorilaConfig, device: torch.device) -> list[Need]:
+    """Ray, its roles and their replay memories; the hosts of a cluster are asked one by one."""
+    if ray_cluster.address():
+        return []
+    roles = config.num_actors + config.num_shards
+    if config.mode == "free":
+        roles += config.num_learners + config.num_replays
+    each = ROLE + 3 * config.batch_size * row_size(config, device)
+    shape = (FRAMES, SIDE, SIDE) if config.environment.shows_pixels else (32,)
+    return [
+        Need("Ray", RAY, "num_actors"),
+        Need(f"{roles:,} roles", roles * each, "num_actors or num_shards"),
+        replay_need(config.replay_frames * slot_size(config, frames_of(shape))),
+    ]
+
+
+def check_replay(config: GorilaConfig, observation_shape: tuple[int, ...], memories: int) -> None:
+    """Refuse so many of a run's replay memories on this host of a cluster if they do not fit."""
+    size = memories * (config.replay_frames // config.num_memories) * slot_size(config, frames_of(observation_shape))
+    refuse_if_short([replay_need(size)], f"on {socket.gethostname()}")
+
+
+def replay_need(size: float) -> Need:
+    """Of replay memories."""
+    return Need("replay memory", size, "replay_frames")
+
+
+def slot_size(config: GorilaConfig, frames: FrameKind) -> int:
+    """Bytes of a frame in the replay memory, with the transition from it."""
+    return bytes_of_slot(frames) + (BYTES_OF_PRIORITY if config.prioritised_replay else 0)

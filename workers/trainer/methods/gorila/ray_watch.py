@@ -1,0 +1,47 @@
+"""End what is left of a Ray when its starter is gone: `python ray_watch.py FOLDER`, with a pipe as input.
+
+This program imports nothing of ours, so it starts in milliseconds. Its input ends when the starter has ended for any
+reason, or wants Ray to end. Every process of that Ray has a file below the folder open, by which it is found; the
+starter has one too, and is spared.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+# New processes may start while others are killed, so the search is repeated until it finds none, but not for ever.
+ROUNDS, PAUSE_SECONDS = 50, 0.1
+
+
+def users_of(folder: Path) -> list[int]:
+    """Find the processes that have a file below the folder open."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # the process has just ended, or belongs to another user
+            if any(folder in file.readlink().parents for file in (process / "fd").iterdir()):
+                found.append(int(process.name))
+    return found
+
+
+def main() -> None:
+    """Wait for the end of the input, kill what is left, and delete the folder."""
+    folder = Path(sys.argv[1]).resolve()
+    starter = os.getppid()
+    sys.stdin.buffer.read()
+    for _ in range(ROUNDS):
+        users = [pid for pid in users_of(folder) if pid != starter]
+        if not users:
+            break
+        for pid in users:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(PAUSE_SECONDS)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

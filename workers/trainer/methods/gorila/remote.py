@@ -1,0 +1,207 @@
+"""The parameter server and the global replay memory over Ray: the actors that hold them, and how others reach them."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import ray
+import torch
+from ray.exceptions import RayError, RayTaskError
+
+from workers.contract.config import GorilaConfig
+from workers.trainer.environments.environments import Observations
+from workers.trainer.errors import TrainerError
+from workers.trainer.methods.gorila.gorila import Interface, replay_memory
+from workers.trainer.methods.gorila.memory_needs import check_replay
+from workers.trainer.methods.gorila.parameter_server import (
+    Floats,
+    ParameterShard,
+    Pending,
+    ShardParameters,
+    ShardState,
+    Tally,
+    slices,
+)
+from workers.trainer.methods.gorila.replay_memory import Experience, Minibatch, Slots, Weights
+from workers.trainer.methods.gorila.reporter import Stock
+
+# How long a role waits for another before it returns to the trainer, which finds out whether the other is lost.
+PATIENCE_SECONDS = 5.0
+# A free actor sends this many steps at a time; the first state of each piece costs three more frames.
+EXPERIENCE_STEPS = 64
+
+# A Ray actor; Ray gives calls of its methods no types.
+Handle = Any
+
+
+class UnreachableError(TrainerError):
+    """A shard does not answer; the trainer will find out whether it is lost."""
+
+
+def results_of(calls: Sequence[Any]) -> list[Any]:
+    """Wait for the results of several calls."""
+    try:
+        found: list[Any] = ray.get(list(calls), timeout=PATIENCE_SECONDS)
+    except RayTaskError:
+        raise
+    except RayError as error:
+        raise UnreachableError from error
+    return found
+
+
+class ShardRole:
+    """A process that holds a shard of the parameter server."""
+
+    def begin(self, config: GorilaConfig, state: ShardState) -> None:
+        """Set up the shard."""
+        torch.set_num_threads(1)
+        self._shard = ParameterShard(config, state)
+
+    def pull(self, known: int) -> ShardParameters:
+        """Return θ⁺, without its values if the caller has them already."""
+        return self._shard.pull(known)
+
+    def push(self, gradients: Floats, of_updates: int, learning_rate: float) -> None:
+        """Apply gradients."""
+        self._shard.push(gradients, of_updates, learning_rate)
+
+    def target(self) -> Floats:
+        """Return θ⁻."""
+        return self._shard.target()
+
+    def state(self) -> ShardState:
+        """Copy everything the next update depends on."""
+        return self._shard.state()
+
+    def take_tally(self) -> Tally:
+        """Return the counts since the last call."""
+        return self._shard.take_tally()
+
+
+class RemoteServer:
+    """The parameter server as actors and learners reach it."""
+
+    def __init__(self, shards: Sequence[Handle]) -> None:
+        self._shards = shards
+
+    def ask(self, known: Sequence[int]) -> Pending:
+        """Ask every shard for its parameters."""
+        calls = [shard.pull.remote(updates) for shard, updates in zip(self._shards, known, strict=True)]
+        return lambda: results_of(calls)
+
+    def push(self, gradients: Floats, of_updates: Sequence[int], learning_rate: float) -> None:
+        """Send gradients without waiting; a shard handles calls in order, so a later `ask` finds them applied."""
+        for shard, within, updates in zip(
+            self._shards, slices(len(gradients), len(self._shards)), of_updates, strict=True
+        ):
+            shard.push.remote(gradients[within], updates, learning_rate)
+
+    def target(self) -> list[Floats]:
+        """Return θ⁻ of every shard."""
+        return results_of([shard.target.remote() for shard in self._shards])
+
+
+class ReplayRole:
+    """A process that holds a shard of the global replay memory."""
+
+    def begin(self, config: GorilaConfig, interface: Interface, seed: int, memories_here: int) -> None:
+        """Set up the memory, if this host has room for `memories_here` of them."""
+        check_replay(config, interface[0], memories_here)
+        self._memory = replay_memory(config, interface[0], seed)
+        self._busy_seconds = 0.0
+
+    def extend(self, experience: Experience) -> None:
+        """Store an actor's experience."""
+        with self._timed():
+            self._memory.extend(experience)
+
+    def sample(self, size: int, beta: float) -> Minibatch:
+        """Draw a minibatch."""
+        with self._timed():
+            return self._memory.sample(size, beta)
+
+    def update_priorities(self, slots: Slots, errors: Weights) -> None:
+        """Update the priorities of transitions that were drawn, from their new errors."""
+        with self._timed():
+            self._memory.update_priorities(slots, errors)
+
+    def stock(self) -> Stock:
+        """Return what the memory holds, and its busy time since the last call."""
+        stock = Stock(len(self._memory), self._memory.fill, self._busy_seconds)
+        self._busy_seconds = 0.0
+        return stock
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self._busy_seconds += time.perf_counter() - began
+
+
+class RemoteSink:
+    """Gathers an actor's experience and sends it to the shards of the global replay memory in turn."""
+
+    def __init__(self, stack: int) -> None:
+        self.replays: Sequence[Handle] = ()
+        self._stack = stack
+        self._sent = 0
+        self._frames: list[Observations] = []
+        self._steps: list[tuple[int, float, bool]] = []
+
+    def begin(self, observation: Observations) -> None:
+        """Begin an episode with its first state."""
+        self._send()
+        self._frames = list(observation) if self._stack > 1 else [observation]
+
+    def add(self, action: int, reward: float, terminal: bool, observation: Observations) -> None:
+        """Store (s_t, a_t, r_t, s_{t+1}), where s_t is the state stored last."""
+        self._frames.append(observation[-1] if self._stack > 1 else observation)
+        self._steps.append((action, reward, terminal))
+        if len(self._steps) >= EXPERIENCE_STEPS:
+            self._send()
+
+    def _send(self) -> None:
+        """Send the gathered steps and keep the last state, from which the next ones continue."""
+        if not self._steps:
+            return
+        actions, rewards, terminals = zip(*self._steps, strict=True)
+        frames: Observations = np.stack(self._frames)  # type: ignore[assignment]
+        experience = Experience(
+            frames,
+            np.array(actions, dtype=np.uint8),
+            np.array(rewards, dtype=np.float32),
+            np.array(terminals, dtype=np.bool_),
+        )
+        self.replays[self._sent % len(self.replays)].extend.remote(experience)
+        self._sent += 1
+        self._frames, self._steps = self._frames[-self._stack :], []
+
+
+class RemoteSource:
+    """Samples from the shards of the global replay memory in turn, each time requesting the next minibatch early."""
+
+    def __init__(self) -> None:
+        self.replays: Sequence[Handle] = ()
+        self._drawn = 0
+        self._pending: tuple[Handle, Any] | None = None
+
+    def sample(self, size: int, beta: float) -> Minibatch:
+        """Draw a minibatch."""
+        self._source, call = self._pending or self._ask(size, beta)
+        self._pending = None
+        (batch,) = results_of([call])
+        self._pending = self._ask(size, beta)
+        # Ray's arrays are read-only, and torch asks for writable ones.
+        return Minibatch(**{field.name: getattr(batch, field.name).copy() for field in fields(Minibatch)})
+
+    def update_priorities(self, slots: Slots, errors: Weights) -> None:
+        """Send the errors to the shard that the latest minibatch came from."""
+        self._source.update_priorities.remote(slots, errors)
+
+    def _ask(self, size: int, beta: float) -> tuple[Handle, Any]:
+        replay = self.replays[self._drawn % len(self.replays)]
+        self._drawn += 1
+        return replay, replay.sample.remote(size, beta)

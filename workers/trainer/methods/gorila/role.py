@@ -1,0 +1,158 @@
+"""The roles of a run as the trainer sees them: each one's process, its host, and the call whose answer is pending."""
+
+import re
+import time
+from collections import Counter
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+import ray
+from ray.exceptions import RayError, RayTaskError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from workers.contract.config import GorilaConfig
+from workers.contract.events import RoleKind, RolePlace
+from workers.trainer.host.memory import MemoryShortageError
+from workers.trainer.host.processes import ActorCrashed, ActorFailed
+from workers.trainer.methods.gorila.ray_cluster import Host, Hosts, RayCluster
+from workers.trainer.methods.gorila.remote import Handle
+
+Answer = Future[Any]
+
+# Roles may outnumber cores, but Ray ignores the requested host for an actor that asks for no cores at all.
+CORES_ASKED_FOR = 0.001
+# Ray colours the text of its errors.
+COLOURS = re.compile(r"\x1b\[\d+m")
+WORKING: tuple[RoleKind, ...] = ("bundle", "actor", "learner")
+# After this many losses in a row without any work, the fault is the role's and not a host's.
+MOST_LOSSES = 5
+
+
+@dataclass
+class Role:
+    """One role; over time it may be several processes, on several hosts."""
+
+    kind: RoleKind
+    number: int
+    # The address of the host where the role belongs; it returns there when that host comes back.
+    home: str
+    host: Host
+    handle: Handle = None
+    pending: Answer | None = None
+    asked: float = 0.0
+    # Whether the process has set itself up.
+    ready: bool = False
+    # Losses in a row, without any work between them.
+    losses: int = 0
+    # All losses.
+    times_lost: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.number}"
+
+    @property
+    def place(self) -> RolePlace:
+        """The role's place, as the run is told."""
+        return RolePlace(kind=self.kind, number=self.number, host=str(self.host), times_lost=self.times_lost)
+
+    def start(self, process: type[Any]) -> None:
+        """Start a process of this class on the host; it waits for the call of `begin`."""
+        there = NodeAffinitySchedulingStrategy(self.host.node, soft=True)
+        options = {"num_cpus": CORES_ASKED_FOR, "scheduling_strategy": there}
+        self.handle = ray.remote(process).options(**options).remote()
+        self.ready = False
+
+    def end(self) -> None:
+        """Kill the process."""
+        ray.kill(self.handle)
+
+    def count_loss(self) -> None:
+        """Count a loss; too many in a row fail the run."""
+        self.losses += 1
+        if self.losses > MOST_LOSSES:
+            raise ActorFailed(f"{self} on {self.host} was lost {self.losses} times before it had done any work")
+        self.times_lost += 1
+
+    def expect(self, reference: Any) -> None:
+        """Note the call whose answer is pending, as a future: `ray.wait` has been seen to take minutes."""
+        self.pending, self.asked = reference.future(), time.monotonic()
+
+    def result_of(self, answer: Answer) -> object:
+        """Return the answer; an exception in the role fails the run."""
+        try:
+            return answer.result()
+        except MemoryShortageError:
+            raise
+        except Exception as error:
+            words = COLOURS.sub("", str(error)).strip()
+            failure = ActorCrashed(f"{self} failed: {words.splitlines()[-1]}")
+            failure.add_note(f"{self} on {self.host}: {words}")
+            raise failure from None  # the words contain the traceback
+
+
+def is_lost(answer: Answer) -> bool:
+    """Say whether the process, its host or the answer is gone, as opposed to an exception in the role."""
+    error = answer.exception()
+    return isinstance(error, RayError) and not isinstance(error, RayTaskError)
+
+
+def roles_of(config: GorilaConfig) -> list[tuple[RoleKind, int]]:
+    """List the kind and number of every role that a run needs."""
+    numbers: dict[RoleKind, int] = {"shard": config.num_shards}
+    if config.mode == "bundled":
+        numbers["bundle"] = config.num_actors
+    else:
+        numbers |= {"replay": config.num_replays, "actor": config.num_actors, "learner": config.num_learners}
+    return [(kind, number) for kind, count in numbers.items() for number in range(count)]
+
+
+class Roster:
+    """All roles of a run, and the hosts they are on."""
+
+    def __init__(self, cluster: RayCluster, config: GorilaConfig) -> None:
+        self._hosts = Hosts(cluster)
+        self.roles: list[Role] = []
+        for kind, number in roles_of(config):
+            host = self._host_for(kind, number)
+            self.roles.append(Role(kind, number, host.address, host))
+
+    def __str__(self) -> str:
+        """Say in short which roles run on which host."""
+        places: dict[str, Counter[str]] = {}
+        for role in self.roles:
+            places.setdefault(str(role.host), Counter())[role.kind] += 1
+        return "; ".join(
+            f"{place}: {', '.join(f'{kind} × {count}' for kind, count in kinds.items())}"
+            for place, kinds in places.items()
+        )
+
+    def all(self, *kinds: RoleKind) -> list[Role]:
+        """List the roles of some kinds."""
+        return [role for role in self.roles if role.kind in kinds]
+
+    def suspect_host_of(self, role: Role) -> None:
+        """Avoid the host of a role that fell silent."""
+        self._hosts.suspect(role.host)
+
+    def relocate(self, role: Role) -> None:
+        """Choose the host of a role's next process: its home if that is reliable, else another."""
+        self._hosts.look()
+        at_home = [host for host in self._hosts.reliable if host.address == role.home]
+        role.host = at_home[0] if at_home else self._host_for(role.kind, role.number)
+
+    def strays(self) -> list[Role]:
+        """Find the roles whose home host has come back, every now and then."""
+        if not self._hosts.due:
+            return []
+        self._hosts.look()
+        back = {host.address for host in self._hosts.reliable}
+        return [role for role in self.roles if role.host.address != role.home and role.home in back and role.ready]
+
+    def _host_for(self, kind: RoleKind, number: int) -> Host:
+        """Choose a host: shards and replay memories take hosts in turn, others go where they have most cores."""
+        hosts = self._hosts.reliable
+        if kind not in WORKING:
+            return hosts[number % len(hosts)]
+        working = Counter(role.host.node for role in self.all(*WORKING) if role.number != number)
+        return min(hosts, key=lambda host: (working[host.node] + 1) / max(host.cores, 0.01))

@@ -1,0 +1,73 @@
+"""Train with Gorila: start Ray, have a crew work, and save what the next attempt continues from."""
+
+import torch
+from pydantic import JsonValue
+
+from workers.contract.config import GorilaConfig
+from workers.trainer.environments import own_environment
+from workers.trainer.learning.optimizers import FlatParameters
+from workers.trainer.methods.gorila.gorila import build
+from workers.trainer.methods.gorila.parameter_server import ShardState, first_statistics
+from workers.trainer.methods.gorila.ray_cluster import RayCluster
+from workers.trainer.methods.gorila.reporter import Reporter
+from workers.trainer.run.run import Run, TrainingState, prefixed
+
+TICK_SECONDS = 0.1
+
+
+def train(config: GorilaConfig, run: Run) -> None:
+    """Start Ray or join a cluster, and train there."""
+    with RayCluster() as cluster:
+        train_on(cluster, config, run)
+
+
+def train_on(cluster: RayCluster, config: GorilaConfig, run: Run) -> None:
+    """Have a crew train the network until T reaches the end or the run should stop."""
+    from workers.trainer.methods.gorila.crew import Crew  # imports Ray, which only a Gorila run needs
+
+    torch.manual_seed(config.seed)
+    interface = own_environment.interface(config)
+    parameters = FlatParameters(build(config, *interface))
+    start = run.restored
+    whole = restore(start, config, parameters) if start else fresh(config, parameters)
+    first_step = start.step if start else 0
+    reporter = Reporter(run, config, whole.updates, start.facts if start else {})
+    with Crew(cluster, config, interface, whole, first_step, run.log) as crew:
+        while crew.step < config.total_steps and not run.should_stop():
+            crew.watch(TICK_SECONDS)
+            reporter.tell(crew)
+            if run.checkpoint_due():
+                run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
+        crew.dismiss()
+        reporter.tell(crew, last=True)
+        run.save(state(crew.state(), crew.step, config, parameters, reporter.facts))
+
+
+def fresh(config: GorilaConfig, parameters: FlatParameters) -> ShardState:
+    """Make the parameter server's state before the first update."""
+    values = parameters.values.numpy().copy()
+    return ShardState(values, first_statistics(config, values), values, 0)
+
+
+def state(
+    whole: ShardState, step: int, config: GorilaConfig, parameters: FlatParameters, facts: dict[str, JsonValue]
+) -> TrainingState:
+    """Make a checkpoint's state; replay memories and environments are left out and begin anew."""
+    parameters.values.copy_(torch.from_numpy(whole.values.copy()))
+    tensors = prefixed("network", parameters.named()) | {
+        "optimizer.statistics": torch.from_numpy(whole.statistics.copy()),
+        "target.values": torch.from_numpy(whole.target.copy()),
+    }
+    facts = {**facts, "updates": whole.updates, "optimizer": config.optimizer}
+    return TrainingState(step, step * config.environment.frames_per_step, tensors, facts)
+
+
+def restore(start: TrainingState, config: GorilaConfig, parameters: FlatParameters) -> ShardState:
+    """Restore the parameter server's state; if the optimizer has changed, its statistics begin anew."""
+    parameters.load(start.component("network"))
+    first = fresh(config, parameters)
+    same = start.facts["optimizer"] == config.optimizer
+    statistics = start.tensors["optimizer.statistics"].numpy() if same else first.statistics
+    return ShardState(
+        first.values, statistics, start.tensors["target.values"].numpy(), int(str(start.facts["updates"]))
+    )

@@ -1,0 +1,159 @@
+"""PAAC: parallel advantage actor-critic (Clemente et al. 2017, algorithm 1); the comments name its lines."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from workers.contract.config import PaacConfig
+from workers.contract.spaces import number_of_actions
+from workers.trainer.environments.episodes import EpisodeBook
+from workers.trainer.host import devices
+from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
+from workers.trainer.learning.returns import n_step_returns
+from workers.trainer.methods.paac.rollouts import Actors, Rollout
+from workers.trainer.networks import networks
+from workers.trainer.networks.networks import ActorCritic
+from workers.trainer.networks.precision import body_dtype
+from workers.trainer.networks.side_by_side import SideBySide
+from workers.trainer.networks.tapes import Tape, tape_of
+from workers.trainer.run.run import Run, TrainingState, prefixed
+
+
+@dataclass(frozen=True)
+class WeightedLosses:
+    """The loss of one update, with its terms and weight for every step (t_max, n_e)."""
+
+    weights: Tensor
+    policy: Tensor
+    value: Tensor
+    entropy: Tensor
+    total: Tensor
+
+    def mean(self, term: Tensor) -> float:
+        """Return the weighted mean of a term over all steps."""
+        return float((self.weights * term.detach()).sum())
+
+
+class Sampler:
+    """Draws actions from softmax(logits) by an exponential race: the smallest of Exp(1)/π wins with probability π.
+
+    `begin` draws the random numbers of a whole rollout at once; each call uses those of the next environments.
+    """
+
+    def __init__(self, seed: int, device: torch.device) -> None:
+        self.random = torch.Generator(device).manual_seed(seed)
+
+    def begin(self, draws: int, actions: int) -> None:
+        """Draw the random numbers for so many draws among so many actions."""
+        race = torch.empty(draws, actions, device=self.random.device)
+        self._log_race = race.exponential_(generator=self.random).log_()
+        self._drawn = 0
+
+    def __call__(self, logits: Tensor) -> Tensor:
+        first, self._drawn = self._drawn, self._drawn + len(logits)
+        return (logits - self._log_race[first : self._drawn]).argmax(dim=-1)
+
+
+def actor_critic_losses(logits: Tensor, values: Tensor, rollout: Rollout, config: PaacConfig) -> WeightedLosses:
+    """Return equations 10 and 11 as one loss to minimise; fresh rows are not decisions and do not count."""
+    values = values.view_as(rollout.rewards)
+    returns = n_step_returns(
+        rollout.rewards, values.detach(), rollout.terminated, rollout.fresh, rollout.last_values, config.gamma
+    )
+    log_policy = torch.log_softmax(logits, dim=-1).view(*rollout.rewards.shape, -1)
+    log_chosen = log_policy.gather(-1, rollout.actions.unsqueeze(-1)).squeeze(-1)
+
+    policy = (values.detach() - returns) * log_chosen
+    entropy = -(log_policy.exp() * log_policy).sum(-1)
+    value = (returns - values).square()
+    weights = (~rollout.fresh).to(values.dtype) / rollout.rewards.numel()  # n_e · t_max
+    total = (weights * (policy - config.entropy_cost * entropy + config.value_cost * value)).sum()
+    return WeightedLosses(weights, policy, value, entropy, total)
+
+
+def find_gradients(network: ActorCritic, tape: Tape, rollout: Rollout, config: PaacConfig) -> WeightedLosses:
+    """Write the gradients of lines 12–17 into the network's buffers."""
+    states = rollout.states.flatten(0, 1)
+    features = tape.recall(states)
+    with torch.no_grad():
+        logits, values = network.heads(features)
+    outputs = (logits.requires_grad_(), values.requires_grad_())
+    losses = actor_critic_losses(*outputs, rollout, config)
+    tape.backward(states, network.backward(features, *torch.autograd.grad(losses.total, outputs)))
+    return losses
+
+
+def train(config: PaacConfig, run: Run) -> None:
+    """Train by algorithm 1."""
+    start = run.restored
+    torch.manual_seed(config.seed)
+    actors = Actors(config, seed=config.seed + (start.step if start else 0), device=run.device)
+    network = networks.build(config, actors.observation_shape, actors.actions, body_dtype(config, run.device)).to(
+        run.device
+    )
+    parameters = FlatParameters(network)
+    side_by_side = SideBySide(devices.learning_threads(run.device))
+    optimizer = RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, side_by_side=side_by_side)
+    sample = Sampler(config.seed, run.device)
+    step = restore(start, optimizer, sample) if start else 0  # N of the paper, line 1
+    book = EpisodeBook(run, config.num_envs, actors.frames_per_step, step)
+    actors.reset(network.prepare)
+    samples = config.t_max * config.num_envs
+    tape = tape_of(network.body, samples, side_by_side)
+
+    def policy(states: Tensor) -> Tensor:
+        return sample(network.policy(tape.act(states).float()))
+
+    def value(states: Tensor) -> Tensor:
+        values: Tensor = network(states)[1]
+        return values
+
+    try:
+        while book.step < config.total_steps and not run.should_stop():
+            tape.rewind()
+            sample.begin(samples, number_of_actions(actors.actions))
+            rollout = actors.rollout(policy, value, book)
+
+            actors.time.turn_to("learning")
+            learning_rate = learning_rate_at(
+                config.initial_learning_rate, config.learning_rate_decay, book.step, config.total_steps
+            )
+            losses = find_gradients(network, tape, rollout, config)
+            parameters.written()
+            gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
+            optimizer.step(learning_rate)  # line 18
+
+            run.advance(book.step, book.frames)
+            if run.metrics_due():
+                run.metrics(
+                    {
+                        "train/policy_loss": losses.mean(losses.policy),
+                        "train/value_loss": losses.mean(losses.value),
+                        "train/entropy": losses.mean(losses.entropy),
+                        "train/grad_norm": gradient_norm.item(),
+                        "train/learning_rate": learning_rate,
+                        **actors.time.report(),
+                    }
+                )
+            if run.checkpoint_due():
+                run.save(state(book, optimizer, sample))
+        run.save(state(book, optimizer, sample))
+    finally:
+        actors.close()
+
+
+def state(book: EpisodeBook, optimizer: RMSProp, sample: Sampler) -> TrainingState:
+    """Return everything the next update depends on, except the environments: they begin new episodes on resume."""
+    tensors = prefixed("network", optimizer.parameters.named())
+    tensors["optimizer.mean_square"] = optimizer.mean_square
+    tensors["sampler.random"] = sample.random.get_state()
+    return TrainingState(step=book.step, frames=book.frames, tensors=tensors)
+
+
+def restore(start: TrainingState, optimizer: RMSProp, sample: Sampler) -> int:
+    """Put a saved state back in place and return its step."""
+    optimizer.parameters.load(start.component("network"))
+    optimizer.mean_square.copy_(start.tensors["optimizer.mean_square"])
+    sample.random.set_state(start.tensors["sampler.random"])
+    return start.step

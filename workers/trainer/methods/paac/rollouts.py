@@ -1,0 +1,140 @@
+"""PAAC's framework: n_e environments that step t_max times under one policy (Clemente et al. 2017, section 3)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from workers.contract.config import SynchronousFields
+from workers.trainer.environments import environments
+from workers.trainer.environments.environments import Environments, Observations
+from workers.trainer.environments.episodes import EpisodeBook
+from workers.trainer.host import devices
+from workers.trainer.methods.paac.time_shares import TimeShares
+
+Policy = Callable[[Tensor], Tensor]
+"""Chooses an action for each prepared state."""
+
+Value = Callable[[Tensor], Tensor]
+"""Estimates the value of each prepared state."""
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """t_max steps of n_e environments as tensors (t_max, n_e, …), and the states (n_e, …) after the last step."""
+
+    states: Tensor
+    actions: Tensor
+    rewards: Tensor
+    terminated: Tensor
+    fresh: Tensor
+    last_states: Tensor
+    last_values: Tensor
+
+
+@dataclass
+class EnvironmentBatch:
+    """A batch of the environments, its columns in the rollout, and its states at each step."""
+
+    environments: Environments
+    columns: slice
+    states: list[Tensor] = field(default_factory=list)
+
+
+class Actors:
+    """Acts in all environments in lockstep and records the rollout.
+
+    Emulators step in other threads, so Atari games are split into two batches: while one steps, the policy selects
+    actions for the other. The parameters stay the same during a rollout.
+    """
+
+    def __init__(self, config: SynchronousFields, seed: int, device: torch.device) -> None:
+        self._clip = config.clip_rewards
+        self._life_loss_ends = config.life_loss_ends_episode
+        self._device = device
+        self._shape = (config.t_max, config.num_envs)
+        self._batches = _open(config, seed)
+        first = self._batches[0].environments
+        self.observation_shape, self.actions = first.observation_shape, first.actions
+        self.frames_per_step = first.frames_per_step
+        self.time = TimeShares()
+        self._rewards = np.zeros(self._shape, dtype=np.float32)
+        self._terminated = np.zeros(self._shape, dtype=np.bool_)
+        self._fresh = np.zeros(self._shape, dtype=np.bool_)
+        self._actions = np.zeros(self._shape, dtype=np.int64)
+        self._last_values = torch.zeros(config.num_envs, device=device)
+
+    def reset(self, prepare: Policy) -> None:
+        """Begin an episode everywhere; `prepare` turns observations into the states that the policy reads."""
+        opening = prepare(torch.cat([self._on_device(batch.environments.reset()) for batch in self._batches]))
+        # Every rollout overwrites these states; the learner no longer needs them then. `cat` keeps channels last.
+        steps, number = self._shape
+        self._states = torch.cat([opening] * (steps + 1)).unflatten(0, (steps + 1, number))
+        for batch in self._batches:
+            batch.states = [states[batch.columns] for states in self._states]
+
+    @torch.no_grad()
+    def rollout(self, policy: Policy, value: Value, book: EpisodeBook) -> Rollout:
+        """Act t_max times in every environment, and estimate the values of the final states."""
+        steps = self._shape[0]
+        for t in range(steps):
+            for batch in self._batches:
+                if t > 0:
+                    self._receive(batch, t - 1, book)
+                self._act(batch, t, policy)
+        for batch in self._batches:
+            self._receive(batch, steps - 1, book)
+            self.time.turn_to("learning")  # while the next batch is still stepping
+            self._last_values[batch.columns] = value(batch.states[-1])
+        return Rollout(
+            states=self._states[:-1],
+            actions=torch.from_numpy(self._actions).to(self._device),
+            rewards=torch.from_numpy(self._rewards.clip(-1, 1) if self._clip else self._rewards).to(self._device),
+            terminated=torch.from_numpy(self._terminated).to(self._device),
+            fresh=torch.from_numpy(self._fresh).to(self._device),
+            last_states=self._states[-1],
+            last_values=self._last_values,
+        )
+
+    def close(self) -> None:
+        """End the environments."""
+        for batch in self._batches:
+            batch.environments.close()
+
+    def _act(self, batch: EnvironmentBatch, t: int, policy: Policy) -> None:
+        self.time.turn_to("selection")
+        # The first state of a rollout is the last state of the previous one.
+        actions = policy(batch.states[t if t > 0 else -1]).cpu().numpy()
+        batch.environments.send(actions)
+        self._actions[t, batch.columns] = actions
+        if t == 0:  # once the emulators are busy
+            batch.states[0].copy_(batch.states[-1])
+
+    def _receive(self, batch: EnvironmentBatch, t: int, book: EpisodeBook) -> None:
+        self.time.turn_to("environment")
+        step, columns = batch.environments.receive(), batch.columns
+        batch.states[t + 1].copy_(self._on_device(step.observations))  # converts format and layout once
+        self._rewards[t, columns] = step.rewards
+        self._terminated[t, columns] = step.terminated | step.life_lost if self._life_loss_ends else step.terminated
+        self._fresh[t, columns] = step.fresh
+        book.record(step, columns)
+
+    def _on_device(self, observations: Observations) -> Tensor:
+        return torch.from_numpy(observations).to(self._device, non_blocking=True)
+
+
+def _open(config: SynchronousFields, seed: int) -> list[EnvironmentBatch]:
+    number = config.num_envs
+    if config.environment.kind != "atari" or number == 1:
+        return [EnvironmentBatch(environments.make(config, number, seed, config.num_workers), slice(0, number))]
+    # Each batch gets half of the cores. Sharing all, both would end their steps together and then wait for the policy.
+    threads = max(1, min(config.num_workers, devices.cores()) // 2)
+    middle = number // 2
+    halves = (slice(0, middle), slice(middle, number))
+    # The first half's seeds start at 2·seed·middle and so never meet those of the second.
+    return [
+        EnvironmentBatch(environments.make(config, half.stop - half.start, 2 * seed + i, threads), half)
+        for i, half in enumerate(halves)
+    ]

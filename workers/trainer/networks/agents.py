@@ -1,0 +1,122 @@
+"""A3C's agents: feed-forward or with LSTM cells, policy and value on one trunk or on two (Mnih et al. 2016)."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from workers.contract.config import A3cConfig
+from workers.contract.spaces import ActionSpace, Continuous
+from workers.trainer.networks.bodies import Body, build_body, prepared
+from workers.trainer.networks.gradients import write_linear
+from workers.trainer.networks.initialisation import initialised
+from workers.trainer.networks.lstm import Cells, Lstm, LstmTape
+from workers.trainer.networks.tapes import StepTape, step_tape_of
+
+Memory = tuple[Cells, ...]
+"""The state of each LSTM; empty in a feed-forward agent."""
+
+
+class Agent(nn.Module):
+    """π(a|s; θ) and V(s; θ_v); weights start uniform in ±1/√fan_in, as in the paper's code.
+
+    The policy's numbers are logits for discrete actions; for continuous ones they are the means and, last, the
+    variance before the softplus. `dtype` is the number format of the bodies; all later layers compute in float32.
+    """
+
+    def __init__(
+        self, bodies: list[Body], lstm_units: int, actions: ActionSpace, dtype: torch.dtype = torch.float32
+    ) -> None:
+        super().__init__()
+        features = lstm_units or bodies[0].features
+        self.bodies = nn.ModuleList(bodies).to(dtype)
+        self.lstms = nn.ModuleList(Lstm(body.features, lstm_units) for body in bodies if lstm_units)
+        self.policy = nn.Linear(features, actions.size + 1 if isinstance(actions, Continuous) else actions.count)
+        self.value = nn.Linear(features, 1)
+        self.dtype = dtype
+        self.blank: Memory = tuple((torch.zeros(1, lstm_units), torch.zeros(1, lstm_units)) for _ in self.lstms)
+
+    def prepare(self, observations: Tensor) -> Tensor:
+        """Convert observations once to the format that the bodies read."""
+        return prepared(observations, self.dtype)
+
+    def forward(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
+        """Return the policy's numbers (t, …), the values (t,) and the new memory after t successive observations."""
+        states = self.prepare(observations)
+        features = [body(states).float() for body in self.bodies]
+        memories = []
+        for i, (lstm, before) in enumerate(zip(self.lstms, memory, strict=True)):
+            features[i], after = lstm(features[i], before)
+            memories.append(after)
+        return *self.heads(features), tuple(memories)
+
+    def heads(self, features: list[Tensor]) -> tuple[Tensor, Tensor]:
+        """Return the numbers of the first trunk's features and the values of the last's; a single trunk is both."""
+        return self.policy(features[0]), self.value(features[-1]).squeeze(-1)
+
+
+class AgentTape:
+    """Keeps what an agent computes in a rollout, so that learning needs no second forward pass."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self._bodies = [step_tape_of(cast(Body, body)) for body in agent.bodies]
+        self._lstms = [LstmTape(cast(Lstm, lstm)) for lstm in agent.lstms]
+        # The heads read the last tape of each trunk.
+        self._last: Sequence[StepTape | LstmTape] = self._lstms or self._bodies
+        self.rewind(agent.blank)
+
+    @property
+    def memory(self) -> Memory:
+        """The agent's current memory."""
+        return tuple(lstm.memory for lstm in self._lstms)
+
+    @property
+    def states(self) -> list[Tensor]:
+        """The states since the tape was rewound."""
+        return self._bodies[0].states
+
+    def rewind(self, memory: Memory) -> None:
+        """Drop everything kept, because the weights have changed, and continue with this memory."""
+        for body in self._bodies:
+            body.rewind()
+        for lstm, before in zip(self._lstms, memory, strict=True):
+            lstm.rewind(before)
+
+    @torch.no_grad()
+    def act(self, state: Tensor) -> Tensor:
+        """Return the policy's numbers for a state."""
+        features = [body.act(state).float() for body in self._bodies]
+        if self._lstms:
+            features = [lstm.act(x) for lstm, x in zip(self._lstms, features, strict=True)]
+        return self._agent.policy.forward(features[0])
+
+    @torch.no_grad()
+    def recall(self) -> tuple[Tensor, Tensor]:
+        """Return the policy's numbers and the values for all states since the tape was rewound."""
+        return self._agent.heads([tape.features().float() for tape in self._last])
+
+    @torch.no_grad()
+    def backward(self, of_numbers: Tensor, of_values: Tensor) -> None:
+        """Write the gradients of all parameters, given the gradients of the numbers and the values."""
+        of_values = of_values.unsqueeze(-1)
+        first, last = self._last[0].features().float(), self._last[-1].features().float()
+        write_linear(self._agent.policy, of_numbers, first)
+        write_linear(self._agent.value, of_values, last)
+        gradients = [of_numbers @ self._agent.policy.weight, of_values @ self._agent.value.weight]
+        if len(self._bodies) == 1:
+            gradients = [gradients[0] + gradients[1]]
+        if self._lstms:
+            gradients = [lstm.backward(gradient) for lstm, gradient in zip(self._lstms, gradients, strict=True)]
+        for body, gradient in zip(self._bodies, gradients, strict=True):
+            body.backward(gradient)
+
+
+def build(
+    config: A3cConfig, observation_shape: tuple[int, ...], actions: ActionSpace, dtype: torch.dtype = torch.float32
+) -> Agent:
+    """Make the run's agent with fresh weights."""
+    trunks = 2 if config.separate_networks else 1
+    bodies = [build_body(config, observation_shape) for _ in range(trunks)]
+    return initialised(Agent(bodies, config.lstm_units, actions, dtype), config)

@@ -1,0 +1,97 @@
+"""The papers' network bodies: from observations to features."""
+
+from itertools import pairwise
+from typing import cast
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from workers.contract.config import Activation, Network, TrainingConfig
+from workers.trainer.networks.pixel_convolution import PixelConvolution
+
+# (output channels, kernel, stride) of each convolution, and the width of the hidden layer after them.
+Convolutions = tuple[tuple[int, int, int], ...]
+ARCHITECTURES: dict[Network, tuple[Convolutions, int]] = {
+    "nips": (((16, 8, 4), (32, 4, 2)), 256),
+    "nature": (((32, 8, 4), (64, 4, 2), (64, 3, 1)), 512),
+    # GA3C, section 5.1: more filters, a third layer, and a first stride that sets the cost.
+    "large-stride-4": (((32, 8, 4), (32, 4, 2), (64, 4, 2)), 256),
+    "large-stride-3": (((32, 8, 3), (32, 4, 2), (64, 4, 2)), 256),
+    "large-stride-2": (((32, 8, 2), (32, 4, 2), (64, 4, 2)), 256),
+    "large-stride-1": (((32, 8, 1), (32, 4, 2), (64, 4, 2)), 1024),
+}
+
+
+class PixelBody(nn.Module):
+    """Convolutions over stacked 84×84 frames, then one hidden layer; takes pixel values 0–255 in any float format."""
+
+    def __init__(
+        self, observation_shape: tuple[int, ...], convolutions: Convolutions, hidden: int, streams: int = 1
+    ) -> None:
+        super().__init__()
+        channels, side = observation_shape[0], observation_shape[1]
+        layers: list[nn.Conv2d] = []
+        for outputs, kernel, stride in convolutions:
+            layers.append((nn.Conv2d if layers else PixelConvolution)(channels, outputs, kernel, stride))
+            channels, side = outputs, (side - kernel) // stride + 1
+        self.convolutions = nn.ModuleList(layers)
+        self.features = streams * hidden
+        self.hidden = nn.Linear(channels * side * side, self.features)
+        # Scales the gradient that the streams together send back to the convolutions (Wang et al. 2016, section 4.2).
+        self._share = streams**-0.5
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        x = pixels
+        for layer in self.layers:
+            x = F.relu_(layer(x))
+        x = x.flatten(1)
+        if self._share != 1 and x.requires_grad:
+            x.register_hook(lambda gradients: gradients * self._share)
+        return F.relu_(self.hidden(x))
+
+    @property
+    def layers(self) -> list[nn.Conv2d]:
+        """The convolutions in order."""
+        return [cast(nn.Conv2d, layer) for layer in self.convolutions]
+
+
+class VectorBody(nn.Module):
+    """Hidden layers over a vector of readings."""
+
+    def __init__(
+        self, observation_shape: tuple[int, ...], hidden: int, layers: int = 2, activation: Activation = "tanh"
+    ) -> None:
+        super().__init__()
+        widths = [observation_shape[0]] + [hidden] * layers
+        self.activation = activation
+        self.layers = nn.Sequential()
+        for inputs, outputs in pairwise(widths):
+            self.layers.extend([nn.Linear(inputs, outputs), nn.Tanh() if activation == "tanh" else nn.ReLU()])
+        self.features = hidden
+
+    def forward(self, readings: Tensor) -> Tensor:
+        return cast(Tensor, self.layers(readings))
+
+
+Body = PixelBody | VectorBody
+
+
+def build_body(config: TrainingConfig, observation_shape: tuple[int, ...], streams: int = 1) -> Body:
+    """Make the run's body with fresh weights; each of the streams gets a full set of hidden units."""
+    kind = config.resolved_network
+    if kind == "mlp":
+        return VectorBody(observation_shape, streams * config.hidden_units, config.hidden_layers, config.activation)
+    convolutions, hidden = ARCHITECTURES[kind]
+    return PixelBody(observation_shape, convolutions, hidden, streams)
+
+
+def prepared(observations: Tensor, dtype: torch.dtype) -> Tensor:
+    """Convert observations once to the format that a body reads."""
+    if observations.dim() != 4:
+        return observations.to(torch.float32)
+    # On a CPU, batches keep the emulator's layout, which the first layer reads. A single state is quickly converted to
+    # channels last, and backpropagating through it then takes a third of the time.
+    on_gpu = observations.device.type == "cuda" and dtype is torch.bfloat16
+    layout = torch.channels_last if on_gpu or len(observations) == 1 else torch.contiguous_format
+    return observations.to(dtype).contiguous(memory_format=layout)

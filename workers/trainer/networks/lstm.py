@@ -1,0 +1,107 @@
+"""LSTM cells that act one step at a time in one environment, and their backward pass through those steps."""
+
+import torch
+from torch import Tensor, nn
+
+from workers.trainer.networks.gradients import gradient_of
+
+Cells = tuple[Tensor, Tensor]
+"""h and c, each (1, cells)."""
+
+
+class Lstm(nn.Module):
+    """o, i, f = σ(…), g = tanh(…);  c ← f·c + i·g;  h ← o·tanh c.
+
+    torch's own LSTM rearranges its weights at every call. With one step a call, that takes twenty times as long as
+    the step.
+    """
+
+    def __init__(self, features: int, cells: int) -> None:
+        super().__init__()
+        bound = cells**-0.5
+        self.cells = cells
+        # The rows hold o, i, f and g, a quarter each.
+        self.weight_ih = nn.Parameter(torch.empty(4 * cells, features).uniform_(-bound, bound))
+        self.weight_hh = nn.Parameter(torch.empty(4 * cells, cells).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.empty(4 * cells).uniform_(-bound, bound))
+
+    def forward(self, features: Tensor, before: Cells) -> tuple[Tensor, Cells]:
+        """Return h (t, cells) after each of t successive steps, and the last h and c."""
+        steps = []
+        for x in features.split(1):
+            gates, g = self.gates(x, before[0])
+            o, i, f = gates.chunk(3, dim=1)
+            c = f * before[1] + i * g
+            before = (o * c.tanh(), c)
+            steps.append(before[0])
+        return torch.cat(steps), before
+
+    def gates(self, x: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return o, i and f side by side, and g."""
+        sums = torch.addmm(torch.addmm(self.bias, x, self.weight_ih.t()), h, self.weight_hh.t())
+        return sums[:, : 3 * self.cells].sigmoid(), sums[:, 3 * self.cells :].tanh()
+
+
+class LstmTape:
+    """Keeps what the cells compute while they act, so that learning needs no second pass through the steps."""
+
+    def __init__(self, lstm: Lstm) -> None:
+        self._lstm = lstm
+
+    def rewind(self, before: Cells) -> None:
+        """Drop all steps and continue from these cells."""
+        self.memory = self._begun = before
+        self._x: list[Tensor] = []
+        self._gates: list[Tensor] = []
+        self._g: list[Tensor] = []
+        self._h: list[Tensor] = []
+        self._c: list[Tensor] = []
+
+    @torch.no_grad()
+    def act(self, x: Tensor) -> Tensor:
+        """Take one step and return h."""
+        gates, g = self._lstm.gates(x, self.memory[0])
+        o, i, f = gates.chunk(3, dim=1)
+        c = torch.addcmul(f * self.memory[1], i, g)
+        h = o * c.tanh()
+        self.memory = (h, c)
+        self._x.append(x)
+        self._gates.append(gates)
+        self._g.append(g)
+        self._h.append(h)
+        self._c.append(c)
+        return h
+
+    def features(self) -> Tensor:
+        """Return h of all steps."""
+        return torch.cat(self._h)
+
+    @torch.no_grad()
+    def backward(self, of_h: Tensor) -> Tensor:
+        """Write the gradients of the weights, given that of h, and return the gradient of x.
+
+        Backpropagation stops at the beginning of the rollout.
+        """
+        steps, cells = of_h.shape
+        o, i, f = torch.cat(self._gates).chunk(3, dim=1)
+        g, c = torch.cat(self._g), torch.cat([self._begun[1], *self._c])
+        before, after = c[:-1], c[1:].tanh()
+        # Factors that carry the gradients of h and c back to the inputs of the activations that give o, i, f and g.
+        from_h = (after * o * (1 - o)).unbind()
+        from_c = torch.stack((g * i * (1 - i), before * f * (1 - f), i * (1 - g * g)), dim=1).unbind()
+        to_c, kept_of_c, of_h_rows = (o * (1 - after * after)).unbind(), f.unbind(), of_h.unbind()
+        of_sums = torch.empty(steps, 4, cells)
+        of_o, of_others, all_rows = of_sums[:, 0].unbind(), of_sums[:, 1:].unbind(), of_sums.view(steps, -1).unbind()
+        of_next_h = of_next_c = torch.zeros(cells)
+        for t in reversed(range(steps)):
+            dh = of_h_rows[t] + of_next_h
+            dc = torch.addcmul(of_next_c, dh, to_c[t])
+            torch.mul(dh, from_h[t], out=of_o[t])
+            torch.mul(dc, from_c[t], out=of_others[t])
+            of_next_h = torch.mv(self._lstm.weight_hh.t(), all_rows[t])
+            of_next_c = dc * kept_of_c[t]
+        sums, h = of_sums.view(steps, -1), torch.cat([self._begun[0], *self._h[:-1]])
+        torch.mm(sums.t(), torch.cat(self._x), out=gradient_of(self._lstm.weight_ih))
+        torch.mm(sums.t(), h, out=gradient_of(self._lstm.weight_hh))
+        torch.sum(sums, 0, out=gradient_of(self._lstm.bias))
+        return sums @ self._lstm.weight_ih

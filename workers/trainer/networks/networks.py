@@ -1,0 +1,108 @@
+"""The papers' networks: a body, and heads for a policy and a value, or for action values."""
+
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from workers.contract.config import ActionValueConfig, TrainingConfig
+from workers.contract.spaces import ActionSpace, Continuous, number_of_actions
+from workers.trainer.networks.bodies import Body, build_body, prepared
+from workers.trainer.networks.gradients import write_linear
+from workers.trainer.networks.initialisation import initialised
+
+
+class ActorCritic(nn.Module):
+    """π(a|s; θ) and V(s; θ_v) with a shared body; weights start uniform in ±1/√fan_in, as in the papers' code.
+
+    The policy's numbers are logits for discrete actions; for continuous ones they are the means and, last, the
+    variance before the softplus. `dtype` is the number format of the body; the heads always compute in float32.
+    """
+
+    def __init__(self, body: Body, actions: ActionSpace, dtype: torch.dtype = torch.float32) -> None:
+        super().__init__()
+        self.body = body.to(dtype)
+        self.policy = nn.Linear(body.features, actions.size + 1 if isinstance(actions, Continuous) else actions.count)
+        self.value = nn.Linear(body.features, 1)
+        self.dtype = dtype
+
+    def prepare(self, observations: Tensor) -> Tensor:
+        """Convert observations once to the format that the body reads."""
+        return prepared(observations, self.dtype)
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the policy's numbers (n, …) and values (n,) for prepared or raw observations."""
+        return self.heads(self.body(self.prepare(observations)))
+
+    def heads(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the policy's numbers and values for the body's features."""
+        features = features.float()
+        return self.policy(features), self.value(features).squeeze(-1)
+
+    @torch.no_grad()
+    def backward(self, features: Tensor, of_policy: Tensor, of_values: Tensor) -> Tensor:
+        """Write the gradients of the heads, given those of their outputs, and return the gradient of the features."""
+        of_values = of_values.unsqueeze(-1)
+        write_linear(self.policy, of_policy, features.float())
+        write_linear(self.value, of_values, features.float())
+        of_features = torch.addmm(of_values @ self.value.weight, of_policy, self.policy.weight)
+        return of_features.to(features.dtype)
+
+
+class ActionValues(nn.Module):
+    """Q(s, a; θ) for every action; uses the same bodies as `ActorCritic`."""
+
+    def __init__(self, body: Body, num_actions: int, dtype: torch.dtype = torch.float32) -> None:
+        super().__init__()
+        self.body = body.to(dtype)
+        self.values = nn.Linear(body.features, num_actions)
+        self.dtype = dtype
+
+    def prepare(self, observations: Tensor) -> Tensor:
+        """Convert observations once to the format that the body reads."""
+        return prepared(observations, self.dtype)
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Return action values (n, actions) for prepared or raw observations."""
+        return self.head(self.body(self.prepare(observations)))
+
+    def head(self, features: Tensor) -> Tensor:
+        """Return the action values for the body's features."""
+        return cast(Tensor, self.values(features.float()))
+
+
+class DuelingValues(ActionValues):
+    """Q = V + A − mean A (Wang et al. 2016, equation 9); each stream has its own half of the hidden units."""
+
+    def __init__(self, body: Body, num_actions: int, dtype: torch.dtype = torch.float32) -> None:
+        super().__init__(body, num_actions, dtype)
+        self._stream = body.features // 2
+        self.values = nn.Linear(self._stream, 1)
+        self.advantages = nn.Linear(body.features - self._stream, num_actions)
+
+    def head(self, features: Tensor) -> Tensor:
+        value = self.values(features[:, : self._stream].float())
+        advantages = self.advantages(features[:, self._stream :].float())
+        return cast(Tensor, value + advantages - advantages.mean(dim=-1, keepdim=True))
+
+
+def build(
+    config: TrainingConfig,
+    observation_shape: tuple[int, ...],
+    actions: ActionSpace,
+    dtype: torch.dtype = torch.float32,
+) -> ActorCritic:
+    """Make the run's actor-critic with fresh weights."""
+    return initialised(ActorCritic(build_body(config, observation_shape), actions, dtype), config)
+
+
+def build_action_values(
+    config: ActionValueConfig,
+    observation_shape: tuple[int, ...],
+    actions: ActionSpace,
+    dtype: torch.dtype = torch.float32,
+) -> ActionValues:
+    """Make the run's action-value network with fresh weights."""
+    body, count = build_body(config, observation_shape, config.streams), number_of_actions(actions)
+    kind = DuelingValues if config.streams == 2 else ActionValues
+    return initialised(kind(body, count, dtype), config)

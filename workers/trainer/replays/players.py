@@ -1,0 +1,97 @@
+"""Players load a checkpoint's weights and choose actions as the method did in training."""
+
+from typing import Protocol, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from workers.contract.config import ActionValueConfig, TrainingConfig
+from workers.contract.spaces import ActionSpace
+from workers.trainer.environments.environments import Observations
+from workers.trainer.learning.exploration import EpsilonGreedy
+from workers.trainer.learning.policies import Policy, policy_over
+from workers.trainer.networks import networks
+from workers.trainer.networks.agents import Agent
+from workers.trainer.networks.networks import ActionValues, ActorCritic
+from workers.trainer.run.run import TrainingState
+
+Network = TypeVar("Network", bound=nn.Module)
+
+Action = int | NDArray[np.float32]
+"""The number of a discrete action, or the numbers of a continuous one."""
+
+
+class Player(Protocol):
+    """Chooses the actions of one episode."""
+
+    def act(self, observation: Observations) -> Action:
+        """Choose the next action."""
+        ...
+
+
+class PolicyPlayer:
+    """Draws actions from the policy, as in training."""
+
+    def __init__(self, network: ActorCritic, policy: Policy) -> None:
+        self._network, self._policy = network, policy
+
+    @torch.no_grad()
+    def act(self, observation: Observations) -> Action:
+        numbers, _ = self._network(_batch(observation))
+        return _action(self._policy.sample(numbers))
+
+
+class AgentPlayer:
+    """Draws actions from an agent's policy, and carries its LSTM memory through the episode."""
+
+    def __init__(self, agent: Agent, policy: Policy) -> None:
+        self._agent, self._policy, self._memory = agent, policy, agent.blank
+
+    @torch.no_grad()
+    def act(self, observation: Observations) -> Action:
+        numbers, _, self._memory = self._agent(_batch(observation), self._memory)
+        return _action(self._policy.sample(numbers))
+
+
+class ValuePlayer:
+    """Takes the action of the highest value, or with probability ε a random one."""
+
+    def __init__(self, network: ActionValues, epsilon: float, seed: int) -> None:
+        self._network = network
+        self._explore = EpsilonGreedy(np.array([epsilon]), anneal_frames=0, seed=seed, device=torch.device("cpu"))
+
+    @torch.no_grad()
+    def act(self, observation: Observations) -> Action:
+        return _action(self._explore(self._network(_batch(observation))))
+
+
+def play_policy(
+    config: TrainingConfig, observation_shape: tuple[int, ...], actions: ActionSpace, state: TrainingState, seed: int
+) -> PolicyPlayer:
+    """Play a checkpoint of an actor-critic."""
+    network = restored(networks.build(config, observation_shape, actions), state)
+    return PolicyPlayer(network, policy_over(actions, torch.Generator().manual_seed(seed)))
+
+
+def play_values(
+    config: ActionValueConfig, observation_shape: tuple[int, ...], actions: ActionSpace, state: TrainingState, seed: int
+) -> ValuePlayer:
+    """Play a checkpoint of a method that learns action values."""
+    network = restored(networks.build_action_values(config, observation_shape, actions), state)
+    return ValuePlayer(network, config.playing_epsilon, seed)
+
+
+def restored(network: Network, state: TrainingState) -> Network:
+    """Give a network the weights of a checkpoint."""
+    network.load_state_dict(state.component("network"))
+    return network
+
+
+def _batch(observation: Observations) -> Tensor:
+    return torch.from_numpy(observation).unsqueeze(0)
+
+
+def _action(batch: Tensor) -> Action:
+    return int(batch) if batch.dtype is torch.int64 else np.asarray(batch[0], dtype=np.float32)

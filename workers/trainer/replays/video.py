@@ -1,0 +1,97 @@
+"""Write frames as an H.264 mp4 that every browser plays and seeks, and as PNG."""
+
+import struct
+import zlib
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import av
+import numpy as np
+from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc, Interpolation
+from numpy.typing import NDArray
+
+from workers.trainer.run import durable_files
+
+Frame = NDArray[np.uint8]
+
+KEYFRAME_SECONDS = 2
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+class VideoWriter:
+    """Encodes RGB frames, each pixel enlarged to scale × scale; the file appears only when it is complete."""
+
+    def __init__(self, path: Path, frames_per_second: int, scale: int) -> None:
+        self.path = path
+        self.frames = 0
+        self.frames_per_second = frames_per_second
+        self._scale = scale
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._unfinished = durable_files.temporary(path)
+        self._container = av.open(str(self._unfinished), "w", format="mp4", options={"movflags": "+faststart"})
+        self._stream = self._container.add_stream(
+            "libx264", rate=frames_per_second, options={"preset": "veryfast", "crf": "18"}
+        )
+        context = self._stream.codec_context
+        context.pix_fmt = "yuv420p"
+        context.thread_count = 1
+        context.gop_size = KEYFRAME_SECONDS * frames_per_second
+        # Without a tag, players guess the colour space from the size, wrongly.
+        context.colorspace = Colorspace.ITU709
+        context.color_range = ColorRange.MPEG
+        context.color_primaries = ColorPrimaries.BT709
+        context.color_trc = ColorTrc.BT709
+
+    @property
+    def seconds(self) -> float:
+        """Length of the video so far."""
+        return self.frames / self.frames_per_second
+
+    def add(self, frame: Frame) -> None:
+        """Encode one frame."""
+        # H.264 halves the colour planes, so the sides must be even.
+        height, width = (side * self._scale // 2 * 2 for side in frame.shape[:2])
+        if self.frames == 0:
+            self._stream.width, self._stream.height = width, height
+        picture = av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24").reformat(
+            width=width,
+            height=height,
+            format="yuv420p",
+            dst_colorspace=Colorspace.ITU709,
+            dst_color_range=ColorRange.MPEG,
+            # Point interpolation keeps every pixel a crisp square.
+            interpolation=Interpolation.POINT if self._scale > 1 else Interpolation.AREA,
+        )
+        picture.pts = self.frames
+        self._container.mux(self._stream.encode(picture))
+        self.frames += 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self._container.mux(self._stream.encode(None))
+            self._container.close()
+            if error is None:
+                durable_files.publish(self._unfinished, self.path)
+        finally:
+            self._unfinished.unlink(missing_ok=True)
+
+
+def write_png(path: Path, frame: Frame, scale: int) -> None:
+    """Write one frame as PNG."""
+    pixels = frame.repeat(scale, axis=0).repeat(scale, axis=1)
+    height, width = pixels.shape[:2]
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)  # 0: no filter
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # 8 bits, RGB
+    content = PNG_SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(rows, 9)) + _chunk(b"IEND", b"")
+    durable_files.write(path, content)
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))

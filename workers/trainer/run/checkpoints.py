@@ -1,0 +1,147 @@
+"""Checkpoints: one safetensors file each, named by a manifest that is written last and holds its hash."""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import safetensors.torch
+from pydantic import JsonValue, ValidationError
+from safetensors import SafetensorError
+
+from workers.contract import layout
+from workers.contract.config import TrainingConfig
+from workers.contract.events import CheckpointFile
+from workers.trainer.errors import TrainerError
+from workers.trainer.run import durable_files
+from workers.trainer.run.run import TrainingState
+
+METADATA = "arcadia"
+
+
+class CheckpointError(TrainerError):
+    """A checkpoint could not be written, or none could be read."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint that was read and found whole."""
+
+    file: CheckpointFile
+    state: TrainingState
+    # As written: an older version's may need more than this version's model knows.
+    config: dict[str, JsonValue]
+
+
+def write(directory: Path, state: TrainingState, config: TrainingConfig, versions: Mapping[str, str]) -> CheckpointFile:
+    """Store a state; a reader finds it complete or not at all."""
+    metadata = {
+        "step": state.step,
+        "frames": state.frames,
+        "facts": state.facts,
+        "config": config.model_dump(mode="json"),
+        "versions": dict(versions),
+    }
+    # One key: safetensors writes several in any order, and equal states shall make equal files.
+    content = safetensors.torch.save(state.tensors, {METADATA: json.dumps(metadata)})
+    name = layout.checkpoint_file(state.step)
+    manifest = CheckpointFile(
+        file=name,
+        sha256=hashlib.sha256(content).hexdigest(),
+        bytes=len(content),
+        step=state.step,
+        frames=state.frames,
+    )
+    path = directory / name
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        durable_files.write(path, content)
+        durable_files.write(path.with_suffix(".json"), manifest.model_dump_json(indent=2).encode())
+    except OSError as error:
+        raise CheckpointError(
+            f"the checkpoint of step {state.step:,} could not be written ({error.strerror}): "
+            f"free some space under {directory}; the checkpoints before it are whole"
+        ) from error
+    return manifest
+
+
+def read(path: Path) -> Checkpoint:
+    """Read one checkpoint file by its manifest, and refuse it if a byte has changed."""
+    manifest_path = path.with_suffix(".json")
+    try:
+        manifest = CheckpointFile.model_validate_json(manifest_path.read_bytes())
+        content = path.read_bytes()
+    except (OSError, ValidationError) as error:
+        raise CheckpointError(f"{path.name} cannot be read: {_first_line(error)}") from error
+    if len(content) != manifest.bytes:
+        raise CheckpointError(f"{path.name} has {len(content):,} bytes where {manifest.bytes:,} were written")
+    if hashlib.sha256(content).hexdigest() != manifest.sha256:
+        raise CheckpointError(f"{path.name} is damaged: its content does not match the hash in its manifest")
+    try:
+        state, config = _parse(content)
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise CheckpointError(f"{path.name} is no checkpoint of this version: {_first_line(error)}") from error
+    return Checkpoint(manifest, state, config)
+
+
+def newest(directory: Path, warn: Callable[[str], None]) -> Checkpoint | None:
+    """Read the newest checkpoint that is whole, and warn of each that had to be passed over."""
+    problems = []
+    for manifest in layout.manifests(directory):
+        try:
+            checkpoint = read(manifest.with_suffix(".safetensors"))
+        except CheckpointError as error:
+            problems.append(str(error))
+            continue
+        for problem in problems:
+            warn(f"{problem}; going on from step {checkpoint.state.step:,}")
+        return checkpoint
+    if problems:
+        raise CheckpointError(
+            f"no checkpoint can be read: {'; '.join(problems)}. "
+            f"To begin again from nothing, delete {directory / layout.CHECKPOINTS} or choose another directory"
+        )
+    return None
+
+
+def prune(directory: Path, keep: Iterable[str]) -> None:
+    """Delete every checkpoint but those named, and their replays; the manifest goes first: it vouches for the rest."""
+    kept = {Path(name).stem for name in keep}
+    folders = (directory / layout.CHECKPOINTS, directory / layout.REPLAYS)
+    for manifest in layout.manifests(directory):
+        if manifest.stem not in kept:
+            manifest.unlink(missing_ok=True)
+            for path in [path for folder in folders for path in folder.glob(f"{manifest.stem}.*")]:
+                path.unlink(missing_ok=True)
+
+
+def without_replay(directory: Path, names: Iterable[str]) -> list[CheckpointFile]:
+    """Read the manifests of those named whose replay is not there."""
+    found = []
+    for path in [directory / name for name in names]:
+        if not (directory / layout.REPLAYS / path.with_suffix(".mp4").name).exists():
+            with contextlib.suppress(OSError, ValidationError):  # what has no readable manifest cannot be played
+                found.append(CheckpointFile.model_validate_json(path.with_suffix(".json").read_bytes()))
+    return found
+
+
+def tidy(directory: Path) -> None:
+    """Delete what a killed trainer left half written."""
+    folder = directory / layout.CHECKPOINTS
+    durable_files.remove_temporary(folder)
+    for path in folder.glob("step-*.safetensors"):
+        if not path.with_suffix(".json").exists():
+            path.unlink()
+
+
+def _parse(content: bytes) -> tuple[TrainingState, dict[str, JsonValue]]:
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    metadata = json.loads(header["__metadata__"][METADATA])
+    state = TrainingState(metadata["step"], metadata["frames"], safetensors.torch.load(content), metadata["facts"])
+    return state, metadata["config"]
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

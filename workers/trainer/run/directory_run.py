@@ -1,0 +1,268 @@
+"""A run that lives in a directory: events, checkpoints and replays are written there as training goes on."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import torch
+
+from workers.contract import events, layout
+from workers.contract.config import TrainingConfig
+from workers.contract.events import CheckpointFile, LogLevel, RolePlace
+from workers.trainer.run import checkpoints
+from workers.trainer.run.checkpoints import CheckpointError
+from workers.trainer.run.journal import Journal
+from workers.trainer.run.progress_bar import ProgressBar, Standing, duration
+from workers.trainer.run.recorder import Recorder, Recording
+from workers.trainer.run.retention import RETURN_WINDOW, Retention, RunFacts, kept
+from workers.trainer.run.run import TrainingState, snapshot
+from workers.trainer.run.throughput import RateMeter, SystemMeter
+
+TICK_SECONDS = 0.25
+METRICS_SECONDS = 0.35
+PROGRESS_SECONDS = 1.0
+EPISODES_PER_EVENT = 1000
+LAST_REPLAYS_SECONDS = 60.0
+# The run's own facts lie in a checkpoint beside the algorithm's.
+OWN_FACTS = "run"
+
+Milestone = events.Progress | events.Stopped | events.Finished | events.Failed
+
+
+class DirectoryRun:
+    """What an algorithm sees of a run in a directory; fulfils workers.trainer.run.run.Run."""
+
+    def __init__(
+        self,
+        directory: Path,
+        config: TrainingConfig,
+        journal: Journal,
+        device: torch.device,
+        versions: Mapping[str, str],
+        restored: TrainingState | None,
+        should_stop: Callable[[], bool],
+        recorder: Recorder,
+        bar: ProgressBar | None,
+    ) -> None:
+        self.restored = restored
+        self.device = device
+        self.should_stop = should_stop
+        self.step, self.frames = (restored.step, restored.frames) if restored else (0, 0)
+        self._directory, self._config, self._journal, self._versions = directory, config, journal, versions
+        self._bar = bar
+        facts = RunFacts.model_validate(restored.facts.get(OWN_FACTS, {})) if restored else RunFacts()
+        self._returns: deque[float] = deque(facts.returns, maxlen=RETURN_WINDOW)
+        self._retention = facts.retention
+        self._kept = self._kept_after(restored.step) if restored else []
+        self._pending: list[tuple[int, int, float, int]] = []
+        self._updates = 0
+        self._rates = RateMeter()
+        self._system = SystemMeter(device)
+        self._recorder = recorder
+        for file in checkpoints.without_replay(directory, self._kept):
+            recorder.add(file)
+        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="checkpoint")
+        self._writing: tuple[Future[CheckpointFile], Retention, float | None] | None = None
+        self._saved_step = restored.step if restored else None
+        self._write_error: CheckpointError | None = None
+        now = time.monotonic()
+        self._started, self._first_step, self._seconds = now, self.step, 0.0
+        self._next_tick = self._next_metrics = now
+        self._next_progress = now + PROGRESS_SECONDS
+        self._next_checkpoint = now + config.checkpoint_seconds
+
+    def advance(self, step: int, frames: int, updates: int = 1) -> None:
+        self.step, self.frames = step, frames
+        self._updates += updates
+        now = time.monotonic()
+        if now >= self._next_tick:
+            self._tick(now)
+
+    def episode(self, step: int, frames: int, episode_return: float, length: int) -> None:
+        self._pending.append((step, frames, episode_return, length))
+        self._returns.append(episode_return)
+
+    def metrics_due(self) -> bool:
+        return time.monotonic() >= self._next_metrics
+
+    def metrics(self, values: Mapping[str, float]) -> None:
+        now = time.monotonic()
+        self._next_metrics = now + METRICS_SECONDS
+        self._rates.mark(now, self.step, self._updates)
+        told = {name: float(value) for name, value in values.items()}
+        if self._rates.steps_per_second > 0:
+            told["throughput/steps_per_second"] = self._rates.steps_per_second
+            told["throughput/updates_per_second"] = self._rates.updates_per_second
+        self._report({**told, **self._system.sample()})
+
+    def checkpoint_due(self) -> bool:
+        return time.monotonic() >= self._next_checkpoint
+
+    def save(self, state: TrainingState) -> None:
+        """Copy the state and write it in the background; what was reported before it is in the event file before it."""
+        self.step, self.frames = state.step, state.frames
+        self._next_checkpoint = time.monotonic() + self._config.checkpoint_seconds
+        self._collect_checkpoint(wait=True)
+        if state.step == self._saved_step:
+            return
+        self._flush_episodes()
+        retention = self._retention.after(layout.checkpoint_file(state.step), list(self._returns))
+        copy = snapshot(state)
+        facts = RunFacts(returns=tuple(self._returns), retention=retention)
+        copy.facts[OWN_FACTS] = facts.model_dump(mode="json")
+        future = self._writer.submit(checkpoints.write, self._directory, copy, self._config, self._versions)
+        self._writing = (future, retention, self.return_mean)
+
+    def log(self, message: str, level: LogLevel = "info") -> None:
+        self._journal.emit(events.Log, step=self.step, frames=self.frames, level=level, message=message)
+        if self._bar:
+            self._bar.line(message if level == "info" else f"{level}: {message}")
+
+    def roles(self, places: Sequence[RolePlace]) -> None:
+        self._journal.emit(events.Roles, step=self.step, frames=self.frames, roles=places)
+
+    @property
+    def return_mean(self) -> float | None:
+        """Mean raw return of the last hundred episodes, or of those there are."""
+        return sum(self._returns) / len(self._returns) if self._returns else None
+
+    def complete(self, reason: str) -> None:
+        """See the last checkpoint through, wait for replays unless the run was stopped, and tell how it ended."""
+        self._seconds = time.monotonic() - self._started
+        self._flush_episodes()
+        self._collect_checkpoint(wait=True)
+        if self._write_error:
+            raise self._write_error
+        if self.step < self._config.total_steps:
+            self._emit(events.Stopped, reason=reason)
+            return
+        self._start_replays()
+        for recording in self._recorder.drain(LAST_REPLAYS_SECONDS, give_up=self.should_stop):
+            self._tell_of_recording(recording)
+        self._emit(events.Finished)
+
+    def summary(self) -> str:
+        """Say in one line what this attempt did."""
+        steps = self.step - self._first_step
+        mean = self.return_mean
+        outcome = "" if mean is None else f", mean return of the last {len(self._returns)} episodes {mean:.1f}"
+        return f"{steps:,} steps in {duration(self._seconds)}: {steps / self._seconds:,.0f} steps/s{outcome}"
+
+    def fail(self, message: str, traceback: str) -> None:
+        """Tell that the run ended by an error; a checkpoint that was still being written is kept."""
+        self._flush_episodes()
+        self._collect_checkpoint(wait=True)
+        self._emit(events.Failed, message=message, traceback=traceback)
+
+    def close(self) -> None:
+        """End the recorder and the writer."""
+        self._recorder.close()
+        self._writer.shutdown()
+        if self._bar:
+            self._bar.close()
+
+    def _tick(self, now: float) -> None:
+        """Do what is not worth doing after every update."""
+        self._next_tick = now + TICK_SECONDS
+        self._rates.mark(now, self.step, self._updates)
+        self._collect_checkpoint(wait=False)
+        self._start_replays()
+        standing = Standing(
+            step=self.step,
+            total_steps=self._config.total_steps,
+            steps_per_second=self._rates.steps_per_second,
+            frames_per_second=self._rates.steps_per_second * self._config.environment.frames_per_step,
+            return_mean=self.return_mean,
+        )
+        if self._bar:
+            self._bar.show(standing)
+        if now >= self._next_progress:
+            self._next_progress = now + PROGRESS_SECONDS
+            self._emit(
+                events.Progress,
+                total_steps=standing.total_steps,
+                steps_per_second=standing.steps_per_second,
+                seconds_left=standing.seconds_left,
+            )
+
+    def _emit(self, kind: type[Milestone], **fields: object) -> None:
+        self._journal.emit(kind, step=self.step, frames=self.frames, **fields)
+
+    def _report(self, values: Mapping[str, float]) -> None:
+        names = ("step", "frames", "episode_return", "length")
+        while True:
+            episodes = [dict(zip(names, episode, strict=True)) for episode in self._pending[:EPISODES_PER_EVENT]]
+            del self._pending[:EPISODES_PER_EVENT]
+            self._journal.emit(events.Metrics, step=self.step, frames=self.frames, values=values, episodes=episodes)
+            if not self._pending:
+                return
+            values = {}
+
+    def _flush_episodes(self) -> None:
+        if self._pending:
+            self._report({})
+
+    def _collect_checkpoint(self, wait: bool) -> None:
+        """Announce a checkpoint once it is on the disk, or warn that it could not be written."""
+        if self._writing is None or not (wait or self._writing[0].done()):
+            return
+        (future, retention, return_mean), self._writing = self._writing, None
+        try:
+            file = future.result()
+        except CheckpointError as error:
+            self._write_error = error
+            self.log(str(error), "warning")
+            return
+        self._write_error = None
+        self._saved_step = file.step
+        self._retention = retention
+        self._kept = self._kept_after(file.step)
+        self._journal.emit(
+            events.Checkpoint,
+            step=file.step,
+            frames=file.frames,
+            checkpoint=file,
+            return_mean=return_mean,
+            best=retention.best == file.file,
+            kept=self._kept,
+        )
+        self._recorder.add(file)
+        self._recorder.forget_all_but(self._kept)
+        self._prune()
+
+    def _kept_after(self, step: int) -> list[str]:
+        return kept(self._directory, step, self._config.checkpoints_kept, self._retention.best)
+
+    def _prune(self) -> None:
+        checkpoints.prune(self._directory, [*self._kept, *self._recorder.in_use])
+
+    def _start_replays(self) -> None:
+        if recording := self._recorder.poll():
+            self._tell_of_recording(recording)
+
+    def _tell_of_recording(self, recording: Recording) -> None:
+        checkpoint, outcome = recording.checkpoint, recording.outcome
+        self._prune()  # it may have been kept only to be played
+        if checkpoint.file not in self._kept:
+            return  # its replay went with it
+        if isinstance(outcome, str):
+            self.log(f"The replay of step {checkpoint.step:,} could not be recorded: {outcome}", "warning")
+            return
+        self._journal.emit(
+            events.Video,
+            step=checkpoint.step,
+            frames=checkpoint.frames,
+            file=outcome.file,
+            poster=outcome.poster,
+            checkpoint=checkpoint.file,
+            episode_return=outcome.episode_return,
+            length=outcome.length,
+            seconds=outcome.seconds,
+        )
+        if not outcome.complete:
+            self.log(
+                f"The replay of step {checkpoint.step:,} shows the first {outcome.seconds / 60:.0f} minutes of its "
+                f"episode, and its return is of that part"
+            )

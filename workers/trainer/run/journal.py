@@ -1,0 +1,116 @@
+"""The event file: one JSON object a line, appended and handed to the system at once."""
+
+import fcntl
+import json
+import os
+import time
+from collections import deque
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from pydantic import BaseModel
+
+from workers.contract import events, layout
+from workers.trainer.errors import TrainerError
+
+# A full disk may clear again; until then so many events wait in memory.
+BACKLOG_LIMIT = 10_000
+# Longer than any line, so that the end of the file shows the last complete one.
+TAIL_BYTES = 4_000_000
+
+AnyEvent = TypeVar("AnyEvent", bound=BaseModel)
+
+
+class DirectoryBusyError(TrainerError):
+    """Another trainer is at work in the run directory."""
+
+
+class Journal:
+    """Appends events to RUN_DIR/events.jsonl; goes on after the last complete line of a file that is already there."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / layout.EVENTS
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._file)
+            raise DirectoryBusyError(f"another trainer is at work in {directory}; stop it or choose another") from None
+        self._size, self._seq = _cut_torn_line(self._file)
+        self._backlog: deque[bytes] = deque()
+
+    def emit(self, kind: type[AnyEvent], *, step: int, frames: int, **fields: object) -> AnyEvent:
+        """Append one event; while the disk is full it waits for the next one."""
+        event = kind.model_validate(
+            {"seq": self._seq + 1, "time": time.time(), "step": step, "frames": frames, **fields}
+        )
+        self._seq += 1
+        self._backlog.append(_line(event))
+        try:
+            self._write_backlog()
+        except OSError:
+            if len(self._backlog) > BACKLOG_LIMIT:
+                raise
+        return event
+
+    def close(self) -> None:
+        """Write what still waits, put it on the disk and let go of the file."""
+        try:
+            self._write_backlog()
+            os.fsync(self._file)
+        finally:
+            os.close(self._file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _write_backlog(self) -> None:
+        while self._backlog:
+            line = self._backlog[0]
+            try:
+                written = os.write(self._file, line)
+                if written < len(line):
+                    # The rest raises what stopped the first part.
+                    written += os.write(self._file, line[written:])
+            except OSError:
+                os.ftruncate(self._file, self._size)
+                raise
+            self._size += len(line)
+            self._backlog.popleft()
+
+
+def _line(event: BaseModel) -> bytes:
+    """Write an event as a line; one too long to be sent becomes a warning, so that the run goes on."""
+    line = event.model_dump_json().encode() + b"\n"
+    if len(line) <= events.LONGEST_LINE:
+        return line
+    kept = event.model_dump(include={"seq", "time", "step", "frames"})
+    told = f"An event ({type(event).__name__.lower()}) was left out: {len(line):,} bytes are too many."
+    return events.Log(level="warning", message=told, **kept).model_dump_json().encode() + b"\n"
+
+
+def _cut_torn_line(file: int) -> tuple[int, int]:
+    """Cut off a last line that a crash left incomplete; return the file's size and the last event's seq."""
+    size = os.fstat(file).st_size
+    start = max(0, size - TAIL_BYTES)
+    tail = os.pread(file, TAIL_BYTES, start)
+    while tail:
+        tail = tail[: tail.rfind(b"\n") + 1]
+        line = tail[tail[:-1].rfind(b"\n") + 1 :]
+        try:
+            seq = int(json.loads(line)["seq"])
+        except ValueError:
+            tail = tail[: -len(line)]
+            continue
+        os.ftruncate(file, start + len(tail))
+        return start + len(tail), seq
+    if start > 0:
+        raise ValueError(f"the last {TAIL_BYTES} bytes of {layout.EVENTS} hold no event: the file is damaged")
+    os.ftruncate(file, 0)
+    return 0, 0

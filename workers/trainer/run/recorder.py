@@ -1,0 +1,138 @@
+"""Has one episode of every kept checkpoint recorded by a process beside the trainer, one at a time.
+
+Training never waits for it. Where it cannot keep up, the next one is the checkpoint farthest from those that were
+played, so that replays too are spread over training, and the last minute of a run fills what it can between them.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from workers.contract.events import CheckpointFile
+
+# Far more than the longest replay takes on a busy machine.
+RECORDING_SECONDS = 900.0
+# A quarter of a busy core: training goes first, yet a replay comes in seconds.
+NICENESS = 5
+RECORDER = (sys.executable, "-m", "workers.trainer.replay")
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A recorded episode, as its recorder process describes it."""
+
+    file: str
+    poster: str
+    episode_return: float
+    length: int
+    seconds: float
+    complete: bool
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What became of a checkpoint's recording: a replay, or the reason why there is none."""
+
+    checkpoint: CheckpointFile
+    outcome: Replay | str
+
+
+class Recorder:
+    """Starts recorder processes; they end with the trainer, even if that is killed."""
+
+    def __init__(self, directory: Path, command: Sequence[str] = RECORDER) -> None:
+        self._directory = directory
+        self._command = command
+        self._waiting: list[CheckpointFile] = []
+        self._played: list[CheckpointFile] = []
+        self._checkpoint: CheckpointFile | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._deadline = 0.0
+
+    @property
+    def in_use(self) -> list[str]:
+        """The checkpoint that a recorder is reading."""
+        return [self._checkpoint.file] if self._checkpoint else []
+
+    def add(self, checkpoint: CheckpointFile) -> None:
+        """Have an episode of this checkpoint recorded in its turn."""
+        self._waiting.append(checkpoint)
+
+    def forget_all_but(self, kept: Iterable[str]) -> None:
+        """Drop what waits for checkpoints that are no longer there; this also bounds the queue."""
+        names = set(kept)
+        self._waiting = [checkpoint for checkpoint in self._waiting if checkpoint.file in names]
+        self._played = [checkpoint for checkpoint in self._played if checkpoint.file in names]
+
+    def poll(self) -> Recording | None:
+        """Return a recording that has ended, and start the next one."""
+        ended = self._collect()
+        if self._process is None and self._waiting:
+            self._start(self._next())
+        return ended
+
+    def drain(self, seconds: float, give_up: Callable[[], bool]) -> Iterable[Recording]:
+        """Yield what is still to come, for at most so long."""
+        deadline = time.monotonic() + seconds
+        while (self._process or self._waiting) and time.monotonic() < deadline and not give_up():
+            if recording := self.poll():
+                yield recording
+            elif self._process:
+                try:
+                    self._process.wait(timeout=0.1)
+                except subprocess.TimeoutExpired:
+                    continue
+
+    def close(self) -> None:
+        """Kill what is running, without waiting for its death, and forget what waits."""
+        self._waiting.clear()
+        if self._process:
+            self._process.kill()
+
+    def _next(self) -> CheckpointFile:
+        """Take what waits and is farthest from all that was played; of equals, the first that was added."""
+
+        def distance(checkpoint: CheckpointFile) -> int:
+            return min((abs(checkpoint.step - played.step) for played in self._played), default=0)
+
+        chosen = max(self._waiting, key=distance)
+        self._waiting.remove(chosen)
+        self._played.append(chosen)
+        return chosen
+
+    def _start(self, checkpoint: CheckpointFile) -> None:
+        self._checkpoint = checkpoint
+        self._deadline = time.monotonic() + RECORDING_SECONDS
+        self._process = subprocess.Popen(
+            [*self._command, str(self._directory), checkpoint.file, "--parent", str(os.getpid())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "SDL_VIDEODRIVER": "dummy"},
+        )
+        os.setpriority(os.PRIO_PROCESS, self._process.pid, NICENESS)
+
+    def _collect(self) -> Recording | None:
+        if self._process is None or self._checkpoint is None:
+            return None
+        if self._process.poll() is None:
+            if time.monotonic() < self._deadline:
+                return None
+            self._process.kill()
+        output, errors = self._process.communicate()
+        outcome = self._outcome(self._process.returncode, output, errors)
+        checkpoint, self._process, self._checkpoint = self._checkpoint, None, None
+        return Recording(checkpoint, outcome)
+
+    def _outcome(self, returncode: int, output: bytes, errors: bytes) -> Replay | str:
+        if returncode == 0:
+            return Replay(**json.loads(output.splitlines()[-1]))
+        if time.monotonic() >= self._deadline:
+            return f"it took longer than {RECORDING_SECONDS / 60:.0f} minutes"
+        lines = errors.decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"the recorder ended with status {returncode}"

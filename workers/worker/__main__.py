@@ -1,0 +1,128 @@
+"""`arcadia worker`: one slot for one queue, until SIGTERM or Ctrl-C."""
+
+import argparse
+import fcntl
+import logging
+import os
+import re
+import socket
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+from celery import signals
+from pydantic import ValidationError
+
+from workers.contract.worker_api import QUEUES
+from workers.worker.answers import BackendError
+from workers.worker.backend_client import BackendClient
+from workers.worker.celery_app import make_app
+from workers.worker.heartbeat import Heartbeat
+from workers.worker.machine import machine_facts
+from workers.worker.settings import WorkerSettings
+from workers.worker.supervisor import Supervisor
+from workers.worker.tasks import register
+
+LOCK_SECONDS = 10.0  # a killed worker's leash lets go of the directory as soon as its trainer is dead
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+log = logging.getLogger("workers")
+
+
+def worker_name(text: str) -> str:
+    """Check a name more narrowly than the worker API does, because it names a directory as well."""
+    if not NAME.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text!r}: use up to 100 letters, digits, dots, dashes and underscores")
+    return text
+
+
+def parse_arguments(arguments: list[str]) -> argparse.Namespace:
+    """Read the command line; addresses and secrets may also come from ARCADIA_* in the environment."""
+    parser = argparse.ArgumentParser(prog="arcadia worker", description="Train the runs that wait in a queue.")
+    parser.add_argument("--queue", choices=QUEUES, default="cpu")
+    parser.add_argument(
+        "--name", type=worker_name, default=socket.gethostname(), help="what the workers page calls this worker"
+    )
+    parser.add_argument("--backend-url", help="ARCADIA_BACKEND_URL: where the backend answers")
+    parser.add_argument("--worker-dir", type=Path, help="ARCADIA_WORKER_DIR: where run directories lie")
+    return parser.parse_args(arguments)
+
+
+def read_settings(options: argparse.Namespace) -> WorkerSettings:
+    """Read the settings, or leave with a sentence on what is missing."""
+    given = {"backend_url": options.backend_url, "worker_dir": options.worker_dir}
+    try:
+        return WorkerSettings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        wrong = "; ".join(f"ARCADIA_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors(include_input=False))
+        sys.exit(f"arcadia worker: {wrong}")
+
+
+def lock(directory: Path) -> int:
+    """Lock the directory for this process and its trainers, and return the descriptor that holds the lock."""
+    directory.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    deadline = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                sys.exit(f"arcadia worker: another worker uses {directory}; give this one its own --worker-dir.")
+            time.sleep(0.1)
+        else:
+            return descriptor
+
+
+def main() -> int:
+    """Work until told to stop."""
+    options = parse_arguments(sys.argv[1:])
+    settings = read_settings(options)
+    logging.basicConfig(level=logging.INFO, format="%(levelname)-7s %(message)s", stream=sys.stdout)
+    for noisy in ("httpx", "celery.worker.strategy", "celery.app.trace"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    # Celery warns of being root, and of a default of its next version that only late acknowledgement would feel.
+    warnings.filterwarnings("ignore", module="celery")
+    directory = settings.directory(options.name)
+    held_open = lock(directory)
+    client = BackendClient(settings.backend_url, settings.worker_token.get_secret_value(), options.name, options.queue)
+    heartbeat = Heartbeat(client, machine_facts())
+    supervisor = Supervisor(client, heartbeat, directory, settings.stop_grace_seconds, keep_open=[held_open])
+
+    app = make_app(settings.broker_url.get_secret_value())
+    register(app, supervisor)
+    worker = app.Worker(
+        hostname=f"{options.name}@{socket.gethostname()}",
+        pool="threads",
+        concurrency=1,
+        queues=[options.queue],
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+        redirect_stdouts=False,
+        loglevel="INFO",
+        quiet=True,
+    )
+
+    def on_shutdown(**_: object) -> None:
+        supervisor.drain()
+
+    signals.worker_shutting_down.connect(on_shutdown)
+    heartbeat.start()
+    threading.Thread(target=supervisor.recover, name="recover", daemon=True).start()
+    log.info("Worker %s waits for %s runs from %s.", options.name, options.queue, settings.backend_url)
+    worker.start()
+    heartbeat.close()
+    try:
+        client.goodbye()
+    except BackendError as error:
+        log.warning("Could not say goodbye: %s", error)
+    # Celery calls Ctrl-C a failure.
+    return 0 if supervisor.draining else int(worker.exitcode or 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

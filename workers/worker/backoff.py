@@ -1,0 +1,47 @@
+"""How long to wait before calling a backend again that did not answer."""
+
+import logging
+import random
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from workers.worker.answers import UnreachableError
+
+FIRST_SECONDS = 0.2
+LONGEST_SECONDS = 3.0
+
+Answer = TypeVar("Answer")
+
+log = logging.getLogger(__name__)
+
+
+class Backoff:
+    """Delays that double up to a limit, each with jitter, so that many workers do not call at once."""
+
+    def __init__(self) -> None:
+        self._next = FIRST_SECONDS
+
+    def delay(self) -> float:
+        """Return the next delay in seconds."""
+        ceiling, self._next = self._next, min(2 * self._next, LONGEST_SECONDS)
+        return ceiling * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, no secret
+
+    def reset(self) -> None:
+        """Begin again with short delays."""
+        self._next = FIRST_SECONDS
+
+
+def persist(call: Callable[[], Answer], gives_up: Callable[[], bool]) -> Answer:
+    """Repeat a call until the backend answers; raise UnreachableError when the caller gives up."""
+    backoff, told = Backoff(), False
+    while True:
+        try:
+            return call()
+        except UnreachableError as error:
+            if gives_up():
+                raise
+            if not told:
+                log.warning("Trying again until the backend answers: %s", error)
+            told = True
+            time.sleep(backoff.delay())

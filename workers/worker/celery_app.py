@@ -1,0 +1,41 @@
+"""The Celery app: a worker hears the doorbell through it, and nothing else."""
+
+from celery import Celery
+from kombu.entity import Exchange, Queue
+
+from workers.contract.worker_api import QUEUES
+
+SOCKET_TIMEOUT_SECONDS = 5.0
+HEALTH_CHECK_SECONDS = 15
+
+
+def make_app(broker_url: str) -> Celery:
+    """Return an app that always reconnects, and has a timeout on every call."""
+    app = Celery("arcadia", broker=broker_url, set_as_current=False)
+    app.conf.update(
+        task_serializer="json",
+        accept_content=["json"],
+        task_ignore_result=True,
+        # Acknowledge early: the claim decides which worker trains, so a message need not come again.
+        task_acks_late=False,
+        # The default exchange finds a queue by its name alone, also in a Redis that has lost its bindings.
+        task_queues=[_queue(name) for name in QUEUES],
+        worker_prefetch_multiplier=1,
+        worker_disable_prefetch=True,
+        worker_hijack_root_logger=False,
+        worker_enable_remote_control=False,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        broker_transport_options={
+            "socket_timeout": SOCKET_TIMEOUT_SECONDS,
+            "socket_connect_timeout": SOCKET_TIMEOUT_SECONDS,
+            "socket_keepalive": True,
+            "health_check_interval": HEALTH_CHECK_SECONDS,
+        },
+    )
+    return app
+
+
+def _queue(name: str) -> Queue:
+    return Queue(name, Exchange(""), routing_key=name)  # type: ignore[no-untyped-call]

@@ -1,0 +1,46 @@
+"""Facts of the machine that a worker runs on."""
+
+import os
+import shutil
+import socket
+import subprocess
+from importlib.metadata import version
+
+import psutil
+
+from workers.contract.worker_api import MachineFacts
+
+
+def gpu_name() -> str | None:
+    """Return the first GPU's name as its driver tells it, or None without one."""
+    if shutil.which("nvidia-smi") is None:
+        return None
+    try:
+        query = subprocess.run(
+            ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    names = query.stdout.split("\n")
+    return names[0].strip() or None
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def machine_facts() -> MachineFacts:
+    """Return what the workers page shows of this host and process."""
+    return MachineFacts(
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        version=version("arcadia"),
+        device=gpu_name() or "cpu",
+        cores=usable_cores(),
+        memory_bytes=psutil.virtual_memory().total,
+    )

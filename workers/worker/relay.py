@@ -1,0 +1,142 @@
+"""Brings a trainer's events and files to the backend, and tries again until it has them."""
+
+import logging
+import threading
+from typing import Any
+
+from workers.contract.worker_api import FileKind
+from workers.worker.answers import FailingError, RefusedError, SequenceGapError, StaleAttemptError, UnreachableError
+from workers.worker.backend_client import BackendClient
+from workers.worker.backoff import Backoff
+from workers.worker.spool import Batch, BrokenSpoolError, Spool
+from workers.worker.suspicion import Suspicion
+
+POLL_SECONDS = 0.1
+
+Event = dict[str, Any]
+
+log = logging.getLogger(__name__)
+
+
+class Relay(threading.Thread):
+    """Posts one attempt's events in order, until all are delivered after `trainer_ended` or posting makes no sense."""
+
+    def __init__(self, client: BackendClient, run: int, attempt: int, spool: Spool) -> None:
+        super().__init__(name=f"relay-{run}-{attempt}", daemon=True)
+        self._client, self._run, self._attempt, self._spool = client, run, attempt, spool
+        self._wake = threading.Event()
+        self._trainer_ended = False
+        self._abandoned = False
+        self._backoff = Backoff()
+        self._suspicion = Suspicion()
+        self._answered = True
+        self._mark_is_kept = True
+        self.delivered = False
+        self.stale = False
+        self.broken: str | None = None
+
+    def trainer_ended(self) -> None:
+        """Say that the trainer will write nothing more."""
+        self._trainer_ended = True
+        self._wake.set()
+
+    def abandon(self) -> None:
+        """Stop, even if not everything is delivered."""
+        self._abandoned = True
+        self._wake.set()
+
+    def run(self) -> None:
+        """Deliver until done."""
+        try:
+            while not self._abandoned and not self._step():
+                pass
+        except StaleAttemptError as error:
+            log.warning("Run %d, attempt %d is no longer this worker's: %s", self._run, self._attempt, error)
+            self.stale = True
+        except RefusedError as error:
+            self.broken = f"The backend refused what the trainer reported: {error}"
+        except (BrokenSpoolError, OSError) as error:
+            self.broken = f"What the trainer reported cannot be read: {error}"
+        except Exception as error:
+            log.exception("Relaying run %d failed", self._run)
+            self.broken = f"The worker could not relay what the trainer reported: {error!r}"
+
+    def _step(self) -> bool:
+        """Deliver one batch, or wait for one; say whether everything is delivered."""
+        ended = self._trainer_ended  # before reading, so that no last line is missed
+        batch = self._spool.read(self._suspicion.most)
+        if not batch.events:
+            self.delivered = ended
+            if not ended:
+                self._pause(POLL_SECONDS)
+            return ended
+        try:
+            self._deliver(batch)
+            self._backoff.reset()
+            self._answered = True
+        except UnreachableError as error:
+            if self._answered:
+                log.warning("Run %d: what the trainer reports waits here: %s", self._run, error)
+            self._answered = False
+            self._pause(self._backoff.delay())
+        except SequenceGapError as gap:
+            log.warning("Run %d: %s; sending again from there.", self._run, gap)
+            self._spool.rewind(gap.expected)
+        return False
+
+    def _deliver(self, batch: Batch) -> None:
+        first, *rest = batch.events
+        self._post(batch, [self._with_files(first), *rest])
+        self._suspicion.delivered(batch.last_seq)
+        try:
+            self._spool.acknowledge(batch)
+        except OSError as error:
+            # The mark only saves work: without it a restarted worker sends again what the backend has.
+            if self._mark_is_kept:
+                log.warning("Run %d: cannot note what is delivered: %s", self._run, error)
+            self._mark_is_kept = False
+
+    def _post(self, batch: Batch, events: list[Event]) -> None:
+        """Post events; leave out one that the backend fails on again and again, if it takes a line about that."""
+        try:
+            self._client.post_events(self._run, self._attempt, events)
+        except FailingError as error:
+            if not self._suspicion.proven(batch.first_seq, batch.last_seq):
+                raise
+            (event,) = events
+            log.warning("Run %d: trying without event %d: %s", self._run, batch.first_seq, error)
+            told = f"Event {batch.first_seq} ({event['kind']}) was left out: the backend failed on it, {error}"
+            self._client.post_events(self._run, self._attempt, [as_warning(event, told)])
+
+    def _with_files(self, event: Event) -> Event:
+        """Upload the files that an event names; if one is lost, return a log line in place of the event."""
+        for kind, path in files_named(event):
+            file = (self._spool.directory / path).resolve()
+            if not file.is_relative_to(self._spool.directory.resolve()):
+                raise BrokenSpoolError(f"an event names {path!r}, which is outside the run directory")
+            try:
+                self._client.upload(self._run, self._attempt, kind, path, file)
+            except FileNotFoundError:
+                return as_warning(event, f"{path} was replaced by newer ones before the backend could be given it.")
+            except RefusedError as error:
+                return as_warning(event, f"The backend refused {path}: {error}")
+        return event
+
+    def _pause(self, seconds: float) -> None:
+        self._wake.wait(seconds)
+        self._wake.clear()
+
+
+def files_named(event: Event) -> list[tuple[FileKind, str]]:
+    """Return the files that must be uploaded before this event is posted."""
+    if event["kind"] == "checkpoint":
+        return [("checkpoint", str(event["checkpoint"]["file"]))]
+    if event["kind"] == "video":
+        return [("video", str(event["file"])), ("poster", str(event["poster"]))]
+    return []
+
+
+def as_warning(event: Event, message: str) -> Event:
+    """Return a log event with the number and the time of another."""
+    kept = {name: event[name] for name in ("seq", "time", "step", "frames")}
+    return {**kept, "kind": "log", "level": "warning", "message": message}

@@ -1,0 +1,124 @@
+"""A trainer as the worker sees it: a process on a leash that can be asked to stop, killed and waited for."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from workers.worker import leash
+
+STDERR_LINES = 200
+STDERR_LINE_BYTES = 20_000
+STDERR_FILE_BYTES = 5_000_000
+# Of the services a trainer learns only the Ray cluster that Gorila may join.
+PASSED_ON = ("ARCADIA_RAY_ADDRESS",)
+CREDENTIALS = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "PGPASS", "BROKER", "DATABASE_URL", "REDIS_URL")
+
+
+def without_credentials(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a trainer may see: nothing named like a secret, of Arcadia only the Ray cluster."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name in PASSED_ON
+        or (
+            not name.upper().startswith(("ARCADIA_", "CELERY_", "PGPASS"))
+            and not any(word in name.upper() for word in CREDENTIALS)
+        )
+    }
+
+
+class TrainerProcess:
+    """One trainer, from its start to its end."""
+
+    def __init__(self, command: Sequence[str], log: Path, keep_open: Sequence[int] = ()) -> None:
+        self.log = log
+        self.returncode: int | None = None
+        self._pid: int | None = None
+        self._tail: deque[str] = deque(maxlen=STDERR_LINES)
+        self._ended = threading.Event()
+        self._leash = subprocess.Popen(
+            [sys.executable, "-I", "-S", leash.__file__, *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=without_credentials(os.environ),
+            start_new_session=True,
+            pass_fds=keep_open,
+        )
+        self._readers = [threading.Thread(target=read, daemon=True) for read in (self._read_status, self._read_stderr)]
+        for reader in self._readers:
+            reader.start()
+
+    def wait(self, timeout: float) -> bool:
+        """Wait at most this long for the trainer to end, and say whether it has."""
+        return self._ended.wait(timeout)
+
+    def terminate(self) -> None:
+        """Ask the trainer to checkpoint and exit."""
+        self._order(b"T")
+
+    def kill(self) -> None:
+        """Kill the trainer and all its children."""
+        self._order(b"K")
+
+    def close(self) -> None:
+        """Kill what is left of the trainer."""
+        self.kill()
+        self._ended.wait()
+
+    def last_words(self) -> str:
+        """Return the end of what the trainer wrote to standard error."""
+        return "".join(self._tail).strip()
+
+    def _order(self, order: bytes) -> None:
+        with contextlib.suppress(BrokenPipeError, ValueError):
+            orders = _opened(self._leash.stdin)
+            orders.write(order)
+            orders.flush()
+
+    def _read_status(self) -> None:
+        """Read what the leash reports; without a report it could not start the trainer, or was killed."""
+        for line in _opened(self._leash.stdout):
+            status = json.loads(line)
+            self._pid = status.get("pid", self._pid)
+            self.returncode = status.get("returncode")
+        if (leash_code := self._leash.wait()) and self.returncode is None:
+            self.returncode = leash_code if leash_code > 0 else -signal.SIGKILL
+            if self._pid is not None:
+                leash.kill_group(self._pid)
+        self._readers[1].join(timeout=5)
+        self._ended.set()
+
+    def _read_stderr(self) -> None:
+        """Keep the end of standard error in memory too, so that a full disk does not hide why a trainer failed."""
+        with contextlib.ExitStack() as stack:
+            try:
+                file = stack.enter_context(self.log.open("a"))
+            except OSError:
+                file = None
+            written = 0
+            pipe = _opened(self._leash.stderr)
+            while raw := pipe.readline(STDERR_LINE_BYTES):
+                line = raw.decode(errors="replace")
+                self._tail.append(line)
+                written += len(raw)
+                if file and written < STDERR_FILE_BYTES:
+                    try:
+                        file.write(line)
+                        file.flush()
+                    except OSError:
+                        file = None
+
+
+def _opened(stream: IO[bytes] | None) -> IO[bytes]:
+    if stream is None:
+        raise ValueError("the leash has no such pipe")
+    return stream
