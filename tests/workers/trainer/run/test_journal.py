@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.workers.trainer.trainers import assert_unbroken, read_events
+from tests.workers.waiting import PATIENCE_SECONDS
 from workers.contract import events
 from workers.trainer.run.journal import DirectoryBusyError, Journal
 
@@ -85,7 +86,7 @@ with Journal(Path(sys.argv[1])) as journal:
 
 def test_events_of_a_full_disk_are_written_whole_when_there_is_room_again(tmp_path: Path) -> None:
     shown = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(tmp_path)], check=True, capture_output=True, text=True, timeout=30
+        [sys.executable, "-c", FULL_DISK, str(tmp_path)], check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS
     )
     size, whole_lines = shown.stdout.split()
     assert 0 < int(size) <= 300
