@@ -1,6 +1,7 @@
 """Progress is a bar on a terminal and plain lines elsewhere."""
 
 import io
+import os
 
 import pytest
 
@@ -78,3 +79,17 @@ def test_the_bar_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_durations_read_naturally(seconds: float, words: str) -> None:
     assert duration(seconds) == words
+
+
+def test_training_goes_on_where_its_progress_cannot_be_written() -> None:
+    full = io.TextIOWrapper(open("/dev/full", "wb", buffering=0), write_through=True)  # noqa: SIM115
+    bar = ProgressBar(full)
+    bar.line("nobody will read this")
+    bar.close()
+
+
+def test_training_goes_on_when_its_reader_has_gone() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    bar = ProgressBar(io.TextIOWrapper(open(write, "wb", buffering=0), write_through=True))  # noqa: SIM115
+    bar.line("nobody will read this")
