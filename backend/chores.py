@@ -1,4 +1,4 @@
-"""What background loops do again and again: a chore that fails is told once, and ends neither its loop nor the others."""
+"""What background loops do again and again: a chore that fails is told once, and ends neither its loop nor others."""
 
 import logging
 from collections.abc import Callable

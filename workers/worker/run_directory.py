@@ -65,8 +65,8 @@ def prepare(directory: Path, claim: Claim, client: BackendClient, gives_up: Call
     (directory / layout.CONFIG).write_text(json.dumps(claim.config, indent=2))
     if claim.checkpoints and not any(fetch(directory, claim, each, client, gives_up) for each in claim.checkpoints):
         raise NoCheckpointError(
-            f"None of the run's {len(claim.checkpoints)} latest checkpoints could be had undamaged, so it cannot go on. "
-            "Launch it again to begin anew, or fork an earlier one."
+            f"None of the run's {len(claim.checkpoints)} latest checkpoints could be had undamaged, so it cannot go "
+            "on. Launch it again to begin anew, or fork an earlier one."
         )
 
 

@@ -227,7 +227,7 @@ def test_a_second_backup_at_the_same_time_is_refused_and_leaves_no_folder(
     saved: Path, settings: Settings, tmp_path: Path
 ) -> None:
     assert saved.is_dir()
-    with hold(settings.files_dir), pytest.raises(RefusedError, match="Another backup of .* is being made"):
+    with hold(settings.files_dir), pytest.raises(RefusedError, match=r"Another backup of .* is being made"):
         back_up(settings, tmp_path / "second")
     assert not (tmp_path / "second").exists()
 

@@ -203,7 +203,7 @@ def test_it_rings_for_the_next_waiting_run_while_a_worker_is_idle(
 
 
 def test_the_thread_survives_whatever_one_round_brings_and_does_the_rest(
-    api: Api, database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = settings.model_copy(update={"sweep_seconds": 0.01})
     rounds: list[int] = []

@@ -120,8 +120,8 @@ class Recorder:
     def _start(self, checkpoint: CheckpointFile) -> None:
         self._checkpoint = checkpoint
         self._deadline = time.monotonic() + RECORDING_SECONDS
-        # Files, since a pipe that nobody empties would hold a talkative recorder.
-        self._output, self._errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        # Files, since a pipe that nobody empties would hold a talkative recorder; they are closed when they are read.
+        self._output, self._errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             [*self._command, str(self._directory), checkpoint.file, "--parent", str(os.getpid())],
             stdin=subprocess.DEVNULL,

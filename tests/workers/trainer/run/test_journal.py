@@ -121,4 +121,4 @@ def test_metrics_count_training_time_though_the_clock_jumps(tmp_path: Path, monk
             gone_by[0] += 10
             journal.emit(events.Metrics, step=1, frames=1)
         journal.emit(events.Log, step=1, frames=1, message="at what the clock says")
-    assert [event["time"] for event in read_events(tmp_path)] == [1_000_010.0, 1_000_020.0, 1_000_030.0, 913_600.0]
+    assert [event.time for event in read_events(tmp_path)] == [1_000_010.0, 1_000_020.0, 1_000_030.0, 913_600.0]

@@ -2,6 +2,7 @@
 
 import io
 import os
+from pathlib import Path
 
 import pytest
 
@@ -82,8 +83,8 @@ def test_durations_read_naturally(seconds: float, words: str) -> None:
 
 
 def test_training_goes_on_where_its_progress_cannot_be_written() -> None:
-    full = io.TextIOWrapper(open("/dev/full", "wb", buffering=0), write_through=True)  # noqa: SIM115
-    bar = ProgressBar(full)
+    full = Path("/dev/full").open("wb", buffering=0)
+    bar = ProgressBar(io.TextIOWrapper(full, write_through=True))  # type: ignore[type-var]
     bar.line("nobody will read this")
     bar.close()
 
@@ -91,5 +92,6 @@ def test_training_goes_on_where_its_progress_cannot_be_written() -> None:
 def test_training_goes_on_when_its_reader_has_gone() -> None:
     read, write = os.pipe()
     os.close(read)
-    bar = ProgressBar(io.TextIOWrapper(open(write, "wb", buffering=0), write_through=True))  # noqa: SIM115
+    gone = os.fdopen(write, "wb", buffering=0)
+    bar = ProgressBar(io.TextIOWrapper(gone, write_through=True))  # type: ignore[type-var]
     bar.line("nobody will read this")
