@@ -19,6 +19,7 @@ from backend.doorbell import Doorbell
 from backend.evaluations import router as evaluations
 from backend.export import router as export
 from backend.figures.routes import router as figures
+from backend.files.ownership import identity_of
 from backend.files.routes import router as files
 from backend.files.service import sweep
 from backend.frontend import serve_frontend
@@ -70,6 +71,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.database = open_database(settings)
         app.state.turns = turns.new_turns()
         sweep(app.state.database)
+        app.state.installation = identity_of(app.state.database)
         app.state.sign_ins = recall(app.state.database)
         app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
         sweeper = Sweeper(app.state.database, settings, app.state.doorbell)

@@ -11,7 +11,7 @@ from backend.config import Settings
 from backend.errors import Problem
 from backend.logs import note
 from backend.lookup import find_run
-from backend.models import Attempt, Run, Worker
+from backend.models import Attempt, Installation, Run, Worker
 from backend.presence import announce_worker
 from backend.runs.notices import announce_run
 from backend.runs.states import ACTIVE, ENDED, after_release
@@ -83,6 +83,7 @@ def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -
         config=run.config,
         lease_seconds=settings.lease_seconds,
         checkpoints=_offered(session, run),
+        installation=session.scalar(select(Installation.identity)) or "",
     )
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from datetime import datetime
 
 from sqlalchemy import select
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from backend.chores import Chores
 from backend.columns import utc_now
 from backend.config import Settings
 from backend.db import Database
@@ -21,7 +21,8 @@ from backend.presence import workers_here
 from backend.runs.states import ACTIVE
 from backend.space import give_back_space
 from backend.workers.attempts import conclude
-from backend.workers.silence import Silence
+from backend.workers.registry import forget_gone_workers
+from backend.workers.silence import Held, Silence
 from workers.contract.worker_api import QueueName
 
 log = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ class Sweeper:
         self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
         self._silence = Silence(settings.lease_seconds, settings.sweep_seconds, clock)
         self._here: set[str] = set()
+        self._chores = Chores()
 
     def start(self) -> None:
         """Start the thread."""
@@ -56,16 +58,24 @@ class Sweeper:
             self._thread.join(timeout=10)
 
     def sweep(self) -> None:
-        """Take back expired runs, ring for waiting ones, and announce workers that fell silent."""
+        """Do all that is to be done every few seconds, each whatever becomes of the others."""
         now = utc_now()
-        self.reap(now)
+        for name, work in (
+            ("Taking runs back from silent workers", lambda: self.reap(now)),
+            ("Ringing for waiting runs", lambda: self._ring(now)),
+            ("Removing files", lambda: remove_waiting(self._database.files_dir)),
+            ("Giving space back", lambda: give_back_space(self._database)),
+            ("Forgetting workers", lambda: forget_gone_workers(self._database, now)),
+        ):
+            self._chores.do(name, work)
+
+    def _ring(self, now: datetime) -> None:
+        """Ring for waiting runs, and announce workers that fell silent."""
         with self._database.read() as session:
             waiting = _waiting_with_idle_worker(session, now)
             here = {worker.name for worker in workers_here(session, now)}
         for queue, run_id in waiting.items():
             self._doorbell.ring(queue, run_id)
-        remove_waiting(self._database.files_dir)
-        give_back_space(self._database)
         for name in self._here - here:
             publish("worker.changed", {"name": name})
         self._here = here
@@ -77,23 +87,24 @@ class Sweeper:
                 Run.state.in_(ACTIVE), Run.lease_expires_at.is_not(None)
             )
             leases = {(row.id, row.attempt): row.lease_expires_at for row in session.execute(query)}
-        for run_id, attempt in self._silence.silent(leases, now):
-            with self._database.write() as session:
-                unrenewed = (Run.attempt == attempt, Run.lease_expires_at == leases[run_id, attempt])
-                mine = select(Run).where(Run.id == run_id, Run.state.in_(ACTIVE), *unrenewed)
-                run = session.scalar(mine.with_for_update())
-                if run is None:
-                    continue
-                log.warning("run %d: worker %s fell silent", run.id, run.worker)
-                conclude(session, self._settings, run, "lost")
-                self._doorbell.ring_after_commit(session, run)
+        for held in self._silence.silent(leases, now):
+            self._chores.do(f"Taking back run {held[0]}", lambda held=held: self._take_back(held, leases[held]))  # type: ignore[misc]
+
+    def _take_back(self, held: Held, lease: datetime) -> None:
+        run_id, attempt = held
+        with self._database.write() as session:
+            unrenewed = (Run.attempt == attempt, Run.lease_expires_at == lease)
+            mine = select(Run).where(Run.id == run_id, Run.state.in_(ACTIVE), *unrenewed)
+            run = session.scalar(mine.with_for_update())
+            if run is None:
+                return
+            log.warning("run %d: worker %s fell silent", run.id, run.worker)
+            conclude(session, self._settings, run, "lost")
+            self._doorbell.ring_after_commit(session, run)
 
     def _run(self) -> None:
         while not self._stopping.wait(self._settings.sweep_seconds):
-            try:
-                self.sweep()
-            except SQLAlchemyError:
-                log.exception("the database does not answer; looking again in %g s", self._settings.sweep_seconds)
+            self.sweep()
 
 
 def _waiting_with_idle_worker(session: Session, now: datetime) -> dict[QueueName, int]:

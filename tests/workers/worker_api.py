@@ -26,6 +26,9 @@ class WorkerApi:
     desired: str = "run"
     away: bool = False
     stale: bool = False
+    installation: str = ""
+    blocks_uploads: bool = False
+    fails_on_release: bool = False
     refuse_events: bool = False
     fails_on: set[int] = field(default_factory=set)
     events: dict[tuple[int, int], dict[int, dict[str, Any]]] = field(default_factory=dict)
@@ -61,7 +64,7 @@ class WorkerApi:
             if self.away:
                 return problem(503, "away")
             if method == "PUT":
-                return self._upload(query, body)
+                return (413, b"<html>Too large</html>") if self.blocks_uploads else self._upload(query, body)
             if method == "GET":
                 content = self.downloads.get(int(path.rpartition("/")[2]))
                 return (200, content) if content is not None else problem(404, "not-found")
@@ -74,7 +77,7 @@ class WorkerApi:
                 return problem(409, "stale-attempt")
             return 200, {"desired": self.desired if body["run"] else None, "lease_seconds": 60}
         if path == "/claim":
-            return (200, self.claims.pop(0)) if self.claims else (204, None)
+            return (200, {"installation": self.installation, **self.claims.pop(0)}) if self.claims else (204, None)
         if path == "/goodbye":
             self.goodbyes += 1
             return 204, None
@@ -82,6 +85,8 @@ class WorkerApi:
         assert match, path
         if self.stale:
             return problem(409, "stale-attempt")
+        if match[2] == "release" and self.fails_on_release:
+            return problem(500, "internal")
         if match[2] == "release":
             self.releases.append({"run": int(match[1]), **body})
             return 200, {"state": "finished"}
@@ -123,7 +128,11 @@ def _handler(api: WorkerApi) -> type[BaseHTTPRequestHandler]:
         def _serve(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             assert self.headers["Authorization"] == f"Bearer {TOKEN}"
-            status, content = api.answer(self.command, self.path, body)
+            shown = self.headers["Arcadia-Installation"]
+            if shown is not None and shown != api.installation:
+                status, content = problem(421, "other-installation")
+            else:
+                status, content = api.answer(self.command, self.path, body)
             raw = content if isinstance(content, bytes) else b"" if content is None else json.dumps(content).encode()
             self.send_response(status)
             self.send_header("Content-Type", _type_of(content, status))

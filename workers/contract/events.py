@@ -19,7 +19,10 @@ class _Event(BaseModel):
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
 
     seq: Ordinal = Field(description="Rises by one within an attempt, from 1.")
-    time: float = Field(allow_inf_nan=False, description="Unix time in seconds.")
+    time: float = Field(
+        allow_inf_nan=False,
+        description="Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.",
+    )
     step: Count = Field(description="Agent decisions so far.")
     frames: Count = Field(description="Emulator frames so far.")
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from celery import signals
 from pydantic import ValidationError
 
+from workers.contract.settings_in_common import unknown_settings
 from workers.contract.worker_api import QUEUES
 from workers.worker.answers import BackendError
 from workers.worker.backend_client import BackendClient
@@ -53,6 +54,8 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
 
 def read_settings(options: argparse.Namespace) -> WorkerSettings:
     """Read the settings, or leave with a sentence on what is missing."""
+    if unknown := unknown_settings(os.environ):
+        sys.exit(f"arcadia worker: {unknown}")
     given = {"backend_url": options.backend_url, "worker_dir": options.worker_dir}
     try:
         return WorkerSettings(**{name: value for name, value in given.items() if value is not None})

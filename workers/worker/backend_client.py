@@ -1,6 +1,8 @@
 """The backend's worker API over HTTP."""
 
 import hashlib
+import math
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +13,7 @@ import httpx
 from pydantic import BaseModel
 
 from workers.contract.worker_api import (
+    INSTALLATION_HEADER,
     Acknowledged,
     Claim,
     ClaimRequest,
@@ -37,6 +40,9 @@ from workers.worker.answers import (
 from workers.worker.endings import Ending
 
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+# Far more than the backend ever says, and than it ever takes to say it; what lies between may say more, without end.
+LARGEST_ANSWER = 20_000_000
+LONGEST_ANSWER_SECONDS = 60.0
 
 
 class BackendClient:
@@ -51,6 +57,11 @@ class BackendClient:
             trust_env=urlsplit(url).hostname not in LOOPBACK,  # a proxy cannot reach our loopback
         )
 
+        # Of the run in hand; calls about it are refused by any other installation.
+        self.installation: str | None = None
+        # When the backend last took a heartbeat or events, by time.monotonic().
+        self.heard = -math.inf
+
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
@@ -58,7 +69,9 @@ class BackendClient:
     def heartbeat(self, facts: MachineFacts, held: HeldRun | None) -> HeartbeatAnswer:
         """Say that this worker is alive and what it holds."""
         body = Heartbeat(name=self.name, queue=self.queue, run=held, **facts.model_dump())
-        return expect(HeartbeatAnswer, self._post("heartbeat", body, timeout=5))
+        answer = expect(HeartbeatAnswer, self._post("heartbeat", body, timeout=5))
+        self.heard = time.monotonic()
+        return answer
 
     def claim(self) -> Claim | None:
         """Take the best waiting run, if one waits."""
@@ -69,7 +82,9 @@ class BackendClient:
         """Hand over events as the trainer wrote them, and return the last one that the backend has stored."""
         # Not an EventBatch: checking each event here as well would only cost time.
         reply = self._call("POST", f"runs/{run}/events", json={"attempt": attempt, "events": events})
-        return expect(Acknowledged, reply).acknowledged
+        acknowledged = expect(Acknowledged, reply).acknowledged
+        self.heard = time.monotonic()
+        return acknowledged
 
     def upload(self, run: int, attempt: int, kind: FileKind, path: str, file: Path) -> None:
         """Hand over a file of the run directory; a repeated upload changes nothing."""
@@ -84,15 +99,18 @@ class BackendClient:
         digest = hashlib.sha256()
         with (
             self._reaching(),
-            self._http.stream("GET", f"runs/{run}/files/{offered.id}", params={"attempt": attempt}) as reply,
+            self._http.stream(
+                "GET", f"runs/{run}/files/{offered.id}", params={"attempt": attempt}, headers=self._headers()
+            ) as reply,
             target.open("wb") as file,
         ):
             if not reply.is_success:
-                reply.read()
-                raise_problem(reply, missing=RefusedError)
+                raise_problem(_whole(reply), missing=RefusedError)
             for block in reply.iter_bytes():
                 digest.update(block)
                 file.write(block)
+                if file.tell() > offered.bytes:
+                    break  # more than the checkpoint, so it is another file
         if digest.hexdigest() == offered.sha256:
             return True
         # The backend's tag of a file is its hash: only then are the bytes the backend's.
@@ -113,11 +131,14 @@ class BackendClient:
         return self._call("POST", path, json=body.model_dump(), **options)
 
     def _call(self, method: str, path: str, **request: Any) -> httpx.Response:
-        with self._reaching():
-            reply = self._http.request(method, path, **request)
+        with self._reaching(), self._http.stream(method, path, headers=self._headers(), **request) as stream:
+            reply = _whole(stream)
         if not reply.is_success:
             raise_problem(reply, missing=StaleAttemptError)
         return reply
+
+    def _headers(self) -> dict[str, str]:
+        return {} if self.installation is None else {INSTALLATION_HEADER: self.installation}
 
     @contextmanager
     def _reaching(self) -> Iterator[None]:
@@ -125,3 +146,15 @@ class BackendClient:
             yield
         except httpx.HTTPError as error:
             raise UnreachableError(f"{self.url} is not reachable: {error or type(error).__name__}") from error
+
+
+def _whole(stream: httpx.Response) -> httpx.Response:
+    """Read an answer to its end, as long as it has one."""
+    content, deadline = bytearray(), time.monotonic() + LONGEST_ANSWER_SECONDS
+    for block in stream.iter_bytes():
+        content += block
+        if len(content) > LARGEST_ANSWER or time.monotonic() > deadline:
+            raise not_the_backend(stream)
+    # The content is decoded by now.
+    headers = [(name, value) for name, value in stream.headers.items() if name in ("content-type", "etag")]
+    return httpx.Response(stream.status_code, headers=headers, content=bytes(content), request=stream.request)

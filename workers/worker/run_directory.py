@@ -14,9 +14,16 @@ from workers.worker.answers import RefusedError
 from workers.worker.backend_client import BackendClient
 from workers.worker.backoff import persist
 
-ATTEMPT = re.compile(r"^attempt-(\d+)$")
+# What follows the number was put aside, as another installation's run of the same number was trained here.
+ATTEMPT = re.compile(r"^attempt-(\d+)(\.[0-9a-z]+)?$")
+# Names the installation that the run is of.
+INSTALLATION = "installation"
 
 log = logging.getLogger(__name__)
+
+
+class NoCheckpointError(Exception):
+    """The run has checkpoints, but none of them arrives; to begin anew would throw away what it has learned."""
 
 
 def attempt_directory(root: Path, run: int, attempt: int) -> Path:
@@ -34,6 +41,14 @@ def leftovers(root: Path) -> list[tuple[int, int, Path]]:
     return found
 
 
+def installation_of(directory: Path) -> str | None:
+    """Return the installation that an attempt is of; None where an earlier version noted none."""
+    try:
+        return (directory / INSTALLATION).read_text() or None
+    except FileNotFoundError:
+        return None
+
+
 def remove(directory: Path) -> None:
     """Remove an attempt's directory, and its run's folder once that is empty."""
     shutil.rmtree(directory, ignore_errors=True)
@@ -44,12 +59,24 @@ def remove(directory: Path) -> None:
 def prepare(directory: Path, claim: Claim, client: BackendClient, gives_up: Callable[[], bool]) -> None:
     """Make a fresh directory with the configuration and the newest checkpoint that arrives undamaged."""
     if directory.exists():
-        shutil.rmtree(directory)
+        _make_way(directory, claim.installation)
     (directory / layout.CHECKPOINTS).mkdir(parents=True)
+    (directory / INSTALLATION).write_text(claim.installation)
     (directory / layout.CONFIG).write_text(json.dumps(claim.config, indent=2))
-    for offered in claim.checkpoints:
-        if fetch(directory, claim, offered, client, gives_up):
-            break
+    if claim.checkpoints and not any(fetch(directory, claim, each, client, gives_up) for each in claim.checkpoints):
+        raise NoCheckpointError(
+            f"None of the run's {len(claim.checkpoints)} latest checkpoints could be had undamaged, so it cannot go "
+            "on. Launch it again to begin anew, or fork an earlier one."
+        )
+
+
+def _make_way(directory: Path, installation: str) -> None:
+    """Put aside what is of another installation, which has not got all of it; remove what is of this one."""
+    theirs = installation_of(directory)
+    if theirs in (None, installation):
+        shutil.rmtree(directory)
+    else:
+        directory.rename(directory.with_name(f"{directory.name}.{theirs}"))
 
 
 def fetch(

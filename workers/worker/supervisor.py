@@ -5,7 +5,8 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from workers.contract import layout
 from workers.contract.worker_api import Claim
 from workers.worker import run_directory
-from workers.worker.answers import BackendError, StaleAttemptError, UnreachableError
+from workers.worker.answers import BackendError, FailingError, StaleAttemptError, UnreachableError
 from workers.worker.backend_client import BackendClient
 from workers.worker.backoff import persist
 from workers.worker.endings import Asked, Ending, ending_of_leftover, ending_of_trainer
@@ -79,29 +80,54 @@ class Supervisor:
     def _recover(self, run: int, attempt: int, directory: Path) -> None:
         log.info("Run %d, attempt %d was left behind; delivering what it wrote.", run, attempt)
         held = Held(run, attempt)
-        relay = Relay(self._client, run, attempt, Spool(directory))
-        relay.start()
-        if self._deliver_rest(relay, held, directory):
-            self._release(held, directory, self._leftover_ending(directory, relay))
+        with self._of(run_directory.installation_of(directory)):
+            relay = Relay(self._client, run, attempt, Spool(directory))
+            relay.start()
+            if self._deliver_rest(relay, held, directory):
+                self._release(held, directory, self._leftover_ending(directory, relay))
+
+    @contextmanager
+    def _of(self, installation: str | None) -> Iterator[None]:
+        """Have calls about the run in hand say which installation it is of."""
+        self._client.installation = installation
+        try:
+            yield
+        finally:
+            self._client.installation = None
 
     def _train(self, claim: Claim) -> None:
         log.info("Run %d, attempt %d: starting.", claim.run_id, claim.attempt)
         held = Held(claim.run_id, claim.attempt)
         directory = run_directory.attempt_directory(self._directory, claim.run_id, claim.attempt)
-        self._heartbeat.hold(held)
+        with self._of(claim.installation or None):
+            self._heartbeat.hold(held)
+            try:
+                ending = self._attempt_or_tell(claim, held, directory)
+                if ending:
+                    self._release(held, directory, ending)
+            except StaleAttemptError:
+                run_directory.remove(directory)
+            finally:
+                self._heartbeat.hold(None)
+
+    def _attempt_or_tell(self, claim: Claim, held: Held, directory: Path) -> Ending | None:
+        """Train until the attempt ends; what goes wrong in the worker itself is told as the run's ending."""
         try:
-            ending = self._attempt(claim, held, directory)
-            if ending:
-                self._release(held, directory, ending)
+            return self._attempt(claim, held, directory)
         except StaleAttemptError:
-            run_directory.remove(directory)
-        finally:
-            self._heartbeat.hold(None)
+            raise
+        except Exception as error:
+            log.exception("Run %d, attempt %d could not be trained", claim.run_id, claim.attempt)
+            return Ending("lost", f"The worker could not train it: {error!r}.")
 
     def _attempt(self, claim: Claim, held: Held, directory: Path) -> Ending | None:
         """Train until the attempt ends; None when what is left must be delivered after a restart."""
         try:
-            run_directory.prepare(directory, claim, self._client, lambda: self.draining or held.stale)
+            run_directory.prepare(directory, claim, self._client, lambda: self._gives_up(held))
+        except run_directory.NoCheckpointError as error:
+            return Ending("failed", str(error))
+        except FailingError as error:
+            return Ending("lost", f"The checkpoint could not be fetched: {error}")
         except UnreachableError as error:
             return Ending("drained", f"The checkpoint could not be fetched: {error}")
         except OSError as error:
@@ -144,6 +170,9 @@ class Supervisor:
                 trainer.kill()
         return asked, time.monotonic() > deadline
 
+    def _gives_up(self, held: Held) -> bool:
+        return held.stale or self._reason_to_stop(held) is not None
+
     def _reason_to_stop(self, held: Held) -> Asked | None:
         if held.desired in ("pause", "stop"):
             return "stopped"
@@ -157,6 +186,10 @@ class Supervisor:
             relay.join(WATCH_SECONDS)
             if held.stale:
                 relay.abandon()
+            if relay.elsewhere:
+                relay.abandon()
+                log.warning("Run %d is of another installation; its last events wait in %s.", held.run, directory)
+                return False
             if not self.draining:
                 patience = time.monotonic() + DRAIN_SECONDS
             elif time.monotonic() > patience:

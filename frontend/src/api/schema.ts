@@ -929,7 +929,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };
@@ -975,6 +975,11 @@ export interface components {
             config: {
                 [key: string]: unknown;
             };
+            /**
+             * Installation
+             * @default
+             */
+            installation?: string;
             /** Lease Seconds */
             lease_seconds: number;
             /** Run Id */
@@ -1330,7 +1335,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };
@@ -1384,7 +1389,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
             /** Traceback */
@@ -1473,7 +1478,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };
@@ -1598,7 +1603,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };
@@ -1710,7 +1715,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
             /** Values */
@@ -1850,7 +1855,7 @@ export interface components {
             steps_per_second: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
             /** Total Steps */
@@ -1939,7 +1944,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };
@@ -2318,7 +2323,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
             /** Versions */
@@ -2352,7 +2357,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };
@@ -2409,7 +2414,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };

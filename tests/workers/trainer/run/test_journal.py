@@ -110,3 +110,16 @@ def test_words_without_end_are_cut_and_an_event_too_long_to_send_becomes_a_warni
     assert (len(failed.message), len(failed.traceback)) == (10_000, 100_000)
     assert failed.traceback.endswith("the end")
     assert (tmp_path / "events.jsonl").stat().st_size < 200_000
+
+
+def test_metrics_count_training_time_though_the_clock_jumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wall, gone_by = [1_000_000.0], [50.0]
+    monkeypatch.setattr("workers.trainer.run.journal.time.time", lambda: wall[0])
+    monkeypatch.setattr("workers.trainer.run.journal.time.monotonic", lambda: gone_by[0])
+    with Journal(tmp_path) as journal:
+        for jumped in (0.0, 86_400.0, -172_800.0):
+            wall[0] += jumped
+            gone_by[0] += 10
+            journal.emit(events.Metrics, step=1, frames=1)
+        journal.emit(events.Log, step=1, frames=1, message="at what the clock says")
+    assert [event.time for event in read_events(tmp_path)] == [1_000_010.0, 1_000_020.0, 1_000_030.0, 913_600.0]
