@@ -6,7 +6,7 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,10 +101,9 @@ class Caller:
     def _exchange(self, request: Request) -> Answer:
         if self._connection is None:
             self._connection = socket.create_connection(("127.0.0.1", self._port), timeout=HANGS_SECONDS)
-        try:
+        # It may refuse a body before the end of it; its answer is read all the same.
+        with suppress(BrokenPipeError, ConnectionResetError):
             self._connection.sendall(request.written(f"127.0.0.1:{self._port}"))
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # It may have refused a body before the end of it; its answer is read below.
         response = http.client.HTTPResponse(self._connection, method=request.method)
         response.begin()
         endless = response.getheader("Content-Type", "").startswith("text/event-stream")

@@ -170,9 +170,23 @@ HEADERS: list[tuple[str, str | bytes]] = [
     *(
         ("Range", value)
         for value in (
-            "bytes=0-0", "bytes=5-1", "bytes=-0", "bytes=-1", "bytes=-999999999999999999", "bytes=999999-", "bytes=0-",
-            "bytes=" + "9" * 400 + "-", "bytes=0-0,1-1", "bytes=" + "0-," * 2_000, "lines=1-2", "bytes", "bytes=--1",
-            "bytes=a-b", b"bytes=\xff-", "bytes=\u0661-", "",
+            "bytes=0-0",
+            "bytes=5-1",
+            "bytes=-0",
+            "bytes=-1",
+            "bytes=-999999999999999999",
+            "bytes=999999-",
+            "bytes=0-",
+            "bytes=" + "9" * 400 + "-",
+            "bytes=0-0,1-1",
+            "bytes=" + "0-," * 2_000,
+            "lines=1-2",
+            "bytes",
+            "bytes=--1",
+            "bytes=a-b",
+            b"bytes=\xff-",
+            "bytes=\u0661-",
+            "",
         )
     ),
     *(("If-Range", value) for value in ('"x"', "Wed, 21 Oct 2015 07:28:00 GMT", "W/", b"\xff")),
@@ -185,16 +199,40 @@ HEADERS: list[tuple[str, str | bytes]] = [
     *(("Sec-Fetch-Site", value) for value in ("cross-site", "", b"\xff")),
     *(
         ("Host", value)
-        for value in ("", "[", "]", "[::1", "[::1]:x", "localhost:99999999", "evil.example", "127.0.0.1.", "a" * 5_000,
-                      "localhost/x", "user@localhost", "1.1", "[fe80::1%25eth0]", b"\xff")
+        for value in (
+            "",
+            "[",
+            "]",
+            "[::1",
+            "[::1]:x",
+            "localhost:99999999",
+            "evil.example",
+            "127.0.0.1.",
+            "a" * 5_000,
+            "localhost/x",
+            "user@localhost",
+            "1.1",
+            "[fe80::1%25eth0]",
+            b"\xff",
+        )
     ),
     *(("Accept-Encoding", value) for value in ("gzip;q=nan", "gzip;q=", "*", "x" * 5_000, "gzip, " * 1_000, b"\xff")),
     *(("Accept", value) for value in ("", "text/html;q=nan", b"\xff")),
     *(
         ("Content-Type", value)
-        for value in ("", "text/plain", "application/json; charset=utf-16", "application/x-www-form-urlencoded",
-                      "multipart/form-data", "multipart/form-data; boundary=" + "x" * 300, "application/xml", "a/b/c",
-                      ";" * 500, "application/json;" * 200, b"application/json; charset=\xff")
+        for value in (
+            "",
+            "text/plain",
+            "application/json; charset=utf-16",
+            "application/x-www-form-urlencoded",
+            "multipart/form-data",
+            "multipart/form-data; boundary=" + "x" * 300,
+            "application/xml",
+            "a/b/c",
+            ";" * 500,
+            "application/json;" * 200,
+            b"application/json; charset=\xff",
+        )
     ),
     *(("Content-Encoding", value) for value in ("gzip", "br", "x")),
     *(("Last-Event-ID", value) for value in ("", "0", "x" * 5_000, "\u202e", b"\xff", "9" * 400)),

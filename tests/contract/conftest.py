@@ -60,11 +60,10 @@ def door(app: FastAPI, settings: Settings, token: str) -> Iterator[Door]:
     user = {"Authorization": f"Bearer {token}"} if token else {}
     worker = {"Authorization": f"Bearer {WORKER_TOKEN}"}
     with listening(app) as port:
-        clients = [
-            httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=HANGS_SECONDS)
-            for headers in (user, worker)
-        ]
-        yield Door(port, description(app), Api(*clients), user, worker)
-        for client in clients:
-            client.close()
+        address = f"http://127.0.0.1:{port}"
+        with (
+            httpx.Client(base_url=address, headers=user, timeout=HANGS_SECONDS) as user_client,
+            httpx.Client(base_url=address, headers=worker, timeout=HANGS_SECONDS) as worker_client,
+        ):
+            yield Door(port, description(app), Api(user_client, worker_client), user, worker)
     app.state.wrong_tries = WrongTries()

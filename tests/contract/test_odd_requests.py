@@ -55,8 +55,9 @@ class Scene:
             return
         if path.endswith("/events") and method == "post" and answer.status == 200:
             self.seq = answer.json()["acknowledged"] + 1
-        ended = answer.status == 200 and path.endswith("/release") or answer.status == 204 and path.endswith("{run_id}")
-        if ended or (answer.status == 409 and "/worker/runs/" in path):
+        released = answer.status == 200 and path.endswith("/release")
+        purged = answer.status == 204 and path.endswith("{run_id}")
+        if released or purged or (answer.status == 409 and "/worker/runs/" in path):
             self.begin()
 
     def values(self) -> dict[str, str]:
