@@ -13,7 +13,7 @@ from tests import factories, odd
 from tests.contract.conftest import CASES, Door, at_every_door
 from tests.door import Answer, Caller, Request, Tally
 
-A_FEW = 400
+A_FEW = 200
 MARK = "ODD VALUE"
 API = "/api/v1"
 JSON = ("Content-Type", "application/json")
