@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: setup run test lint types openapi format bench clean environment frontend chromium
+.PHONY: setup run test fuzz lint types openapi format bench clean environment frontend chromium
 
 PYTHON ?=
 PORT ?=
@@ -48,6 +48,12 @@ run: setup
 # With ARGS, only pytest runs, with those: make test ARGS="tests/backend -k claim"
 test: setup $(if $(ARGS),$(if $(findstring browser,$(ARGS)),chromium),chromium)
 	@$(WITH_NODE) $(BIN)/python setup/test.py $(ARGS)
+
+# Thousands of made-up and odd requests to the API on both databases: make fuzz CASES=20000
+CASES ?= 2000
+fuzz: environment
+	@ARCADIA_TEST_CASES=$(CASES) $(BIN)/python -m pytest -q --show-capture=no \
+		tests/contract/test_requests.py tests/contract/test_odd_requests.py
 
 chromium: environment
 	@setup/chromium

@@ -31,7 +31,7 @@ from backend.metrics.routes import router as metrics
 from backend.migrations import migrate
 from backend.reference.routes import serve_reference
 from backend.runs.routes import router as runs
-from backend.security import API, Perimeter, guard
+from backend.security import API, Perimeter, describe_access, guard
 from backend.session import recall
 from backend.session import router as session
 from backend.tries import WrongTries
@@ -111,11 +111,15 @@ def create_app(settings: Settings) -> FastAPI:
 
 def description(app: FastAPI) -> dict[str, Any]:
     """The API's description of itself."""
-    return errors.describe(app.openapi())
+    return describe_access(errors.describe(app.openapi()))
 
 
 def _api(app: FastAPI, allowed: Allowed) -> APIRouter:
-    every_route = [Depends(guard), Depends(turns.take_turn, scope="function")]
+    every_route = [
+        Depends(guard),
+        Depends(allowed.refuse_others),
+        Depends(turns.take_turn, scope="function"),
+    ]
     api = APIRouter(prefix=API, dependencies=every_route, responses={"default": {"model": errors.ProblemDocument}})
     for router in ROUTERS:
         api.include_router(router)

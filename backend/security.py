@@ -3,6 +3,7 @@
 import hmac
 import ipaddress
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import Request
@@ -96,6 +97,22 @@ def _refuse_other_installation(request: Request) -> None:
             "The run is of another installation than this backend's database. Start the backend on the database that "
             "the run is in."
         )
+
+
+def describe_access(document: dict[str, Any]) -> dict[str, Any]:
+    """Say in an OpenAPI document which call needs which token."""
+    document["components"]["securitySchemes"] = {
+        "user": {"type": "http", "scheme": "bearer", "description": "ARCADIA_TOKEN, where one is set."},
+        "session": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "Got by POST /session."},
+        "worker": {"type": "http", "scheme": "bearer", "description": "ARCADIA_WORKER_TOKEN."},
+    }
+    # The empty one stands for a server that has no user token.
+    users: list[dict[str, list[str]]] = [{"user": []}, {"session": []}, {}]
+    for path, item in document["paths"].items():
+        needed = [{"worker": []}] if path.startswith(WORKERS_ONLY) else [] if path in PUBLIC else users
+        for call in item.values():
+            call["security"] = needed
+    return document
 
 
 def is_signed_in(request: Request, settings: Settings) -> bool:
