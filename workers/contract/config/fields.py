@@ -5,6 +5,14 @@ from typing import Any, ClassVar, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from workers.contract.config.emulator import (
+    ActionSet,
+    CapFrames,
+    FireAtReset,
+    MaxNoops,
+    MinNoops,
+    RepeatActionProbability,
+)
 from workers.contract.games import ENVIRONMENTS, ActionKind, Environment, close_to
 from workers.contract.thinning import FEWEST_KEPT, USUALLY_KEPT
 
@@ -217,14 +225,12 @@ class TrainingConfig(BaseModel):
         description="Treat a lost life as the episode's end when computing returns; the game goes on. Atari only.",
         json_schema_extra=ENVIRONMENT,
     )
-    max_noops: int = Field(
-        default=30,
-        ge=0,
-        le=1000,
-        title="No-op starts",
-        description="An Atari game opens with a random number of no-op actions, at most this many.",
-        json_schema_extra=ENVIRONMENT,
-    )
+    max_noops: MaxNoops = 30
+    min_noops: MinNoops = 0
+    fire_at_reset: FireAtReset = True
+    repeat_action_probability: RepeatActionProbability = 0.0
+    action_set: ActionSet = "minimal"
+    cap_frames: CapFrames = 108_000
 
     # The kinds of actions that the method can learn.
     action_kinds: ClassVar[tuple[ActionKind, ...]] = ("discrete",)
@@ -234,6 +240,7 @@ class TrainingConfig(BaseModel):
     shape_fields: ClassVar[tuple[str, ...]] = (
         "algorithm",
         "env",
+        "action_set",
         "network",
         *MLP_FIELDS,
     )
@@ -268,6 +275,15 @@ class TrainingConfig(BaseModel):
             raise ValueError(f"{network} reads pixels, but {environment.id} gives a vector: choose auto or mlp")
         return network
 
+    @field_validator("min_noops")
+    @classmethod
+    def noops_have_a_range(cls, fewest: int, info: ValidationInfo) -> int:
+        """Refuse a lower bound above the upper."""
+        most = info.data.get("max_noops", fewest)
+        if fewest > most:
+            raise ValueError(f"at most {most} no-ops leave none to draw: give 0, or a larger max_noops")
+        return fewest
+
     @classmethod
     def can_act_in(cls, environment: Environment) -> bool:
         """Whether the method can learn this environment's kind of actions."""
@@ -295,4 +311,6 @@ class TrainingConfig(BaseModel):
     def shape(self) -> dict[str, JsonValue]:
         """The values of `shape_fields`, with `auto` resolved; fields that the network does not read are None."""
         shape = {field: getattr(self, field) for field in self.shape_fields} | {"network": self.resolved_network}
+        if self.environment.kind != "atari":
+            shape["action_set"] = None
         return shape if self.resolved_network == "mlp" else shape | dict.fromkeys(MLP_FIELDS)

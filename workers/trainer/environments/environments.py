@@ -78,22 +78,34 @@ def observed(seen: Any) -> Observations:
 
 
 class AtariEnvironments:
-    """Atari games with the papers' preprocessing, stepped by C++ threads."""
+    """Atari games with the papers' preprocessing, stepped by C++ threads.
+
+    The emulator draws the number of no-ops from 0 to one fewer than its limit. To draw from 1, the limit is one higher
+    and a game that opened with none is reset again, which leaves the other numbers equally likely.
+    """
 
     frames_per_step = 4
 
-    def __init__(self, env: str, num_envs: int, num_threads: int, max_noops: int, seed: int) -> None:
+    def __init__(self, config: TrainingConfig, num_envs: int, num_threads: int, seed: int) -> None:
         self._games = AtariVectorEnv(
-            rom_of(env),
+            rom_of(config.env),
             num_envs,
             num_threads=num_threads,
-            noop_max=max_noops,
+            noop_max=config.max_noops + config.min_noops,
+            use_fire_reset=config.fire_at_reset,
+            repeat_action_probability=config.repeat_action_probability,
+            full_action_space=config.action_set == "full",
+            max_num_frames_per_episode=config.cap_frames,
             frameskip=self.frames_per_step,
+            maxpool=True,
+            episodic_life=False,
+            life_loss_info=False,
             reward_clipping=False,
             autoreset_mode=AutoresetMode.NEXT_STEP,
         )
         self.num_envs = num_envs
-        self.actions = action_space(env, self._games.single_action_space)
+        self.actions = action_space(config.env, self._games.single_action_space)
+        self._min_noops = config.min_noops
         self._highest = number_of_actions(self.actions) - 1
         self.observation_shape: tuple[int, ...] = (4, 84, 84)
         self._seeds = np.arange(num_envs, dtype=np.int64) + seed * num_envs % (2**31 - num_envs)
@@ -101,11 +113,12 @@ class AtariEnvironments:
         self._lives = np.zeros(num_envs, dtype=np.int32)
 
     def reset(self) -> Observations:
-        observations, info = self._games.reset(seed=self._seeds)
+        self.opening_resets = np.ones(self.num_envs, dtype=np.int64)
+        observations, info = self._with_noops(*self._games.reset(seed=self._seeds), np.ones(self.num_envs, np.bool_))
         self._over = np.zeros(self.num_envs, dtype=np.bool_)
         self._lives = info["lives"].copy()
         self.opening_frames = info["episode_frame_number"].copy()
-        return observations  # type: ignore[no-any-return]
+        return observations
 
     def send(self, actions: Actions) -> None:
         # An action outside the set would make an emulator thread throw and `recv` wait for ever.
@@ -115,7 +128,9 @@ class AtariEnvironments:
 
     def receive(self) -> Step:
         observations, rewards, terminated, truncated, info = self._games.recv()
-        fresh, lives = self._over, info["lives"].copy()
+        fresh = self._over
+        observations, info = self._with_noops(observations, info, fresh)
+        lives = info["lives"].copy()
         step = Step(
             observations,
             rewards.astype(np.float32),
@@ -126,6 +141,15 @@ class AtariEnvironments:
         )
         self._over, self._lives = terminated | truncated, lives
         return step
+
+    def _with_noops(
+        self, observations: Observations, info: dict[str, Any], opening: Flags
+    ) -> tuple[Observations, dict[str, Any]]:
+        """Reset the opening games again that drew too few no-ops."""
+        while (few := opening & (info["episode_frame_number"] < self._min_noops)).any():
+            observations, info = self._games.reset(options={"reset_mask": few})
+            self.opening_resets += few
+        return observations, info
 
     def close(self) -> None:
         self._games.close()
@@ -188,5 +212,5 @@ def make(config: TrainingConfig, num_envs: int, seed: int, num_threads: int = 1)
     """Open `num_envs` environments of the run's game; Atari games step in at most `num_threads` threads."""
     if config.environment.kind == "atari":
         threads = min(num_threads, num_envs, os.cpu_count() or 1)
-        return AtariEnvironments(config.env, num_envs, threads, config.max_noops, seed)
+        return AtariEnvironments(config, num_envs, threads, seed)
     return GymnasiumEnvironments(config.env, num_envs, seed)

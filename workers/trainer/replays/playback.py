@@ -57,25 +57,28 @@ class AtariStage:
     scale = 2
 
     def __init__(self, config: TrainingConfig, seed: int) -> None:
-        self._games = AtariEnvironments(config.env, 1, 1, config.max_noops, seed % SEEDS)
+        self._games = AtariEnvironments(config, 1, 1, seed % SEEDS)
         self.observation_shape = self._games.observation_shape
         self.actions = self._games.actions
         ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
         self._twin = ale_py.ALEInterface()
-        self._twin.setFloat("repeat_action_probability", 0.0)
+        self._twin.setFloat("repeat_action_probability", config.repeat_action_probability)
         self._twin.setInt("random_seed", seed % SEEDS)
         rom = get_rom_path(rom_of(config.env))
         if rom is None:
             raise FileNotFoundError(f"this installation has no ROM of {config.env}")
         self._twin.loadROM(rom)
-        self._legal = self._twin.getMinimalActionSet()
+        full = config.action_set == "full"
+        self._legal = self._twin.getLegalActionSet() if full else self._twin.getMinimalActionSet()
+        self._fires = config.fire_at_reset and ale_py.Action.FIRE in self._twin.getMinimalActionSet()
 
     def reset(self) -> Seen:
         observations = self._games.reset()
-        self._twin.reset_game()
+        for _ in range(self._games.opening_resets[0]):
+            self._twin.reset_game()
         frames = int(self._games.opening_frames[0])
-        # Open the game as the training emulator does: FIRE if the game has it, then no-ops.
-        if ale_py.Action.FIRE in self._legal:
+        # Open the game as the training emulator does: FIRE if it is to and the game has it, then no-ops.
+        if self._fires:
             self._twin.act(ale_py.Action.FIRE)
             frames -= 1
         for _ in range(frames):

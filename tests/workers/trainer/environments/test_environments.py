@@ -86,7 +86,7 @@ def test_observations_received_are_not_overwritten_by_later_steps() -> None:
 
 
 def test_a_lost_life_is_reported_and_the_game_goes_on() -> None:
-    batch = AtariEnvironments("ALE/Breakout-v5", num_envs=2, num_threads=1, max_noops=1, seed=1)
+    batch = AtariEnvironments(A3cConfig(env="ALE/Breakout-v5", max_noops=1), 2, 1, 1)
     batch.reset()
     losses = 0
     for _ in range(200):  # standing still loses the ball
@@ -103,7 +103,7 @@ def test_a_lost_life_is_reported_and_the_game_goes_on() -> None:
 
 def test_the_same_seed_gives_the_same_games_and_another_seed_others() -> None:
     def play(seed: int) -> list[bytes]:
-        batch = AtariEnvironments("ALE/Breakout-v5", num_envs=4, num_threads=2, max_noops=30, seed=seed)
+        batch = AtariEnvironments(A3cConfig(env="ALE/Breakout-v5", max_noops=30), 4, 2, seed)
         frames = [batch.reset().tobytes()]
         actions = np.random.default_rng(0).integers(0, number_of_actions(batch.actions), (40, 4))
         for row in actions:
@@ -117,7 +117,7 @@ def test_the_same_seed_gives_the_same_games_and_another_seed_others() -> None:
 
 
 def test_an_action_outside_the_set_is_refused_before_it_reaches_the_emulator() -> None:
-    batch = AtariEnvironments("ALE/Pong-v5", num_envs=1, num_threads=1, max_noops=0, seed=1)
+    batch = AtariEnvironments(A3cConfig(env="ALE/Pong-v5", max_noops=0), 1, 1, 1)
     batch.reset()
     with pytest.raises(ValueError, match="between 0 and 5"):
         batch.send(np.array([6]))

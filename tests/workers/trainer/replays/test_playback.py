@@ -62,6 +62,31 @@ def test_the_pictures_are_of_the_game_that_the_agent_plays(game: str, seed: int)
     assert any(not np.array_equal(pictures[0], picture) for picture in pictures)
 
 
+# A seed whose emulator draws 0 no-ops first, repeated actions, all actions, a game without FIRE, a cap.
+@pytest.mark.parametrize(
+    ("game", "settings"),
+    [
+        ("Breakout", {"min_noops": 1, "max_noops": 1, "fire_at_reset": False}),
+        ("Breakout", {"repeat_action_probability": 0.25}),
+        ("Breakout", {"repeat_action_probability": 0.25, "min_noops": 1, "max_noops": 2, "fire_at_reset": False}),
+        ("MsPacman", {"action_set": "full"}),
+        ("Pong", {"action_set": "full", "cap_frames": 40}),
+    ],
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_pictures_follow_the_emulators_settings(game: str, settings: dict[str, object], seed: int) -> None:
+    config = PaacConfig.model_validate({"env": f"ALE/{game}-v5", **settings})
+    stage = playback.open_stage(config, seed)
+    random = np.random.default_rng(seed)
+    seen, steps = stage.reset(), 0
+    while not seen.over and steps < 60:
+        assert np.abs(seen.observation[-1] - preprocessed(seen.pictures)).max() <= 2
+        seen = stage.step(int(random.integers(number_of_actions(stage.actions))))
+        steps += 1
+    stage.close()
+    assert steps == (10 if config.cap_frames == 40 else 60)
+
+
 def thoughtless(actions: ActionSpace, random: np.random.Generator) -> Action:
     """Return a random action; a continuous one may lie beyond the bounds."""
     if isinstance(actions, Continuous):

@@ -39,7 +39,7 @@ def test_two_halves_together_see_what_each_would_see_alone() -> None:
 
     for part, seed in enumerate((6, 7)):
         columns = slice(2 * part, 2 * part + 2)
-        alone = AtariEnvironments("ALE/Breakout-v5", 2, 1, config.max_noops, seed)
+        alone = AtariEnvironments(config, 2, 1, seed)
         state = torch.from_numpy(alone.reset())
         for states, actions, rewards, last_states in rollouts:
             for t in range(config.t_max):

@@ -1,0 +1,96 @@
+"""The emulator's settings do what the launch form says."""
+
+import numpy as np
+import pytest
+
+from workers.contract.config import PaacConfig
+from workers.contract.spaces import Discrete
+from workers.trainer.environments.environments import AtariEnvironments
+
+
+def opened(**settings: object) -> AtariEnvironments:
+    """Open 16 games."""
+    config = PaacConfig.model_validate({"env": "ALE/Breakout-v5", "fire_at_reset": False, **settings})
+    batch = AtariEnvironments(config, 16, 2, seed=3)
+    batch.reset()
+    return batch
+
+
+@pytest.mark.parametrize(("fewest", "drawn"), [(0, {0, 1, 2}), (1, {1, 2, 3})])
+def test_no_ops_are_drawn_from_0_or_from_1(fewest: int, drawn: set[int]) -> None:
+    batch = opened(min_noops=fewest, max_noops=3)
+    assert set(batch.opening_frames.tolist()) == drawn
+    batch.close()
+
+
+def test_later_episodes_open_with_no_ops_too() -> None:
+    config = PaacConfig(env="ALE/Breakout-v5", fire_at_reset=False, min_noops=1, max_noops=1, cap_frames=8)
+    batch = AtariEnvironments(config, 4, 1, seed=3)
+    counted: list[list[int]] = []
+    receive = batch._games.recv
+
+    def spied() -> object:
+        result = receive()
+        counted.append(result[-1]["episode_frame_number"].tolist())
+        return result
+
+    batch._games.recv = spied
+    first = batch.reset()
+    for _ in range(3 * 5):  # an episode is two steps and a fresh row
+        batch.send(np.zeros(4, dtype=np.int64))
+        step = batch.receive()
+        if step.fresh.any():
+            assert step.fresh.all()
+            assert (step.observations[:, -1] == first[:, -1]).all()  # a lone no-op shows the same screen everywhere
+            assert (step.observations[:, :-1] == 0).all()
+    batch.close()
+    assert any(0 in frames for frames in counted), "the emulator never drew 0: nothing was tested"
+    assert batch.opening_resets.sum() > 4
+
+
+@pytest.mark.parametrize(("actions", "count"), [("minimal", 4), ("full", 18)])
+def test_the_action_set_is_minimal_or_full(actions: str, count: int) -> None:
+    batch = opened(action_set=actions)
+    assert batch.actions == Discrete(count)
+    batch.close()
+
+
+def test_the_cap_cuts_an_episode_off_without_ending_it() -> None:
+    batch = opened(cap_frames=12)
+    for length in range(1, 4):
+        batch.send(np.zeros(16, dtype=np.int64))
+        step = batch.receive()
+        assert step.truncated.all() == (length == 3)
+        assert not step.terminated.any()
+    batch.close()
+
+
+def test_actions_are_repeated_with_the_probability_asked_for() -> None:
+    def screens(probability: float) -> bytes:
+        batch = opened(repeat_action_probability=probability, max_noops=0)
+        for number in range(8):
+            batch.send(np.full(16, number % 4, dtype=np.int64))
+            seen = batch.receive().observations
+        batch.close()
+        return seen.tobytes()
+
+    assert screens(0.0) == screens(0.0) != screens(0.25)
+
+
+def test_a_range_of_no_ops_that_is_empty_is_refused() -> None:
+    with pytest.raises(ValueError, match="give 0, or a larger max_noops"):
+        PaacConfig(max_noops=0, min_noops=1)
+
+
+def test_fire_at_reset_launches_the_ball_of_breakout() -> None:
+    def moves(fires: bool) -> bool:
+        batch = opened(fire_at_reset=fires, max_noops=1)
+        seen = []
+        for _ in range(6):
+            batch.send(np.zeros(16, dtype=np.int64))
+            seen.append(batch.receive().observations[0, -1])
+        batch.close()
+        return any((screen != seen[0]).any() for screen in seen)
+
+    assert moves(True)
+    assert not moves(False)
