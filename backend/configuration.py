@@ -10,8 +10,22 @@ from workers.contract.config import config_adapter, methods_for
 from workers.contract.config.problems import title_of
 from workers.contract.games import ENVIRONMENTS, EnvironmentKind
 from workers.contract.presets import PRESETS
+from workers.contract.presets.stated import stated_for
 
 router = APIRouter(tags=["configuration"])
+
+
+class StatedDifference(BaseModel):
+    """A field for which a paper, its code and the preset do not all say the same; "" means that it is not stated."""
+
+    field: str
+    title: str
+    paper: str
+    code: str = Field(
+        description="The value in the code of the paper's authors, or of the replication named in source."
+    )
+    ours: str
+    why: str
 
 
 class Preset(BaseModel):
@@ -23,6 +37,7 @@ class Preset(BaseModel):
     source: str
     method: str = Field(description="The algorithm as people write it.")
     config: dict[str, Any]
+    differences: list[StatedDifference] = Field(description="Empty where nothing differs, or for a preset tuned here.")
 
 
 class Environment(BaseModel):
@@ -54,6 +69,18 @@ def list_presets() -> list[Preset]:
             source=preset.source,
             method=title_of(preset.config.algorithm),
             config=as_document(preset.config),
+            differences=[
+                StatedDifference(
+                    field=row.field,
+                    title=type(preset.config).model_fields[row.field].title or row.field,
+                    paper=row.paper,
+                    code=row.code,
+                    ours=row.ours,
+                    why=row.why,
+                )
+                for row in stated_for(preset.name)
+                if row.differs
+            ],
         )
         for preset in PRESETS.values()
     ]

@@ -67,6 +67,21 @@ def test_presets_are_complete_and_can_be_launched(api: Api) -> None:
         assert run["config"] == preset["config"], "nothing was left to a default"
 
 
+def test_presets_tell_where_paper_code_and_they_differ(api: Api) -> None:
+    presets = {preset["name"]: preset for preset in api.user.get("/api/v1/presets").json()}
+    differences = {row["field"]: row for row in presets["paac-paper-nips"]["differences"]}
+    assert differences["value_cost"] == {
+        "field": "value_cost",
+        "title": "Value loss weight",
+        "paper": "1",
+        "code": "0.25",
+        "ours": "0.25",
+        "why": "the code learns 0.25 · (R − V)²",
+    }
+    assert "t_max" not in differences, "all three say 5"
+    assert presets["paac-pong"]["differences"] == []
+
+
 def test_games_are_listed_with_their_frames_per_step(api: Api) -> None:
     games = {game["id"]: game for game in api.user.get("/api/v1/environments").json()}
     pong = {"id": "ALE/Pong-v5", "title": "Pong", "kind": "atari", "frames_per_step": 4}

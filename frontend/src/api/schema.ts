@@ -1795,6 +1795,11 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
+             * Differences
+             * @description Empty where nothing differs, or for a preset tuned here.
+             */
+            differences: components["schemas"]["StatedDifference"][];
+            /**
              * Method
              * @description The algorithm as people write it.
              */
@@ -2330,6 +2335,27 @@ export interface components {
             versions: {
                 [key: string]: string;
             };
+        };
+        /**
+         * StatedDifference
+         * @description A field for which a paper, its code and the preset do not all say the same; "" means that it is not stated.
+         */
+        StatedDifference: {
+            /**
+             * Code
+             * @description The value in the code of the paper's authors, or of the replication named in source.
+             */
+            code: string;
+            /** Field */
+            field: string;
+            /** Ours */
+            ours: string;
+            /** Paper */
+            paper: string;
+            /** Title */
+            title: string;
+            /** Why */
+            why: string;
         };
         /** Stopped */
         Stopped: {

@@ -84,6 +84,14 @@ class A3cConfig(AsynchronousFields):
         json_schema_extra=NETWORK,
     )
 
+    bootstrap: bool = Field(
+        default=True,
+        title="Bootstrap",
+        description="Where t_max or a limit of time cuts an episode, its return goes on with V of the next state. Off: "
+        "it ends there with 0, as for the paper's continuous actions; give t_max the longest episode's length.",
+        json_schema_extra=ROLLOUT,
+    )
+
     action_kinds: ClassVar[tuple[ActionKind, ...]] = ("discrete", "continuous")
     auto_bfloat16: ClassVar[bool] = False
     shape_fields: ClassVar[tuple[str, ...]] = (*TrainingConfig.shape_fields, "lstm_units", "value_network")

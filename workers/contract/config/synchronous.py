@@ -50,6 +50,16 @@ class SynchronousFields(TrainingConfig):
         json_schema_extra=OPTIMISATION,
     )
 
+    loss_scale: float = Field(
+        default=1.0,
+        gt=0,
+        le=10_000,
+        title="Loss scale",
+        description="Multiplies the mean loss over n_e · t_max steps: 5 in PAAC's code, whose learning rate was found "
+        "with sums over t_max = 5 steps; 1 is equations 10 and 11 as printed.",
+        json_schema_extra=OPTIMISATION,
+    )
+
     @property
     def initial_learning_rate(self) -> float:
         """The learning rate of the first update."""
@@ -77,7 +87,8 @@ class PaacConfig(SynchronousFields):
         ge=0,
         le=100,
         title="Value loss weight",
-        description="Weight of the squared error of V beside the policy's loss; 1 in algorithm 1, often 0.5 later.",
+        description="Weight of the squared error of V beside the policy's loss; 1 in algorithm 1, 0.25 in its authors' "
+        "code, often 0.5 later.",
         json_schema_extra=OPTIMISATION,
     )
 

@@ -34,7 +34,7 @@ class ValueBasedFields(ActionValueConfig):
         max_length=16,
         title="Final ε",
         description="Each environment draws its final share of random actions from these values, so that environments "
-        "explore differently.",
+        "explore differently; see Frames between draws of ε.",
         json_schema_extra=EXPLORATION,
     )
     final_epsilon_probabilities: tuple[Probability, ...] = Field(
@@ -52,6 +52,15 @@ class ValueBasedFields(ActionValueConfig):
         le=10_000_000_000,
         title="Frames of annealing",
         description="Emulator frames, over all environments, during which ε falls from 1 to its final value.",
+        json_schema_extra=EXPLORATION,
+    )
+    epsilon_draw_frames: int = Field(
+        default=0,
+        ge=0,
+        le=10_000_000_000,
+        title="Frames between draws of ε",
+        description="Every so many emulator frames, over all environments, each environment draws its final ε anew, as "
+        "the A3C paper does periodically; it names no period. 0: once a run.",
         json_schema_extra=EXPLORATION,
     )
     target_update_frames: int = Field(

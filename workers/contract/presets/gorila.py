@@ -20,10 +20,13 @@ DQN = GorilaConfig(
     outlier_deviations=1e6,
     network="nature",
     life_loss_ends_episode=True,
+    min_noops=1,
+    fire_at_reset=False,
 )
 DQN_SOURCE = (
     "Mnih et al. 2015, extended data table 1: a minibatch of 32 every 4 steps, a memory of 1 M frames, θ⁻ every 10,000 "
-    "updates, ε 1 to 0.1 over 1 M steps, centred RMSProp at a rate of 0.00025"
+    "updates of the parameters (dqn_zoo takes 40,000 frames, which are 2,500 updates), ε 1 to 0.1 over 1 M steps, "
+    "centred RMSProp at a rate of 0.00025"
 )
 
 PRESETS = (
@@ -81,8 +84,9 @@ PRESETS = (
         name="gorila-paper",
         title="Gorila, the paper's settings",
         shows="A hundred bundles and thirty-one parameter shards: for a Ray cluster.",
-        source=f"{GORILA_PAPER}: N_act = N_learn = 100, N_param 31, a memory of 1 M frames, ε 1 to 0.1 over 1 M "
-        "global updates, θ⁻ every 60,000, AdaGrad, θ⁺ pulled before every step. Rate, staleness limit and k are ours.",
+        source=f"{GORILA_PAPER}: N_act = N_learn = 100, N_param 31, 1 M frames in each of the 100 memories, ε 1 to 0.1 "
+        "over 1 M global updates, θ⁻ every 60,000, AdaGrad, θ⁺ pulled before every step. Rate, staleness limit and k "
+        "are ours.",
         config=GorilaConfig(
             total_steps=1_000_000_000,
             num_actors=100,
@@ -90,8 +94,11 @@ PRESETS = (
             num_shards=31,
             t_max=1,
             pull_interval=1,
+            replay_frames=100_000_000,
             network="nature",
             life_loss_ends_episode=True,
+            min_noops=1,
+            fire_at_reset=False,
         ),
     ),
     Preset(

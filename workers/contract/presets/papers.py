@@ -1,5 +1,7 @@
 """Presets with the papers' own settings, and A2C's modern ones."""
 
+from typing import Any, Literal
+
 from workers.contract.config import (
     A3cConfig,
     Ga3cConfig,
@@ -15,29 +17,71 @@ A3C_PAPER = "Mnih et al. 2016, section 5.1 and supplement"
 A3C_PUBLIC = (
     "learning rate 0.0007, RMSProp ε 0.1 and clip 40 from a public replication (PFRL); the paper searched for them"
 )
+# No-op starts of 1 to 30 frames; FIRE is the agent's to press.
+AS_THE_PAPERS: dict[str, Any] = {"min_noops": 1, "max_noops": 30, "fire_at_reset": False}
+# The A3C paper names no period: this is its epoch.
+EPSILON_PERIOD = 4_000_000
+A3C_REPLICATED = (
+    f"{A3C_PUBLIC}. Value weight ½ · 0.5 as there; the network of 2013 (nips) as there, in the supplement and in "
+    "PAAC's paper, where section 5.1 names Nature's"
+)
+A3C_ATARI: dict[str, Any] = AS_THE_PAPERS | {"life_loss_ends_episode": True, "value_cost": 0.25, "network": "nips"}
+Q_ATARI: dict[str, Any] = AS_THE_PAPERS | {
+    "life_loss_ends_episode": True,
+    "network": "nips",
+    "epsilon_draw_frames": EPSILON_PERIOD,
+}
+ARCHITECTURES: tuple[Literal["nips", "nature"], ...] = ("nips", "nature")
+WORDS = {"nips": "small", "nature": "large"}
+# PAAC's paper with the weight of V's error, and the scale of the loss, that its code has: the learning rate belongs to
+# sums over t_max, while equations 10 and 11 divide by n_e · t_max.
+PAAC_STEP: dict[str, Any] = AS_THE_PAPERS | {
+    "learning_rate": 0.0007,
+    "learning_rate_scale": "num_envs",
+    "loss_scale": 5,
+    "value_cost": 0.25,
+}
+
+
+def _paac_paper(network: Literal["nips", "nature"]) -> Preset:
+    return Preset(
+        name=f"paac-paper-{network}",
+        title=f"PAAC, the paper's arch_{network}",
+        shows=f"The settings of the paper's table 1 with the {WORDS[network]} network.",
+        source="Clemente et al. 2017, section 5.1: n_e 32, t_max 5, 0.0007 · n_e, RMSProp 0.99 and ε 0.1, clip 40; "
+        "loss scale 5 and value weight 0.25 from the authors' code (policy_v_network.py), whose step this is.",
+        config=PaacConfig(**PAAC_STEP, network=network),
+    )
+
+
+def _paac_code(network: Literal["nips", "nature"]) -> Preset:
+    return Preset(
+        name=f"paac-code-{network}",
+        title=f"PAAC, the authors' code with arch_{network}",
+        shows=f"What the published code does when nothing is changed, with the {WORDS[network]} network.",
+        source="The authors' code, github.com/alfredvc/paac, the defaults of train.py: entropy 0.02, clip 3, 80 M "
+        "steps over which the learning rate falls to 0, loss scale 5, value weight 0.25.",
+        config=PaacConfig(**PAAC_STEP, network=network, total_steps=80_000_000, entropy_cost=0.02, max_grad_norm=3),
+    )
+
 
 PRESETS = (
-    Preset(
-        name="paac-paper-nips",
-        title="PAAC, the paper's arch_nips",
-        shows="The settings of the paper's table 1 with the small network.",
-        source="Clemente et al. 2017, section 5.1: n_e 32, t_max 5, 0.0007 · n_e, RMSProp 0.99 and ε 0.1, clip 40.",
-        config=PaacConfig(network="nips", learning_rate=0.0007, learning_rate_scale="num_envs"),
-    ),
-    Preset(
-        name="paac-paper-nature",
-        title="PAAC, the paper's arch_nature",
-        shows="The settings of the paper's table 1 with the large network.",
-        source="Clemente et al. 2017, section 5.1: n_e 32, t_max 5, 0.0007 · n_e, RMSProp 0.99 and ε 0.1, clip 40.",
-        config=PaacConfig(network="nature", learning_rate=0.0007, learning_rate_scale="num_envs"),
-    ),
+    *(_paac_paper(network) for network in ARCHITECTURES),
+    *(_paac_code(network) for network in ARCHITECTURES),
     Preset(
         name="paac-n-step-q",
         title="n-step Q-learning in PAAC's framework",
         shows="The framework also trains action values; each environment explores with its own ε.",
-        source="Clemente et al. 2017, section 3, for the framework and its settings; ε and target network as in "
-        "Mnih et al. 2016; clip 40.",
-        config=PaacQConfig(network="nips", learning_rate=0.0007, learning_rate_scale="num_envs"),
+        source="Clemente et al. 2017, section 3, for the framework and its settings, with the loss scale of its code; "
+        "ε and target network as in Mnih et al. 2016; clip 40.",
+        config=PaacQConfig(
+            **AS_THE_PAPERS,
+            network="nips",
+            learning_rate=0.0007,
+            learning_rate_scale="num_envs",
+            loss_scale=5,
+            epsilon_draw_frames=EPSILON_PERIOD,
+        ),
     ),
     Preset(
         name="a2c-robust",
@@ -61,25 +105,29 @@ PRESETS = (
         name="a3c-paper-ff",
         title="A3C, the paper's feed-forward agent",
         shows="Sixteen actor-learners that share one set of parameters without locks.",
-        source=f"{A3C_PAPER}: 16 threads, t_max 5, Shared RMSProp with α 0.99, β 0.01; {A3C_PUBLIC}.",
-        config=A3cConfig(life_loss_ends_episode=True),
+        source=f"{A3C_PAPER}: 16 threads, t_max 5, Shared RMSProp with α 0.99, β 0.01; {A3C_REPLICATED}.",
+        config=A3cConfig(**A3C_ATARI),
     ),
     Preset(
         name="a3c-paper-lstm",
         title="A3C, the paper's LSTM agent",
         shows="An agent with memory: 256 LSTM cells after the last hidden layer.",
-        source=f"{A3C_PAPER}: as the feed-forward agent, with 256 LSTM cells; {A3C_PUBLIC}.",
-        config=A3cConfig(life_loss_ends_episode=True, lstm_units=256),
+        source=f"{A3C_PAPER}: as the feed-forward agent, with 256 LSTM cells; {A3C_REPLICATED}.",
+        config=A3cConfig(**A3C_ATARI, lstm_units=256),
     ),
     Preset(
         name="a3c-continuous",
         title="A3C, the paper's continuous agent",
         shows="Continuous actions: a Gaussian policy that balances MuJoCo's pole.",
         source=f"{A3C_PAPER}, section 9: 200 rectifiers and 128 LSTM cells, separate networks for policy and "
-        "value, β 0.0001; learning rate and RMSProp as in the discrete presets.",
+        "value, β 0.0001, whole episodes without bootstrapping; t_max is their limit of 1,000 steps. Learning rate and "
+        "RMSProp as in the discrete presets.",
         config=A3cConfig(
             env="InvertedPendulum-v5",
             total_steps=5_000_000,
+            t_max=1_000,
+            bootstrap=False,
+            value_cost=0.25,
             hidden_units=200,
             hidden_layers=1,
             activation="relu",
@@ -94,7 +142,12 @@ PRESETS = (
         shows="An agent with memory looks for apples and the portal in a new maze every minute.",
         source=f"{A3C_PAPER} and 5.4: the LSTM agent on 84×84 RGB pictures; {A3C_PUBLIC}.",
         config=A3cConfig(
-            env="Arcadia/Labyrinth-v0", total_steps=50_000_000, t_max=20, lstm_units=256, clip_rewards=False
+            env="Arcadia/Labyrinth-v0",
+            total_steps=50_000_000,
+            t_max=20,
+            lstm_units=256,
+            value_cost=0.25,
+            clip_rewards=False,
         ),
     ),
     Preset(
@@ -102,29 +155,37 @@ PRESETS = (
         title="Asynchronous one-step Q-learning",
         shows="Q-learning without replay: many actor-learners explore, each with its own ε.",
         source=f"{A3C_PAPER}, algorithm 1: updates every 5 steps, target network every 40,000 frames, "
-        f"ε to 0.1, 0.01 or 0.5 over 4 M frames; {A3C_PUBLIC}.",
-        config=OneStepQConfig(life_loss_ends_episode=True),
+        f"ε to 0.1, 0.01 or 0.5 over 4 M frames, drawn anew every 4 M "
+        f"(ours: the paper says periodically); {A3C_PUBLIC}.",
+        config=OneStepQConfig(**Q_ATARI),
     ),
     Preset(
         name="one-step-sarsa",
         title="Asynchronous one-step Sarsa",
         shows="Learns the values of the actions it really takes, including random ones.",
         source=f"{A3C_PAPER}: as one-step Q-learning, with the executed action in the target; {A3C_PUBLIC}.",
-        config=OneStepSarsaConfig(life_loss_ends_episode=True),
+        config=OneStepSarsaConfig(**Q_ATARI),
     ),
     Preset(
         name="n-step-q",
         title="Asynchronous n-step Q-learning",
         shows="Q-learning whose targets look up to five rewards ahead.",
         source=f"{A3C_PAPER}, algorithm S1: t_max 5, target network every 40,000 frames; {A3C_PUBLIC}.",
-        config=NStepQConfig(life_loss_ends_episode=True),
+        config=NStepQConfig(**Q_ATARI),
     ),
     Preset(
         name="ga3c-paper",
         title="GA3C, the paper's settings",
         shows="One model, fed by queues; the numbers of agents, predictors and trainers adjust themselves.",
         source="Babaeizadeh et al. 2017, sections 4.3 and 5: N_P = N_T = 2 to begin with, t_max 5, learning rate "
-        "0.0003, β 0.01, no gradient clipping because of the guard in equation 5.",
-        config=Ga3cConfig(learning_rate=0.0003, max_grad_norm=1e6),
+        "0.0003, β 0.01, no gradient clipping because of the guard in equation 5. Constant learning rate, RMSProp ε "
+        "0.1 and value weight 0.5 from the authors' code (NVlabs/GA3C, Config.py and NetworkVP.py).",
+        config=Ga3cConfig(
+            **AS_THE_PAPERS,
+            learning_rate=0.0003,
+            learning_rate_decay="none",
+            max_grad_norm=1e6,
+            value_cost=0.5,
+        ),
     ),
 )

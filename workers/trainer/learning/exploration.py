@@ -10,11 +10,32 @@ from workers.contract.config import ValueBasedFields
 Epsilons = NDArray[np.float64]
 
 
-def draw_final_epsilons(config: ValueBasedFields, number: int) -> Epsilons:
-    """Draw each actor's final ε from the run's seed alone, so that a resumed run keeps them."""
-    probabilities = np.array(config.final_epsilon_probabilities)
-    random = np.random.default_rng(config.seed)
-    return random.choice(config.final_epsilons, size=number, p=probabilities / probabilities.sum())
+class FinalEpsilons:
+    """Each actor's final ε, drawn anew every `epsilon_draw_frames` (Mnih et al. 2016, section 4: periodically).
+
+    A draw depends on the run's seed and its number alone, so that a resumed run goes on with the same.
+    """
+
+    def __init__(self, config: ValueBasedFields, number: int) -> None:
+        self._config, self._number = config, number
+        self._period = 0
+        self._drawn = self._draw()
+
+    def at(self, frames: int) -> Epsilons:
+        """Return them after so many frames of training."""
+        every = self._config.epsilon_draw_frames
+        period = frames // every if every else 0
+        if period != self._period:
+            self._period = period
+            self._drawn = self._draw()
+        return self._drawn
+
+    def _draw(self) -> Epsilons:
+        config = self._config
+        probabilities = np.array(config.final_epsilon_probabilities)
+        # The first draw is that of earlier versions, which drew once.
+        random = np.random.default_rng([config.seed, self._period] if self._period else config.seed)
+        return random.choice(config.final_epsilons, size=self._number, p=probabilities / probabilities.sum())
 
 
 def annealed(final: Epsilons, frames: int, anneal_frames: int) -> Epsilons:
@@ -30,7 +51,7 @@ class EpsilonGreedy:
     """
 
     def __init__(self, final: Epsilons, anneal_frames: int, seed: int, device: torch.device) -> None:
-        self._final = final
+        self.final = final
         self._anneal_frames = anneal_frames
         self._device = device
         self._next = 0
@@ -39,7 +60,7 @@ class EpsilonGreedy:
 
     def anneal(self, frames: int) -> None:
         """Set every ε to its value after so many frames of training."""
-        self.epsilons = torch.from_numpy(annealed(self._final, frames, self._anneal_frames)).to(self._device)
+        self.epsilons = torch.from_numpy(annealed(self.final, frames, self._anneal_frames)).to(self._device)
 
     def __call__(self, action_values: Tensor) -> Tensor:
         rows, actions = action_values.shape

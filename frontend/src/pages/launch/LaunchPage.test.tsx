@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it } from "vitest";
-import type { Environment, RunConfig } from "@/api/types";
+import type { Environment, Preset, RunConfig } from "@/api/types";
 import { anEnvironment } from "@/testing/environments";
 import { aMethod } from "@/testing/methods";
 import { aPreset } from "@/testing/presets";
@@ -40,19 +40,21 @@ const like = aRun({
 });
 
 let answer: () => Response;
+let presets: Preset[];
 let server: ReturnType<typeof serve>;
 const posted = () => server.of("POST /runs").map(({ body }) => body);
 
 beforeEach(() => {
   answer = () => Response.json(aRun({ id: 77 }), { status: 201 });
+  presets = [
+    preset("short", "A short one", 2000),
+    preset("long", "A long one", 9000),
+    preset("swing", "Swing up", 300, { algorithm: "a3c", env: "Pendulum", gamma: 0.9 }),
+    preset("both", "Both hands", 400, { algorithm: "a3c", gamma: 0.95 }),
+  ];
   server = serve({
     "GET /config-schema": schema,
-    "GET /presets": [
-      preset("short", "A short one", 2000),
-      preset("long", "A long one", 9000),
-      preset("swing", "Swing up", 300, { algorithm: "a3c", env: "Pendulum", gamma: 0.9 }),
-      preset("both", "Both hands", 400, { algorithm: "a3c", gamma: 0.95 }),
-    ],
+    "GET /presets": () => presets,
     "GET /environments": [
       environment("CartPole-v1", ["paac", "a3c", "one_step_q"]),
       environment("Catch", ["paac", "a3c", "one_step_q"]),
@@ -134,6 +136,30 @@ it("begins with another run's configuration and names what differs from the near
   const summary = within(screen.getByLabelText("What will be run"));
   expect(summary.getByText("0.99 → 0.5")).toBeTruthy();
   expect(summary.getByText(/Changed from “A short one”/)).toBeTruthy();
+});
+
+it("shows where the chosen preset differs from its paper and the paper's code", async () => {
+  const differing = aPreset(
+    "paper",
+    { algorithm: "paac", env: "CartPole-v1", total_steps: 10, gamma: 0.99 },
+    {
+      differences: [
+        { field: "gamma", title: "Discount", paper: "0.9", code: "", ours: "0.99", why: "as its table" },
+      ],
+    },
+  );
+  presets.push(differing);
+  await open("/?preset=paper");
+  const table = within(screen.getByLabelText("Where paper, code and this preset differ"));
+  const row = within(table.getByText("Discount").closest("tr") as HTMLElement);
+  expect(row.getAllByRole("cell", { hidden: true }).map(({ textContent }) => textContent)).toEqual([
+    "0.9",
+    "not stated",
+    "0.99",
+    "as its table",
+  ]);
+  await choose(/A short one/);
+  await waitFor(() => expect(screen.queryByText(/Where paper, code/)).toBeNull());
 });
 
 it("sets a changed field back to the preset", async () => {

@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { Environment, Preset } from "@/api/types";
 import { short } from "@/ui/format";
 import classes from "./launch.module.css";
+import { PresetDifferences } from "./PresetDifferences";
 import { foundPresets } from "./presetSearch";
 
 interface PresetCardsProps {
@@ -19,7 +20,7 @@ interface PresetCardsProps {
 export function PresetCards({ presets, environments, algorithm, chosen, onChoose }: PresetCardsProps) {
   const [text, setText] = useState("");
   const titleOf = (env: string) => environments.find(({ id }) => id === env)?.title ?? env;
-  const source = presets.find(({ name }) => name === chosen)?.source;
+  const preset = presets.find(({ name }) => name === chosen);
   const groups = foundPresets(presets, text, algorithm, titleOf);
   return (
     <Stack gap={8} component="section" aria-label="Presets">
@@ -67,11 +68,12 @@ export function PresetCards({ presets, environments, algorithm, chosen, onChoose
           )}
         </Stack>
       </Radio.Group>
-      {source && (
+      {preset?.source && (
         <Text size="xs" c="dimmed">
-          Source: {source}
+          Source: {preset.source}
         </Text>
       )}
+      {preset && preset.differences.length > 0 && <PresetDifferences rows={preset.differences} />}
     </Stack>
   );
 }

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.contract.config import NStepQConfig
-from workers.trainer.learning.exploration import EpsilonGreedy, annealed, draw_final_epsilons
+from workers.trainer.learning.exploration import EpsilonGreedy, FinalEpsilons, annealed
 
 CPU = torch.device("cpu")
 EPSILONS = st.lists(st.floats(0, 1), min_size=1, max_size=5).map(np.array)
@@ -18,7 +18,7 @@ EPSILONS = st.lists(st.floats(0, 1), min_size=1, max_size=5).map(np.array)
 def test_final_epsilons_are_drawn_as_often_as_their_probabilities_say() -> None:
     config = NStepQConfig()
 
-    drawn = draw_final_epsilons(config, 20_000)
+    drawn = FinalEpsilons(config, 20_000).at(0)
 
     for epsilon, probability in zip((0.1, 0.01, 0.5), (0.4, 0.3, 0.3), strict=True):
         tolerance = 4 * math.sqrt(probability * (1 - probability) / 20_000)
@@ -26,9 +26,19 @@ def test_final_epsilons_are_drawn_as_often_as_their_probabilities_say() -> None:
 
 
 def test_the_seed_decides_which_actor_gets_which_epsilon() -> None:
-    drawn = [draw_final_epsilons(NStepQConfig(seed=seed), 50).tolist() for seed in (1, 1, 2)]
+    drawn = [FinalEpsilons(NStepQConfig(seed=seed), 50).at(0).tolist() for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1]
     assert drawn[0] != drawn[2]
+
+
+def test_final_epsilons_are_drawn_anew_every_so_many_frames_alike_after_a_resume() -> None:
+    config = NStepQConfig(epsilon_draw_frames=1000)
+    finals = FinalEpsilons(config, 50)
+    drawn = {frames: finals.at(frames).tolist() for frames in (0, 999, 1000, 1999, 2000)}
+    assert drawn[0] == drawn[999] == FinalEpsilons(NStepQConfig(), 50).at(10**9).tolist(), "once a run by default"
+    assert drawn[1000] == drawn[1999]
+    assert drawn[0] != drawn[1000] != drawn[2000] != drawn[0]
+    assert FinalEpsilons(config, 50).at(2000).tolist() == drawn[2000]
 
 
 @given(EPSILONS, st.integers(1, 10**10))

@@ -31,7 +31,7 @@ class EpisodeRollout:
 
     actions: list[Tensor] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
-    # R after the last step: 0 if it was terminal, else V(s_t).
+    # R after the last step: 0 if it was terminal or the run does not bootstrap, else V(s_t).
     bootstrap: float = 0.0
 
 
@@ -53,7 +53,7 @@ class PolicyActor:
 
     def __init__(self, config: A3cConfig, participant: Participant, environment: OwnEnvironment, agent: Agent) -> None:
         self._participant, self._environment, self._agent = participant, environment, agent
-        self._t_max = config.t_max
+        self._t_max, self._bootstraps = config.t_max, config.bootstrap
         self._memory = agent.blank
         self.policy = policy_over(environment.actions, torch.Generator().manual_seed(participant.seed))
         self.tape = AgentTape(agent)
@@ -72,7 +72,7 @@ class PolicyActor:
             participant.count_step()  # T ← T + 1
             over, terminal = outcome.over, outcome.terminal
         self._memory = tape.memory
-        if not terminal:
+        if self._bootstraps and not terminal:
             rollout.bootstrap = self._agent(self._state(), self._memory)[1].item()
         if over:
             participant.tell_episode(environment.begin_again())

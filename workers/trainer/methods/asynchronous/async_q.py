@@ -14,7 +14,7 @@ from workers.contract.spaces import ActionSpace, number_of_actions
 from workers.trainer.environments import own_environment
 from workers.trainer.environments.own_environment import OwnEnvironment
 from workers.trainer.host.processes import Link
-from workers.trainer.learning.exploration import annealed, draw_final_epsilons
+from workers.trainer.learning.exploration import FinalEpsilons, annealed
 from workers.trainer.learning.optimizers import FlatParameters, clip_to_norm
 from workers.trainer.learning.returns import one_step_targets, returns_of_one
 from workers.trainer.methods.asynchronous import actor_learners
@@ -84,7 +84,8 @@ class EpsilonGreedyActor:
         self._config, self._participant, self._environment, self._network = config, participant, environment, network
         self._actions = number_of_actions(environment.actions)
         self._random = random.Random(participant.seed)  # noqa: S311, not used for secrets
-        self._final_epsilon = draw_final_epsilons(config, config.num_actors)[link.number : link.number + 1]
+        self._number = link.number
+        self._final_epsilons = FinalEpsilons(config, config.num_actors)
         self._intended: int | None = None
         self.epsilon = 1.0
         self.tape = tape_of(network.body, config.t_max)
@@ -93,7 +94,9 @@ class EpsilonGreedyActor:
     def act(self, steps: int, intends: bool = False) -> Experience:
         """Take so many steps, or fewer if s becomes terminal; with `intends` (Sarsa), also choose the next action."""
         environment, participant, seen, over = self._environment, self._participant, Experience(), False
-        self.epsilon = float(annealed(self._final_epsilon, participant.frames, self._config.epsilon_anneal_frames)[0])
+        frames = participant.frames
+        epsilons = annealed(self._final_epsilons.at(frames), frames, self._config.epsilon_anneal_frames)
+        self.epsilon = float(epsilons[self._number])
         self.tape.rewind()
         seen.states.append(self._state())
         while len(seen.rewards) < steps and not (over or seen.terminal or participant.stopping):

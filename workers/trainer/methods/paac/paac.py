@@ -68,7 +68,8 @@ def actor_critic_losses(logits: Tensor, values: Tensor, rollout: Rollout, config
     entropy = -(log_policy.exp() * log_policy).sum(-1)
     value = (returns - values).square()
     weights = (~rollout.fresh).to(values.dtype) / rollout.rewards.numel()  # n_e · t_max
-    total = (weights * (policy - config.entropy_cost * entropy + config.value_cost * value)).sum()
+    mean = (weights * (policy - config.entropy_cost * entropy + config.value_cost * value)).sum()
+    total = config.loss_scale * mean
     return WeightedLosses(weights, policy, value, entropy, total)
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from workers.contract.config import PaacQConfig
 from workers.trainer.environments.episodes import EpisodeBook
 from workers.trainer.host import devices
-from workers.trainer.learning.exploration import EpsilonGreedy, draw_final_epsilons
+from workers.trainer.learning.exploration import EpsilonGreedy, FinalEpsilons
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
 from workers.trainer.learning.returns import n_step_returns
 from workers.trainer.methods.paac.rollouts import Actors, Rollout
@@ -67,9 +67,8 @@ def train(config: PaacQConfig, run: Run) -> None:
     parameters, target_parameters = FlatParameters(network), FlatParameters(target)
     side_by_side = SideBySide(devices.learning_threads(run.device))
     optimizer = RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, side_by_side=side_by_side)
-    explore = EpsilonGreedy(
-        draw_final_epsilons(config, config.num_envs), config.epsilon_anneal_frames, config.seed, run.device
-    )
+    finals = FinalEpsilons(config, config.num_envs)
+    explore = EpsilonGreedy(finals.at(0), config.epsilon_anneal_frames, config.seed, run.device)
     step = restore(start, optimizer, target_parameters, explore) if start else 0  # T
     book = EpisodeBook(run, config.num_envs, actors.frames_per_step, step)
     actors.reset(network.prepare)
@@ -84,6 +83,7 @@ def train(config: PaacQConfig, run: Run) -> None:
     try:
         while book.step < config.total_steps and not run.should_stop():
             frames = book.frames
+            explore.final = finals.at(frames)
             explore.anneal(frames)
             tape.rewind()
             rollout = actors.rollout(policy, value, book)
@@ -94,7 +94,7 @@ def train(config: PaacQConfig, run: Run) -> None:
             )
             action_values = network.head(tape.features(rollout.states.flatten(0, 1)))
             loss = q_loss(action_values, target, rollout, config.gamma)
-            parameters.backward(loss.value)
+            parameters.backward(config.loss_scale * loss.value)
             gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
             optimizer.step(learning_rate)
             # T grows by many steps at a time, so check whether it passed a multiple of I_target.

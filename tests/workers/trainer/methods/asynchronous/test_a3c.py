@@ -228,6 +228,11 @@ def test_an_episode_that_is_cut_off_bootstraps_from_its_last_observation() -> No
     assert len(made.link.sent) == 1
 
 
+@pytest.mark.parametrize("script", [".t", ".....", ".x"])
+def test_without_bootstrap_every_return_ends_with_0(script: str) -> None:
+    assert setting(script, bootstrap=False).actor.rollout().bootstrap == 0.0
+
+
 def test_after_a_lost_life_that_ends_returns_the_game_and_the_memory_go_on() -> None:
     made = setting(".l.......", lstm_units=3)
     actor, agent = made.actor, made.agent

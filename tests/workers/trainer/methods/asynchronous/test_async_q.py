@@ -13,7 +13,7 @@ from tests.workers.trainer.made_sequence import ACTIONS, READINGS, MadeSequence
 from workers.contract.config import NStepQConfig, OneStepQConfig, OneStepSarsaConfig
 from workers.contract.spaces import Discrete
 from workers.trainer.host.processes import ActorFailed, Link
-from workers.trainer.learning.exploration import draw_final_epsilons
+from workers.trainer.learning.exploration import FinalEpsilons
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.methods.asynchronous import async_q, shared_state
 from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState
@@ -285,10 +285,11 @@ def test_a_run_that_stops_saves_the_restored_state_and_all_shared_tensors() -> N
 
 def test_every_actor_learner_anneals_towards_its_own_epsilon() -> None:
     settings = {**SETTINGS, "env": "ALE/Pong-v5", "network": "auto", "num_actors": 3, "epsilon_anneal_frames": 1000}
-    settings |= {"final_epsilons": (0.1, 0.5), "final_epsilon_probabilities": (0.5, 0.5)}
+    settings |= {"final_epsilons": (0.1, 0.5), "final_epsilon_probabilities": (0.5, 0.5), "epsilon_draw_frames": 2000}
     config = OneStepQConfig.model_validate(settings)
-    final = draw_final_epsilons(config, 3)
+    final, later = FinalEpsilons(config, 3).at(0), FinalEpsilons(config, 3).at(2000)
     assert len(set(final)) == 2
+    assert later.tolist() != final.tolist()
     network = made_shared(OneStepQConfig(**SETTINGS, final_epsilons=GREEDY))[1]
     shared = SharedState(
         values=torch.zeros(1),
@@ -297,14 +298,17 @@ def test_every_actor_learner_anneals_towards_its_own_epsilon() -> None:
         measures=async_q.MEASURES,
         sums=torch.zeros(3, 6),
     )
-    shared.steps[1] = 125  # half of the frames, four each
 
     for number in range(3):
         link = Alone()
         link.number = number
         actor = async_q.EpsilonGreedyActor(link, config, Participant(link, config, shared), MadeSequence({}), network)
+        shared.steps[1] = 125  # half of the frames, four each
         actor.act(steps=0)
         assert actor.epsilon == pytest.approx((1 + final[number]) / 2)
+        shared.steps[1] = 500
+        actor.act(steps=0)
+        assert actor.epsilon == later[number]
 
 
 def test_a_killed_actor_learner_ends_the_run() -> None:

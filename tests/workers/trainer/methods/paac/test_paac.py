@@ -10,7 +10,7 @@ from torch import Tensor
 from workers.contract.config import PaacConfig
 from workers.contract.presets import PRESETS
 from workers.contract.spaces import Discrete
-from workers.trainer.learning.optimizers import FlatParameters
+from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm
 from workers.trainer.methods.paac import paac
 from workers.trainer.methods.paac.paac import WeightedLosses
 from workers.trainer.methods.paac.rollouts import Rollout
@@ -89,6 +89,51 @@ def test_losses_and_gradients_equal_a_literal_transcription_of_algorithm_1(env: 
     assert means == pytest.approx([policy.item(), value.item(), entropy.item()], rel=1e-4)
     for ours, theirs in zip(gradients, expected, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
+
+
+def authors_update(network: ActorCritic, rollout: Rollout, entropy_cost: float, clip: float) -> list[Tensor]:
+    """One update as in the code of PAAC's authors, from their mean square of 1; return the parameters after it."""
+    policy, value, entropy = literal_losses(network, rollout, PaacConfig())
+    critic_loss_mean = 0.25 * value
+    actor_objective_mean = policy - entropy_cost * entropy
+    loss = 5 * (actor_objective_mean + critic_loss_mean)  # loss_scaling
+    parameters = list(network.parameters())
+    gradients = torch.autograd.grad(loss, parameters)
+    norm = torch.sqrt(sum((gradient.square().sum() for gradient in gradients), torch.zeros(())))
+    after = []
+    for parameter, found_gradient in zip(parameters, gradients, strict=True):
+        gradient = found_gradient * clip / max(norm, torch.tensor(clip))
+        mean_square = 0.99 * torch.ones_like(gradient) + 0.01 * gradient**2
+        after.append(parameter.detach() - 0.0224 * gradient / torch.sqrt(mean_square + 0.1))
+    return after
+
+
+@pytest.mark.parametrize(("kind", "entropy_cost", "clip"), [("paper", 0.01, 40.0), ("code", 0.02, 3.0)])
+@pytest.mark.parametrize("rewards", [1, 100])
+def test_the_papers_presets_take_the_step_of_the_authors_code(
+    kind: str, entropy_cost: float, clip: float, rewards: int
+) -> None:
+    preset = PRESETS[f"paac-{kind}-nips"].config
+    assert isinstance(preset, PaacConfig)
+    torch.manual_seed(1)
+    network = networks.build(preset, (4, 84, 84), Discrete(5))
+    rollout = made_rollout((4, 84, 84), 5)
+    rollout.rewards.mul_(rewards)  # large ones meet the limit of the gradient's norm
+    expected = authors_update(network, rollout, entropy_cost, clip)
+
+    parameters = FlatParameters(network)
+    optimizer = RMSProp(parameters, preset.rmsprop_decay, preset.rmsprop_epsilon)
+    tape = tape_of(network.body, N_E * T_MAX, SideBySide(2))
+    for states in rollout.states:
+        tape.act(network.prepare(states))
+    paac.find_gradients(network, tape, rollout, preset)
+    parameters.written()
+    norm = clip_to_norm(parameters.gradients, preset.max_grad_norm)
+    optimizer.step(preset.initial_learning_rate)
+
+    assert (norm > clip) == (rewards == 100)
+    for ours, theirs in zip(network.parameters(), expected, strict=True):
+        torch.testing.assert_close(ours.detach(), theirs, rtol=1e-4, atol=1e-6)
 
 
 def test_what_happens_on_a_fresh_row_changes_no_gradient() -> None:

@@ -1,0 +1,72 @@
+"""The table of what the papers and their code state agrees with the presets and leaves out no field."""
+
+import json
+
+import pytest
+
+from workers.contract.config.fields import MLP_FIELDS, TrainingConfig
+from workers.contract.presets import PRESETS
+from workers.contract.presets.stated import stated_for, written
+
+# What no paper decides.
+HOUSE = {"algorithm", "env", "seed", "device", "precision", "checkpoint_seconds", "checkpoints_kept"}
+ONLY_ATARI = {
+    "max_noops",
+    "min_noops",
+    "fire_at_reset",
+    "repeat_action_probability",
+    "action_set",
+    "cap_frames",
+    "life_loss_ends_episode",
+}
+# Fields that another field switches off: the preset of a paper leaves them alone.
+UNREAD = {
+    "momentum": ("optimizer", "shared_rmsprop"),
+    "num_replays": ("mode", "bundled"),
+    "priority_exponent": ("prioritised_replay", False),
+    "importance_exponent": ("prioritised_replay", False),
+    "adagrad_epsilon": ("optimizer", "centred_rmsprop"),
+    "rmsprop_decay": ("optimizer", "adagrad"),
+    "rmsprop_epsilon": ("optimizer", "adagrad"),
+}
+TUNED_HERE = {name for name, preset in PRESETS.items() if preset.source.startswith(("Tuned here", "As a3c-pong"))}
+# Of a program, not of a paper.
+OF_PAPERS = sorted(PRESETS.keys() - TUNED_HERE - {"a2c-robust"})
+
+
+def decided(config: TrainingConfig) -> set[str]:
+    """Name the fields of a configuration that its paper could decide."""
+    values = config.model_dump(mode="json")
+    fields = values.keys() - HOUSE - {field for field, (switch, off) in UNREAD.items() if values.get(switch) == off}
+    if config.environment.kind != "atari":
+        fields -= ONLY_ATARI
+    return fields if config.resolved_network == "mlp" else fields - set(MLP_FIELDS)
+
+
+@pytest.mark.parametrize("name", OF_PAPERS)
+def test_each_field_of_a_papers_preset_stands_once_in_the_table(name: str) -> None:
+    assert sorted(row.field for row in stated_for(name)) == sorted(decided(PRESETS[name].config))
+
+
+@pytest.mark.parametrize("name", OF_PAPERS)
+def test_the_tables_values_are_the_presets(name: str) -> None:
+    values = PRESETS[name].config.model_dump(mode="json")
+    assert {row.field: row.ours for row in stated_for(name)} == {
+        row.field: written(values[row.field]) for row in stated_for(name)
+    }
+
+
+def test_presets_that_are_tuned_here_have_no_rows() -> None:
+    assert {name for name in PRESETS if stated_for(name)} == set(OF_PAPERS)
+
+
+def test_values_are_written_as_people_do() -> None:
+    given = json.loads('[true, 0.0000625, 0.25, 5.0, 115000000, [0.1, 0.5], "nips", 0.0]')
+    assert [written(value) for value in given] == "yes|0.0000625|0.25|5|115,000,000|0.1, 0.5|nips|0".split("|")
+
+
+def test_paacs_presets_say_where_paper_and_code_disagree() -> None:
+    rows = {row.field: (row.paper, row.code, row.ours) for row in stated_for("paac-paper-nips") if row.differs}
+    assert rows["entropy_cost"] == ("0.01", "0.02", "0.01")
+    assert rows["loss_scale"] == ("1", "5", "5")
+    assert "t_max" not in rows
