@@ -1,5 +1,7 @@
 """The emulator's settings do what the launch form says."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -23,18 +25,18 @@ def test_no_ops_are_drawn_from_0_or_from_1(fewest: int, drawn: set[int]) -> None
     batch.close()
 
 
-def test_later_episodes_open_with_no_ops_too() -> None:
+def test_later_episodes_open_with_no_ops_too(monkeypatch: pytest.MonkeyPatch) -> None:
     config = PaacConfig(env="ALE/Breakout-v5", fire_at_reset=False, min_noops=1, max_noops=1, cap_frames=8)
     batch = AtariEnvironments(config, 4, 1, seed=3)
     counted: list[list[int]] = []
     receive = batch._games.recv
 
-    def spied() -> object:
+    def spied() -> Any:
         result = receive()
         counted.append(result[-1]["episode_frame_number"].tolist())
         return result
 
-    batch._games.recv = spied
+    monkeypatch.setattr(batch._games, "recv", spied)
     first = batch.reset()
     for _ in range(3 * 5):  # an episode is two steps and a fresh row
         batch.send(np.zeros(4, dtype=np.int64))
