@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: setup run test lint types openapi format bench clean environment frontend chromium
+.PHONY: setup run test storm lint types openapi format bench clean environment frontend chromium
 
 PYTHON ?=
 PORT ?=
@@ -48,6 +48,10 @@ run: setup
 # With ARGS, only pytest runs, with those: make test ARGS="tests/backend -k claim"
 test: setup $(if $(ARGS),$(if $(findstring browser,$(ARGS)),chromium),chromium)
 	@$(WITH_NODE) $(BIN)/python setup/test.py $(ARGS)
+
+# Ten minutes of kill -9 over a whole installation; ARGS="--minutes 2 --seed 7" repeats the kills of another.
+storm: environment
+	@$(BIN)/python -m tests.faults.storm $(ARGS)
 
 chromium: environment
 	@setup/chromium
