@@ -17,7 +17,6 @@ from backend.runs.notices import announce_run
 from backend.runs.states import ACTIVE, ENDED, after_release
 from workers.contract.worker_api import STALE_ATTEMPT, Claim, OfferedCheckpoint, Outcome, QueueName, Release
 
-
 # A worker reports what it holds as soon as it knows. Until then it has only this share of a lease, since the answer to
 # its claim may have been lost.
 UNHEARD = 1 / 4
