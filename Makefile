@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: setup run test fuzz lint types openapi format bench clean environment frontend chromium
+.PHONY: setup run test fuzz storm lint types openapi format bench clean environment frontend chromium
 
 PYTHON ?=
 PORT ?=
@@ -54,6 +54,10 @@ CASES ?= 2000
 fuzz: environment
 	@ARCADIA_TEST_CASES=$(CASES) $(BIN)/python -m pytest -q --show-capture=no \
 		tests/contract/test_requests.py tests/contract/test_odd_requests.py
+
+# Ten minutes of kill -9 over a whole installation; ARGS="--minutes 2 --seed 7" repeats the kills of another.
+storm: environment
+	@$(BIN)/python -m tests.faults.storm $(ARGS)
 
 chromium: environment
 	@setup/chromium

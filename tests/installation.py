@@ -78,6 +78,11 @@ class Service:
         assert self._process is not None
         return psutil.Process(self._process.pid)
 
+    @property
+    def ended(self) -> int | None:
+        """Return the exit status of one that has ended."""
+        return self._process.poll() if self._process else None
+
     def send(self, number: signal.Signals) -> None:
         """Send it a signal."""
         if self._process and self._process.poll() is None:

@@ -150,6 +150,17 @@ def test_a_part_that_is_killed_is_started_again(lasting_up: Up, words: tuple[str
     assert lasting_up.said("was killed by SIGKILL; starting it again")
 
 
+def test_a_backend_that_is_killed_before_it_is_ready_is_started_again(tmp_path: Path) -> None:
+    up = Up(tmp_path / "data")
+    try:
+        up.part("backend.cli").kill()
+        wait_until(lambda: up.is_whole() or up.process.poll() is not None)
+        assert up.process.poll() is None, up.output.read_text()
+        assert up.said("backend was killed by SIGKILL; starting it again")
+    finally:
+        up.close()
+
+
 def test_nothing_survives_it_when_it_is_killed(up: Up) -> None:
     family = up.family()
     up.process.kill()

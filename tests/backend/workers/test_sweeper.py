@@ -78,6 +78,20 @@ def test_a_silent_workers_run_goes_back_to_the_queue(api: Api, database: Databas
     assert api.beat("w1", run={"id": run_id, "attempt": attempt}).status_code == 409
 
 
+def test_a_claim_whose_answer_was_lost_goes_back_to_the_queue_after_a_quarter_of_a_lease(
+    api: Api, database: Database, settings: Settings
+) -> None:
+    lost, heard = api.launch()["id"], api.launch()["id"]
+    assert api.claim("w1")["run_id"] == lost
+    api.beat("w1", run={"id": heard, "attempt": api.claim("w1")["attempt"]})
+    clock = Clock()
+    reaper, _ = sweeper(database, settings, clock)
+    for seconds in (0, 5, 10, 16):
+        clock.seconds = seconds
+        reaper.reap(utc_now() + timedelta(seconds=seconds))
+    assert [api.run(run_id)["state"] for run_id in (lost, heard)] == ["queued", "starting"]
+
+
 def test_what_the_user_wanted_holds_when_the_worker_falls_silent(
     api: Api, database: Database, settings: Settings
 ) -> None:
