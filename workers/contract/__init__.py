@@ -6,4 +6,5 @@ layout                  where files lie in a run directory
 events                  what a trainer reports
 metrics                 what its metrics are called
 worker_api              what a worker and the backend say to each other
+settings_in_common      which settings there are, and what a token looks like
 """

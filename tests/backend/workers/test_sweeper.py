@@ -12,7 +12,7 @@ from backend.config import Settings
 from backend.db import Database
 from backend.doorbell import Doorbell
 from backend.models import Run, Worker
-from backend.workers import sweeper as sweeper_module
+from backend.workers.attempts import conclude
 from backend.workers.sweeper import Sweeper
 from tests.factories import Api, started
 from tests.workers.waiting import wait_until
@@ -245,14 +245,13 @@ def test_a_run_that_cannot_be_taken_back_keeps_no_other_from_it(
     other, _ = api.running()
     for run_id in (stuck, other):
         expire(database, run_id)
-    conclude = sweeper_module.conclude
 
     def broken(session: Session, settings: Settings, run: Run, outcome: Outcome) -> None:
         if run.id == stuck:
             raise RuntimeError("this row is odd")
         conclude(session, settings, run, outcome)
 
-    monkeypatch.setattr(sweeper_module, "conclude", broken)
+    monkeypatch.setattr("backend.workers.sweeper.conclude", broken)
     clock = Clock()
     reaper, _ = sweeper(database, settings, clock)
     wait(reaper, clock, 40)
