@@ -114,7 +114,9 @@ class Installation:
         }
         self.backend = self._service("backend", ["backend.cli", "backend"])
         self.workers: dict[str, Service] = {}
-        self.http = httpx.Client(base_url=f"http://127.0.0.1:{self.port}/api/v1/", timeout=PATIENCE_SECONDS, trust_env=False)
+        self.http = httpx.Client(
+            base_url=f"http://127.0.0.1:{self.port}/api/v1/", timeout=PATIENCE_SECONDS, trust_env=False
+        )
 
     def start(self) -> None:
         """Start Redis and the backend, and wait until they answer."""
