@@ -7,6 +7,7 @@ import type {
   Comparison,
   Environment,
   Facets,
+  FailureGroup,
   Figure,
   Health,
   LogPage,
@@ -27,6 +28,7 @@ type QueryOf<Path extends keyof paths> = paths[Path] extends { get: { parameters
   : never;
 
 export type RunListQuery = Omit<QueryOf<"/api/v1/runs">, "limit" | "cursor">;
+export type FailuresQuery = QueryOf<"/api/v1/run-failures">;
 export type MetricsQuery = QueryOf<"/api/v1/runs/{run_id}/metrics">;
 export type LogQuery = QueryOf<"/api/v1/runs/{run_id}/log">;
 export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "metric" | "after">;
@@ -50,6 +52,14 @@ export const facetsQuery = (archived: boolean) =>
     queryKey: ["run-facets", { archived }],
     queryFn: ({ signal }): Promise<Facets> =>
       call("get", "/api/v1/run-facets", { query: { archived }, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+/** The failures that several runs of a list share, over the whole list; told anew with what it can be filtered by. */
+export const failuresQuery = (query: FailuresQuery) =>
+  queryOptions({
+    queryKey: ["run-facets", "failures", query],
+    queryFn: ({ signal }): Promise<FailureGroup[]> => call("get", "/api/v1/run-failures", { query, signal }),
     placeholderData: keepPreviousData,
   });
 
