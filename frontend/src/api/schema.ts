@@ -2708,6 +2708,8 @@ export interface operations {
             query: {
                 /** @description Cursor of the last answer to the same. */
                 after?: string | null;
+                /** @description Before each fork, draw what it went on from; not by time. */
+                ancestry?: boolean;
                 buckets?: number;
                 /** @description Where the x axis begins; seconds where it is time. */
                 from?: number;
