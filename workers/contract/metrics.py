@@ -17,12 +17,12 @@ class Metric:
 
     name: str
     title: str
-    unit: str = ""  # where the title does not say it
+    unit: str = ""  # where the title does not say it, or the values do: sizes are told in MiB or GiB
 
     @property
     def heading(self) -> str:
-        """The title with the unit."""
-        return f"{self.title}, {self.unit}" if self.unit else self.title
+        """The title with the unit, but for that of sizes, which stands beside each."""
+        return f"{self.title}, {self.unit}" if self.unit and not self.unit.startswith("bytes") else self.title
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ CATALOGUE: tuple[MetricSection, ...] = (
             MetricGroup(
                 "Bytes per second to and from the shards",
                 (
-                    Metric("gorila/bytes_pushed_per_second", "Bytes pushed per second"),
-                    Metric("gorila/bytes_pulled_per_second", "Bytes pulled per second"),
+                    Metric("gorila/bytes_pushed_per_second", "Bytes pushed per second", "bytes/s"),
+                    Metric("gorila/bytes_pulled_per_second", "Bytes pulled per second", "bytes/s"),
                 ),
             ),
         ),

@@ -304,6 +304,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/run-failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Failures
+         * @description The failures that several runs share, over the whole list and not one page of it.
+         */
+        get: operations["list_failures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -1404,6 +1424,19 @@ export interface components {
             message: string;
             /** Traceback */
             traceback: string | null;
+        };
+        /**
+         * FailureGroup
+         * @description A failure, and how many runs ended with it.
+         */
+        FailureGroup: {
+            /**
+             * Message
+             * @description Its first line; as the list's text, it finds the runs.
+             */
+            message: string;
+            /** Runs */
+            runs: number;
         };
         /**
          * FieldError
@@ -2680,6 +2713,8 @@ export interface operations {
             query: {
                 /** @description Cursor of the last answer to the same. */
                 after?: string | null;
+                /** @description Before each fork, draw what it went on from; not by time. */
+                ancestry?: boolean;
                 buckets?: number;
                 /** @description Where the x axis begins; seconds where it is time. */
                 from?: number;
@@ -2932,6 +2967,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Facets"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_failures: {
+        parameters: {
+            query?: {
+                /** @description Any of these. */
+                algorithm?: string[];
+                /** @description The archived runs instead of the others. */
+                archived?: boolean;
+                /** @description Any of these. */
+                env?: string[];
+                /** @description How many runs a failure must have ended. */
+                fewest?: number;
+                /** @description Any of these. */
+                state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];
+                /** @description All of these. */
+                tag?: string[];
+                /** @description In name, notes, tags, environment, failure, or the number. */
+                text?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailureGroup"][];
                 };
             };
             /** @description What was wrong, where, and what is right. */

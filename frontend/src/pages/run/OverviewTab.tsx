@@ -67,7 +67,7 @@ function NewestReplay({ run }: { run: Run }) {
           </Anchor>
         </>
       ) : (
-        <Text size="sm" c="dimmed" className={classes.noReplay} data-awaited={isActive(run) || undefined}>
+        <Text size="sm" className={classes.noReplay} data-awaited={isActive(run) || undefined}>
           {isActive(run)
             ? "The first replay is recorded at the first checkpoint."
             : videos.data
