@@ -77,7 +77,9 @@ def load() -> float:
 def main() -> None:
     """Measure the commits in turn and print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.set_up", description=__doc__)
-    parser.add_argument("commits", nargs="+", metavar="COMMIT", help="for example main and HEAD; the first is the measure")
+    parser.add_argument(
+        "commits", nargs="+", metavar="COMMIT", help="for example main and HEAD; the first is the measure"
+    )
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--warm", action="store_true", help="let pip and npm use their caches")
     parser.add_argument("--longest", type=float, default=1800, metavar="SECONDS", help="give up on a start after this")
