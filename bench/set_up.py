@@ -27,14 +27,14 @@ def free_port() -> int:
 def answers(port: int) -> bool:
     """Whether the page is there, with the frontend built."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as page:  # noqa: S310 - our own address
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as page:
             return b"/assets/" in page.read()
     except OSError:
         return False
 
 
 def surroundings(folder: Path, *, cold: bool) -> dict[str, str]:
-    """Return an environment with a data folder of the clone, and without pip's and npm's caches if they are to be cold."""
+    """Return an environment with a data folder beside the clone and, cold, with empty caches of pip and npm."""
     caches = {"PIP_NO_CACHE_DIR": "1", "npm_config_cache": str(folder / "npm-cache")} if cold else {}
     inherited = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "VIRTUAL_ENV")}
     return {**inherited, **caches, "ARCADIA_DATA_DIR": str(folder / "data")}
@@ -77,9 +77,7 @@ def load() -> float:
 def main() -> None:
     """Measure the commits in turn and print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.set_up", description=__doc__)
-    parser.add_argument(
-        "commits", nargs="+", metavar="COMMIT", help="for example main and HEAD; the first is the measure"
-    )
+    parser.add_argument("commits", nargs="+", metavar="COMMIT", help="the others are compared with the first")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--warm", action="store_true", help="let pip and npm use their caches")
     parser.add_argument("--longest", type=float, default=1800, metavar="SECONDS", help="give up on a start after this")
