@@ -53,13 +53,13 @@ $(DEV_PACKAGES): requirements-dev.lock $(PACKAGES)
 	@touch $@
 
 $(MODULES): frontend/package.json frontend/package-lock.json | node
-	@echo "Installing the packages that the frontend is built from: about MODULES_MB MB, half a minute"
+	@echo "Installing the packages that the frontend is built from: about 40 MB, half a minute"
 	@$(IN_FRONTEND) npm ci --omit=dev --loglevel=error
 	@touch $@
 
 # `npm ci` would begin anew; the lock was checked by the one before.
 $(DEV_MODULES): $(MODULES)
-	@echo "Installing the packages that the frontend is tested with: about DEV_MODULES_MB MB, half a minute"
+	@echo "Installing the packages that the frontend is tested with: about 30 MB, half a minute"
 	@$(IN_FRONTEND) npm install --no-save --loglevel=error
 	@touch $@
 

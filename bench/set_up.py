@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -38,6 +39,12 @@ def surroundings(folder: Path, *, cold: bool) -> dict[str, str]:
     caches = {"PIP_NO_CACHE_DIR": "1", "npm_config_cache": str(folder / "npm-cache")} if cold else {}
     inherited = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "VIRTUAL_ENV")}
     return {**inherited, **caches, "ARCADIA_DATA_DIR": str(folder / "data")}
+
+
+def processor_seconds() -> float:
+    """Return the processor time of all programs that were started and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def until_it_answers(run: subprocess.Popen[bytes], port: int, longest: float) -> float:
@@ -86,12 +93,17 @@ def main() -> None:
     named = ["git", "-C", str(ROOT), "rev-parse", "--short"]
     commits = subprocess.run([*named, *options.commits], check=True, capture_output=True, text=True).stdout.split()
     seconds: dict[str, list[float]] = {commit: [] for commit in commits}
-    rows = ["| round | commit | seconds to the page | load before, after |", "| - | - | - | - |"]
+    rows = [
+        "| round | commit | seconds to the page | of processor time | load before, after |",
+        "| - | - | - | - | - |",
+    ]
     for turn in range(options.rounds):
         for commit, taken in seconds.items():
-            before, folder = load(), Path(tempfile.mkdtemp(prefix="arcadia-", dir=options.folder))
+            before, used = load(), processor_seconds()
+            folder = Path(tempfile.mkdtemp(prefix="arcadia-", dir=options.folder))
             taken.append(measure(commit, folder, cold=not options.warm, longest=options.longest))
-            rows.append(f"| {turn + 1} | {commit} | {taken[-1]:.1f} | {before:.1f}, {load():.1f} |")
+            used = processor_seconds() - used
+            rows.append(f"| {turn + 1} | {commit} | {taken[-1]:.1f} | {used:.0f} | {before:.1f}, {load():.1f} |")
             print(rows[-1], flush=True)
     print("", *rows, sep="\n")
     means = {commit: statistics.mean(taken) for commit, taken in seconds.items()}
