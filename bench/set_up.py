@@ -76,6 +76,12 @@ def measure(commit: str, folder: Path, *, cold: bool, longest: float) -> float:
         shutil.rmtree(folder)
 
 
+def short_name(commit: str) -> str:
+    """Return the hash of a commit, however it is named."""
+    command = ["git", "-C", str(ROOT), "rev-parse", "--short", commit]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def load() -> float:
     """Return the machine's load of the last minute."""
     return os.getloadavg()[0]
@@ -90,8 +96,7 @@ def main() -> None:
     parser.add_argument("--longest", type=float, default=1800, metavar="SECONDS", help="give up on a start after this")
     parser.add_argument("--folder", type=Path, help="where the clones go, one at a time (default: a temporary folder)")
     options = parser.parse_args()
-    named = ["git", "-C", str(ROOT), "rev-parse", "--short"]
-    commits = subprocess.run([*named, *options.commits], check=True, capture_output=True, text=True).stdout.split()
+    commits = [short_name(commit) for commit in options.commits]
     seconds: dict[str, list[float]] = {commit: [] for commit in commits}
     rows = [
         "| round | commit | seconds to the page | of processor time | load before, after |",
