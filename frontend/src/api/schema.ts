@@ -1138,6 +1138,11 @@ export interface components {
             versions: {
                 [key: string]: string;
             } | null;
+            /**
+             * Warnings
+             * @description The newest warnings in the log of the latest attempt, oldest first; lists leave them out.
+             */
+            warnings: string[];
             /** Worker */
             worker: string | null;
         };
@@ -2065,6 +2070,11 @@ export interface components {
             versions: {
                 [key: string]: string;
             } | null;
+            /**
+             * Warnings
+             * @description The newest warnings in the log of the latest attempt, oldest first; lists leave them out.
+             */
+            warnings: string[];
             /** Worker */
             worker: string | null;
         };
