@@ -27,30 +27,25 @@ class Centring:
         values, gradients = parameters.named(), parameters.named_gradients()
         names = {id(parameter): name for name, parameter in parameters.module.named_parameters()}
         layers = [layer for layer in body.modules() if isinstance(layer, nn.Conv2d | nn.Linear)]
-        self._weights = [values[names[id(layer.weight)]] for layer in layers]
+        self._weights = [_by_row(values[names[id(layer.weight)]]) for layer in layers]
         self._biases = [values[names[id(layer.bias)]] for layer in layers]
-        self._of_weights = [gradients[names[id(layer.weight)]] for layer in layers]
+        self._of_weights = [_by_row(gradients[names[id(layer.weight)]]) for layer in layers]
         self._of_biases = [gradients[names[id(layer.bias)]] for layer in layers]
 
     @contextmanager
     def update(self, means: Sequence[Tensor]) -> Iterator[None]:
         """Centre the gradients on these means of each layer's inputs; within, the optimizer takes its step."""
-        for of_weight, of_bias, mean in zip(self._of_weights, self._of_biases, means, strict=True):
-            _by_input(of_weight).sub_(_by_input(of_bias.view(-1, 1)) * mean.view(1, 1, -1))
-        before = self._shifts(means)
+        # A convolution reads each channel at several places.
+        rows = [mean.repeat(weight.shape[1] // len(mean)) for mean, weight in zip(means, self._weights, strict=True)]
+        for of_weight, of_bias, row in zip(self._of_weights, self._of_biases, rows, strict=True):
+            of_weight.addr_(of_bias, row, alpha=-1)
+        before = [weight.mv(row) for weight, row in zip(self._weights, rows, strict=True)]
         yield
-        for bias, old, new in zip(self._biases, before, self._shifts(means), strict=True):
-            bias.add_(old - new)  # the step changed b by as much as b′
+        for bias, weight, row, old in zip(self._biases, self._weights, rows, before, strict=True):
+            bias.add_(old - weight.mv(row))  # the step changed b by as much as b′
         self._parameters.changed()
 
-    def _shifts(self, means: Sequence[Tensor]) -> list[Tensor]:
-        """Return Wc of every layer."""
-        return [
-            (_by_input(weight).sum(1) * mean.view(1, -1)).sum(1)
-            for weight, mean in zip(self._weights, means, strict=True)
-        ]
 
-
-def _by_input(weight: Tensor) -> Tensor:
-    """View a weight as (outputs, places of the kernel, inputs)."""
-    return weight.unsqueeze(1) if weight.dim() == 2 else weight.permute(0, 2, 3, 1).flatten(1, 2)
+def _by_row(weight: Tensor) -> Tensor:
+    """View a weight as it is stored: a row for each unit, the channels of one place side by side."""
+    return (weight if weight.dim() == 2 else weight.permute(0, 2, 3, 1)).view(len(weight), -1)

@@ -68,7 +68,7 @@ class PixelTape:
     def input_means(self, pixels: Tensor) -> list[Tensor]:
         """Return the mean of each layer's inputs over all kept states, for each channel; one number for the pixels."""
         # Every frame is the last of one state.
-        scaled = pixels[:, -1:].mean(dtype=torch.float32) / 255
+        scaled = pixels[:, -1:].mean(dtype=torch.float32).view(1) / 255
         maps = [x[: self._filled].mean((0, 2, 3), dtype=torch.float32) for x in self._maps]
         return [scaled, *maps, self._flat[: self._filled].mean(0, dtype=torch.float32)]
 

@@ -1,5 +1,6 @@
 """Centred updates: the same as those of layers that read x − c, and no filter dies of what all states share."""
 
+import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -14,6 +15,7 @@ from workers.trainer.networks import networks
 from workers.trainer.networks.dead_units import measured
 from workers.trainer.networks.networks import ActorCritic
 from workers.trainer.networks.tapes import tape_of
+from workers.trainer.run.run import NullRun
 
 BACKGROUND, RATE = 87, 0.001
 
@@ -66,6 +68,31 @@ def test_an_update_equals_that_of_layers_that_read_their_inputs_minus_the_means(
         RMSProp(parameters, decay=0.99, epsilon=1e-3).step(0.01)
 
     torch.testing.assert_close(network.body(pixels), literal(pixels), rtol=1e-3, atol=1e-4)
+
+
+def test_a_run_with_centred_inputs_learns_from_vectors_and_repeats_exactly() -> None:
+    def weights(centred: bool) -> bytes:
+        run = NullRun()
+        config = PaacConfig(env="CartPole-v1", num_envs=4, total_steps=600, centred_inputs=centred)
+        paac.train(config, run)
+        return b"".join(tensor.numpy().tobytes() for tensor in run.saved[-1].tensors.values())
+
+    assert weights(centred=True) == weights(centred=True)
+    assert weights(centred=True) != weights(centred=False)
+
+
+@pytest.mark.parametrize("shape", [(4,), (4, 84, 84)], ids=["vector", "pixels"])
+def test_the_network_stays_the_same_where_the_optimizer_does_not_move(shape: tuple[int, ...]) -> None:
+    env = "CartPole-v1" if shape == (4,) else "ALE/Pong-v5"
+    network = networks.build(PaacConfig(env=env), shape, Discrete(3))
+    parameters, tape = FlatParameters(network), tape_of(network.body, 2)
+    states = torch.rand(2, *shape)
+    tape.act(states)
+    before = network.body(states).detach()
+    parameters.gradients.fill_(1.0)
+    with Centring(network.body, parameters).update(tape.input_means(states)):
+        pass
+    torch.testing.assert_close(network.body(states), before)
 
 
 def noisy_rollout(random: torch.Generator, steps: int, environments: int) -> Rollout:
