@@ -19,6 +19,6 @@ class DeadLayerAlarm:
             yield (
                 f"All units of {layer} are dead: they are 0 whatever the network sees, so it computes the same for "
                 "every state, and no update can bring them back. This run learns nothing any more. Start it again, "
-                "or fork it from a checkpoint before this, with a smaller learning rate, a larger RMSProp ε or, where the "
-                "method has the setting, centred inputs."
+                "or fork it from a checkpoint before this, with a smaller learning rate, a larger RMSProp ε or, where "
+                "the method has the setting, centred inputs."
             )

@@ -40,9 +40,8 @@ class UntilMeasured(NullRun):
     ids=lambda kind: kind.__name__,
 )
 def test_a_method_reports_dead_units_and_the_spread_of_values(kind: type[TrainingConfig]) -> None:
-    config = kind(env="CartPole-v1", activation="relu", total_steps=200_000)
-    if isinstance(config, GorilaConfig):
-        config = config.model_copy(update={"num_actors": 1, "num_learners": 1, "replay_frames": 5000})
+    small = {"num_actors": 1, "replay_frames": 5_000, "learning_starts": 100} if kind is GorilaConfig else {}
+    config = kind.model_validate({"env": "CartPole-v1", "activation": "relu", "total_steps": 200_000, **small})
     run = UntilMeasured()
     METHODS[config.algorithm].train(config, run)
     assert run.measured[SPREAD] > 0
