@@ -32,7 +32,7 @@ class MetricGroup:
     title: str
     metrics: tuple[Metric, ...]
     shares: bool = False  # draw what each is of their sum, stacked
-    counts: bool = False  # whole numbers that change now and then: smoothing would show what never was
+    counts: bool = False  # they count things and change now and then: smoothing would show what never was
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,13 @@ class MetricSection:
         """Every metric of the section, in order."""
         return (*self.metrics, *(metric for group in self.groups for metric in group.metrics))
 
+
+# Convolutions and hidden layers of the largest networks; a layer without rectifiers reports none.
+DEAD_UNITS = tuple(
+    Metric(f"network/dead_{layer}_{number}", f"Dead in {layer} {number}", "share")
+    for layer, most in (("convolution", 3), ("hidden", 8))
+    for number in range(1, most + 1)
+)
 
 CATALOGUE: tuple[MetricSection, ...] = (
     MetricSection(
@@ -70,6 +77,18 @@ CATALOGUE: tuple[MetricSection, ...] = (
             Metric("train/epsilon", "Mean ε, the share of random actions"),
             Metric("train/grad_norm", "Gradient norm"),
             Metric("train/learning_rate", "Learning rate"),
+        ),
+    ),
+    MetricSection(
+        "network",
+        "Network",
+        (Metric("network/value_spread", "Spread of values over states, standard deviation"),),
+        (
+            MetricGroup(
+                "Dead units, share of each layer",
+                DEAD_UNITS,
+                counts=True,
+            ),
         ),
     ),
     MetricSection(

@@ -1163,6 +1163,11 @@ export interface components {
             versions: {
                 [key: string]: string;
             } | null;
+            /**
+             * Warnings
+             * @description The newest warnings in the log of the latest attempt, oldest first; lists leave them out.
+             */
+            warnings: string[];
             /** Worker */
             worker: string | null;
         };
@@ -2103,6 +2108,11 @@ export interface components {
             versions: {
                 [key: string]: string;
             } | null;
+            /**
+             * Warnings
+             * @description The newest warnings in the log of the latest attempt, oldest first; lists leave them out.
+             */
+            warnings: string[];
             /** Worker */
             worker: string | null;
         };

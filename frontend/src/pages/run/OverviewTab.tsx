@@ -17,15 +17,17 @@ import { ReplayStage } from "./ReplayStage";
 import { newestFirst } from "./replays";
 import { RolesCard } from "./RolesCard";
 import { RunTimes } from "./RunTimes";
+import { WarningsCard } from "./WarningsCard";
 import classes from "./run.module.css";
 
-/** A run at a glance: why it failed if it did, how it learns, how it plays, and what it is. */
+/** A run at a glance: why it failed if it did, what it was warned of, how it learns, how it plays, and what it is. */
 export function OverviewTab({ run }: { run: Run }) {
   const catalogue = useMetricCatalogue();
   const [view] = useCurveView();
   return (
     <Stack gap="md">
       <FailureCard run={run} />
+      <WarningsCard run={run} />
       <div className={classes.overview}>
         <div className={classes.card}>
           <Figure runs={[run.id]} chart={chartOf(catalogue, "episode/return")} view={view} height={320} />
