@@ -877,6 +877,22 @@ export interface components {
             acknowledged: number;
         };
         /**
+         * Acting
+         * @description A way to choose actions.
+         */
+        Acting: {
+            /**
+             * Epsilon
+             * @description Share of random actions; for epsilon-greedy alone.
+             */
+            epsilon?: number | null;
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "sampled" | "greedy" | "epsilon-greedy" | "random";
+        };
+        /**
          * BrokerHealth
          * @description Whether Redis answers.
          */
@@ -1334,8 +1350,49 @@ export interface components {
             /** Step */
             step: number;
         };
+        /** EvaluatedEpisode */
+        EvaluatedEpisode: {
+            /**
+             * Done
+             * @description How many episodes have ended, with this one.
+             */
+            done: number;
+            episode: components["schemas"]["PlayedEpisode"];
+            /**
+             * Episodes
+             * @description How many the evaluation has.
+             */
+            episodes: number;
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "evaluated_episode";
+            /**
+             * Seq
+             * @description Rises by one within an attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds.
+             */
+            time: number;
+        };
         /** Evaluation */
         Evaluation: {
+            /** @description Everything about the evaluation; None where an earlier version wrote the event. */
+            document?: components["schemas"]["EvaluationDocument"] | null;
             /**
              * Frames
              * @description Emulator frames so far.
@@ -1346,7 +1403,10 @@ export interface components {
              * @enum {string}
              */
             kind: "evaluation";
-            /** Returns */
+            /**
+             * Returns
+             * @description The document's scores.
+             */
             returns: number[];
             /**
              * Seq
@@ -1365,6 +1425,70 @@ export interface components {
             time: number;
         };
         /**
+         * EvaluationDocument
+         * @description Scores of one agent by one protocol.
+         */
+        EvaluationDocument: {
+            acting: components["schemas"]["Acting"];
+            /**
+             * Algorithm
+             * @description The method; None for the random policy.
+             */
+            algorithm: string | null;
+            /** Checkpoint Sha256 */
+            checkpoint_sha256?: string | null;
+            /**
+             * Checkpoint Step
+             * @description None for the random policy.
+             */
+            checkpoint_step: number | null;
+            /** Env */
+            env: string;
+            /** Episodes */
+            episodes: components["schemas"]["PlayedEpisode"][];
+            /** Frames Per Action */
+            frames_per_action: number;
+            /**
+             * Human Normalised
+             * @description 100 · (mean − random) / (human − random).
+             */
+            human_normalised: number | null;
+            /**
+             * Interval
+             * @description 95 % bootstrap interval of the mean; None for a single episode.
+             */
+            interval: [
+                number,
+                number
+            ] | null;
+            /** Mean */
+            mean: number;
+            /** Median */
+            median: number;
+            normalised_by?: components["schemas"]["NormalisedBy"] | null;
+            /** Not Normalised Because */
+            not_normalised_because?: string | null;
+            /** Protocol */
+            protocol: string;
+            /**
+             * Scores
+             * @description By number of the episode.
+             */
+            scores: number[];
+            /** Seed */
+            seed: number;
+            /**
+             * Standard Error
+             * @description Of the mean; None for a single episode.
+             */
+            standard_error: number | null;
+            starts?: components["schemas"]["StartsUsed"] | null;
+            /** Versions */
+            versions?: {
+                [key: string]: string;
+            };
+        };
+        /**
          * EventBatch
          * @description Events of one attempt, in order.
          */
@@ -1372,7 +1496,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["Checkpoint"] | components["schemas"]["Video"] | components["schemas"]["Evaluation"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["Checkpoint"] | components["schemas"]["Video"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["Evaluation"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
          * Facets
@@ -1791,6 +1915,22 @@ export interface components {
             mean_last_100: number | ("NaN" | "Infinity" | "-Infinity") | null;
         };
         /**
+         * NormalisedBy
+         * @description The published table whose random and human scores are 0 and 100.
+         */
+        NormalisedBy: {
+            /** Human */
+            human: number;
+            /** Protocol */
+            protocol: string;
+            /** Random */
+            random: number;
+            /** Source */
+            source: string;
+            /** Table */
+            table: string;
+        };
+        /**
          * OfferedCheckpoint
          * @description A checkpoint that the trainer may go on from; `id` is the file to download.
          */
@@ -1822,6 +1962,43 @@ export interface components {
             run_id: number;
             /** Step */
             step: number | null;
+        };
+        /**
+         * PlayedEpisode
+         * @description One episode of an evaluation.
+         */
+        PlayedEpisode: {
+            /**
+             * Ended
+             * @description cut off: by the protocol's cap or a limit of time.
+             * @enum {string}
+             */
+            ended: "over" | "cut off";
+            /**
+             * Frames
+             * @description Frames since the reset, with those before the agent took over.
+             */
+            frames: number;
+            /**
+             * Frames Before
+             * @description Frames before the agent took over: no-ops, or those of a start point.
+             */
+            frames_before: number;
+            /**
+             * Length
+             * @description The agent's decisions.
+             */
+            length: number;
+            /**
+             * Number
+             * @description Counts the episodes of an evaluation, from 0.
+             */
+            number: number;
+            /**
+             * Score
+             * @description Sum of the raw, unclipped rewards that count.
+             */
+            score: number;
         };
         /**
          * Preset
@@ -2373,6 +2550,26 @@ export interface components {
             versions: {
                 [key: string]: string;
             };
+        };
+        /**
+         * StartsUsed
+         * @description The set of start points that was played.
+         */
+        StartsUsed: {
+            /**
+             * Player
+             * @enum {string}
+             */
+            player: "human" | "agent";
+            /** Sha256 */
+            sha256: string;
+            /** Source */
+            source: string;
+            /**
+             * Starts
+             * @description How many points the set has.
+             */
+            starts: number;
         };
         /** Stopped */
         Stopped: {
