@@ -1385,7 +1385,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };

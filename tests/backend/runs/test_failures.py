@@ -1,5 +1,6 @@
 """Failures that several runs share."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import insert
@@ -12,7 +13,7 @@ FULL = "Out of memory: 16 GiB were not enough."
 MANY = 1_000
 
 
-def failed(session: Any, messages: list[str | None], **more: Any) -> None:
+def failed(session: Any, messages: Sequence[str | None], **more: Any) -> None:
     """Make a failed run of each message."""
     row = {"algorithm": "paac", "env": "CartPole-v1", "queue": "cpu", "config": {}, "total_steps": 1, "state": "failed"}
     rows = [{**row, "name": f"run {number}", "failure_message": each, **more} for number, each in enumerate(messages)]
