@@ -96,6 +96,8 @@ def main() -> None:
     parser.add_argument("--longest", type=float, default=1800, metavar="SECONDS", help="give up on a start after this")
     parser.add_argument("--folder", type=Path, help="where the clones go, one at a time (default: a temporary folder)")
     options = parser.parse_args()
+    # Where this was started in the background SIGINT is ignored, and what it starts would not hear Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     commits = [short_name(commit) for commit in options.commits]
     seconds: dict[str, list[float]] = {commit: [] for commit in commits}
     rows = [
