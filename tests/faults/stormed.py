@@ -13,6 +13,7 @@ from backend.embedded.up import WORKER_NAME
 from tests.faults.gusts import GUEST, WORKERS, Part
 from tests.installation import Installation
 from tests.journals import Journals
+from tests.processes import command_line
 
 # `arcadia up` stops its worker first, whose trainer may take its grace time.
 END_SECONDS = 90.0
@@ -148,7 +149,6 @@ def alive(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
 def _first(processes: Iterable[psutil.Process], words: str) -> psutil.Process | None:
     """Return the first whose command line has these words."""
     for process in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            if words in " ".join(process.cmdline()):
-                return process
+        if words in command_line(process):
+            return process
     return None
