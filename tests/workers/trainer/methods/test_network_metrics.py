@@ -40,8 +40,9 @@ class UntilMeasured(NullRun):
     ids=lambda kind: kind.__name__,
 )
 def test_a_method_reports_dead_units_and_the_spread_of_values(kind: type[TrainingConfig]) -> None:
-    small = {"num_actors": 1, "replay_frames": 5_000, "learning_starts": 100} if kind is GorilaConfig else {}
-    config = kind.model_validate({"env": "CartPole-v1", "activation": "relu", "total_steps": 200_000, **small})
+    few = {"num_actors": 1, "num_learners": 1, "num_agents": 2, "replay_frames": 5_000, "learning_starts": 100}
+    few = {name: value for name, value in few.items() if name in kind.model_fields}
+    config = kind.model_validate({"env": "CartPole-v1", "activation": "relu", "total_steps": 200_000, **few})
     run = UntilMeasured()
     METHODS[config.algorithm].train(config, run)
     assert run.measured[SPREAD] > 0
