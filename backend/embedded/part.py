@@ -75,7 +75,8 @@ class Part:
             self.returncode = returncode = await self._live_or_tell()
             if self._stopping.is_set():
                 return
-            if not self.started.is_set():
+            # One that was killed has not said that it cannot start.
+            if not self.started.is_set() and returncode >= 0:
                 self._output.say("arcadia", f"{self.name} {how_it_ended(returncode)} before it was ready")
                 self.died_at_birth.set()
                 return

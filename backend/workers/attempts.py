@@ -17,6 +17,10 @@ from backend.runs.notices import announce_run
 from backend.runs.states import ACTIVE, ENDED, after_release
 from workers.contract.worker_api import STALE_ATTEMPT, Claim, OfferedCheckpoint, Outcome, QueueName, Release
 
+# A worker reports what it holds as soon as it knows. Until then it has only this share of a lease, since the answer to
+# its claim may have been lost.
+UNHEARD = 1 / 4
+
 
 class StaleAttempt(Problem):
     """Another attempt has the run, or the run has ended."""
@@ -58,7 +62,7 @@ def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -
             state="starting",
             worker=worker,
             attempt=Run.attempt + 1,
-            lease_expires_at=utc_now() + timedelta(seconds=settings.lease_seconds),
+            lease_expires_at=utc_now() + timedelta(seconds=UNHEARD * settings.lease_seconds),
             state_reason=None,
             finished_at=None,
             steps_per_second=None,

@@ -1,7 +1,6 @@
 """Messages that come too often, workers that wake too late, a backend that is away."""
 
 import signal
-import time
 
 from celery import Celery
 

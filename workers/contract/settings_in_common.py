@@ -25,8 +25,9 @@ def unknown_settings(environment: Mapping[str, str]) -> str | None:
 
 
 def _told(name: str) -> str:
-    close = get_close_matches(name.upper(), NAMES, n=1)
-    return f"{name} is no setting of Arcadia{f'; did you mean {close[0]}?' if close else '.'}"
+    known = [each.removeprefix(PREFIX) for each in NAMES]
+    close = get_close_matches(name.upper().removeprefix(PREFIX), known, n=1)
+    return f"{name} is no setting of Arcadia{f'; did you mean {PREFIX}{close[0]}?' if close else '.'}"
 
 
 def in_one_word(token: SecretStr) -> SecretStr:

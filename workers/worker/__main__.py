@@ -115,16 +115,20 @@ def main() -> int:
 
     signals.worker_shutting_down.connect(on_shutdown)
     heartbeat.start()
-    threading.Thread(target=supervisor.recover, name="recover", daemon=True).start()
+    beginning = threading.Thread(target=supervisor.begin, name="begin", daemon=True)
+    beginning.start()
     log.info("Worker %s waits for %s runs from %s.", options.name, options.queue, settings.backend_url)
     worker.start()
+    # Celery calls Ctrl-C a failure.
+    status = 0 if supervisor.draining else int(worker.exitcode or 0)
+    supervisor.drain()
+    beginning.join()  # Celery has waited for what the doorbell began, but not for this
     heartbeat.close()
     try:
         client.goodbye()
     except BackendError as error:
         log.warning("Could not say goodbye: %s", error)
-    # Celery calls Ctrl-C a failure.
-    return 0 if supervisor.draining else int(worker.exitcode or 0)
+    return status
 
 
 if __name__ == "__main__":

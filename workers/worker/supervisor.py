@@ -54,6 +54,11 @@ class Supervisor:
         """Have the trainer save and stop, give its run back, and claim no other."""
         self.draining = True
 
+    def begin(self) -> None:
+        """Give back what an earlier life left behind, and train what waits before the doorbell first rings."""
+        self.recover()
+        self.look()
+
     def look(self) -> None:
         """Claim and train until no run waits."""
         with self._slot:

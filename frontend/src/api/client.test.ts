@@ -72,7 +72,10 @@ describe("a call", () => {
     const late = new AbortController();
     vi.spyOn(AbortSignal, "timeout").mockReturnValue(late.signal);
     vi.spyOn(globalThis, "fetch").mockImplementation(
-      (_, init) => new Promise((_resolve, reject) => init?.signal?.addEventListener("abort", () => reject(new Error("late")))),
+      (_, init) =>
+        new Promise((_resolve, reject) =>
+          init?.signal?.addEventListener("abort", () => reject(new Error("late"))),
+        ),
     );
     const asked = call("get", "/api/v1/runs", { signal: new AbortController().signal });
     late.abort();

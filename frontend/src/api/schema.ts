@@ -304,6 +304,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/run-failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Failures
+         * @description The failures that several runs share, over the whole list and not one page of it.
+         */
+        get: operations["list_failures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -857,6 +877,22 @@ export interface components {
             acknowledged: number;
         };
         /**
+         * Acting
+         * @description A way to choose actions.
+         */
+        Acting: {
+            /**
+             * Epsilon
+             * @description Share of random actions; for epsilon-greedy alone.
+             */
+            epsilon?: number | null;
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "sampled" | "greedy" | "epsilon-greedy" | "random";
+        };
+        /**
          * BrokerHealth
          * @description Whether Redis answers.
          */
@@ -1143,6 +1179,11 @@ export interface components {
             versions: {
                 [key: string]: string;
             } | null;
+            /**
+             * Warnings
+             * @description The newest warnings in the log of the latest attempt, oldest first; lists leave them out.
+             */
+            warnings: string[];
             /** Worker */
             worker: string | null;
         };
@@ -1309,8 +1350,49 @@ export interface components {
             /** Step */
             step: number;
         };
+        /** EvaluatedEpisode */
+        EvaluatedEpisode: {
+            /**
+             * Done
+             * @description How many episodes have ended, with this one.
+             */
+            done: number;
+            episode: components["schemas"]["PlayedEpisode"];
+            /**
+             * Episodes
+             * @description How many the evaluation has.
+             */
+            episodes: number;
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "evaluated_episode";
+            /**
+             * Seq
+             * @description Rises by one within an attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             */
+            time: number;
+        };
         /** Evaluation */
         Evaluation: {
+            /** @description Everything about the evaluation; None where an earlier version wrote the event. */
+            document?: components["schemas"]["EvaluationDocument"] | null;
             /**
              * Frames
              * @description Emulator frames so far.
@@ -1321,7 +1403,10 @@ export interface components {
              * @enum {string}
              */
             kind: "evaluation";
-            /** Returns */
+            /**
+             * Returns
+             * @description The document's scores.
+             */
             returns: number[];
             /**
              * Seq
@@ -1340,6 +1425,70 @@ export interface components {
             time: number;
         };
         /**
+         * EvaluationDocument
+         * @description Scores of one agent by one protocol.
+         */
+        EvaluationDocument: {
+            acting: components["schemas"]["Acting"];
+            /**
+             * Algorithm
+             * @description The method; None for the random policy.
+             */
+            algorithm: string | null;
+            /** Checkpoint Sha256 */
+            checkpoint_sha256?: string | null;
+            /**
+             * Checkpoint Step
+             * @description None for the random policy.
+             */
+            checkpoint_step: number | null;
+            /** Env */
+            env: string;
+            /** Episodes */
+            episodes: components["schemas"]["PlayedEpisode"][];
+            /** Frames Per Action */
+            frames_per_action: number;
+            /**
+             * Human Normalised
+             * @description 100 · (mean − random) / (human − random).
+             */
+            human_normalised: number | null;
+            /**
+             * Interval
+             * @description 95 % bootstrap interval of the mean; None for a single episode.
+             */
+            interval: [
+                number,
+                number
+            ] | null;
+            /** Mean */
+            mean: number;
+            /** Median */
+            median: number;
+            normalised_by?: components["schemas"]["NormalisedBy"] | null;
+            /** Not Normalised Because */
+            not_normalised_because?: string | null;
+            /** Protocol */
+            protocol: string;
+            /**
+             * Scores
+             * @description By number of the episode.
+             */
+            scores: number[];
+            /** Seed */
+            seed: number;
+            /**
+             * Standard Error
+             * @description Of the mean; None for a single episode.
+             */
+            standard_error: number | null;
+            starts?: components["schemas"]["StartsUsed"] | null;
+            /** Versions */
+            versions?: {
+                [key: string]: string;
+            };
+        };
+        /**
          * EventBatch
          * @description Events of one attempt, in order.
          */
@@ -1347,7 +1496,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["Checkpoint"] | components["schemas"]["Video"] | components["schemas"]["Evaluation"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["Checkpoint"] | components["schemas"]["Video"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["Evaluation"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
          * Facets
@@ -1404,6 +1553,19 @@ export interface components {
             message: string;
             /** Traceback */
             traceback: string | null;
+        };
+        /**
+         * FailureGroup
+         * @description A failure, and how many runs ended with it.
+         */
+        FailureGroup: {
+            /**
+             * Message
+             * @description Its first line; as the list's text, it finds the runs.
+             */
+            message: string;
+            /** Runs */
+            runs: number;
         };
         /**
          * FieldError
@@ -1753,6 +1915,22 @@ export interface components {
             mean_last_100: number | ("NaN" | "Infinity" | "-Infinity") | null;
         };
         /**
+         * NormalisedBy
+         * @description The published table whose random and human scores are 0 and 100.
+         */
+        NormalisedBy: {
+            /** Human */
+            human: number;
+            /** Protocol */
+            protocol: string;
+            /** Random */
+            random: number;
+            /** Source */
+            source: string;
+            /** Table */
+            table: string;
+        };
+        /**
          * OfferedCheckpoint
          * @description A checkpoint that the trainer may go on from; `id` is the file to download.
          */
@@ -1784,6 +1962,43 @@ export interface components {
             run_id: number;
             /** Step */
             step: number | null;
+        };
+        /**
+         * PlayedEpisode
+         * @description One episode of an evaluation.
+         */
+        PlayedEpisode: {
+            /**
+             * Ended
+             * @description cut off: by the protocol's cap or a limit of time.
+             * @enum {string}
+             */
+            ended: "over" | "cut off";
+            /**
+             * Frames
+             * @description Frames since the reset, with those before the agent took over.
+             */
+            frames: number;
+            /**
+             * Frames Before
+             * @description Frames before the agent took over: no-ops, or those of a start point.
+             */
+            frames_before: number;
+            /**
+             * Length
+             * @description The agent's decisions.
+             */
+            length: number;
+            /**
+             * Number
+             * @description Counts the episodes of an evaluation, from 0.
+             */
+            number: number;
+            /**
+             * Score
+             * @description Sum of the raw, unclipped rewards that count.
+             */
+            score: number;
         };
         /**
          * Preset
@@ -2075,6 +2290,11 @@ export interface components {
             versions: {
                 [key: string]: string;
             } | null;
+            /**
+             * Warnings
+             * @description The newest warnings in the log of the latest attempt, oldest first; lists leave them out.
+             */
+            warnings: string[];
             /** Worker */
             worker: string | null;
         };
@@ -2335,6 +2555,26 @@ export interface components {
             versions: {
                 [key: string]: string;
             };
+        };
+        /**
+         * StartsUsed
+         * @description The set of start points that was played.
+         */
+        StartsUsed: {
+            /**
+             * Player
+             * @enum {string}
+             */
+            player: "human" | "agent";
+            /** Sha256 */
+            sha256: string;
+            /** Source */
+            source: string;
+            /**
+             * Starts
+             * @description How many points the set has.
+             */
+            starts: number;
         };
         /**
          * StatedDifference
@@ -2706,6 +2946,8 @@ export interface operations {
             query: {
                 /** @description Cursor of the last answer to the same. */
                 after?: string | null;
+                /** @description Before each fork, draw what it went on from; not by time. */
+                ancestry?: boolean;
                 buckets?: number;
                 /** @description Where the x axis begins; seconds where it is time. */
                 from?: number;
@@ -2958,6 +3200,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Facets"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_failures: {
+        parameters: {
+            query?: {
+                /** @description Any of these. */
+                algorithm?: string[];
+                /** @description The archived runs instead of the others. */
+                archived?: boolean;
+                /** @description Any of these. */
+                env?: string[];
+                /** @description How many runs a failure must have ended. */
+                fewest?: number;
+                /** @description Any of these. */
+                state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];
+                /** @description All of these. */
+                tag?: string[];
+                /** @description In name, notes, tags, environment, failure, or the number. */
+                text?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailureGroup"][];
                 };
             };
             /** @description What was wrong, where, and what is right. */

@@ -78,7 +78,9 @@ def test_a_page_hears_of_a_launch_and_a_returning_page_fetches_again(server: Ser
         name, payload, number = next(notices(lines))
         assert (name, payload) == ("run.changed", {"run_id": run_id})
         assert number
-    with httpx.stream("GET", f"{server.address}/events", headers={"Last-Event-ID": number}, timeout=PATIENCE_SECONDS) as stream:
+    with httpx.stream(
+        "GET", f"{server.address}/events", headers={"Last-Event-ID": number}, timeout=PATIENCE_SECONDS
+    ) as stream:
         assert next(notices(stream.iter_lines()))[0] == "refetch"
 
 

@@ -12,7 +12,7 @@ from backend.config import Settings
 from backend.db import Database
 from backend.doorbell import Doorbell
 from backend.models import Run, Worker
-from backend.workers import sweeper as sweeper_module
+from backend.workers.attempts import conclude
 from backend.workers.sweeper import Sweeper
 from tests.factories import Api, started
 from tests.workers.waiting import wait_until
@@ -76,6 +76,20 @@ def test_a_silent_workers_run_goes_back_to_the_queue(api: Api, database: Databas
     assert log[-1]["message"] == "Worker w1 fell silent. Back in the queue, 1 of at most 5 times."
     assert doorbell.rings == [("cpu", run_id)]
     assert api.beat("w1", run={"id": run_id, "attempt": attempt}).status_code == 409
+
+
+def test_a_claim_whose_answer_was_lost_goes_back_to_the_queue_after_a_quarter_of_a_lease(
+    api: Api, database: Database, settings: Settings
+) -> None:
+    lost, heard = api.launch()["id"], api.launch()["id"]
+    assert api.claim("w1")["run_id"] == lost
+    api.beat("w1", run={"id": heard, "attempt": api.claim("w1")["attempt"]})
+    clock = Clock()
+    reaper, _ = sweeper(database, settings, clock)
+    for seconds in (0, 5, 10, 16):
+        clock.seconds = seconds
+        reaper.reap(utc_now() + timedelta(seconds=seconds))
+    assert [api.run(run_id)["state"] for run_id in (lost, heard)] == ["queued", "starting"]
 
 
 def test_what_the_user_wanted_holds_when_the_worker_falls_silent(
@@ -231,14 +245,13 @@ def test_a_run_that_cannot_be_taken_back_keeps_no_other_from_it(
     other, _ = api.running()
     for run_id in (stuck, other):
         expire(database, run_id)
-    conclude = sweeper_module.conclude
 
     def broken(session: Session, settings: Settings, run: Run, outcome: Outcome) -> None:
         if run.id == stuck:
             raise RuntimeError("this row is odd")
         conclude(session, settings, run, outcome)
 
-    monkeypatch.setattr(sweeper_module, "conclude", broken)
+    monkeypatch.setattr("backend.workers.sweeper.conclude", broken)
     clock = Clock()
     reaper, _ = sweeper(database, settings, clock)
     wait(reaper, clock, 40)

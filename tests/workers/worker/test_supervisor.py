@@ -13,9 +13,9 @@ import pytest
 from tests.workers.conftest import Slot, claim
 from tests.workers.waiting import wait_until
 from tests.workers.worker_api import Answer, WorkerApi, problem
-from workers.worker import supervisor
 from workers.worker.heartbeat import HELD_SECONDS
 from workers.worker.suspicion import UPLOAD_TRIES
+from workers.worker.trainer_process import TrainerProcess
 
 
 def alive(pid_file: Path) -> bool:
@@ -400,16 +400,15 @@ def test_a_run_that_cannot_be_given_back_does_not_hold_its_worker(api: WorkerApi
 def test_what_goes_wrong_in_the_worker_itself_is_told_and_the_next_run_is_trained(
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    started = supervisor.TrainerProcess
     tries: list[int] = []
 
-    def scarce(*arguments: Any) -> supervisor.TrainerProcess:
+    def scarce(*arguments: Any) -> TrainerProcess:
         tries.append(1)
         if len(tries) == 1:
             raise BlockingIOError("Resource temporarily unavailable")
-        return started(*arguments)
+        return TrainerProcess(*arguments)
 
-    monkeypatch.setattr(supervisor, "TrainerProcess", scarce)
+    monkeypatch.setattr("workers.worker.supervisor.TrainerProcess", scarce)
     api.claims += [claim(7), claim(8)]
     slot.look()
     slot.done()

@@ -1,13 +1,14 @@
 """A process on its leash: orders, endings, and that nothing of it is left."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.workers.waiting import wait_until
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from workers.worker.endings import ending_of_trainer
 from workers.worker.trainer_process import TrainerProcess
 
@@ -84,14 +85,20 @@ def test_the_program_leads_a_process_group_of_its_own(tmp_path: Path) -> None:
     assert int(group) != os.getpgid(0)
 
 
-def test_words_that_the_hosts_language_lacks_do_not_hold_the_trainer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("locale.getpreferredencoding", lambda *_: "ascii")
-    monkeypatch.setattr("locale.getencoding", lambda: "ascii")
-    words = "import sys; [sys.stderr.buffer.write(b'\\xe2\\x86\\x92' * 1000 + b'\\n') for _ in range(500)]"
-    process = start(tmp_path, words)
-    assert ended(process) == 0
+SPEAKS = """
+import sys
+from pathlib import Path
+from workers.worker.trainer_process import TrainerProcess
+words = "import sys; [sys.stderr.buffer.write(bytes([226, 134, 146]) * 1000 + bytes([10])) for _ in range(500)]"
+process = TrainerProcess([sys.executable, "-c", words], Path(sys.argv[1]))
+sys.exit(0 if process.wait(30) else 1)
+"""
+
+
+def test_words_that_the_hosts_language_lacks_do_not_hold_the_trainer(tmp_path: Path) -> None:
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(Path.cwd())}
+    command = [sys.executable, "-c", SPEAKS, str(tmp_path / "log")]
+    subprocess.run(command, env=os.environ | ascii_only, check=True, timeout=PATIENCE_SECONDS)
     assert (tmp_path / "log").stat().st_size == 500 * 3001
 
 

@@ -59,6 +59,13 @@ class SynchronousFields(TrainingConfig):
         "with sums over t_max = 5 steps; 1 is equations 10 and 11 as printed.",
         json_schema_extra=OPTIMISATION,
     )
+    centred_inputs: bool = Field(
+        default=False,
+        title="Centred inputs",
+        description="Update each layer below the heads as if its inputs had mean 0, so that what all states share "
+        "closes no filter for good (LeCun et al. 1998, section 4.3). The papers do not.",
+        json_schema_extra=OPTIMISATION,
+    )
 
     @property
     def initial_learning_rate(self) -> float:

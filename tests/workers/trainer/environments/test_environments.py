@@ -73,7 +73,8 @@ def test_the_row_after_an_end_is_fresh_and_opens_the_next_episode() -> None:
 
 
 def test_observations_received_are_not_overwritten_by_later_steps() -> None:
-    for batch in (GymnasiumEnvironments("CartPole-v1", 2, seed=1), AtariEnvironments("ALE/Pong-v5", 2, 1, 30, seed=1)):
+    pong = A3cConfig(env="ALE/Pong-v5", max_noops=30)
+    for batch in (GymnasiumEnvironments("CartPole-v1", 2, seed=1), AtariEnvironments(pong, 2, 1, 1)):
         batch.reset()
         batch.send(np.zeros(2, dtype=np.int64))
         first = batch.receive().observations

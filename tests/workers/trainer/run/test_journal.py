@@ -86,7 +86,11 @@ with Journal(Path(sys.argv[1])) as journal:
 
 def test_events_of_a_full_disk_are_written_whole_when_there_is_room_again(tmp_path: Path) -> None:
     shown = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(tmp_path)], check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+        [sys.executable, "-c", FULL_DISK, str(tmp_path)],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
     )
     size, whole_lines = shown.stdout.split()
     assert 0 < int(size) <= 300
