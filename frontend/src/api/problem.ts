@@ -44,7 +44,10 @@ export class UnreachableError extends Error {
 /** Something between answered in the server's place. */
 export class NotTheServerError extends UnreachableError {
   constructor() {
-    super(undefined, "Something else answered in the server's place. Is a proxy between that asks to sign in?");
+    super(
+      undefined,
+      "Something else answered in the server's place. Is a proxy between that asks to sign in?",
+    );
     this.name = "NotTheServerError";
   }
 }

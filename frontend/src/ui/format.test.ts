@@ -1,3 +1,4 @@
+import type { MetricValue } from "@/api/types";
 import { describe, expect, it } from "vitest";
 import { ago, bytes, duration, exact, measured, percent, plural, rate, score, short } from "./format";
 
@@ -87,7 +88,7 @@ it("writes sizes in powers of 1024", () => {
   expect(bytes(1536)).toBe("1.5 KiB");
 });
 
-it.each([
+it.each<[MetricValue | null, string, string]>([
   [681_574_400, "bytes", "650 MiB"],
   [1.2 * 2 ** 30, "bytes/s", "1.2 GiB/s"],
   ["NaN", "bytes", "NaN"],

@@ -61,7 +61,9 @@ describe("the bar over selected runs", () => {
     const dialog = await screen.findByRole("dialog", { name: "Stop 2 runs?" });
     act(() => move([2, 8, 9].map((id) => aRun({ id }))));
     await userEvent.click(within(dialog).getByRole("button", { name: "Stop 2 runs" }));
-    await waitFor(() => expect(server.asked.map(({ body }) => body)).toEqual([{ action: "stop", ids: [1, 2] }]));
+    await waitFor(() =>
+      expect(server.asked.map(({ body }) => body)).toEqual([{ action: "stop", ids: [1, 2] }]),
+    );
   });
 
   it("acts at once when nothing is skipped or lost", async () => {
