@@ -129,7 +129,7 @@ class Relay(threading.Thread):
                 raise BrokenSpoolError(f"an event names {path!r}, which is outside the run directory")
             try:
                 self._client.upload(self._run, self._attempt, kind, path, file)
-            except FileNotFoundError:
+            except (FileNotFoundError, NotADirectoryError):
                 return as_warning(event, f"{path} was replaced by newer ones before the backend could be given it.")
             except RefusedError as error:
                 return as_warning(event, f"The backend refused {path}: {error}")

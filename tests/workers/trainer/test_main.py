@@ -205,7 +205,7 @@ def test_an_error_while_training_is_reported_with_its_traceback(tmp_path: Path, 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_missing_gpu_is_a_failure_in_one_sentence(tmp_path: Path, start_trainer: StartTrainer) -> None:
-    status, _, errors = ended(start_trainer(*SHORT, "--set", "device=cuda"))
+    status, _, errors = ended(start_trainer(*SHORT[:-2], "--set", "device=cuda"))
     assert status == 1
     assert errors == "device is cuda, but this machine has no GPU that torch can use: choose auto or cpu\n"
     failed = read_events(tmp_path / "run")[-1]
