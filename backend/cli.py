@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from backend.config import Settings
 
 
+# Commands that are programs of the worker and the trainer.
+PROGRAMS = {"worker": "workers.worker", "train": "workers.trainer", "evaluate": "workers.trainer.evaluate"}
+
+
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
-    """Read the command line; arguments of `worker` and `train` are passed on unread."""
+    """Read the command line; arguments of other programs are passed on unread."""
     parser = argparse.ArgumentParser(prog="arcadia", description="Train game-playing agents and watch them learn.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     up = commands.add_parser("up", help="start everything on this machine")
@@ -35,7 +39,8 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
         command.add_argument("--data", type=Path, help="ARCADIA_DATA_DIR: where everything is kept")
     commands.add_parser("worker", help="start a worker (see arcadia worker --help)", add_help=False)
     commands.add_parser("train", help="train without any server (see arcadia train --help)", add_help=False)
-    if arguments[:1] in (["worker"], ["train"]):
+    commands.add_parser("evaluate", help="say what an agent is worth (see arcadia evaluate --help)", add_help=False)
+    if arguments[:1] and arguments[0] in PROGRAMS:
         return argparse.Namespace(command=arguments[0], rest=arguments[1:])
     return parser.parse_args(arguments)
 
@@ -119,11 +124,11 @@ def restore(settings: Settings, folder: Path) -> int:
 def main() -> int:
     """Run a command."""
     options = parse_arguments(sys.argv[1:])
-    if options.command != "train":
+    if options.command not in ("train", "evaluate"):
         # What is kept is for its owner alone.
         os.umask(0o077)
-    if options.command in ("worker", "train"):
-        become("workers.worker" if options.command == "worker" else "workers.trainer", options.rest)
+    if options.command in PROGRAMS:
+        become(PROGRAMS[options.command], options.rest)
     commands: dict[str, Callable[[Settings], int]] = {
         "up": start_all,
         "backend": serve,

@@ -112,6 +112,10 @@ def _progress(_session: Session, run: Run, _attempt: Attempt, event: ev.Progress
     run.steps_per_second, run.seconds_left = event.steps_per_second, event.seconds_left
 
 
+def _await_the_whole(_session: Session, _run: Run, _attempt: Attempt, _event: ev.EvaluatedEpisode) -> None:
+    """Keep nothing of a single episode: the evaluation that follows has them all."""
+
+
 def _end(_session: Session, _run: Run, attempt: Attempt, event: ev.Stopped | ev.Finished | ev.Failed) -> None:
     """Keep how the trainer ended. The run changes state when its worker gives it back or falls silent."""
     attempt.outcome = event.kind
@@ -134,6 +138,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Session, Run, Attempt, Any], None]] = 
     ev.Progress: _progress,
     ev.Checkpoint: _checkpoint,
     ev.Video: keep_video,
+    ev.EvaluatedEpisode: _await_the_whole,
     ev.Evaluation: keep_evaluation,
     ev.Stopped: _end,
     ev.Finished: _end,

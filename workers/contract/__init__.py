@@ -4,6 +4,8 @@ config, presets, games  what a run may be configured as
 spaces                  the actions of an environment
 layout                  where files lie in a run directory
 events                  what a trainer reports
+protocols               how an agent is evaluated
+published               the papers' numbers
 metrics                 what its metrics are called
 worker_api              what a worker and the backend say to each other
 """

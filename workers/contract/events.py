@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
+from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from workers.contract.values import Count, Integer, Message, Ordinal, SmallCount, Text, Traceback
 
 # A line of the event file must fit into a request, whose largest body is of 4 MB.
@@ -113,9 +114,19 @@ class Video(_Event):
     seconds: float
 
 
+class EvaluatedEpisode(_Event):
+    kind: Literal["evaluated_episode"] = "evaluated_episode"
+    episode: PlayedEpisode
+    done: Count = Field(description="How many episodes have ended, with this one.")
+    episodes: Count = Field(description="How many the evaluation has.")
+
+
 class Evaluation(_Event):
     kind: Literal["evaluation"] = "evaluation"
-    returns: list[float]
+    returns: list[float] = Field(description="The document's scores.")
+    document: EvaluationDocument | None = Field(
+        default=None, description="Everything about the evaluation; None where an earlier version wrote the event."
+    )
 
 
 class Stopped(_Event):
@@ -134,7 +145,18 @@ class Failed(_Event):
 
 
 Event = Annotated[
-    Started | Metrics | Log | Roles | Progress | Checkpoint | Video | Evaluation | Stopped | Finished | Failed,
+    Started
+    | Metrics
+    | Log
+    | Roles
+    | Progress
+    | Checkpoint
+    | Video
+    | EvaluatedEpisode
+    | Evaluation
+    | Stopped
+    | Finished
+    | Failed,
     Field(discriminator="kind"),
 ]
 

@@ -3,7 +3,9 @@
 import difflib
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator
 
 # atari: 4 stacked grey frames of the emulator. vector: readings. pixels: pictures of other environments.
 EnvironmentKind = Literal["atari", "vector", "pixels"]
@@ -127,6 +129,24 @@ ENVIRONMENTS: dict[str, Environment] = {
         *MAZES,
     )
 }
+
+
+def known(env: str) -> str:
+    """Return the id of an environment, or refuse one that is not there and name close ones."""
+    if env in ENVIRONMENTS:
+        return env
+    close = close_to(env)
+    hint = f"did you mean {', '.join(close)}?" if close else "use one such as ALE/Pong-v5 or CartPole-v1"
+    raise ValueError(f"unknown environment {env[:80]!r}: {hint}")
+
+
+EnvironmentId = Annotated[str, AfterValidator(known)]
+
+
+def id_of(name: str) -> str:
+    """Return the id of an environment that may be named shortly, as pong, ms_pacman or CartPole."""
+    short = {_bare(env): env for env in ENVIRONMENTS}
+    return known(short.get(_bare(name).replace("_", ""), name))
 
 
 def close_to(env: str) -> list[str]:

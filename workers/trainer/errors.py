@@ -8,6 +8,12 @@ TrainerError
 ├── SharedMemoryError        the host has too little shared memory
 ├── TooManyAgentsError       the system allows too few open files
 ├── CheckpointError          a checkpoint cannot be read or written
+├── RequestError             the command line asks for what cannot be evaluated
+├── NoCheckpointError        there is no checkpoint that can be evaluated
+├── MissingGameError         this installation has no ROM of the game
+├── ActingError              the agent cannot act as was asked for
+├── StartsError              a set of start points cannot be used or made
+├── StartPointError          a start point leads to another screen than the stored one
 ├── ClusterError             Ray cannot be started or joined
 ├── ActorFailed              a process was killed or ended early
 │   └── ActorCrashed         a process raised an exception, which is a bug

@@ -5,7 +5,8 @@ from typing import Any, ClassVar, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from workers.contract.games import ENVIRONMENTS, ActionKind, Environment, close_to
+from workers.contract.games import ENVIRONMENTS, ActionKind, Environment, known
+from workers.contract.protocols.acting import SAMPLED, Acting
 from workers.contract.thinning import FEWEST_KEPT, USUALLY_KEPT
 
 Device = Literal["auto", "cpu", "cuda"]
@@ -230,6 +231,8 @@ class TrainingConfig(BaseModel):
     action_kinds: ClassVar[tuple[ActionKind, ...]] = ("discrete",)
     # Whether `auto` may choose bfloat16, which does not pay for networks that read one state at a time.
     auto_bfloat16: ClassVar[bool] = True
+    # How its agents act in an evaluation unless told otherwise, as in its paper.
+    usual_acting: ClassVar[Acting] = SAMPLED
     # Fields that change the shape of the weights: a checkpoint fits only a run with the same values.
     shape_fields: ClassVar[tuple[str, ...]] = (
         "algorithm",
@@ -242,11 +245,7 @@ class TrainingConfig(BaseModel):
     @classmethod
     def env_can_be_learnt(cls, env: str) -> str:
         """Refuse unknown ids, naming close ones, and environments that the method cannot act in."""
-        environment = ENVIRONMENTS.get(env)
-        if environment is None:
-            close = close_to(env)
-            hint = f"did you mean {', '.join(close)}?" if close else "use one such as ALE/Pong-v5 or CartPole-v1"
-            raise ValueError(f"unknown environment {env[:80]!r}: {hint}")
+        environment = ENVIRONMENTS[known(env)]
         if not cls.can_act_in(environment):
             raise PydanticCustomError(
                 UNFIT_ENVIRONMENT,

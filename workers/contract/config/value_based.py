@@ -2,17 +2,20 @@
 
 from abc import ABC, abstractmethod
 from math import isclose
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field, ValidationInfo, field_validator
 
 from workers.contract.config.fields import EXPLORATION, OPTIMISATION, TrainingConfig
+from workers.contract.protocols.acting import EPSILON_GREEDY, Acting
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 
 class ActionValueConfig(TrainingConfig, ABC):
     """The configuration of a method that learns Q(s, a)."""
+
+    usual_acting: ClassVar[Acting] = EPSILON_GREEDY
 
     @property
     @abstractmethod

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from workers.trainer.networks.gradients import gradient_of
 
 Cells = tuple[Tensor, Tensor]
-"""h and c, each (1, cells)."""
+"""h and c, each (1, cells), or with a row for each of several environments."""
 
 
 class Lstm(nn.Module):
@@ -29,12 +29,16 @@ class Lstm(nn.Module):
         """Return h (t, cells) after each of t successive steps, and the last h and c."""
         steps = []
         for x in features.split(1):
-            gates, g = self.gates(x, before[0])
-            o, i, f = gates.chunk(3, dim=1)
-            c = f * before[1] + i * g
-            before = (o * c.tanh(), c)
+            before = self.step(x, before)
             steps.append(before[0])
         return torch.cat(steps), before
+
+    def step(self, x: Tensor, before: Cells) -> Cells:
+        """Return h and c after one step, in one environment or in each of several, a row each."""
+        gates, g = self.gates(x, before[0])
+        o, i, f = gates.chunk(3, dim=1)
+        c = f * before[1] + i * g
+        return o * c.tanh(), c
 
     def gates(self, x: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
         """Return o, i and f side by side, and g."""

@@ -1,6 +1,6 @@
 """Players load a checkpoint's weights and choose actions as the method did in training."""
 
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ from workers.trainer.environments.environments import Observations
 from workers.trainer.learning.exploration import EpsilonGreedy
 from workers.trainer.learning.policies import Policy, policy_over
 from workers.trainer.networks import networks
-from workers.trainer.networks.agents import Agent
+from workers.trainer.networks.agents import Agent, Memory
 from workers.trainer.networks.networks import ActionValues, ActorCritic
 from workers.trainer.run.run import TrainingState
 
@@ -23,7 +23,28 @@ Action = int | NDArray[np.float32]
 """The number of a discrete action, or the numbers of a continuous one."""
 
 
-class Player(Protocol):
+# policy: the numbers of a policy's head. values: Q(s, a) of each action.
+Learnt = Literal["policy", "values"]
+
+
+class SideBySide(Protocol):
+    """Tells what a network says of several episodes that are played side by side."""
+
+    @property
+    def learnt(self) -> Learnt:
+        """What the network's numbers are."""
+        ...
+
+    def memory_of(self, episodes: int) -> Memory:
+        """Return the memory with which so many episodes begin, a row each."""
+        ...
+
+    def numbers(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
+        """Return the network's numbers and the new memory, a row for each episode."""
+        ...
+
+
+class Player(SideBySide, Protocol):
     """Chooses the actions of one episode."""
 
     def act(self, observation: Observations) -> Action:
@@ -34,17 +55,29 @@ class Player(Protocol):
 class PolicyPlayer:
     """Draws actions from the policy, as in training."""
 
+    learnt: Learnt = "policy"
+
     def __init__(self, network: ActorCritic, policy: Policy) -> None:
         self._network, self._policy = network, policy
 
     @torch.no_grad()
     def act(self, observation: Observations) -> Action:
         numbers, _ = self._network(_batch(observation))
-        return _action(self._policy.sample(numbers))
+        return action_of(self._policy.sample(numbers))
+
+    def memory_of(self, episodes: int) -> Memory:  # noqa: ARG002
+        return ()
+
+    @torch.no_grad()
+    def numbers(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
+        numbers, _ = self._network(observations)
+        return numbers, memory
 
 
 class AgentPlayer:
     """Draws actions from an agent's policy, and carries its LSTM memory through the episode."""
+
+    learnt: Learnt = "policy"
 
     def __init__(self, agent: Agent, policy: Policy) -> None:
         self._agent, self._policy, self._memory = agent, policy, agent.blank
@@ -52,11 +85,20 @@ class AgentPlayer:
     @torch.no_grad()
     def act(self, observation: Observations) -> Action:
         numbers, _, self._memory = self._agent(_batch(observation), self._memory)
-        return _action(self._policy.sample(numbers))
+        return action_of(self._policy.sample(numbers))
+
+    def memory_of(self, episodes: int) -> Memory:
+        return tuple((h.repeat(episodes, 1), c.repeat(episodes, 1)) for h, c in self._agent.blank)
+
+    @torch.no_grad()
+    def numbers(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
+        return self._agent.step(observations, memory)
 
 
 class ValuePlayer:
     """Takes the action of the highest value, or with probability ε a random one."""
+
+    learnt: Learnt = "values"
 
     def __init__(self, network: ActionValues, epsilon: float, seed: int) -> None:
         self._network = network
@@ -64,7 +106,14 @@ class ValuePlayer:
 
     @torch.no_grad()
     def act(self, observation: Observations) -> Action:
-        return _action(self._explore(self._network(_batch(observation))))
+        return action_of(self._explore(self._network(_batch(observation))))
+
+    def memory_of(self, episodes: int) -> Memory:  # noqa: ARG002
+        return ()
+
+    @torch.no_grad()
+    def numbers(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
+        return self._network(observations), memory
 
 
 def play_policy(
@@ -93,5 +142,6 @@ def _batch(observation: Observations) -> Tensor:
     return torch.from_numpy(observation).unsqueeze(0)
 
 
-def _action(batch: Tensor) -> Action:
+def action_of(batch: Tensor) -> Action:
+    """Return the action of a batch of one."""
     return int(batch) if batch.dtype is torch.int64 else np.asarray(batch[0], dtype=np.float32)

@@ -1,0 +1,39 @@
+"""Checkpoints of fresh networks, with weights that make them act."""
+
+from pathlib import Path
+
+import torch
+
+from workers.contract.config import RunConfig
+from workers.contract.protocols import EvaluationProtocol
+from workers.contract.protocols.acting import Acting
+from workers.trainer.environments import own_environment
+from workers.trainer.evaluation import subjects
+from workers.trainer.evaluation.subjects import Subject
+from workers.trainer.networks import agents, networks
+from workers.trainer.run import checkpoints
+from workers.trainer.run.run import TrainingState, prefixed
+
+
+def write(directory: Path, config: RunConfig, step: int = 5) -> str:
+    """Write a checkpoint of a fresh network and return its file."""
+    torch.manual_seed(0)
+    shape, actions = own_environment.interface(config)
+    network: torch.nn.Module
+    if config.algorithm == "a3c":
+        network = agents.build(config, shape, actions)
+    elif config.algorithm == "gorila":
+        network = networks.build_action_values(config, shape, actions)
+    else:
+        network = networks.build(config, shape, actions)
+    # A fresh network says nearly the same of every state; this one does not.
+    tensors = {name: 3 * tensor for name, tensor in network.state_dict().items()}
+    return checkpoints.write(directory, TrainingState(step, 4 * step, prefixed("network", tensors)), config, {}).file
+
+
+def subject(
+    directory: Path, config: RunConfig, protocol: EvaluationProtocol, acting: Acting | None = None
+) -> Subject:
+    """Return the agent of a fresh network."""
+    write(directory, config)
+    return subjects.agent_subject(*subjects.read(directory, None), protocol, acting)

@@ -1,0 +1,158 @@
+"""Every protocol scores as a literal loop over the emulator does, frame by frame."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tests.workers.trainer.evaluation import literal, made_checkpoint
+from tests.workers.trainer.evaluation.literal import Result
+from workers.contract.config import A3cConfig, GorilaConfig, PaacConfig
+from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
+from workers.contract.protocols.acting import GREEDY, Acting
+from workers.contract.protocols.document import PlayedEpisode
+from workers.trainer.evaluation import openings, starts, subjects
+from workers.trainer.evaluation.playing import LANES, Trail, play
+from workers.trainer.evaluation.subjects import Subject
+
+SEED = 3
+
+
+def results(
+    subject: Subject, protocol: EvaluationProtocol, numbers: list[int], begin: openings.Open | None = None
+) -> list[Result]:
+    """Play episodes by the player of the product."""
+    episodes = [
+        one.episode for one in play(subject, protocol, SEED, numbers, begin or openings.opening(protocol, None))
+    ]
+    ordered: list[PlayedEpisode] = sorted(episodes, key=lambda episode: numbers.index(episode.number))
+    return [Result(int(e.score), e.frames, e.length) for e in ordered]
+
+
+def uniformly(seed: int, actions: int) -> Callable[[literal.Screen], int]:
+    """Choose as the random policy does."""
+    random = np.random.default_rng(seed)
+    return lambda _: int(random.integers(actions))
+
+
+@pytest.mark.parametrize(("game", "actions"), [("breakout", 4), ("seaquest", 18)])
+@pytest.mark.parametrize("name", ["no-op-5min", "no-op-30min"])
+def test_noop_starts_score_as_the_literal_loop(name: str, game: str, actions: int) -> None:
+    protocol = PROTOCOLS[name]
+    subject = subjects.random_subject(f"ALE/{game.title()}-v5", protocol)
+    literally = []
+    for number in range(3):
+        drawn = openings.draws(protocol, SEED, number)
+        assert 1 <= drawn.noops <= 30
+        begun = literal.after_noops(game, drawn.emulator_seed, drawn.noops)
+        choose = uniformly(drawn.acting_seed, actions)
+        literally.append(literal.play(begun, protocol.cap_frames or 0, frames_per_action=6, choose=choose))
+    assert results(subject, protocol, [0, 1, 2]) == literally
+    assert len({result.frames for result in literally}) == 3
+
+
+@pytest.mark.parametrize("cap", [401, 402])
+def test_the_cap_counts_noops_and_ends_an_episode_within_a_decision(cap: int) -> None:
+    protocol = replace(PROTOCOLS["no-op-5min"], cap_frames=cap)
+    subject = subjects.random_subject("ALE/Pong-v5", protocol)
+    (one,) = play(subject, protocol, SEED, [0], openings.opening(protocol, None))
+    drawn = openings.draws(protocol, SEED, 0)
+    assert one.episode.frames_before == drawn.noops
+    assert (one.episode.frames, one.episode.ended) == (cap, "cut off")
+    begun = literal.after_noops("pong", drawn.emulator_seed, drawn.noops)
+    expected = literal.play(begun, cap, 6, uniformly(drawn.acting_seed, 6))
+    assert Result(int(one.episode.score), one.episode.frames, one.episode.length) == expected
+
+
+def test_an_agent_sees_and_does_what_the_literal_loop_does(tmp_path: Path) -> None:
+    protocol = replace(PROTOCOLS["no-op-5min"], cap_frames=2000)
+    config = PaacConfig(env="ALE/Breakout-v5", seed=1)
+    subject = made_checkpoint.subject(tmp_path, config, protocol, GREEDY)
+    seen: list[literal.Screen] = []
+
+    def greedily(screens: literal.Screen) -> int:
+        seen.append(screens)
+        batch = torch.from_numpy(np.stack([screens] * LANES))
+        return int(subject.player.numbers(batch, ())[0][0].argmax())
+
+    drawn = openings.draws(protocol, SEED, 0)
+    begun = literal.after_noops("breakout", drawn.emulator_seed, drawn.noops)
+    expected = literal.play(begun, 2000, frames_per_action=4, choose=greedily)
+    assert results(subject, protocol, [0]) == [expected]
+    assert len(seen) == expected.length > 100
+
+
+def random_trails(game: str, episodes: int) -> list[Trail]:
+    """Record the random policy's play."""
+    protocol = replace(PROTOCOLS["no-op-30min"], cap_frames=1500)
+    subject = subjects.random_subject(game, protocol)
+    played = play(subject, protocol, SEED, range(episodes), openings.opening(protocol, None))
+    return [one.trail for one in played if one.trail]
+
+
+@pytest.mark.parametrize("name", ["human-starts", "agent-starts"])
+def test_starts_score_as_the_literal_loop_with_the_agents_own_points_alone(name: str) -> None:
+    env, protocol = "ALE/Seaquest-v5", replace(PROTOCOLS[name], cap_frames=1600)
+    assert protocol.starts_from
+    points = starts.cut(env, random_trails(env, 4), 6, seed=1, player=protocol.starts_from, source="the random policy")
+    literally, points_before = [], 0
+    for number, start in enumerate(points.starts):
+        begun = literal.at_start_point("seaquest", start.seed, start.actions)
+        points_before += begun.score
+        choose = uniformly(openings.draws(protocol, SEED, number).acting_seed, 18)
+        literally.append(literal.play(begun, 1600, 6, choose, own_points_only=True))
+    assert points_before > 0
+    assert 1600 in {result.frames for result in literally}  # with the frames before the start
+    subject = subjects.random_subject(env, protocol)
+    assert results(subject, protocol, list(range(6)), openings.opening(protocol, points)) == literally
+
+
+def test_plain_episodes_score_as_gymnasiums_own_loop() -> None:
+    import gymnasium
+
+    protocol = PROTOCOLS["episodes"]
+    literally = []
+    for number in range(10):
+        drawn = openings.draws(protocol, SEED, number)
+        env, choose, score, over = gymnasium.make("CartPole-v1"), np.random.default_rng(drawn.acting_seed), 0.0, False
+        env.reset(seed=drawn.emulator_seed)
+        while not over:
+            _, reward, terminated, truncated, _ = env.step(int(choose.integers(2)))
+            score, over = score + float(reward), terminated or truncated
+        literally.append(Result(int(score), int(score), int(score)))
+    assert results(subjects.random_subject("CartPole-v1", protocol), protocol, list(range(10))) == literally
+
+
+@pytest.mark.parametrize(
+    ("config", "acting"),
+    [
+        (PaacConfig(env="ALE/Breakout-v5"), None),
+        (GorilaConfig(env="ALE/Breakout-v5"), None),
+        (A3cConfig(env="Arcadia/Catch-v0", lstm_units=8), None),
+        (A3cConfig(env="Arcadia/Target-v0", lstm_units=8), GREEDY),
+    ],
+    ids=["policy", "values", "memory", "continuous"],
+)
+def test_a_score_does_not_depend_on_what_else_is_played(
+    config: PaacConfig | GorilaConfig | A3cConfig, acting: Acting | None, tmp_path: Path
+) -> None:
+    atari = config.environment.kind == "atari"
+    protocol = replace(PROTOCOLS["no-op-5min"], cap_frames=600) if atari else PROTOCOLS["episodes"]
+    subject = made_checkpoint.subject(tmp_path, config, protocol, acting)
+    numbers = list(range(LANES + 3))
+    together = results(subject, protocol, numbers)
+    assert together == results(subject, protocol, numbers)
+    alone = [results(subject, protocol, [number])[0] for number in (0, 5, LANES + 2)]
+    assert alone == [together[number] for number in (0, 5, LANES + 2)]
+
+
+def test_an_agent_with_cells_forgets_where_an_episode_ends(tmp_path: Path) -> None:
+    """Episode 8 follows episode 0 in its lane; alone it begins with a blank memory."""
+    protocol = PROTOCOLS["episodes"]
+    subject = made_checkpoint.subject(tmp_path, A3cConfig(env="CartPole-v1", lstm_units=8), protocol)
+    assert results(subject, protocol, [0, LANES])[1] == results(subject, protocol, [LANES])[0]
+    said = subject.player.numbers(torch.zeros(LANES, 4), subject.player.memory_of(LANES))[1]
+    assert said[0][0].abs().sum() > 0  # it does remember something

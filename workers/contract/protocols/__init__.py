@@ -1,0 +1,17 @@
+"""The protocols by which agents are evaluated: one file and one line each. docs/extending.md has the recipe."""
+
+from workers.contract.protocols.agent_starts import AGENT_STARTS
+from workers.contract.protocols.episodes import EPISODES
+from workers.contract.protocols.human_starts import HUMAN_STARTS
+from workers.contract.protocols.no_op_5min import NO_OP_5MIN
+from workers.contract.protocols.no_op_30min import NO_OP_30MIN
+from workers.contract.protocols.protocol import EvaluationProtocol as EvaluationProtocol
+
+PROTOCOLS: dict[str, EvaluationProtocol] = {
+    protocol.name: protocol for protocol in (NO_OP_5MIN, NO_OP_30MIN, HUMAN_STARTS, AGENT_STARTS, EPISODES)
+}
+
+
+def fitting(atari: bool) -> list[str]:
+    """Name the protocols for Atari games, or for all other environments."""
+    return [protocol.name for protocol in PROTOCOLS.values() if protocol.plays_atari == atari]

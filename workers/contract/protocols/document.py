@@ -1,0 +1,70 @@
+"""What an evaluation found: the document that `arcadia evaluate --json` prints and that its last event carries."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from workers.contract.protocols.acting import Acting
+from workers.contract.protocols.protocol import StartPlayer
+from workers.contract.values import Count, Text
+
+
+class _Part(BaseModel):
+    # NaN and infinity are values: they travel as the strings "NaN", "Infinity" and "-Infinity".
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
+
+
+class PlayedEpisode(_Part):
+    """One episode of an evaluation."""
+
+    number: Count = Field(description="Counts the episodes of an evaluation, from 0.")
+    score: float = Field(description="Sum of the raw, unclipped rewards that count.")
+    frames: Count = Field(description="Frames since the reset, with those before the agent took over.")
+    frames_before: Count = Field(description="Frames before the agent took over: no-ops, or those of a start point.")
+    length: Count = Field(description="The agent's decisions.")
+    ended: Literal["over", "cut off"] = Field(description="cut off: by the protocol's cap or a limit of time.")
+
+
+class NormalisedBy(_Part):
+    """The published table whose random and human scores are 0 and 100."""
+
+    source: Text
+    table: Text
+    protocol: Text
+    random: float
+    human: float
+
+
+class StartsUsed(_Part):
+    """The set of start points that was played."""
+
+    player: StartPlayer
+    sha256: Text
+    starts: Count = Field(description="How many points the set has.")
+    source: Text
+
+
+class EvaluationDocument(_Part):
+    """Scores of one agent by one protocol."""
+
+    protocol: Text
+    env: Text
+    algorithm: Text | None = Field(description="The method; None for the random policy.")
+    checkpoint_step: Count | None = Field(description="None for the random policy.")
+    checkpoint_sha256: Text | None = None
+    acting: Acting
+    seed: Count
+    frames_per_action: Count
+    starts: StartsUsed | None = None
+    scores: list[float] = Field(description="By number of the episode.")
+    mean: float
+    median: float
+    standard_error: float | None = Field(description="Of the mean; None for a single episode.")
+    interval: tuple[float, float] | None = Field(
+        description="95 % bootstrap interval of the mean; None for a single episode."
+    )
+    human_normalised: float | None = Field(description="100 · (mean − random) / (human − random).")
+    normalised_by: NormalisedBy | None = None
+    not_normalised_because: Text | None = None
+    episodes: list[PlayedEpisode]
+    versions: dict[Text, Text] = Field(default_factory=dict)

@@ -1,0 +1,37 @@
+"""What a protocol is: how an agent is evaluated, so that its score compares with other scores of the same protocol."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+# no-ops: the agent takes over after a random number of frames without action. starts: it takes over where stored play
+# was cut. plain: the environment's own beginning.
+Opening = Literal["no-ops", "starts", "plain"]
+# Whose play start points were cut from.
+StartPlayer = Literal["human", "agent"]
+
+
+@dataclass(frozen=True)
+class EvaluationProtocol:
+    """A way to evaluate an agent; a score belongs to it and compares only with others of its name."""
+
+    name: str
+    title: str
+    # What happens, for the user.
+    sentence: str
+    # Which paper has it, and where.
+    source: str
+    opening: Opening
+    # How many episodes unless told otherwise; with start points, how many a set should have.
+    episodes: int
+    # The fewest and the most frames without action before the agent takes over.
+    noops: tuple[int, int] | None = None
+    # Frames after which an episode is cut off, counted from the reset, so with those before the agent takes over.
+    cap_frames: int | None = None
+    # Whether points made before the agent takes over are left out of its score.
+    own_points_only: bool = False
+    starts_from: StartPlayer | None = None
+
+    @property
+    def plays_atari(self) -> bool:
+        """Whether it is for Atari games; otherwise it is for all other environments."""
+        return self.opening != "plain"

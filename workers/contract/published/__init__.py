@@ -1,0 +1,67 @@
+"""Numbers that the papers publish, with their source, table and protocol in each row.
+
+gorila_scores      Gorila, tables 3 and 4: scores of random, human, DQN and Gorila in 49 games
+gorila_normalised  Gorila, tables 1 and 2: the same in percent
+paac_scores        PAAC, table 1
+ga3c_scores        GA3C, table 3
+ga3c_speed         GA3C, table 2: predictions a second
+a3c_summary        A3C, table 1: mean and median over 57 games, human-normalised
+a3c_speedup        A3C, table 2: how much faster more threads train
+
+`protocol` is the name of one of `workers.contract.protocols` where the paper evaluated so; otherwise it says in words
+what the paper did. Numbers stand as they are printed.
+"""
+
+import csv
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from workers.contract.published.rows import (
+    NormalisedScore,
+    PredictionSpeed,
+    Row,
+    Score,
+    Speedup,
+    Summary,
+)
+
+HERE = Path(__file__).parent
+SomeRow = TypeVar("SomeRow", bound=Row)
+
+SCORES = ("gorila_scores", "paac_scores", "ga3c_scores")
+
+
+def _read(table: str, kind: type[SomeRow]) -> tuple[SomeRow, ...]:
+    with (HERE / f"{table}.csv").open(newline="", encoding="utf-8") as file:
+        return tuple(kind.model_validate(row) for row in csv.DictReader(file))
+
+
+@cache
+def scores() -> tuple[Score, ...]:
+    """Every published score of a game."""
+    return tuple(row for table in SCORES for row in _read(table, Score))
+
+
+@cache
+def normalised_scores() -> tuple[NormalisedScore, ...]:
+    """Every published score in percent."""
+    return _read("gorila_normalised", NormalisedScore)
+
+
+@cache
+def summaries() -> tuple[Summary, ...]:
+    """Means and medians over many games."""
+    return _read("a3c_summary", Summary)
+
+
+@cache
+def speedups() -> tuple[Speedup, ...]:
+    """How much faster more threads train."""
+    return _read("a3c_speedup", Speedup)
+
+
+@cache
+def prediction_speeds() -> tuple[PredictionSpeed, ...]:
+    """Predictions a second by system and network."""
+    return _read("ga3c_speed", PredictionSpeed)

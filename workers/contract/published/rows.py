@@ -1,0 +1,65 @@
+"""What the rows of the published tables hold."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from workers.contract.games import EnvironmentId
+
+
+class Row(BaseModel):
+    """Where a number was published, and how it was measured."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source: str = Field(min_length=1, description="The paper.")
+    table: str = Field(pattern=r"^table \d$")
+    protocol: str = Field(min_length=1, description="A protocol's name, or in words what the paper did.")
+
+
+class Score(Row):
+    """A player's score in a game."""
+
+    game: str = Field(description="As the paper writes it.")
+    env: EnvironmentId
+    player: str = Field(description="random, human, or an agent.")
+    score: float = Field(allow_inf_nan=False)
+
+
+class NormalisedScore(Row):
+    """An agent's score in percent of another player's, random being 0."""
+
+    game: str
+    env: EnvironmentId
+    player: str
+    normalised_by: Literal["human", "DQN"]
+    percent: float = Field(allow_inf_nan=False)
+
+
+class Summary(Row):
+    """A method's human-normalised score over 57 games."""
+
+    method: str
+    training_time: str
+    mean_percent: float
+    median_percent: float
+
+
+class Speedup(Row):
+    """How many times faster so many threads reach a score than one."""
+
+    method: str
+    threads: int = Field(ge=1)
+    speedup: float = Field(gt=0)
+
+
+class PredictionSpeed(Row):
+    """Predictions a second of A3C on a CPU and of GA3C on a GPU."""
+
+    system: Literal["I", "II", "III"]
+    network: str
+    a3c_pps: float = Field(gt=0)
+    ga3c_pps: float = Field(gt=0)
+    speedup: float = Field(gt=0)
+    cpu_percent: float = Field(ge=0, le=100)
+    gpu_percent: float = Field(ge=0, le=100)

@@ -1,0 +1,68 @@
+"""`arcadia evaluate`: play a checkpoint's agent, or the random policy, by a protocol and say what it is worth."""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import nullcontext
+
+from workers.trainer.errors import TrainerError
+from workers.trainer.evaluation import request as requests
+from workers.trainer.evaluation.report import Report
+from workers.trainer.evaluation.request import Request, RequestError
+from workers.trainer.evaluation.table import table
+from workers.trainer.run.journal import Journal
+from workers.trainer.stopping import StopRequest
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line says; return the exit status."""
+    try:
+        request = requests.read(requests.parser().parse_args(arguments))
+        journal = open_journal(request)
+    except TrainerError as error:
+        print(error, file=sys.stderr)
+        return 2
+    with journal or nullcontext():
+        return carry_out(request, Report(journal), StopRequest())
+
+
+def open_journal(request: Request) -> Journal | None:
+    """Begin the event file, if a folder was named for it."""
+    if request.events is None:
+        return None
+    try:
+        request.events.mkdir(parents=True, exist_ok=True)
+        return Journal(request.events)
+    except OSError as error:
+        raise RequestError(f"--dir {request.events} cannot be used: {error.strerror}") from error
+
+
+def carry_out(request: Request, report: Report, stop: StopRequest) -> int:
+    """Evaluate, and print the result."""
+    try:
+        stop.listen()
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        from workers.trainer.evaluation import evaluating  # loads torch, which takes seconds
+
+        stop.interrupts = False
+        document = evaluating.evaluate(request, report, stop.requested)
+    except KeyboardInterrupt:
+        document = None
+    except Exception as error:
+        report.failed(error)
+        if isinstance(error, TrainerError):
+            print(error, file=sys.stderr)
+        else:
+            traceback.print_exception(error)
+        return 2 if isinstance(error, RequestError) else 1
+    if document is None:
+        report.stopped(f"{stop.reason} after {report.done} of {report.episodes} episodes")
+        print(f"{stop.reason} after {report.done} of {report.episodes} episodes: there is no result", file=sys.stderr)
+        return 1
+    print(document.model_dump_json(indent=2) if request.json else table(document), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

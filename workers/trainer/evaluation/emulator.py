@@ -1,0 +1,107 @@
+"""An Atari game frame by frame, as the papers play it: no repeated actions, a lost life ends nothing."""
+
+import hashlib
+from collections.abc import Iterable
+
+import ale_py
+import numpy as np
+from ale_py.roms import get_rom_path
+
+from workers.contract.games import rom_of
+from workers.contract.protocols.starts import Held
+from workers.contract.spaces import ActionSpace, Discrete
+from workers.trainer.environments.environments import Observations
+from workers.trainer.errors import TrainerError
+from workers.trainer.evaluation.screens import SIDE, Screen, shrunk
+from workers.trainer.replays.players import Action
+
+STACK = 4
+EMULATOR = f"ale-py {ale_py.__version__}"
+
+
+class MissingGameError(TrainerError):
+    """This installation has no ROM of the game."""
+
+
+class AtariGame:
+    """A game that ends with the game itself or at the cap; agents choose among its minimal set of actions.
+
+    An agent sees four screens, four frames apart, each the brighter of two successive frames. When it takes over it
+    sees the present screen alone, as it does in training when an episode begins.
+    """
+
+    observation_shape: tuple[int, ...] = (STACK, SIDE, SIDE)
+    actions: ActionSpace
+    observation: Observations
+
+    def __init__(self, env: str, cap_frames: int | None, frames_per_step: int) -> None:
+        rom = get_rom_path(rom_of(env))
+        if rom is None:
+            raise MissingGameError(f"this installation of ale-py has no ROM of {env}: choose another game")
+        self._rom = rom
+        self.frames_per_step = frames_per_step
+        ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
+        self._emulator = ale_py.ALEInterface()
+        self._emulator.setFloat("repeat_action_probability", 0.0)
+        self._emulator.setInt("frame_skip", 1)
+        self._emulator.setInt("max_num_frames_per_episode", cap_frames or 0)
+        self._emulator.setBool("color_averaging", False)
+        self._emulator.loadROM(rom)
+        self._legal = self._emulator.getMinimalActionSet()
+        self.actions = Discrete(len(self._legal))
+
+    def begin(self, seed: int) -> None:
+        self._emulator.setInt("random_seed", seed)
+        self._emulator.loadROM(self._rom)  # which takes the seed
+        self._emulator.reset_game()
+        self.seed = seed
+        self.trail: list[Held] = []
+        self.score, self.frames, self.over, self.cut_off = 0.0, 0, False, False
+        self._see([])
+
+    def hold(self, actions: Iterable[Held]) -> None:
+        """Do actions of the full set, each for so many frames, until the agent takes over or the game is over."""
+        for action, frames in actions:
+            for _ in range(frames):
+                if not self.over:
+                    self._frame(ale_py.Action(action))
+        self._see([])
+
+    def step(self, action: Action) -> None:
+        chosen = self._legal[int(action)]
+        screens: list[Screen] = []
+        for remaining in reversed(range(self.frames_per_step)):
+            self._frame(chosen)
+            if self.over:
+                return
+            if remaining < 2:
+                screens.append(self._emulator.getScreenGrayscale())
+        self._see(screens)
+
+    def close(self) -> None:
+        """The emulator ends with the object."""
+
+    def screen_hash(self) -> str:
+        """Tell this screen from others."""
+        return hashlib.sha256(self._emulator.getScreen().tobytes()).hexdigest()
+
+    def _frame(self, action: ale_py.Action) -> None:
+        self.score += self._emulator.act(action)
+        self.frames += 1
+        number = action.value
+        if self.trail and self.trail[-1][0] == number:
+            self.trail[-1] = (number, self.trail[-1][1] + 1)
+        else:
+            self.trail.append((number, 1))
+        self.over = self._emulator.game_over()
+        self.cut_off = self._emulator.game_truncated()
+
+    def _see(self, screens: list[Screen]) -> None:
+        """Put a new screen behind the others; before the agent's first decision there are no others."""
+        seen = np.zeros(self.observation_shape, dtype=np.uint8)
+        if screens:
+            seen[:-1] = self.observation[1:]
+            seen[-1] = shrunk(np.maximum(screens[0], screens[-1]))
+        else:
+            seen[-1] = shrunk(self._emulator.getScreenGrayscale())
+        self.observation = seen

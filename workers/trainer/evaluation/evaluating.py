@@ -1,0 +1,69 @@
+"""One evaluation, from the checkpoint to the document."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+
+from workers.contract.protocols import PROTOCOLS
+from workers.contract.protocols.document import EvaluationDocument
+from workers.contract.protocols.starts import StartSet
+from workers.trainer.evaluation import openings, starts, subjects, verdict
+from workers.trainer.evaluation.playing import Trail, play
+from workers.trainer.evaluation.report import Report
+from workers.trainer.evaluation.request import Request, RequestError, check_fit
+from workers.trainer.evaluation.subjects import Subject
+
+
+def evaluate(request: Request, report: Report, should_stop: Callable[[], bool]) -> EvaluationDocument | None:
+    """Play the episodes that were asked for; return nothing if it is stopped before the last one ends."""
+    torch.set_num_threads(1)
+    subject = _subject(request)
+    protocol = request.protocol
+    points = starts.read(request.starts, protocol, subject.env) if request.starts else None
+    episodes = _episodes(request, points)
+    of = subject.checkpoint
+    report.started(of.step if of else 0, of.frames if of else 0, request.seed, episodes)
+    begin = openings.opening(protocol, points)
+    played = []
+    for one in play(subject, protocol, request.seed, range(episodes), begin, should_stop):
+        report.episode(one.episode)
+        played.append(one)
+    if len(played) < episodes:
+        return None
+    if request.save_starts:
+        ordered = sorted(played, key=lambda one: one.episode.number)
+        _save_starts(request, subject, [one.trail for one in ordered if one.trail])
+    found = verdict.document(subject, protocol, request.seed, points, [one.episode for one in played])
+    report.finished(found)
+    return found
+
+
+def _subject(request: Request) -> Subject:
+    """Find out who plays, and whether the protocol is for its environment, before anything is opened."""
+    if request.env:
+        check_fit(request.protocol, request.env, bool(request.save_starts))
+        return subjects.random_subject(request.env, request.protocol)
+    if request.run_directory is None:
+        raise RequestError("say whose agent is evaluated: --run-dir DIR")
+    checkpoint, config = subjects.read(request.run_directory, request.step)
+    check_fit(request.protocol, config.env, bool(request.save_starts))
+    return subjects.agent_subject(checkpoint, config, request.protocol, request.acting)
+
+
+def _episodes(request: Request, points: StartSet | None) -> int:
+    """Return how many episodes are played: those asked for, else the protocol's or one from each start point."""
+    if points is None:
+        return request.episodes or request.protocol.episodes
+    available = len(points.starts)
+    if request.episodes and request.episodes > available:
+        raise RequestError(f"--episodes {request.episodes}: {request.starts} has {available} start points")
+    return request.episodes or available
+
+
+def _save_starts(request: Request, subject: Subject, trails: Sequence[Trail]) -> None:
+    if request.save_starts:
+        number = PROTOCOLS["agent-starts"].episodes
+        step = subject.checkpoint.step if subject.checkpoint else None
+        who = f"{subject.algorithm} at step {step:,}" if step is not None else "the random policy"
+        source = f"{who}, acting {subject.acting}, by {request.protocol.name} with seed {request.seed}"
+        starts.write(request.save_starts, starts.cut(subject.env, trails, number, request.seed, "agent", source))

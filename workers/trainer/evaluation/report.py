@@ -1,0 +1,59 @@
+"""What an evaluation tells while it plays: events as a trainer's, where a folder was named for them."""
+
+import socket
+import sys
+import traceback
+
+from workers.contract import events
+from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
+from workers.trainer.errors import TrainerError
+from workers.trainer.run import versions
+from workers.trainer.run.journal import Journal
+
+
+class Report:
+    """Appends to the journal if there is one; steps and frames are those of the checkpoint."""
+
+    def __init__(self, journal: Journal | None) -> None:
+        self._journal = journal
+        self._step = self._frames = 0
+        self.done = self.episodes = 0
+
+    def started(self, step: int, frames: int, seed: int, episodes: int) -> None:
+        """Tell that the first episode begins."""
+        self._step, self._frames, self.episodes = step, frames, episodes
+        self._emit(
+            events.Started,
+            seed=seed,
+            device="cpu",
+            precision="float32",
+            command=["python", "-m", "workers.trainer.evaluate", *sys.argv[1:]],
+            versions=versions.captured(),
+            host=socket.gethostname(),
+        )
+
+    def episode(self, episode: PlayedEpisode) -> None:
+        """Tell that an episode has ended."""
+        self.done += 1
+        self._emit(events.EvaluatedEpisode, episode=episode, done=self.done, episodes=self.episodes)
+        if sys.stderr.isatty():
+            end = "\n" if self.done == self.episodes else ""
+            print(f"\r{self.done} of {self.episodes} episodes", end=end, file=sys.stderr, flush=True)
+
+    def finished(self, document: EvaluationDocument) -> None:
+        """Tell what the evaluation found."""
+        self._emit(events.Evaluation, returns=document.scores, document=document)
+        self._emit(events.Finished)
+
+    def stopped(self, reason: str) -> None:
+        """Tell that somebody ended it early."""
+        self._emit(events.Stopped, reason=reason)
+
+    def failed(self, error: Exception) -> None:
+        """Tell why there is no result."""
+        message = str(error) if isinstance(error, TrainerError) else f"{type(error).__name__}: {error}"
+        self._emit(events.Failed, message=message, traceback="".join(traceback.format_exception(error)))
+
+    def _emit(self, kind: type[events.Event], **fields: object) -> None:
+        if self._journal:
+            self._journal.emit(kind, step=self._step, frames=self._frames, **fields)

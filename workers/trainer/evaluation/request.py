@@ -1,0 +1,151 @@
+"""The command line of an evaluation: who is evaluated, and how. Loads no torch, so that mistakes are told at once."""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from workers.contract import layout
+from workers.contract.games import ENVIRONMENTS, id_of
+from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
+from workers.contract.protocols.acting import USUAL_EPSILON, Acting
+from workers.trainer.errors import TrainerError
+
+LARGEST_SEED = 2**63 - 1
+
+
+class RequestError(TrainerError):
+    """The command line asks for what cannot be evaluated."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks for."""
+
+    protocol: EvaluationProtocol
+    run_directory: Path | None
+    step: int | None
+    env: str | None
+    episodes: int | None
+    seed: int
+    acting: Acting | None
+    starts: Path | None
+    save_starts: Path | None
+    events: Path | None
+    json: bool
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    protocols = "\n".join(f"  {protocol.name:<12}  {protocol.sentence}" for protocol in PROTOCOLS.values())
+    parser = argparse.ArgumentParser(
+        prog="arcadia evaluate",
+        description="Evaluate an agent by a protocol; needs no server.",
+        epilog=f"protocols:\n{protocols}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--run-dir", type=Path, metavar="DIR", help="the run whose agent is evaluated")
+    add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint; the newest unless told otherwise")
+    add("--random", action="store_true", help="evaluate the random policy instead")
+    add("--game", metavar="NAME", help="what the random policy plays, as pong or CartPole-v1")
+    add("--protocol", metavar="NAME", help="how it is evaluated (below)")
+    add("--episodes", type=int, metavar="N", help="as many episodes instead of the protocol's number")
+    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same scores; 1 unless told otherwise")
+    add(
+        "--acting",
+        choices=["sampled", "greedy", "epsilon-greedy"],
+        help="unless told otherwise, sampled where a method learns a policy, epsilon-greedy where it learns values",
+    )
+    add("--epsilon", type=float, metavar="E", help=f"share of random actions; {USUAL_EPSILON} unless told otherwise")
+    add("--starts", type=Path, metavar="FILE", help="the set of start points, for human-starts and agent-starts")
+    add("--save-starts", type=Path, metavar="FILE", help="cut a set for agent-starts from the episodes played")
+    add("--json", action="store_true", help="print one JSON document instead of a table")
+    add("--dir", type=Path, metavar="DIR", help="a new folder that gets events.jsonl, as a trainer's run directory")
+    return parser
+
+
+def read(options: argparse.Namespace) -> Request:
+    """Check what was asked for."""
+    protocol = _protocol(options.protocol)
+    if options.episodes is not None and options.episodes < 1:
+        raise RequestError(f"--episodes {options.episodes}: play at least one")
+    if not 0 <= options.seed <= LARGEST_SEED:
+        raise RequestError(f"--seed {options.seed}: give a number from 0 to 2⁶³ − 1")
+    if protocol.starts_from and not options.starts:
+        raise RequestError(f"{protocol.name} needs a set of start points: --starts FILE")
+    if options.starts and not protocol.starts_from:
+        raise RequestError(f"{protocol.name} has no start points: leave --starts out, or use another protocol")
+    _check_directories(options)
+    return Request(
+        protocol,
+        options.run_dir,
+        options.checkpoint,
+        _random_env(options),
+        options.episodes,
+        options.seed,
+        _acting(options),
+        options.starts,
+        options.save_starts,
+        options.dir,
+        options.json,
+    )
+
+
+def check_fit(protocol: EvaluationProtocol, env: str, saves_starts: bool) -> None:
+    """Refuse a protocol that is not for this environment."""
+    atari = ENVIRONMENTS[env].kind == "atari"
+    if protocol.plays_atari != atari:
+        fitting = ", ".join(p.name for p in PROTOCOLS.values() if p.plays_atari == atari)
+        raise RequestError(
+            f"{protocol.name} is for {'Atari games' if protocol.plays_atari else 'what is no Atari game'}: "
+            f"evaluate {env} by {fitting}"
+        )
+    if saves_starts and not atari:
+        raise RequestError(f"{env} has no start points: --save-starts is for Atari games")
+
+
+def _protocol(name: str | None) -> EvaluationProtocol:
+    if name is None:
+        raise RequestError(f"say how to evaluate: --protocol with one of {', '.join(PROTOCOLS)}")
+    if name not in PROTOCOLS:
+        raise RequestError(f"there is no protocol {name!r}: choose one of {', '.join(PROTOCOLS)}")
+    return PROTOCOLS[name]
+
+
+def _random_env(options: argparse.Namespace) -> str | None:
+    """Return what the random policy plays, or None where an agent is evaluated."""
+    if options.random == (options.run_dir is not None):
+        raise RequestError("say who is evaluated: --run-dir DIR, or --random with --game NAME")
+    if not options.random:
+        if options.game:
+            raise RequestError("--game belongs to --random; an agent plays the game that it was trained in")
+        return None
+    if options.checkpoint is not None or options.acting or options.epsilon is not None:
+        raise RequestError("--random has no checkpoint and one way to act: leave --checkpoint, --acting, --epsilon out")
+    if not options.game:
+        raise RequestError("say what the random policy plays: --game NAME, as --game pong")
+    try:
+        return id_of(options.game)
+    except ValueError as error:
+        raise RequestError(f"--game: {error}") from error
+
+
+def _acting(options: argparse.Namespace) -> Acting | None:
+    if options.acting is None and options.epsilon is not None:
+        raise RequestError("--epsilon belongs to --acting epsilon-greedy")
+    if options.acting is None:
+        return None
+    usual = USUAL_EPSILON if options.acting == "epsilon-greedy" else None
+    try:
+        return Acting(name=options.acting, epsilon=usual if options.epsilon is None else options.epsilon)
+    except ValidationError as error:
+        raise RequestError(f"--epsilon {options.epsilon}: only epsilon-greedy takes one, between 0 and 1") from error
+
+
+def _check_directories(options: argparse.Namespace) -> None:
+    if options.run_dir is not None and not options.run_dir.is_dir():
+        raise RequestError(f"there is no run directory {options.run_dir}")
+    if options.dir is not None and any((options.dir / name).exists() for name in (layout.CONFIG, layout.EVENTS)):
+        raise RequestError(f"--dir {options.dir} already holds a run or an evaluation: choose a new folder")

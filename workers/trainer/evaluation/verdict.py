@@ -1,0 +1,74 @@
+"""What the scores of an evaluation say: mean, median, standard error, interval, and the human-normalised score."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from workers.contract.protocols import EvaluationProtocol
+from workers.contract.protocols.document import EvaluationDocument, NormalisedBy, PlayedEpisode, StartsUsed
+from workers.contract.protocols.starts import StartSet
+from workers.contract.published.normalising import normalised, reference
+from workers.trainer.evaluation.subjects import Subject
+from workers.trainer.run import versions
+
+RESAMPLES = 10_000
+# So many scores are drawn at once, to bound the memory that it takes.
+DRAWN_AT_ONCE = 1_000_000
+
+
+def standard_error(scores: Sequence[float]) -> float | None:
+    """Return the standard error of the mean; None for a single score, which says nothing about it."""
+    return float(np.std(scores, ddof=1) / len(scores) ** 0.5) if len(scores) > 1 else None
+
+
+def interval(scores: Sequence[float], seed: int) -> tuple[float, float] | None:
+    """Return the middle 95 % of the means of samples drawn with replacement (the percentile bootstrap)."""
+    if len(scores) < 2:
+        return None
+    random, of = np.random.default_rng(seed), np.asarray(scores, dtype=np.float64)
+    at_once = max(1, DRAWN_AT_ONCE // len(of))
+    parts = [min(at_once, RESAMPLES - done) for done in range(0, RESAMPLES, at_once)]
+    means = [of[random.integers(len(of), size=(part, len(of)))].mean(axis=1) for part in parts]
+    low, high = np.percentile(np.concatenate(means), [2.5, 97.5])
+    return float(low), float(high)
+
+
+def document(
+    subject: Subject,
+    protocol: EvaluationProtocol,
+    seed: int,
+    starts: StartSet | None,
+    episodes: Sequence[PlayedEpisode],
+) -> EvaluationDocument:
+    """Sum up the episodes of an evaluation."""
+    ordered = sorted(episodes, key=lambda episode: episode.number)
+    scores = [episode.score for episode in ordered]
+    mean = float(np.mean(scores))
+    by = reference(subject.env, protocol.name)
+    return EvaluationDocument(
+        protocol=protocol.name,
+        env=subject.env,
+        algorithm=subject.algorithm,
+        checkpoint_step=subject.checkpoint.step if subject.checkpoint else None,
+        checkpoint_sha256=subject.checkpoint.sha256 if subject.checkpoint else None,
+        acting=subject.acting,
+        seed=seed,
+        frames_per_action=subject.frames_per_action,
+        starts=_used(starts),
+        scores=scores,
+        mean=mean,
+        median=float(np.median(scores)),
+        standard_error=standard_error(scores),
+        interval=interval(scores, seed),
+        human_normalised=normalised(mean, by) if isinstance(by, NormalisedBy) else None,
+        normalised_by=by if isinstance(by, NormalisedBy) else None,
+        not_normalised_because=by if isinstance(by, str) else None,
+        episodes=ordered,
+        versions=versions.captured(),
+    )
+
+
+def _used(starts: StartSet | None) -> StartsUsed | None:
+    if starts is None:
+        return None
+    return StartsUsed(player=starts.player, sha256=starts.sha256, starts=len(starts.starts), source=starts.source)
