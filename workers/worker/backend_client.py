@@ -18,7 +18,7 @@ from workers.contract.worker_api import (
     Goodbye,
     Heartbeat,
     HeartbeatAnswer,
-    HeldRun,
+    HeldJob,
     MachineFacts,
     OfferedCheckpoint,
     QueueName,
@@ -55,7 +55,7 @@ class BackendClient:
         """Close the connections."""
         self._http.close()
 
-    def heartbeat(self, facts: MachineFacts, held: HeldRun | None) -> HeartbeatAnswer:
+    def heartbeat(self, facts: MachineFacts, held: HeldJob | None) -> HeartbeatAnswer:
         """Say that this worker is alive and what it holds."""
         body = Heartbeat(name=self.name, queue=self.queue, run=held, **facts.model_dump())
         return expect(HeartbeatAnswer, self._post("heartbeat", body, timeout=5))

@@ -3,7 +3,7 @@
 import logging
 import threading
 
-from workers.contract.worker_api import Desired, HeldRun, MachineFacts
+from workers.contract.worker_api import Desired, HeldJob, MachineFacts
 from workers.worker.answers import BackendError, StaleAttemptError
 from workers.worker.backend_client import BackendClient
 
@@ -55,7 +55,7 @@ class Heartbeat(threading.Thread):
 
     def _beat(self, held: Held | None) -> None:
         try:
-            reply = self._client.heartbeat(self._facts, HeldRun(id=held.run, attempt=held.attempt) if held else None)
+            reply = self._client.heartbeat(self._facts, HeldJob(id=held.run, attempt=held.attempt) if held else None)
         except StaleAttemptError as error:
             if held and not held.stale:
                 held.stale = True

@@ -10,6 +10,7 @@ from backend.doorbell import Doorbell
 from backend.models import Run
 from backend.workers.sweeper import Sweeper
 from tests.factories import Api, started
+from workers.contract.worker_api import LOOK_TASK
 
 
 class RecordingDoorbell(Doorbell):
@@ -19,9 +20,9 @@ class RecordingDoorbell(Doorbell):
         super().__init__("")
         self.rings: list[tuple[str, int]] = []
 
-    def ring(self, queue_name: str, run_id: int) -> None:
+    def ring(self, queue_name: str, number: int, task: str = LOOK_TASK) -> None:
         """Write it down."""
-        self.rings.append((queue_name, run_id))
+        self.rings.append((queue_name if task == LOOK_TASK else f"{queue_name}: {task}", number))
 
 
 class Clock:
@@ -183,13 +184,13 @@ def test_it_rings_for_the_next_waiting_run_while_a_worker_is_idle(
     assert doorbell.rings == [], "nobody would hear it"
     api.beat("w1")
     reconciler.sweep()
-    assert doorbell.rings == [("cpu", urgent)]
+    assert doorbell.rings == [("worker.w1", urgent)]
     api.beat("g1", queue="gpu")
     doorbell.rings.clear()
     reconciler.sweep()
-    assert sorted(doorbell.rings) == [("cpu", urgent), ("gpu", gpu)]
+    assert sorted(doorbell.rings) == [("worker.g1", gpu), ("worker.w1", urgent)]
     api.beat("w1", run={"id": urgent, "attempt": api.claim("w1")["attempt"]})
     doorbell.rings.clear()
     reconciler.sweep()
-    assert doorbell.rings == [("gpu", gpu)], "the only CPU worker is busy"
+    assert doorbell.rings == [("worker.g1", gpu)], "the only CPU worker is busy"
     assert api.run(first)["state"] == "queued"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.workers.worker_api import TOKEN, Answer, WorkerApi, problem
 from workers.contract.values import LONGEST_MESSAGE, LONGEST_TRACEBACK
-from workers.contract.worker_api import HeldRun, OfferedCheckpoint
+from workers.contract.worker_api import HeldJob, OfferedCheckpoint
 from workers.worker.answers import (
     BackendError,
     FailingError,
@@ -60,7 +60,7 @@ PAGE = b"<html>a proxy's page</html>"
 
 
 def held(client: BackendClient) -> object:
-    return client.heartbeat(machine_facts(), HeldRun(id=1, attempt=1))
+    return client.heartbeat(machine_facts(), HeldJob(id=1, attempt=1))
 
 
 @pytest.mark.parametrize("status", [200, 302, 404, 409, 413, 421, 422, 502])

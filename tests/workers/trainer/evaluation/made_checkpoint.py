@@ -31,9 +31,7 @@ def write(directory: Path, config: RunConfig, step: int = 5) -> str:
     return checkpoints.write(directory, TrainingState(step, 4 * step, prefixed("network", tensors)), config, {}).file
 
 
-def subject(
-    directory: Path, config: RunConfig, protocol: EvaluationProtocol, acting: Acting | None = None
-) -> Subject:
+def subject(directory: Path, config: RunConfig, protocol: EvaluationProtocol, acting: Acting | None = None) -> Subject:
     """Return the agent of a fresh network."""
     write(directory, config)
     return subjects.agent_subject(*subjects.read(directory, None), protocol, acting)
