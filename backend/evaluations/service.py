@@ -14,6 +14,7 @@ from backend.models import Attempt, Checkpoint, Errand, Evaluation, Origin, Run
 from workers.contract import events as ev
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import acting_unfit_because, protocol_of, unfit_because
+from workers.contract.errands import EvaluationParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.acting import Acting
 
@@ -92,8 +93,8 @@ def _add(
     episodes: int,
     origin: Origin,
 ) -> Evaluation:
-    told = {"protocol": protocol, "acting": acting.model_dump(mode="json"), "seed": seed, "episodes": episodes}
-    errand = errands.ask(session, run, checkpoint, "evaluation", told, episodes)
+    told = EvaluationParameters(protocol=protocol, acting=acting, seed=seed, episodes=episodes)
+    errand = errands.ask(session, run, checkpoint, "evaluation", told.model_dump(mode="json"), episodes)
     evaluation = Evaluation(
         run_id=run.id,
         errand_id=errand.id,
@@ -102,7 +103,7 @@ def _add(
         frames=checkpoint.frames,
         sha256=checkpoint.sha256,
         protocol=protocol,
-        acting=told["acting"],
+        acting=acting.model_dump(mode="json"),
         seed=seed,
         origin=origin,
     )

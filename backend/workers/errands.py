@@ -59,7 +59,6 @@ def claim(session: Session, settings: Settings, worker: str) -> ErrandClaim | No
         errand_id=errand.id,
         attempt=errand.attempt,
         kind=errand.kind,
-        config=session.get_one(Run, errand.run_id).config,
         parameters=errand.parameters,
         lease_seconds=settings.lease_seconds,
         checkpoint=offered(session.get_one(Checkpoint, errand.checkpoint_id)),

@@ -7,5 +7,6 @@ events                  what a trainer reports
 protocols               how an agent is evaluated
 published               the papers' numbers
 metrics                 what its metrics are called
+errands                 what an errand asks of its process
 worker_api              what a worker and the backend say to each other
 """

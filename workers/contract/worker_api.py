@@ -148,12 +148,11 @@ class ErrandClaimRequest(_Request):
 
 
 class ErrandClaim(_Answer):
-    """An errand handed to a worker, with its run's configuration and the checkpoint that it is about."""
+    """An errand handed to a worker, with the checkpoint that it is about."""
 
     errand_id: int
     attempt: int
     kind: ErrandKind
-    config: dict[str, Any]
     parameters: dict[str, Any]
     lease_seconds: float
     checkpoint: OfferedCheckpoint

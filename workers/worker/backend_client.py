@@ -1,10 +1,10 @@
 """The backend's worker API over HTTP."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 import httpx
@@ -14,12 +14,15 @@ from workers.contract.worker_api import (
     Acknowledged,
     Claim,
     ClaimRequest,
+    ErrandClaim,
+    ErrandClaimRequest,
     FileKind,
     Goodbye,
     Heartbeat,
     HeartbeatAnswer,
     HeldJob,
     MachineFacts,
+    Noun,
     OfferedCheckpoint,
     QueueName,
     Release,
@@ -35,6 +38,7 @@ from workers.worker.answers import (
     raise_problem,
 )
 from workers.worker.endings import Ending
+from workers.worker.job import Job
 
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
@@ -55,9 +59,17 @@ class BackendClient:
         """Close the connections."""
         self._http.close()
 
-    def heartbeat(self, facts: MachineFacts, held: HeldJob | None) -> HeartbeatAnswer:
+    def heartbeat(self, facts: MachineFacts, errand_slots: int, jobs: Collection[Job]) -> HeartbeatAnswer:
         """Say that this worker is alive and what it holds."""
-        body = Heartbeat(name=self.name, queue=self.queue, run=held, **facts.model_dump())
+        runs, errands = ([_held(job) for job in jobs if job.noun == noun] for noun in get_args(Noun))
+        body = Heartbeat(
+            name=self.name,
+            queue=self.queue,
+            run=runs[0] if runs else None,
+            errand_slots=errand_slots,
+            errands=errands,
+            **facts.model_dump(),
+        )
         return expect(HeartbeatAnswer, self._post("heartbeat", body, timeout=5))
 
     def claim(self) -> Claim | None:
@@ -65,26 +77,31 @@ class BackendClient:
         reply = self._post("claim", ClaimRequest(name=self.name, queue=self.queue))
         return None if reply.status_code == httpx.codes.NO_CONTENT else expect(Claim, reply)
 
-    def post_events(self, run: int, attempt: int, events: list[dict[str, Any]]) -> int:
-        """Hand over events as the trainer wrote them, and return the last one that the backend has stored."""
+    def claim_errand(self) -> ErrandClaim | None:
+        """Take the oldest waiting errand, if one waits."""
+        reply = self._post("errands/claim", ErrandClaimRequest(name=self.name))
+        return None if reply.status_code == httpx.codes.NO_CONTENT else expect(ErrandClaim, reply)
+
+    def post_events(self, job: Job, events: list[dict[str, Any]]) -> int:
+        """Hand over events as the job's process wrote them, and return the last one that the backend has stored."""
         # Not an EventBatch: checking each event here as well would only cost time.
-        reply = self._call("POST", f"runs/{run}/events", json={"attempt": attempt, "events": events})
+        reply = self._call("POST", f"{job.path}/events", json={"attempt": job.attempt, "events": events})
         return expect(Acknowledged, reply).acknowledged
 
-    def upload(self, run: int, attempt: int, kind: FileKind, path: str, file: Path) -> None:
-        """Hand over a file of the run directory; a repeated upload changes nothing."""
-        query: dict[str, str | int] = {"attempt": attempt, "kind": kind, "path": path}
+    def upload(self, job: Job, kind: FileKind, path: str, file: Path) -> None:
+        """Hand over a file of the job's directory; a repeated upload changes nothing."""
+        query: dict[str, str | int] = {"attempt": job.attempt, "kind": kind, "path": path}
         with file.open("rb") as content:
             query["sha256"] = hashlib.file_digest(content, "sha256").hexdigest()
             content.seek(0)
-            expect(UploadedFile, self._call("PUT", f"runs/{run}/files", params=query, content=content))
+            expect(UploadedFile, self._call("PUT", f"{job.path}/files", params=query, content=content))
 
-    def download(self, run: int, attempt: int, offered: OfferedCheckpoint, target: Path) -> bool:
+    def download(self, job: Job, offered: OfferedCheckpoint, target: Path) -> bool:
         """Fetch a checkpoint, and say whether it is undamaged."""
         digest = hashlib.sha256()
         with (
             self._reaching(),
-            self._http.stream("GET", f"runs/{run}/files/{offered.id}", params={"attempt": attempt}) as reply,
+            self._http.stream("GET", f"{job.path}/files/{offered.id}", params={"attempt": job.attempt}) as reply,
             target.open("wb") as file,
         ):
             if not reply.is_success:
@@ -100,10 +117,10 @@ class BackendClient:
             raise not_the_backend(reply)
         return False
 
-    def release(self, run: int, attempt: int, ending: Ending) -> None:
-        """Give the run back."""
-        body = Release(attempt=attempt, outcome=ending.outcome, message=ending.message, traceback=ending.traceback)
-        expect(Released, self._post(f"runs/{run}/release", body))
+    def release(self, job: Job, ending: Ending) -> None:
+        """Give the job back."""
+        body = Release(attempt=job.attempt, outcome=ending.outcome, message=ending.message, traceback=ending.traceback)
+        expect(Released, self._post(f"{job.path}/release", body))
 
     def goodbye(self) -> None:
         """Say that this worker is leaving."""
@@ -125,3 +142,7 @@ class BackendClient:
             yield
         except httpx.HTTPError as error:
             raise UnreachableError(f"{self.url} is not reachable: {error or type(error).__name__}") from error
+
+
+def _held(job: Job) -> HeldJob:
+    return HeldJob(id=job.number, attempt=job.attempt)

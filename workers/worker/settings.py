@@ -5,6 +5,8 @@ from pathlib import Path
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from workers.contract.worker_api import MOST_ERRANDS
+
 
 class WorkerSettings(BaseSettings):
     """What a worker must know: two addresses, one token, one directory."""
@@ -16,6 +18,15 @@ class WorkerSettings(BaseSettings):
     broker_url: SecretStr = Field(description="The Redis that carries the doorbell, as redis://:password@host:6379/0.")
     worker_dir: Path | None = Field(
         default=None, description="Where run directories lie; data/workers/NAME unless told otherwise."
+    )
+    errands: int = Field(
+        default=1, ge=0, le=MOST_ERRANDS, description="How many errands it does at a time beside its training."
+    )
+    errand_niceness: int = Field(
+        default=10,
+        ge=0,
+        le=19,
+        description="How far errands give way to training and to other programs; 19 is farthest.",
     )
     stop_grace_seconds: float = Field(
         default=30.0, gt=0, description="How long a trainer may take to checkpoint and exit before it is killed."
