@@ -26,11 +26,8 @@ def main() -> int:
         events.write(json.dumps(event) + "\n")
         events.flush()
 
-    facts = {
-        "environment": dict(os.environ),
-        "files": sorted(path.name for path in (directory / "checkpoints").iterdir()),
-    }
-    (directory / "facts.json").write_text(json.dumps(facts))
+    files = sorted(path.name for path in (directory / "checkpoints").iterdir())
+    (directory / "facts.json").write_text(json.dumps({"environment": dict(os.environ), "files": files}))
     (directory / "errand.pid").write_text(str(os.getpid()))
     parameters = request["parameters"]
     for done in range(parameters["episodes"]):

@@ -166,7 +166,7 @@ def test_the_sweeper_rings_for_a_waiting_errand_where_there_is_a_place(
 def test_files_of_an_errand_are_its_own_and_go_with_its_attempt(api: Api, settings: Settings) -> None:
     before = len(stored_files(settings.files_dir))
     errand_id = api.claim_errand()["errand_id"]
-    query = {
+    query: dict[str, str | int] = {
         "attempt": 1,
         "kind": "video",
         "path": "checkpoints/step-000000000100.safetensors",
