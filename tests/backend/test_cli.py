@@ -25,6 +25,7 @@ OF_THE_TRAINER = ["torch", "gymnasium", "ale_py", "av", "safetensors"]
     [
         (OF_THE_BACKEND, ["worker", "--help"], "arcadia worker"),
         (OF_THE_BACKEND, ["train", "--help"], "--preset"),
+        (OF_THE_BACKEND, ["evaluate", "--help"], "human-starts"),
         (OF_THE_TRAINER, ["backend", "--help"], "--port"),
     ],
 )

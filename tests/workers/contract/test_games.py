@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from workers.contract.config import CONFIGURATIONS, config_adapter, methods_for
 from workers.contract.config.problems import problems_of
-from workers.contract.games import ENVIRONMENTS, close_to
+from workers.contract.games import ENVIRONMENTS, close_to, id_of
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,30 @@ def test_a_wrong_name_is_told_what_was_meant(written: str, meant: str) -> None:
 @pytest.mark.parametrize("written", ["", "os:system", "Doom", "-v5", "x" * 1_000_000])
 def test_a_name_like_none_is_told_nothing(written: str) -> None:
     assert close_to(written) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "env"),
+    [
+        ("pong", "ALE/Pong-v5"),
+        ("ALE/Pong-v5", "ALE/Pong-v5"),
+        ("ms_pacman", "ALE/MsPacman-v5"),
+        ("tic_tac_toe_3d", "ALE/TicTacToe3D-v5"),
+        ("CartPole", "CartPole-v1"),
+        ("catch", "Arcadia/Catch-v0"),
+    ],
+)
+def test_an_environment_may_be_named_shortly(name: str, env: str) -> None:
+    assert id_of(name) == env
+
+
+def test_every_environment_is_found_by_its_short_name() -> None:
+    assert [id_of(env.split("/")[-1].rsplit("-", 1)[0]) for env in ENVIRONMENTS] == list(ENVIRONMENTS)
+
+
+def test_no_short_name_is_guessed() -> None:
+    with pytest.raises(ValueError, match="did you mean ALE/Pong-v5"):
+        id_of("pongg")
 
 
 @pytest.mark.parametrize("algorithm", CONFIGURATIONS)

@@ -1,4 +1,4 @@
-"""Sets of start points, as they are stored: a JSON file that docs/extending.md describes."""
+"""Sets of start points, as they are stored: a JSON file that docs/evaluation.md describes."""
 
 import hashlib
 from typing import Annotated, Literal

@@ -2,6 +2,8 @@
 
 import hashlib
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 
 import ale_py
 import numpy as np
@@ -23,6 +25,18 @@ class MissingGameError(TrainerError):
     """This installation has no ROM of the game."""
 
 
+@cache
+def game_of(env: str) -> tuple[Path, tuple[ale_py.Action, ...]]:
+    """Find the ROM of a game and its minimal set of actions."""
+    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
+    rom = get_rom_path(rom_of(env))
+    if rom is None:
+        raise MissingGameError(f"this installation of ale-py has no ROM of {env}: choose another game")
+    emulator = ale_py.ALEInterface()
+    emulator.loadROM(rom)
+    return rom, tuple(emulator.getMinimalActionSet())
+
+
 class AtariGame:
     """A game that ends with the game itself or at the cap; agents choose among its minimal set of actions.
 
@@ -35,20 +49,14 @@ class AtariGame:
     observation: Observations
 
     def __init__(self, env: str, cap_frames: int | None, frames_per_step: int) -> None:
-        rom = get_rom_path(rom_of(env))
-        if rom is None:
-            raise MissingGameError(f"this installation of ale-py has no ROM of {env}: choose another game")
-        self._rom = rom
+        self._rom, self._legal = game_of(env)
+        self.actions = Discrete(len(self._legal))
         self.frames_per_step = frames_per_step
-        ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
         self._emulator = ale_py.ALEInterface()
         self._emulator.setFloat("repeat_action_probability", 0.0)
         self._emulator.setInt("frame_skip", 1)
         self._emulator.setInt("max_num_frames_per_episode", cap_frames or 0)
         self._emulator.setBool("color_averaging", False)
-        self._emulator.loadROM(rom)
-        self._legal = self._emulator.getMinimalActionSet()
-        self.actions = Discrete(len(self._legal))
 
     def begin(self, seed: int) -> None:
         self._emulator.setInt("random_seed", seed)

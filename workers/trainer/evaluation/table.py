@@ -10,6 +10,11 @@ def table(document: EvaluationDocument) -> str:
     return "\n".join([*_head(document), "", *_episodes(document), "", *_verdict(document)])
 
 
+def rounded(number: float) -> str:
+    """Write a number with at most two decimals."""
+    return f"{number:,.2f}".removesuffix("0").removesuffix(".0")
+
+
 def _head(document: EvaluationDocument) -> list[str]:
     title, step = ENVIRONMENTS[document.env].title, document.checkpoint_step
     who = "the random policy" if step is None else f"{document.algorithm}, checkpoint of step {step:,}"
@@ -24,22 +29,22 @@ def _head(document: EvaluationDocument) -> list[str]:
 
 def _episodes(document: EvaluationDocument) -> list[str]:
     rows = [
-        f"{episode.number:7}  {episode.score:12,.6g}  {episode.frames:9,}  {episode.length:8,}  {episode.ended}"
+        f"{episode.number:7}  {rounded(episode.score):>12}  {episode.frames:9,}  {episode.length:8,}  {episode.ended}"
         for episode in document.episodes
     ]
     return [f"{'episode':>7}  {'score':>12}  {'frames':>9}  {'length':>8}  ended", *rows]
 
 
 def _verdict(document: EvaluationDocument) -> list[str]:
-    lines = [f"mean            {document.mean:,.6g}", f"median          {document.median:,.6g}"]
+    lines = [f"mean            {rounded(document.mean)}", f"median          {rounded(document.median)}"]
     if document.standard_error is not None and document.interval is not None:
         low, high = document.interval
-        lines.append(f"standard error  {document.standard_error:,.3g}")
-        lines.append(f"interval        {low:,.6g} to {high:,.6g} (95 %, bootstrap, of the mean)")
+        lines.append(f"standard error  {rounded(document.standard_error)}")
+        lines.append(f"interval        {rounded(low)} to {rounded(high)} (95 %, bootstrap, of the mean)")
     if document.human_normalised is not None and (by := document.normalised_by):
         lines.append(
             f"normalised      {document.human_normalised:,.1f} % "
-            f"(random {by.random:,.6g} is 0, human {by.human:,.6g} is 100: {by.source}, {by.table})"
+            f"(random {rounded(by.random)} is 0, human {rounded(by.human)} is 100: {by.source}, {by.table})"
         )
     else:
         lines.append(f"normalised      no: {document.not_normalised_because}")

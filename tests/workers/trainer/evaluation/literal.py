@@ -42,7 +42,9 @@ def opened(rom: str, seed: int) -> Game:
     emulator = ale_py.ALEInterface()
     emulator.setFloat("repeat_action_probability", 0.0)
     emulator.setInt("random_seed", seed)
-    emulator.loadROM(get_rom_path(rom))
+    file = get_rom_path(rom)
+    assert file
+    emulator.loadROM(file)
     emulator.reset_game()
     return Game(emulator)
 

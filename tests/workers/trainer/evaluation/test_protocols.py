@@ -68,21 +68,22 @@ def test_the_cap_counts_noops_and_ends_an_episode_within_a_decision(cap: int) ->
 
 
 def test_an_agent_sees_and_does_what_the_literal_loop_does(tmp_path: Path) -> None:
-    protocol = replace(PROTOCOLS["no-op-5min"], cap_frames=2000)
-    config = PaacConfig(env="ALE/Breakout-v5", seed=1)
+    protocol = replace(PROTOCOLS["no-op-5min"], cap_frames=1000)
+    config = PaacConfig(env="ALE/Pong-v5")
     subject = made_checkpoint.subject(tmp_path, config, protocol, GREEDY)
-    seen: list[literal.Screen] = []
+    chosen: list[int] = []
 
     def greedily(screens: literal.Screen) -> int:
-        seen.append(screens)
         batch = torch.from_numpy(np.stack([screens] * LANES))
-        return int(subject.player.numbers(batch, ())[0][0].argmax())
+        chosen.append(int(subject.player.numbers(batch, ())[0][0].argmax()))
+        return chosen[-1]
 
     drawn = openings.draws(protocol, SEED, 0)
-    begun = literal.after_noops("breakout", drawn.emulator_seed, drawn.noops)
-    expected = literal.play(begun, 2000, frames_per_action=4, choose=greedily)
+    begun = literal.after_noops("pong", drawn.emulator_seed, drawn.noops)
+    expected = literal.play(begun, 1000, frames_per_action=4, choose=greedily)
     assert results(subject, protocol, [0]) == [expected]
-    assert len(seen) == expected.length > 100
+    assert expected.length == len(chosen) > 100
+    assert len(set(chosen)) > 1
 
 
 def random_trails(game: str, episodes: int) -> list[Trail]:
@@ -97,7 +98,7 @@ def random_trails(game: str, episodes: int) -> list[Trail]:
 def test_starts_score_as_the_literal_loop_with_the_agents_own_points_alone(name: str) -> None:
     env, protocol = "ALE/Seaquest-v5", replace(PROTOCOLS[name], cap_frames=1600)
     assert protocol.starts_from
-    points = starts.cut(env, random_trails(env, 4), 6, seed=1, player=protocol.starts_from, source="the random policy")
+    points = starts.cut(env, random_trails(env, 3), 4, seed=1, player=protocol.starts_from, source="the random policy")
     literally, points_before = [], 0
     for number, start in enumerate(points.starts):
         begun = literal.at_start_point("seaquest", start.seed, start.actions)
@@ -107,7 +108,7 @@ def test_starts_score_as_the_literal_loop_with_the_agents_own_points_alone(name:
     assert points_before > 0
     assert 1600 in {result.frames for result in literally}  # with the frames before the start
     subject = subjects.random_subject(env, protocol)
-    assert results(subject, protocol, list(range(6)), openings.opening(protocol, points)) == literally
+    assert results(subject, protocol, list(range(4)), openings.opening(protocol, points)) == literally
 
 
 def test_plain_episodes_score_as_gymnasiums_own_loop() -> None:
@@ -140,19 +141,18 @@ def test_a_score_does_not_depend_on_what_else_is_played(
     config: PaacConfig | GorilaConfig | A3cConfig, acting: Acting | None, tmp_path: Path
 ) -> None:
     atari = config.environment.kind == "atari"
-    protocol = replace(PROTOCOLS["no-op-5min"], cap_frames=600) if atari else PROTOCOLS["episodes"]
+    protocol = replace(PROTOCOLS["no-op-5min"], cap_frames=300) if atari else PROTOCOLS["episodes"]
     subject = made_checkpoint.subject(tmp_path, config, protocol, acting)
-    numbers = list(range(LANES + 3))
+    numbers = list(range(LANES + 1))
     together = results(subject, protocol, numbers)
     assert together == results(subject, protocol, numbers)
-    alone = [results(subject, protocol, [number])[0] for number in (0, 5, LANES + 2)]
-    assert alone == [together[number] for number in (0, 5, LANES + 2)]
+    alone = [results(subject, protocol, [number])[0] for number in (0, 5, LANES)]
+    assert alone == [together[number] for number in (0, 5, LANES)]
 
 
 def test_an_agent_with_cells_forgets_where_an_episode_ends(tmp_path: Path) -> None:
-    """Episode 8 follows episode 0 in its lane; alone it begins with a blank memory."""
+    """Episodes that follow each other in a lane are those that begin with a blank memory when they are alone."""
     protocol = PROTOCOLS["episodes"]
-    subject = made_checkpoint.subject(tmp_path, A3cConfig(env="CartPole-v1", lstm_units=8), protocol)
-    assert results(subject, protocol, [0, LANES])[1] == results(subject, protocol, [LANES])[0]
-    said = subject.player.numbers(torch.zeros(LANES, 4), subject.player.memory_of(LANES))[1]
-    assert said[0][0].abs().sum() > 0  # it does remember something
+    subject = made_checkpoint.subject(tmp_path, A3cConfig(env="CartPole-v1", lstm_units=32), protocol, GREEDY)
+    numbers = list(range(0, 10 * LANES, LANES))
+    assert results(subject, protocol, numbers) == [results(subject, protocol, [number])[0] for number in numbers]

@@ -86,3 +86,21 @@ def test_the_tape_recalls_the_agents_outputs_and_computes_its_gradients(
     close(recalled, (numbers.detach(), values.detach()))
     close(tape.memory, memory)
     close(parameters.gradients / wanted.norm(), wanted / wanted.norm())
+
+
+@pytest.mark.parametrize("lstm_units", [0, 8])
+@pytest.mark.parametrize("value_network", ["shared", "separate"])
+def test_episodes_side_by_side_are_those_of_each_alone(lstm_units: int, value_network: str) -> None:
+    torch.manual_seed(0)
+    fields: dict[str, Any] = {"lstm_units": lstm_units, "value_network": value_network}
+    config = A3cConfig(env="CartPole-v1", **fields)
+    agent = agents.build(config, (4,), Discrete(2))
+    observations = torch.randn(6, 3, 4)  # six steps of three episodes
+    together, memory = [], tuple((h.repeat(3, 1), c.repeat(3, 1)) for h, c in agent.blank)
+    with torch.no_grad():
+        for step in observations:
+            numbers, memory = agent.step(step, memory)
+            together.append(numbers)
+        for episode in range(3):
+            alone, _, _ = agent(observations[:, episode], agent.blank)
+            assert torch.allclose(torch.stack(together)[:, episode], alone, atol=1e-6)

@@ -1,0 +1,66 @@
+"""The protocols, as they are described to people and programs."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from workers.contract import protocols
+from workers.contract.protocols import PROTOCOLS, EvaluationProtocol, fitting
+from workers.contract.protocols.starts import Start, StartSet
+
+FOLDER = Path(protocols.__file__).parent
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
+def test_a_protocol_is_described_in_a_file_of_its_name(protocol: EvaluationProtocol) -> None:
+    file = FOLDER / f"{protocol.name.replace('-', '_')}.py"
+    names = [node.targets[0] for node in ast.parse(file.read_text()).body if isinstance(node, ast.Assign)]
+    assert [name.id for name in names if isinstance(name, ast.Name)] == [file.stem.upper()]
+    assert protocol.title
+    assert protocol.source
+    assert protocol.sentence.endswith(".")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
+def test_the_sentence_names_the_numbers(protocol: EvaluationProtocol) -> None:
+    numbers = [protocol.cap_frames, *(protocol.noops or ()), protocol.episodes]
+    for number in [number for number in numbers if number]:
+        assert f"{number:,}" in protocol.sentence
+    assert ("own points" in protocol.sentence) == protocol.own_points_only
+
+
+def test_the_protocols_are_those_of_the_papers() -> None:
+    described = {
+        protocol.name: (protocol.episodes, protocol.noops, protocol.cap_frames, protocol.own_points_only)
+        for protocol in PROTOCOLS.values()
+    }
+    assert described == {
+        "no-op-5min": (30, (1, 30), 18_000, False),
+        "no-op-30min": (30, (1, 30), 108_000, False),
+        "human-starts": (100, None, 108_000, True),
+        "agent-starts": (100, None, 108_000, True),
+        "episodes": (30, None, None, False),
+    }
+    assert fitting(atari=True) == ["no-op-5min", "no-op-30min", "human-starts", "agent-starts"]
+    assert fitting(atari=False) == ["episodes"]
+
+
+def test_a_set_of_start_points_is_known_by_its_content() -> None:
+    start = Start(seed=1, actions=((0, 3), (4, 2)), screen="0" * 64)
+    points = StartSet(env="ALE/Pong-v5", player="human", source="somebody", emulator="ale-py 0.12.1", starts=(start,))
+    assert start.frames == 5
+    assert StartSet.model_validate_json(points.model_dump_json()).sha256 == points.sha256
+    assert points.model_copy(update={"player": "agent"}).sha256 != points.sha256
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"seed": 2**31 - 1}, {"actions": []}, {"actions": [[18, 1]]}, {"actions": [[0, 0]]}, {"screen": "0" * 63}],
+)
+def test_a_start_point_that_no_emulator_can_reach_is_refused(wrong: dict[str, object]) -> None:
+    right = {"seed": 1, "actions": [[0, 1]], "screen": "0" * 64}
+    assert Start.model_validate(right)
+    with pytest.raises(ValidationError):
+        Start.model_validate(right | wrong)

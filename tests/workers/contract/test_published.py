@@ -1,0 +1,116 @@
+"""The papers' numbers, every row of them."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from workers.contract import published
+from workers.contract.games import ENVIRONMENTS, GAMES_OF_THE_PAPERS
+from workers.contract.protocols import PROTOCOLS
+from workers.contract.published.normalising import normalised, reference
+from workers.contract.published.rows import NormalisedScore, Row, Score
+
+FOLDER = Path(published.__file__).parent
+PAPERS = {
+    "A3C (Mnih et al. 2016)",
+    "PAAC (Clemente et al. 2017)",
+    "GA3C (Babaeizadeh et al. 2017)",
+    "Gorila (Nair et al. 2015)",
+}
+EVERY_ROW: list[Row] = [
+    *published.scores(),
+    *published.normalised_scores(),
+    *published.summaries(),
+    *published.speedups(),
+    *published.prediction_speeds(),
+]
+
+
+def of_table(source: str, table: str) -> list[Score]:
+    return [row for row in published.scores() if row.source.startswith(source) and row.table == table]
+
+
+def score(source: str, table: str, env: str, player: str) -> float:
+    (found,) = [row.score for row in of_table(source, table) if (row.env, row.player) == (f"ALE/{env}-v5", player)]
+    return found
+
+
+def test_every_row_of_every_file_is_read() -> None:
+    rows = [row for file in FOLDER.glob("*.csv") for row in csv.DictReader(file.open())]
+    assert len(rows) == len(EVERY_ROW) == 816
+    assert sorted((row["source"], row["table"], row["protocol"]) for row in rows) == sorted(
+        (row.source, row.table, row.protocol) for row in EVERY_ROW
+    )
+
+
+def test_every_row_says_where_it_stands_and_how_it_was_measured() -> None:
+    assert {row.source for row in EVERY_ROW} == PAPERS
+    for row in EVERY_ROW:
+        # Either a protocol of ours, or words.
+        assert row.protocol in PROTOCOLS or " " in row.protocol, row
+
+
+def test_every_score_is_of_a_game_of_the_papers_and_stands_once() -> None:
+    games = [row for row in EVERY_ROW if isinstance(row, Score | NormalisedScore)]
+    assert {ENVIRONMENTS[row.env].group for row in games} == {"Atari, of the papers"}
+    scores = [(row.source, row.table, row.env, row.player) for row in published.scores()]
+    assert len(scores) == len(set(scores))
+    for row in games:
+        # The papers write the games' names in other ways, with the same letters.
+        letters = "".join(filter(str.isalnum, row.game)).lower()
+        assert letters == row.env.removeprefix("ALE/").removesuffix("-v5").lower()
+
+
+def test_gorilas_tables_have_49_games_with_four_scores_each() -> None:
+    for table in ("table 3", "table 4"):
+        rows = of_table("Gorila", table)
+        assert len({row.env for row in rows}) == 49 < len(GAMES_OF_THE_PAPERS)
+        assert len(rows) == 4 * 49
+
+
+@pytest.mark.parametrize(
+    ("place", "printed"),
+    [
+        (("Gorila", "table 3", "Pong", "random"), -18.0),
+        (("Gorila", "table 3", "Zaxxon", "Gorila"), 6159.4),
+        (("Gorila", "table 4", "Alien", "human"), 6875.4),
+        (("Gorila", "table 4", "Zaxxon", "DQN"), 4976.7),
+        (("PAAC", "table 1", "UpNDown", "PAAC arch_nature"), 100523.3),
+        (("PAAC", "table 1", "Amidar", "A3C FF"), 263.9),
+        (("GA3C", "table 3", "Qbert", "GA3C"), 14966),
+    ],
+)
+def test_numbers_stand_as_they_are_printed(place: tuple[str, str, str, str], printed: float) -> None:
+    assert score(*place) == printed
+
+
+def test_the_other_tables_have_their_numbers() -> None:
+    assert {(row.method, row.training_time): row.median_percent for row in published.summaries()}[
+        ("A3C, FF", "4 days on CPU")
+    ] == 116.6
+    assert {(row.method, row.threads): row.speedup for row in published.speedups()}[("1-step Q", 16)] == 24.1
+    (largest,) = [row for row in published.prediction_speeds() if (row.system, row.network) == ("I", "large, stride 1")]
+    assert (largest.ga3c_pps, largest.speedup) == (490, 45)
+
+
+def test_gorilas_percentages_follow_from_its_scores() -> None:
+    """Tables 1 and 2 are tables 4 and 3 on the scale of random and human; this finds a number typed wrong."""
+    agreeing = 0
+    of_human = [row for row in published.normalised_scores() if row.normalised_by == "human"]
+    for row in of_human:
+        by = reference(row.env, row.protocol)
+        if not isinstance(by, str):
+            raw = score("Gorila", by.table, row.env.removeprefix("ALE/").removesuffix("-v5"), row.player)
+            agreeing += abs(normalised(raw, by) - row.percent) < 0.02 * max(1, abs(row.percent))
+    assert agreeing / len(of_human) > 0.9, agreeing
+
+
+def test_a_reference_is_of_the_same_protocols_table() -> None:
+    by = reference("ALE/Pong-v5", "human-starts")
+    assert not isinstance(by, str)
+    assert (by.table, by.random, by.human) == ("table 3", -18.0, 15.5)
+    assert normalised(15.5, by) == 100
+    assert normalised(-18.0, by) == 0
+    assert "beats the human" in str(reference("ALE/VideoPinball-v5", "human-starts"))
+    assert not isinstance(reference("ALE/VideoPinball-v5", "no-op-5min"), str)

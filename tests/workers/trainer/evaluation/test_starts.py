@@ -1,0 +1,122 @@
+"""Start points: made from play, stored, read and refused."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from workers.contract.protocols import PROTOCOLS
+from workers.contract.protocols.starts import Start, StartSet
+from workers.trainer.evaluation import openings, starts, subjects
+from workers.trainer.evaluation.emulator import AtariGame
+from workers.trainer.evaluation.openings import StartPointError
+from workers.trainer.evaluation.playing import Trail, play
+from workers.trainer.evaluation.starts import StartsError, after, before
+
+PONG = "ALE/Pong-v5"
+AGENT = PROTOCOLS["agent-starts"]
+
+
+@pytest.fixture(scope="module")
+def trails() -> list[Trail]:
+    """Play of two episodes."""
+    protocol = replace(PROTOCOLS["no-op-30min"], cap_frames=400)
+    subject = subjects.random_subject(PONG, protocol)
+    played = play(subject, protocol, 1, range(2), openings.opening(protocol, None))
+    return [one.trail for one in played if one.trail]
+
+
+@pytest.fixture
+def points(trails: list[Trail]) -> StartSet:
+    return starts.cut(PONG, trails, 5, seed=1, player="agent", source="the random policy")
+
+
+def test_a_set_is_cut_from_anywhere_in_the_play(trails: list[Trail]) -> None:
+    every = starts.cut(PONG, trails, 2 * 399, seed=1, player="agent", source="")
+    assert [start.frames for start in every.starts] == 2 * list(range(1, 400))
+    assert {start.seed for start in every.starts} == {trail.seed for trail in trails}
+    some = starts.cut(PONG, trails, 5, seed=1, player="agent", source="")
+    assert some == starts.cut(PONG, trails, 5, seed=1, player="agent", source="")
+    assert some != starts.cut(PONG, trails, 5, seed=2, player="agent", source="")
+    with pytest.raises(StartsError, match="too short for 799 start points"):
+        starts.cut(PONG, trails, 799, seed=1, player="agent", source="")
+
+
+def test_what_was_done_is_parted_at_a_frame() -> None:
+    actions = [(3, 4), (0, 2), (3, 1)]
+    assert before(actions, 5) == ((3, 4), (0, 1))
+    assert after(actions, 5) == ((0, 1), (3, 1))
+    assert before(actions, 0) == after(actions, 7) == ()
+    assert before(actions, 7) == after(actions, 0) == tuple(actions)
+
+
+def test_every_point_is_reached_again(points: StartSet) -> None:
+    begin, game = openings.opening(AGENT, points), AtariGame(PONG, 108_000, 4)
+    for number, start in enumerate(points.starts):
+        begin(game, number, openings.draws(AGENT, 1, number))
+        assert (game.frames, game.screen_hash(), game.over) == (start.frames, start.screen, False)
+
+
+def test_a_point_with_another_screen_is_refused(points: StartSet) -> None:
+    last = points.starts[-1]
+    wrong = last.model_copy(update={"actions": (*last.actions, (3, 30))})
+    begin = openings.opening(AGENT, points.model_copy(update={"starts": (wrong,)}))
+    with pytest.raises(StartPointError, match=r"start point 0 of ALE/Pong-v5 leads to another screen.*ale-py"):
+        begin(AtariGame(PONG, 108_000, 4), 0, openings.draws(AGENT, 1, 0))
+
+
+def test_a_set_survives_its_file(points: StartSet, tmp_path: Path) -> None:
+    file = tmp_path / "starts.json"
+    starts.write(file, points)
+    assert starts.read(file, AGENT, PONG) == points
+    stored = json.loads(file.read_text())
+    assert (stored["format"], stored["version"], stored["env"], stored["player"]) == (
+        "arcadia-starts",
+        1,
+        PONG,
+        "agent",
+    )
+    file.write_text(json.dumps(stored, indent=4))
+    assert starts.read(file, AGENT, PONG).sha256 == points.sha256
+
+
+def test_a_set_of_an_agent_is_never_taken_for_a_persons(points: StartSet, tmp_path: Path) -> None:
+    starts.write(tmp_path / "starts.json", points)
+    with pytest.raises(StartsError, match=r"an agent's play, but human-starts starts from a person's play"):
+        starts.read(tmp_path / "starts.json", PROTOCOLS["human-starts"], PONG)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "is no set of start points"),
+        ("[]", "is no set of start points"),
+        ('{"format": "arcadia-starts", "version": 2}', r"version: Input should be 1"),
+        ('{"env": "ALE/Pongg-v5"}', r"env: .*did you mean ALE/Pong-v5"),
+        ('{"env": "ALE/Breakout-v5", "player": "agent", "source": "", "emulator": "", "starts": []}', "starts: "),
+    ],
+)
+def test_a_file_that_is_no_set_is_refused_in_a_sentence(content: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "starts.json"
+    file.write_text(content)
+    with pytest.raises(StartsError, match=said) as refused:
+        starts.read(file, AGENT, PONG)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_set_of_another_game_is_refused(tmp_path: Path) -> None:
+    other = StartSet(
+        env="ALE/Breakout-v5",
+        player="agent",
+        source="",
+        emulator="",
+        starts=(Start(seed=1, actions=((0, 1),), screen="0" * 64),),
+    )
+    starts.write(tmp_path / "starts.json", other)
+    with pytest.raises(StartsError, match=r"start points of ALE/Breakout-v5, but the game is ALE/Pong-v5"):
+        starts.read(tmp_path / "starts.json", AGENT, PONG)
+    with pytest.raises(StartsError, match="cannot be read: No such file"):
+        starts.read(tmp_path / "none.json", AGENT, PONG)
+    with pytest.raises(StartsError, match="cannot be written"):
+        starts.write(tmp_path / "nowhere" / "starts.json", other)

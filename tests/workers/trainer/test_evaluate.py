@@ -1,0 +1,198 @@
+"""`arcadia evaluate`, from the command line to the document and the events."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workers.trainer import trainers
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.trainers import assert_unbroken, of_kind, read_events
+from tests.workers.waiting import wait_until
+from workers.contract import events
+from workers.contract.config import PaacConfig
+from workers.contract.protocols import PROTOCOLS
+from workers.contract.protocols.document import EvaluationDocument
+from workers.trainer.evaluate import main
+
+CARTPOLE = PaacConfig(env="CartPole-v1", seed=1)
+RANDOM_PONG = ("--random", "--game", "pong")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run directory with the checkpoints of steps 5 and 9."""
+    directory = tmp_path / "run"
+    for step in (5, 9):
+        made_checkpoint.write(directory, CARTPOLE, step)
+    return directory
+
+
+def evaluated(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    """Evaluate, and return the document."""
+    assert main([str(argument) for argument in (*arguments, "--json")]) == 0
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return document
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 2) -> str:
+    """Ask for what cannot be, and return the one sentence."""
+    assert main([str(argument) for argument in arguments]) == status
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    return said.err
+
+
+def test_the_document_says_what_the_agent_is_worth(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = evaluated(capsys, "--run-dir", run, "--protocol", "episodes", "--episodes", 4, "--seed", 7)
+    assert (found["protocol"], found["env"], found["algorithm"]) == ("episodes", "CartPole-v1", "paac")
+    assert (found["checkpoint_step"], found["seed"]) == (9, 7)
+    assert found["acting"] == {"name": "sampled", "epsilon": None}
+    assert len(found["scores"]) == 4
+    assert found["mean"] == sum(found["scores"]) / 4
+    assert found["interval"][0] <= found["mean"] <= found["interval"][1]
+    assert found["standard_error"] > 0
+    assert found["human_normalised"] is None
+    assert [episode["score"] for episode in found["episodes"]] == found["scores"]
+    # CartPole gives 1 a step.
+    assert [episode["length"] for episode in found["episodes"]] == found["scores"]
+
+
+def test_the_same_seed_gives_the_same_document(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("--run-dir", run, "--protocol", "episodes", "--episodes", 9)
+    found = evaluated(capsys, *asked)
+    assert evaluated(capsys, *asked) == found
+    assert evaluated(capsys, *asked, "--seed", 2)["scores"] != found["scores"]
+    assert evaluated(capsys, *asked, "--episodes", 3)["scores"] == found["scores"][:3]
+
+
+def test_a_checkpoint_and_a_way_to_act_can_be_chosen(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("--run-dir", run, "--protocol", "episodes", "--episodes", 3)
+    greedy = evaluated(capsys, *asked, "--checkpoint", 5, "--acting", "greedy")
+    assert (greedy["checkpoint_step"], greedy["acting"]["name"]) == (5, "greedy")
+    careful = evaluated(capsys, *asked, "--checkpoint", 5, "--acting", "epsilon-greedy", "--epsilon", 0)
+    assert careful["acting"] == {"name": "epsilon-greedy", "epsilon": 0}
+    assert careful["scores"] == greedy["scores"]
+
+
+def test_without_json_it_prints_a_table(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--run-dir", str(run), "--protocol", "episodes", "--episodes", "3"]) == 0
+    said = capsys.readouterr().out
+    assert "CartPole (CartPole-v1): paac, checkpoint of step 9, acting sampled, seed 1" in said
+    assert "standard error" in said
+
+
+def test_start_points_are_cut_from_the_play_and_played(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "starts.json"
+    evaluated(capsys, *RANDOM_PONG, "--protocol", "no-op-5min", "--episodes", 1, "--save-starts", file)
+    found = evaluated(capsys, *RANDOM_PONG, "--protocol", "agent-starts", "--episodes", 2, "--starts", file)
+    assert found["starts"]["starts"] == 100
+    assert found["starts"]["source"] == "the random policy, acting random, by no-op-5min with seed 1"
+    assert len(found["scores"]) == 2
+    assert found["human_normalised"] is None
+    said = refused(capsys, *RANDOM_PONG, "--protocol", "human-starts", "--starts", file, status=1)
+    assert "human-starts starts from a person's play: use agent-starts" in said
+    said = refused(capsys, *RANDOM_PONG, "--protocol", "agent-starts", "--starts", file, "--episodes", 101)
+    assert "has 100 start points" in said
+
+
+def test_what_cannot_be_evaluated_is_refused_in_a_sentence(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    of_run = ("--run-dir", run)
+    assert refused(capsys, *of_run).startswith("say how to evaluate: --protocol")
+    assert ", ".join(PROTOCOLS) in refused(capsys, *of_run, "--protocol", "no-op")
+    plain = ("--protocol", "episodes")
+    assert "say who is evaluated" in refused(capsys, *plain)
+    assert "there is no run directory" in refused(capsys, "--run-dir", run / "none", *plain)
+    assert "it has 5, 9" in refused(capsys, *of_run, *plain, "--checkpoint", 6, status=1)
+    assert "holds no checkpoint" in refused(capsys, "--run-dir", run / "checkpoints", *plain, status=1)
+    assert "evaluate CartPole-v1 by episodes" in refused(capsys, *of_run, "--protocol", "no-op-5min")
+    assert "evaluate ALE/Pong-v5 by no-op-5min" in refused(capsys, *RANDOM_PONG, *plain)
+    assert "--starts FILE" in refused(capsys, *of_run, "--protocol", "human-starts")
+    assert "leave --starts out" in refused(capsys, *of_run, *plain, "--starts", run)
+    assert "--save-starts is for Atari" in refused(capsys, *of_run, *plain, "--save-starts", run / "s")
+    assert "play at least one" in refused(capsys, *of_run, *plain, "--episodes", 0)
+    assert "--seed -1" in refused(capsys, *of_run, *plain, "--seed", -1)
+    assert "belongs to --acting epsilon-greedy" in refused(capsys, *of_run, *plain, "--epsilon", 0.1)
+    assert "only epsilon-greedy" in refused(capsys, *of_run, *plain, "--acting", "greedy", "--epsilon", 0.1)
+    assert "did you mean ALE/Pong-v5" in refused(capsys, "--random", "--game", "Pongg", "--protocol", "no-op-5min")
+    assert "--game NAME" in refused(capsys, "--random", *plain)
+    assert "leave --checkpoint" in refused(capsys, *RANDOM_PONG, *plain, "--checkpoint", 3)
+    assert "--game belongs to --random" in refused(capsys, *of_run, *plain, "--game", "pong")
+    assert "already holds a run" in refused(capsys, *of_run, *plain, "--dir", made_events(run))
+
+
+def made_events(directory: Path) -> Path:
+    """Make a directory look as if it were a run's."""
+    (directory / "events.jsonl").touch()
+    return directory
+
+
+def test_a_damaged_checkpoint_is_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = run / "checkpoints" / "step-000000000009.safetensors"
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    folder = run.parent / "events"
+    asked = ("--run-dir", run, "--protocol", "episodes", "--dir", folder)
+    said = refused(capsys, *asked, status=1)
+    assert said.startswith("step-000000000009.safetensors is damaged")
+    (failed,) = read_events(folder)
+    assert isinstance(failed, events.Failed)
+    assert failed.message == said.strip()
+
+
+def test_events_tell_of_each_episode_and_at_the_end_of_all(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = run.parent / "events"
+    asked = ("--run-dir", run, "--protocol", "episodes", "--episodes", 10, "--seed", 3, "--dir", folder)
+    found = evaluated(capsys, *asked)
+    assert_unbroken(folder)
+    told = read_events(folder)
+    assert [event.kind for event in told] == ["started", *10 * ["evaluated_episode"], "evaluation", "finished"]
+    assert {(event.step, event.frames) for event in told} == {(9, 36)}
+    episodes = of_kind(folder, events.EvaluatedEpisode)
+    assert [(event.done, event.episodes) for event in episodes] == [(done, 10) for done in range(1, 11)]
+    in_order = sorted((event.episode for event in episodes), key=lambda episode: episode.number)
+    (whole,) = of_kind(folder, events.Evaluation)
+    assert whole.returns == found["scores"]
+    assert whole.document == EvaluationDocument.model_validate(found)
+    assert whole.document.episodes == in_order
+    assert "already holds a run or an evaluation" in refused(capsys, *asked)
+
+
+def test_it_stops_when_it_is_asked_to(tmp_path: Path) -> None:
+    folder = tmp_path / "events"
+    asked = [*RANDOM_PONG, "--protocol", "no-op-30min", "--episodes", "100000", "--dir", str(folder)]
+    program = subprocess.Popen(
+        [sys.executable, "-m", "workers.trainer.evaluate", *asked],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    try:
+        wait_until(lambda: program.poll() is None and len(trainers.of_kind(folder, events.EvaluatedEpisode)) > 0)
+        program.send_signal(signal.SIGTERM)
+        out, err = program.communicate(timeout=60)
+    finally:
+        program.kill()
+    assert (program.returncode, out) == (1, "")
+    done = len(of_kind(folder, events.EvaluatedEpisode))
+    assert err == f"stopped by SIGTERM after {done} of 100000 episodes: there is no result\n"
+    (stopped,) = of_kind(folder, events.Stopped)
+    assert stopped.reason == f"stopped by SIGTERM after {done} of 100000 episodes"
+
+
+def test_a_random_policy_scores_in_breakout_what_is_published(capsys: pytest.CaptureFixture[str]) -> None:
+    found = evaluated(capsys, "--random", "--game", "breakout", "--protocol", "no-op-5min")
+    published = found["normalised_by"]["random"]
+    assert published == 1.7
+    # Both are means of so many episodes.
+    noise = 2**0.5 * found["standard_error"]
+    assert abs(found["mean"] - published) < 2 * noise
+    assert found["human_normalised"] == pytest.approx(100 * (found["mean"] - 1.7) / (31.8 - 1.7))
