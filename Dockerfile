@@ -39,7 +39,7 @@ CMD ["worker", "--queue", "cpu", "--name", "worker-1"]
 FROM ${NODE_IMAGE} AS frontend
 WORKDIR /frontend
 COPY frontend/package.json frontend/package-lock.json frontend/.npmrc ./
-RUN npm ci --no-audit --no-fund
+RUN npm ci --omit=dev
 COPY frontend/ ./
 RUN npm run build
 

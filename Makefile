@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: setup run test lint types openapi format bench clean environment frontend chromium
+.PHONY: setup run test fuzz storm lint types openapi format bench clean environment development frontend node chromium
 
 PYTHON ?=
 PORT ?=
@@ -13,32 +13,58 @@ BIN := .venv/bin
 WITH_NODE = PATH="$$(setup/node-path):$$PATH"
 IN_FRONTEND = export $(WITH_NODE) && cd frontend &&
 
-INSTALLED := .venv/.installed
-MODULES := frontend/node_modules/.stamp
+# A stamp for each of the two stages of set-up: what running needs, and what tests, checks and benchmarks need besides.
+ENVIRONMENT := .venv/.home
+PACKAGES := .venv/.for-running
+DEV_PACKAGES := .venv/.for-development
+MODULES := frontend/node_modules/.for-running
+DEV_MODULES := frontend/node_modules/.for-development
 DIST := frontend/dist/index.html
 # Folders are listed too: a file that was removed changes its folder.
 FRONTEND_SOURCES := $(shell find frontend/src frontend/public 2>/dev/null) \
 	$(wildcard frontend/*.html frontend/*.json frontend/*.ts frontend/*.js frontend/*.mjs frontend/*.cjs)
 
 # A .venv that was copied from elsewhere, or whose Python is gone, is as good as none.
-ifneq ($(shell $(BIN)/python -c 'print("works")' 2>/dev/null) $(shell cat .venv/.home 2>/dev/null),works $(CURDIR))
-$(shell rm -f $(INSTALLED))
+ifneq ($(shell $(BIN)/python -c 'print("works")' 2>/dev/null) $(shell cat $(ENVIRONMENT) 2>/dev/null),works $(CURDIR))
+$(shell rm -f $(ENVIRONMENT) $(PACKAGES) $(DEV_PACKAGES))
 endif
 
-setup: environment frontend
-environment: $(INSTALLED)
+# pip and npm wait for the network and for one core each, so they run at the same time.
+setup:
+	@$(MAKE) -j2 environment frontend
+environment: $(PACKAGES)
+development: $(DEV_PACKAGES) $(DEV_MODULES)
 frontend: $(DIST)
 
-$(INSTALLED): requirements.lock pyproject.toml setup/python-environment
+$(ENVIRONMENT):
 	@setup/python-environment
 
-$(MODULES): frontend/package.json frontend/package-lock.json | $(INSTALLED)
-	@echo "Installing frontend packages"
-	@$(IN_FRONTEND) npm ci --no-audit --no-fund --loglevel=error
+node: $(ENVIRONMENT)
+	@setup/node
+
+$(PACKAGES): requirements.lock pyproject.toml setup/python-packages | node
+	@rm -f $@
+	@setup/python-packages running
+	@touch $@
+
+$(DEV_PACKAGES): requirements-dev.lock $(PACKAGES)
+	@rm -f $@
+	@setup/python-packages development
+	@touch $@
+
+$(MODULES): frontend/package.json frontend/package-lock.json | node
+	@echo "Installing the packages that the frontend is built from: about 40 MB, half a minute"
+	@$(IN_FRONTEND) npm ci --omit=dev --loglevel=error
+	@touch $@
+
+# `npm ci` would begin anew; the lock was checked by the one before.
+$(DEV_MODULES): $(MODULES)
+	@echo "Installing the packages that the frontend is tested with: about 30 MB, half a minute"
+	@$(IN_FRONTEND) npm install --no-save --loglevel=error
 	@touch $@
 
 $(DIST): $(MODULES) $(FRONTEND_SOURCES)
-	@echo "Building the frontend"
+	@echo "Building the frontend: ten seconds or so"
 	@$(IN_FRONTEND) npm run --silent build
 	@touch $@
 
@@ -46,18 +72,28 @@ run: setup
 	@$(BIN)/arcadia up $(if $(PORT),--port $(PORT)) $(ARGS)
 
 # With ARGS, only pytest runs, with those: make test ARGS="tests/backend -k claim"
-test: setup $(if $(ARGS),$(if $(findstring browser,$(ARGS)),chromium),chromium)
+test: setup development $(if $(ARGS),$(if $(findstring browser,$(ARGS)),chromium),chromium)
 	@$(WITH_NODE) $(BIN)/python setup/test.py $(ARGS)
 
-chromium: environment
+# Thousands of made-up and odd requests to the API on both databases: make fuzz CASES=20000
+CASES ?= 2000
+fuzz: $(DEV_PACKAGES)
+	@ARCADIA_TEST_CASES=$(CASES) $(BIN)/python -m pytest -q --show-capture=no \
+		tests/contract/test_requests.py tests/contract/test_odd_requests.py
+
+# Ten minutes of kill -9 over a whole installation; ARGS="--minutes 2 --seed 7" repeats the kills of another.
+storm: $(DEV_PACKAGES)
+	@$(BIN)/python -m tests.faults.storm $(ARGS)
+
+chromium: $(DEV_PACKAGES)
 	@setup/chromium
 
-lint: environment $(MODULES)
+lint: development
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@$(IN_FRONTEND) npm run --silent lint
 
-types: environment $(MODULES)
+types: development
 	$(BIN)/mypy
 	@mkdir -p .setup && $(BIN)/python -m backend.openapi >.setup/openapi.json
 	@cmp .setup/openapi.json frontend/openapi.json || { echo "The API has changed: run make openapi"; exit 1; }
@@ -65,16 +101,16 @@ types: environment $(MODULES)
 	@$(IN_FRONTEND) npm run --silent typecheck
 
 # The frontend's types follow the API's own description; `make types` fails while they lag behind.
-openapi: environment $(MODULES)
+openapi: development
 	@$(BIN)/python -m backend.openapi >frontend/openapi.json
 	@$(IN_FRONTEND) npm run --silent types
 
-format: environment $(MODULES)
+format: development
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	@$(IN_FRONTEND) npm run --silent format
 
-bench: environment
+bench: $(DEV_PACKAGES)
 	@$(BIN)/python -m bench $(ARGS)
 
 clean:

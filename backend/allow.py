@@ -33,13 +33,26 @@ class Allowed:
         self._routes: list[tuple[Pattern[str], set[str]]] = [
             (each.path_regex, each.methods or set()) for each in routes
         ]
+        self._named: dict[str, set[str]] = {}
+        for each in routes:
+            if "{" not in each.path:
+                self._named.setdefault(each.path, set()).update(each.methods or ())
 
     def methods(self, path: str) -> list[str]:
         """The methods of a path, in order."""
         if not path.startswith(self._prefix):
             return []
         rest = path.removeprefix(self._prefix)
+        if rest in self._named:
+            return sorted(self._named[rest])
         return sorted(set().union(*(methods for pattern, methods in self._routes if pattern.match(rest))))
+
+    async def refuse_others(self, request: Request) -> None:
+        """Refuse what would take a path that has a name, as /runs/bulk, for one with a number."""
+        path: str = request.scope["path"]
+        named = self._named.get(path.removeprefix(self._prefix))
+        if named is not None and request.method not in named:
+            raise MethodNotAllowed(request.method, sorted(named))
 
     def install(self, app: FastAPI) -> None:
         """Have the framework's own 405, which names the methods of one route, name those of all."""

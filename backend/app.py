@@ -19,6 +19,7 @@ from backend.doorbell import Doorbell
 from backend.evaluations.routes import router as evaluations
 from backend.export import router as export
 from backend.figures.routes import router as figures
+from backend.files.ownership import identity_of
 from backend.files.routes import router as files
 from backend.files.service import sweep
 from backend.frontend import serve_frontend
@@ -30,7 +31,7 @@ from backend.metrics.routes import router as metrics
 from backend.migrations import migrate
 from backend.reference.routes import serve_reference
 from backend.runs.routes import router as runs
-from backend.security import API, Perimeter, guard
+from backend.security import API, Perimeter, describe_access, guard
 from backend.session import recall
 from backend.session import router as session
 from backend.tries import WrongTries
@@ -70,6 +71,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.database = open_database(settings)
         app.state.turns = turns.new_turns()
         sweep(app.state.database)
+        app.state.installation = identity_of(app.state.database)
         app.state.sign_ins = recall(app.state.database)
         app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
         sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
@@ -109,11 +111,15 @@ def create_app(settings: Settings) -> FastAPI:
 
 def description(app: FastAPI) -> dict[str, Any]:
     """The API's description of itself."""
-    return errors.describe(app.openapi())
+    return describe_access(errors.describe(app.openapi()))
 
 
 def _api(app: FastAPI, allowed: Allowed) -> APIRouter:
-    every_route = [Depends(guard), Depends(turns.take_turn, scope="function")]
+    every_route = [
+        Depends(guard),
+        Depends(allowed.refuse_others),
+        Depends(turns.take_turn, scope="function"),
+    ]
     api = APIRouter(prefix=API, dependencies=every_route, responses={"default": {"model": errors.ProblemDocument}})
     for router in ROUTERS:
         api.include_router(router)

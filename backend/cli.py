@@ -48,7 +48,10 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
 def read_settings(options: argparse.Namespace) -> Settings:
     """Read the settings, or say in a sentence what is wrong with them."""
     from backend.config import Settings
+    from workers.contract.settings_in_common import unknown_settings
 
+    if unknown := unknown_settings(os.environ):
+        raise RefusedError(unknown)
     given = {"data_dir": options.data, "port": getattr(options, "port", None)}
     try:
         return Settings(**{name: value for name, value in given.items() if value is not None})

@@ -5,12 +5,16 @@ from pathlib import Path
 from typing import Annotated
 
 from fastapi import Depends, Request
-from pydantic import Field, SecretStr, field_validator
+from pydantic import AfterValidator, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from backend.refusals import RefusedError
+from workers.contract.settings_in_common import in_one_word
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+
+Token = Annotated[SecretStr, AfterValidator(in_one_word)]
 
 
 class Settings(BaseSettings):
@@ -28,10 +32,10 @@ class Settings(BaseSettings):
     )
     host: str = Field(default="127.0.0.1", description="Address to listen on; any but loopback needs ARCADIA_TOKEN.")
     port: int = Field(default=8000, ge=0, le=65_535, description="Port to listen on.")
-    token: SecretStr = Field(
+    token: Token = Field(
         default=SecretStr(""), description="What users sign in with; may be empty only on a loopback address."
     )
-    worker_token: SecretStr = Field(
+    worker_token: Token = Field(
         default=SecretStr(""), description="What workers show the worker API; without it no worker is let in."
     )
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(

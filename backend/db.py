@@ -1,5 +1,6 @@
 """The two ways to the database: sessions that read, and transactions that write."""
 
+import logging
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
+
+log = logging.getLogger(__name__)
 
 AfterCommit = Callable[[], None]
 _PENDING = "after_commit"
@@ -53,7 +56,11 @@ class Database:
                 yield session
             pending: list[AfterCommit] = session.info.pop(_PENDING, [])
         for call in pending:
-            call()
+            try:
+                call()
+            except Exception:
+                # The change is made: who asked for it must not be told otherwise, nor the other calls be left out.
+                log.exception("A change was stored, but not all that follows it was done")
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:

@@ -44,7 +44,8 @@ class Doorbell:
     def stop(self) -> None:
         """Send what waits, then end; a broker that does not answer is waited for once."""
         if self._thread.is_alive():
-            self._pending.put(None)
+            with suppress(queue.Full):
+                self._pending.put(None, timeout=BROKER_TIMEOUT)
             self._thread.join(timeout=3 * BROKER_TIMEOUT)
 
     def ring(self, queue_name: str, number: int, task: str = LOOK_TASK) -> None:
@@ -76,9 +77,12 @@ class Doorbell:
             try:
                 _send(self._celery, *ring)
                 self._quiet = False
-            except _BROKER_ERRORS as error:
+            except Exception as error:
+                # Whatever it was: without this thread nobody rings until the next start.
                 if not self._quiet:
-                    log.warning("the broker does not answer (%s); runs wait until it does", type(error).__name__)
+                    unforeseen = None if isinstance(error, _BROKER_ERRORS) else error
+                    name = type(error).__name__
+                    log.warning("the broker does not answer (%s); runs wait until it does", name, exc_info=unforeseen)
                 self._quiet = True
                 if self._forget_waiting():
                     return

@@ -17,7 +17,8 @@ GONE_AFTER = timedelta(seconds=10)
 
 def is_here(worker: Worker, now: datetime) -> bool:
     """Whether a worker has reported lately and has not said goodbye."""
-    return not worker.left and now - worker.last_seen_at < GONE_AFTER
+    # A report from the future is from before the clock was set back.
+    return not worker.left and abs(now - worker.last_seen_at) < GONE_AFTER
 
 
 def workers_here(session: Session, now: datetime) -> list[Worker]:

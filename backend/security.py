@@ -3,6 +3,7 @@
 import hmac
 import ipaddress
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import Request
@@ -14,6 +15,7 @@ from backend.config import LOOPBACK_NAMES, Settings
 from backend.errors import Problem, respond, unexpected
 from backend.sign_ins import proof_of
 from backend.tries import WrongTries
+from workers.contract.worker_api import INSTALLATION_HEADER, OTHER_INSTALLATION
 
 COOKIE = "arcadia_session"
 API = "/api/v1"
@@ -64,6 +66,14 @@ class WrongHost(Problem):
     title = "Not a name of this server"
 
 
+class OtherInstallation(Problem):
+    """A worker's run is another installation's."""
+
+    status = 421
+    kind = OTHER_INSTALLATION
+    title = "Another installation"
+
+
 async def guard(request: Request) -> None:
     """The one dependency of every API route: the worker token for workers' routes, a user's sign-in for the rest."""
     settings: Settings = request.app.state.settings
@@ -75,8 +85,34 @@ async def guard(request: Request) -> None:
             raise Unauthorized("No worker is let in: ARCADIA_WORKER_TOKEN is not set on the server.")
         if not _same(_bearer(request), expected):
             raise Unauthorized("Show the worker token: Authorization: Bearer … (ARCADIA_WORKER_TOKEN).")
+        _refuse_other_installation(request)
     elif path not in PUBLIC and not is_signed_in(request, settings):
         raise Unauthorized("Sign in, or show the token: Authorization: Bearer … (ARCADIA_TOKEN).")
+
+
+def _refuse_other_installation(request: Request) -> None:
+    shown = request.headers.get(INSTALLATION_HEADER)
+    if shown is not None and shown != request.app.state.installation:
+        raise OtherInstallation(
+            "The run is of another installation than this backend's database. Start the backend on the database that "
+            "the run is in."
+        )
+
+
+def describe_access(document: dict[str, Any]) -> dict[str, Any]:
+    """Say in an OpenAPI document which call needs which token."""
+    document["components"]["securitySchemes"] = {
+        "user": {"type": "http", "scheme": "bearer", "description": "ARCADIA_TOKEN, where one is set."},
+        "session": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "Got by POST /session."},
+        "worker": {"type": "http", "scheme": "bearer", "description": "ARCADIA_WORKER_TOKEN."},
+    }
+    # The empty one stands for a server that has no user token.
+    users: list[dict[str, list[str]]] = [{"user": []}, {"session": []}, {}]
+    for path, item in document["paths"].items():
+        needed = [{"worker": []}] if path.startswith(WORKERS_ONLY) else [] if path in PUBLIC else users
+        for call in item.values():
+            call["security"] = needed
+    return document
 
 
 def is_signed_in(request: Request, settings: Settings) -> bool:

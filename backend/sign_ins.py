@@ -16,6 +16,8 @@ class SignIns:
 
     def remember(self, proof: str, ends: float) -> None:
         """Let a cookie in until a Unix time."""
+        now = time.time()
+        self._ends = {known: end for known, end in self._ends.items() if end > now}
         self._ends[proof] = ends
 
     def forget(self, proof: str) -> bool:

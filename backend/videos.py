@@ -49,22 +49,22 @@ def keep_video(session: Session, run: Run, attempt: Attempt, event: ev.Video) ->
         delete_files(session, [file.id, poster.id])
         return
     _delete(session, [video for video in _played_by(session, run, [player.file]) if video.file_id != file.id])
-    session.add(
-        models.Video(
-            run_id=run.id,
-            attempt=attempt.attempt,
-            step=player.step,
-            frames=player.frames,
-            file=event.file,
-            checkpoint=player.file,
-            file_id=file.id,
-            poster_file_id=poster.id,
-            episode_return=event.episode_return,
-            length=event.length,
-            seconds=event.seconds,
-        )
-    )
+    video = _row(session, run, attempt, event.file)
+    video.step, video.frames, video.checkpoint = player.step, player.frames, player.file
+    video.file_id, video.poster_file_id = file.id, poster.id
+    video.episode_return, video.length, video.seconds = event.episode_return, event.length, event.seconds
+    session.flush()
     _choose_poster(session, run)
+
+
+def _row(session: Session, run: Run, attempt: Attempt, file: str) -> models.Video:
+    """The row of a replay's file: a new one, or the one there is when the replay is told again."""
+    key = {"run_id": run.id, "attempt": attempt.attempt, "file": file}
+    video = session.scalar(select(models.Video).filter_by(**key))
+    if video is None:
+        video = models.Video(**key)
+        session.add(video)
+    return video
 
 
 def delete_replays(session: Session, run: Run, checkpoints: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
 import react from "@vitejs/plugin-react";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { defineConfig } from "vite";
 
 const backend = process.env.ARCADIA_BACKEND_URL ?? "http://127.0.0.1:8000";
 
@@ -10,11 +10,4 @@ export default defineConfig({
   server: { host: "127.0.0.1", proxy: { "/api": backend } },
   // Plotly alone is 1.4 MB; it has its own chunk, which only pages with charts fetch.
   build: { target: "es2022", chunkSizeWarningLimit: 1600, assetsInlineLimit: 0 },
-  test: {
-    environment: "jsdom",
-    setupFiles: ["src/testing/setup.ts"],
-    restoreMocks: true,
-    // Many inputs under a simulated browser take long on a busy machine.
-    testTimeout: 30_000,
-  },
 });

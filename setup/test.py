@@ -1,6 +1,7 @@
 """Runs the Python tests, then the frontend's, and closes with one line over both."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,11 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).parent.parent
 REPORTS = ROOT / ".setup"
+
+# Each process loads torch and starts a PostgreSQL of its own, and tests start whole installations.
+PROCESSES = min(os.cpu_count() or 1, 4)
+# A file's tests share an installation, so they stay together; the order is that of tests/conftest.py.
+AT_ONCE = ["-n", str(PROCESSES), "--dist", "loadfile", "--no-loadscope-reorder", "-q"]
 
 Outcomes = Counter[str]
 
@@ -82,7 +88,7 @@ def main() -> int:
     if arguments:
         return run_python(arguments)[0]
     began = time.monotonic()
-    python_status, python = run_python([])
+    python_status, python = run_python(AT_ONCE)
     print(flush=True)
     frontend_status, frontend = run_frontend()
     for name, status, outcomes in (("Python", python_status, python), ("Frontend", frontend_status, frontend)):

@@ -16,6 +16,7 @@ import psutil
 
 from backend.embedded.redis_server import free_port
 from tests.journals import Journals, assert_kept
+from tests.processes import command_line
 from tests.workers.redis_server import RedisServer
 from tests.workers.waiting import PATIENCE_SECONDS
 
@@ -78,6 +79,11 @@ class Service:
         assert self._process is not None
         return psutil.Process(self._process.pid)
 
+    @property
+    def ended(self) -> int | None:
+        """Return the exit status of one that has ended."""
+        return self._process.poll() if self._process else None
+
     def send(self, number: signal.Signals) -> None:
         """Send it a signal."""
         if self._process and self._process.poll() is None:
@@ -109,7 +115,9 @@ class Installation:
         }
         self.backend = self._service("backend", ["backend.cli", "backend"])
         self.workers: dict[str, Service] = {}
-        self.http = httpx.Client(base_url=f"http://127.0.0.1:{self.port}/api/v1/", timeout=30, trust_env=False)
+        self.http = httpx.Client(
+            base_url=f"http://127.0.0.1:{self.port}/api/v1/", timeout=PATIENCE_SECONDS, trust_env=False
+        )
 
     def start(self) -> None:
         """Start Redis and the backend, and wait until they answer."""
@@ -225,7 +233,9 @@ class Installation:
         def look() -> bool:
             below = self.workers[name].process.children(recursive=True)
             found[:] = [
-                p for p in below if "workers.trainer" in p.cmdline() and "leash.py" not in " ".join(p.cmdline())
+                each
+                for each in below
+                if "-m workers.trainer " in (said := command_line(each)) and "leash.py" not in said
             ]
             return bool(found)
 
@@ -234,13 +244,13 @@ class Installation:
 
     def actor_learners(self, name: str) -> list[psutil.Process]:
         """Return the processes that act and learn for a worker's trainer."""
-        servers = [p for p in self.trainer(name).children() if "multiprocessing.forkserver" in " ".join(p.cmdline())]
+        servers = [p for p in self.trainer(name).children() if "multiprocessing.forkserver" in command_line(p)]
         return [actor for server in servers for actor in server.children()]
 
     def roles(self, name: str, kind: str) -> list[psutil.Process]:
         """Return the processes that play a kind of role, as Bundle, for a worker's trainer on Ray."""
         below = self.trainer(name).children(recursive=True)
-        return [role for role in below if " ".join(role.cmdline()).startswith(f"ray::{kind}Role")]
+        return [role for role in below if command_line(role).startswith(f"ray::{kind}Role")]
 
     def assert_points_kept(self, run: int, whole: set[int]) -> None:
         """Check that the backend has every point it acknowledged once, and every point of the `whole` attempts."""

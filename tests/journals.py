@@ -2,7 +2,9 @@
 
 import contextlib
 import json
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Container
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,18 +18,26 @@ class Journals:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._files: dict[Attempt, IO[str]] = {}
-        self._lines: dict[Attempt, str] = {}
+        self._begun: dict[Attempt, str] = {}
+        self._events: dict[Attempt, list[dict[str, Any]]] = {}
         self.acknowledged: Counter[Attempt] = Counter()
+        self.workers: dict[Attempt, str] = {}
 
     def follow(self) -> None:
         """Open the files of attempts that are new, and note how far each has been acknowledged."""
-        for file in self._directory.glob("*/runs/*/attempt-*/events.jsonl"):
-            attempt = (int(file.parent.parent.name), int(file.parent.name.removeprefix("attempt-")))
-            with contextlib.suppress(FileNotFoundError):
-                if attempt not in self._files:
-                    self._files[attempt] = file.open()
-                mark = json.loads((file.parent / "acknowledged.json").read_text())
-                self.acknowledged[attempt] = max(self.acknowledged[attempt], mark["seq"])
+        # A worker may remove a folder that is just looked into; the others are found the next time.
+        with contextlib.suppress(FileNotFoundError):
+            for file in self._directory.glob("*/runs/*/attempt-*/events.jsonl"):
+                self._follow(file)
+
+    def _follow(self, file: Path) -> None:
+        attempt = (int(file.parent.parent.name), int(file.parent.name.removeprefix("attempt-")))
+        with contextlib.suppress(FileNotFoundError):
+            if attempt not in self._files:
+                self._files[attempt] = file.open()
+                self.workers[attempt] = file.parents[3].name
+            mark = json.loads((file.parent / "acknowledged.json").read_text())
+            self.acknowledged[attempt] = max(self.acknowledged[attempt], mark["seq"])
 
     def attempts(self, run: int) -> list[int]:
         """Return the attempts seen of a run."""
@@ -36,9 +46,19 @@ class Journals:
     def events(self, run: int, attempt: int) -> list[dict[str, Any]]:
         """Return the events that an attempt has written."""
         key = (run, attempt)
-        self._lines[key] = self._lines.get(key, "") + self._files[key].read()
-        whole, _, _ = self._lines[key].rpartition("\n")
-        return [json.loads(line) for line in whole.splitlines()]
+        *whole, self._begun[key] = (self._begun.get(key, "") + self._files[key].read()).split("\n")
+        events = self._events.setdefault(key, [])
+        events += [json.loads(line) for line in whole]
+        return events
+
+    def last_reported(self) -> dict[str, float]:
+        """Return when each worker's trainers wrote the last points that are acknowledged."""
+        last: dict[str, float] = {}
+        for attempt, worker in self.workers.items():
+            acknowledged = self.events(*attempt)[: self.acknowledged[attempt]]
+            times = (event["time"] for event in reversed(acknowledged) if event["kind"] == "metrics")
+            last[worker] = max(last.get(worker, 0.0), next(times, 0.0))
+        return last
 
     def close(self) -> None:
         """Close the files."""
@@ -57,13 +77,46 @@ def points_of(event: dict[str, Any]) -> list[Point]:
     return points
 
 
-def assert_kept(exported: list[dict[str, Any]], journals: Journals, run: int, *, whole: set[int]) -> None:
-    """Check every attempt's points: none doubled, none acknowledged lost; of the `whole` attempts, all there."""
-    stored: dict[int, Counter[Point]] = {attempt: Counter() for attempt in journals.attempts(run)}
+@dataclass
+class Count:
+    """How the points that a backend has differ from those that trainers wrote."""
+
+    written: int = 0
+    lost: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
+
+    def add(self, exported: list[dict[str, Any]], journals: Journals, run: int, *, whole: Container[int]) -> None:
+        """Count a run: of the `whole` attempts every point is due, of others what was acknowledged."""
+        stored = _by_attempt(exported)
+        for attempt in sorted(stored.keys() - set(journals.attempts(run))):
+            self.unseen.append(f"run {run}, attempt {attempt}")
+        for attempt in journals.attempts(run):
+            events = journals.events(run, attempt)
+            written = Counter(point for event in events for point in points_of(event))
+            acknowledged = len(events) if attempt in whole else journals.acknowledged[run, attempt]
+            due = Counter(point for event in events[:acknowledged] for point in points_of(event))
+            self.written += written.total()
+            self.lost += _told(run, attempt, due - stored[attempt])
+            self.doubled += _told(run, attempt, stored[attempt] - written)
+
+
+def _told(run: int, attempt: int, points: Counter[Point]) -> list[str]:
+    return [f"run {run}, attempt {attempt}: {name} = {value} at step {step}" for name, step, value in points.elements()]
+
+
+def _by_attempt(exported: list[dict[str, Any]]) -> defaultdict[int, Counter[Point]]:
+    stored: defaultdict[int, Counter[Point]] = defaultdict(Counter)
     for point in exported:
         stored[point["attempt"]][point["name"], point["step"], float(point["value"])] += 1
-    for attempt, points in stored.items():
-        events = journals.events(run, attempt)
+    return stored
+
+
+def assert_kept(exported: list[dict[str, Any]], journals: Journals, run: int, *, whole: set[int]) -> None:
+    """Check every attempt's points: none doubled, none acknowledged lost; of the `whole` attempts, all there."""
+    stored = _by_attempt(exported)
+    for attempt in stored.keys() | set(journals.attempts(run)):
+        points, events = stored[attempt], journals.events(run, attempt)
         assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
         delivered = _delivered(events, points.total())
         assert points == Counter(point for event in events[:delivered] for point in points_of(event))

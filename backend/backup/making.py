@@ -30,8 +30,10 @@ def back_up(settings: Settings, target: Path) -> str:
     try:
         with database_refusals(settings):
             _refuse_no_database(settings)
-            _make_folder(target)
-            runs, wanted = _copy(settings, target)
+            # Before the target is touched, so that a refused backup leaves no folder behind.
+            with hold(settings.files_dir):
+                _make_folder(target)
+                runs, wanted = _copy(settings, target)
         return _finish(target, wanted, runs)
     except OSError as error:
         raise RefusedError(f"The backup in {target} is not whole: {error.strerror} ({error.filename}).") from None
@@ -41,7 +43,7 @@ def _copy(settings: Settings, target: Path) -> tuple[int, list[Content]]:
     """Copy the database and what it names; the files are still to be verified."""
     database = Database(settings.resolved_database_url, settings.files_dir)
     try:
-        with hold(settings.files_dir), database.snapshot() as source:
+        with database.snapshot() as source:
             _write_database(settings, source, target)
             runs = source.scalar(select(func.count()).select_from(Run)) or 0
             wanted = [

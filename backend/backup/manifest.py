@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from backend.refusals import RefusedError
+from workers.contract.worker_api import RunPath
 
 NAME = "backup.json"
 FORMAT = 1
@@ -18,7 +19,8 @@ FILES = "files"
 class Content(BaseModel):
     """One file of a backup: its path in there, and what is to be found under it."""
 
-    path: str
+    # Names nothing outside the folder, whoever made the backup.
+    path: RunPath
     sha256: str
     bytes: int
 

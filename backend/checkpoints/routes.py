@@ -15,6 +15,7 @@ from backend.checkpoints.thinning import KeptAs, kept_as
 from backend.db import Db
 from backend.json_numbers import JsonNumber
 from backend.lookup import KnownRun, RunId, find_run
+from workers.contract.values import Truth
 
 router = APIRouter(tags=["files"])
 
@@ -53,7 +54,7 @@ class EditCheckpoint(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    pinned: bool = Field(description="Whether it stays whatever the rule of thinning says.")
+    pinned: Truth = Field(description="Whether it stays whatever the rule of thinning says.")
 
 
 @router.get("/runs/{run_id}/checkpoints")

@@ -14,6 +14,7 @@ PR_SET_PDEATHSIG = 1
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 10.0
 LONG_LIFE_SECONDS = 30.0  # after which a death is news, not one of a series
 LONGEST_LINE = 1_000_000
+CANNOT_RUN = 126  # as a shell says it
 
 _libc = ctypes.CDLL(None)
 
@@ -26,7 +27,10 @@ def die_with_parent() -> None:
 
 def how_it_ended(returncode: int) -> str:
     """Describe an exit status."""
-    return f"was killed by {signal.Signals(-returncode).name}" if returncode < 0 else f"ended with status {returncode}"
+    if returncode >= 0:
+        return f"ended with status {returncode}"
+    known = -returncode in set(signal.Signals)  # real-time signals have no name
+    return f"was killed by {signal.Signals(-returncode).name if known else f'signal {-returncode}'}"
 
 
 class Part:
@@ -68,10 +72,11 @@ class Part:
         pause = FIRST_PAUSE
         while not self._stopping.is_set():
             born = time.monotonic()
-            self.returncode = returncode = await self._live()
+            self.returncode = returncode = await self._live_or_tell()
             if self._stopping.is_set():
                 return
-            if not self.started.is_set():
+            # One that was killed has not said that it cannot start.
+            if not self.started.is_set() and returncode >= 0:
                 self._output.say("arcadia", f"{self.name} {how_it_ended(returncode)} before it was ready")
                 self.died_at_birth.set()
                 return
@@ -81,6 +86,15 @@ class Part:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause)
             pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _live_or_tell(self) -> int:
+        """Run it once; what goes wrong in keeping it, as where the system has no room for a process, ends nothing."""
+        try:
+            return await self._live()
+        except Exception as error:
+            self._output.say("arcadia", f"{self.name} could not be kept: {error!r}")
+            self.signal(signal.SIGKILL)
+            return CANNOT_RUN
 
     async def _live(self) -> int:
         """Run it once, from start to end."""

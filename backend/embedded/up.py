@@ -1,12 +1,13 @@
 """`arcadia up`: starts the parts in order, keeps them running, and stops them in order."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
-import urllib.error
 import urllib.request
 from collections.abc import Callable
+from http.client import HTTPException
 
 from backend.config import Settings
 from backend.embedded.data_folder import lock, worker_token
@@ -19,6 +20,7 @@ START_SECONDS = 60.0
 # The worker's trainer may take its own grace time, and what it wrote must be delivered after that.
 WORKER_PATIENCE, BACKEND_PATIENCE, REDIS_PATIENCE = 60.0, 10.0, 5.0
 WORKER_NAME = "cpu-1"
+LARGEST_ANSWER = 100_000
 
 
 def up(settings: Settings) -> int:
@@ -115,8 +117,9 @@ class Installation:
             # Use no proxy: the address is on this machine.
             opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
             with opener.open(f"{self._url}/api/v1/health", timeout=2) as reply:
-                return bool(reply.status == 200)
-        except (urllib.error.URLError, OSError):
+                # Another program may have taken the port meanwhile.
+                return "database" in json.loads(reply.read(LARGEST_ANSWER))
+        except (OSError, HTTPException, ValueError, TypeError):
             return False
 
     async def _stop(self) -> None:

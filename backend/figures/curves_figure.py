@@ -1,18 +1,19 @@
 """The curves figure: for each run a smoothed line over the faint unsmoothed one, in a band from minimum to maximum."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from backend.colors import Stroke
+from backend.figures.ancestry import Origin
 from backend.figures.drawing import Look, as_text, plain, significant, x_axis, y_axis
 from backend.figures.schemas import Figure
-from backend.figures.sizes import size
+from backend.figures.sizes import BEHIND, size, value
 from backend.figures.smoothing import UNSMOOTHED, Smoothing, smoothed
-from backend.metrics.buckets import Curve
+from backend.metrics.buckets import NOTHING, Curve
 from backend.metrics.points import Bools, Floats
 from workers.contract.metrics import named
 
@@ -26,28 +27,74 @@ class RunCurve:
     stroke: Stroke
     curve: Curve
     smoothing: Smoothing = UNSMOOTHED
+    origins: Sequence[Origin] = ()
+
+    @property
+    def parts(self) -> list[Curve]:
+        """All that is drawn of it, in order."""
+        return [*(origin.curve for origin in self.origins if origin.drawn), self.curve]
 
 
 def curves_figure(runs: Sequence[RunCurve], metric: str, look: Look) -> Figure:
     """The figure, without colours of background, text and grid: the page sets those."""
     told = named(metric)
+    parts = [part for run in runs for part in run.parts]
     # Traces and layout are made apart: a go.Figure would add its template's colours and pack numbers as base64.
     layout = go.Layout(
-        xaxis=x_axis([run.curve.x for run in runs], look.axis, look.x_log),
+        xaxis=x_axis([part.x for part in parts], look.axis, look.x_log),
         yaxis={
             "title": {"text": as_text(told.heading)},
-            **y_axis([ends for run in runs for ends in (run.curve.min, run.curve.max)], look.y_log, told.unit),
+            **y_axis([ends for part in parts for ends in (part.min, part.max)], look.y_log, told.unit),
         },
         hovermode="x unified",
         showlegend=len(runs) > 1,
     )
-    data = [plain(trace) for run in runs if len(run.curve.x) for trace in _traces(run, look, told.unit)]
-    return Figure(data=data, layout=layout.to_plotly_json())
+    traces = [trace for run in runs for trace in (*_origins(run, told.unit), *_traces(run, look, told.unit))]
+    return Figure(data=[plain(trace) for trace in traces], layout=layout.to_plotly_json())
+
+
+def _origins(run: RunCurve, unit: str) -> list[go.Scatter]:
+    """What the run went on from, faint and dotted, and a mark wherever one was forked."""
+    reached = [origin for origin in run.origins if len(origin.curve.x)]
+    heights = [smoothed(origin.curve, replace(run.smoothing, before=NOTHING)) for origin in reached]
+    drawn = [(origin, y) for origin, y in zip(reached, heights, strict=True) if origin.drawn]
+    shared = {"showlegend": False, "name": as_text(run.name)}
+    traces = []
+    if drawn:
+        traces.append(
+            go.Scatter(
+                x=np.concatenate([origin.curve.x for origin, _y in drawn]),
+                y=significant(np.concatenate([y for _origin, y in drawn])),
+                mode="lines",
+                opacity=0.6,
+                line={"color": run.stroke.color, "dash": "dot", "width": 1.5},
+                text=[f"{value(y, unit)} in run {origin.run_id}" for origin, part in drawn for y in part],
+                hovertemplate="%{text}",
+                **shared,
+                **_belonging(run, "origin"),
+            )
+        )
+    if reached:
+        traces.append(
+            go.Scatter(
+                x=np.array([origin.curve.x[-1] for origin in reached]),
+                y=significant(np.array([y[-1] for y in heights])),
+                mode="markers",
+                marker={"color": run.stroke.color, "symbol": "diamond-open", "size": 9},
+                text=[f"forked from run {origin.run_id} at step {origin.step:,}" for origin in reached],
+                hovertemplate="%{text}",
+                **shared,
+                **_belonging(run, "fork"),
+            )
+        )
+    return traces
 
 
 def _traces(run: RunCurve, look: Look, unit: str) -> list[go.Scatter]:
     curve = run.curve
     x = curve.x
+    if not len(x):
+        return []
     finite = np.isfinite(curve.mean)
     traces = []
     if (curve.max > curve.min).any():
@@ -55,7 +102,7 @@ def _traces(run: RunCurve, look: Look, unit: str) -> list[go.Scatter]:
     if run.smoothing.weight:
         traces.append(_line(run, x, curve.mean, "raw", opacity=0.3, hoverinfo="skip", showlegend=False))
     heights = smoothed(curve, run.smoothing)
-    hover = _hover_sizes(curve, heights) if unit == "bytes" else _hover(curve)
+    hover = _hover_sizes(curve, heights, unit) if unit in BEHIND else _hover(curve)
     traces.append(_line(run, x, heights, "line", name=as_text(run.name), **hover))
     if not finite.all():
         traces.append(_not_finite(run, x, ~finite))
@@ -114,12 +161,12 @@ def _hover(curve: Curve) -> dict[str, Any]:
     return {"hovertemplate": "%{y:.5~g} ± %{customdata:.3~g}", "customdata": significant(half)}
 
 
-def _hover_sizes(curve: Curve, heights: Floats) -> dict[str, Any]:
+def _hover_sizes(curve: Curve, heights: Floats, unit: str) -> dict[str, Any]:
     """The same of bytes, which Plotly cannot write as MiB."""
-    texts = [size(height) for height in heights]
+    texts = [size(height, unit) for height in heights]
     if (curve.max > curve.min).any():
         halves = (curve.max - curve.min) / 2
-        texts = [f"{text} ± {size(half)}" for text, half in zip(texts, halves, strict=True)]
+        texts = [f"{text} ± {size(half, unit)}" for text, half in zip(texts, halves, strict=True)]
     return {"hovertemplate": "%{text}", "text": texts}
 
 

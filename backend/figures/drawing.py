@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from backend.figures.durations import duration_ticks
-from backend.figures.sizes import size_ticks
+from backend.figures.sizes import BEHIND, size_ticks
 from backend.metrics.points import Floats
 from backend.metrics.schemas import Axis
 
@@ -58,9 +58,9 @@ def y_axis(drawn: Sequence[Floats], log: bool, unit: str = "") -> dict[str, Any]
     heights = np.concatenate([np.zeros(0), *drawn])
     heights = heights[np.isfinite(heights) & ((heights > 0) | (not log))]
     told: dict[str, Any] = {"type": "log"} if log else _linear_axis(heights)
-    if unit == "bytes" and len(heights):
+    if unit in BEHIND and len(heights):
         low, high = told.get("range", (float(heights.min()), float(heights.max())))
-        told |= size_ticks(low, high)
+        told |= size_ticks(low, high, unit)
     return told
 
 

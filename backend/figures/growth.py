@@ -16,7 +16,7 @@ from backend.figures.schemas import Figure
 # New points change the last bucket, and one that goes from the store's open chunk to a closed one the bucket before.
 UNSETTLED = 2
 ARRAYS = ("x", "y", "customdata", "text")
-CURSOR = re.compile(r"([0-9a-f]{16})((?:-\d{1,5}){0,300})")
+CURSOR = re.compile(r"([0-9a-f]{16})((?:-\d{1,5}){0,400})")
 
 Trace = dict[str, Any]
 

@@ -59,11 +59,16 @@ def list_figures() -> list[FigureName]:
 
 
 @router.get("/figures/curves")
-def draw_curves(db: Db, asked: Asked, metric: Annotated[str, Query(pattern=NAME_PATTERN)] = EPISODE_RETURN) -> Figure:
+def draw_curves(
+    db: Db,
+    asked: Asked,
+    metric: Annotated[str, Query(pattern=NAME_PATTERN)] = EPISODE_RETURN,
+    ancestry: Annotated[bool, Query(description="Before each fork, draw what it went on from; not by time.")] = False,
+) -> Figure:
     """One metric of some runs: smoothed lines over the faint unsmoothed ones and a band from minimum to maximum."""
     with db.read() as session:
         runs = selected(session, asked.runs)
-        figure = service.curves(session, runs, metric, asked.look, asked.window, asked.smoothing)
+        figure = service.curves(session, runs, metric, asked.look, asked.window, asked.smoothing, ancestry=ancestry)
     return since(figure, asked.after)
 
 

@@ -6,6 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.colors import strokes
+from backend.figures.ancestry import origins
 from backend.figures.curves_figure import RunCurve, curves_figure
 from backend.figures.drawing import Look
 from backend.figures.schemas import Figure, FigureName
@@ -24,7 +25,16 @@ FIGURES = [
 ]
 
 
-def curves(session: Session, runs: Sequence[Run], metric: str, look: Look, window: Window, smoothing: float) -> Figure:
+def curves(
+    session: Session,
+    runs: Sequence[Run],
+    metric: str,
+    look: Look,
+    window: Window,
+    smoothing: float,
+    *,
+    ancestry: bool = False,
+) -> Figure:
     """The curves of one metric; `window` is on the figure's axis, in seconds where that is time."""
     found = select(MetricSeries).where(MetricSeries.name == metric, MetricSeries.run_id.in_([run.id for run in runs]))
     every = {series.run_id: series for series in session.scalars(found)}
@@ -34,6 +44,7 @@ def curves(session: Session, runs: Sequence[Run], metric: str, look: Look, windo
     reported = [run for run in runs if run.id in every]
     how = smoothings(session, [every[run.id] for run in reported], views, smoothing, window)
     called, drawn = labels(runs), strokes([run.id for run in runs])
+    before = origins(session, runs, metric, window) if ancestry else {}
     return curves_figure(
         [
             RunCurve(
@@ -42,6 +53,7 @@ def curves(session: Session, runs: Sequence[Run], metric: str, look: Look, windo
                 drawn[run.id],
                 read_curve(session, every[run.id], views[run.id], window),
                 each,
+                before.get(run.id, ()),
             )
             for run, each in zip(reported, how, strict=True)
         ],

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from backend.colors import color_of
 from backend.figures.drawing import Look, as_text, plain, significant, x_axis, y_axis
 from backend.figures.schemas import Figure
+from backend.figures.sizes import BEHIND, size
 from backend.figures.smoothing import UNSMOOTHED, Smoothing, smoothed
 from backend.metrics.buckets import Curve
 from workers.contract.metrics import named
@@ -61,21 +62,30 @@ def _shares_axis() -> dict[str, Any]:
 
 def _y_axis(curves: Sequence[MetricCurve], look: Look) -> dict[str, Any]:
     from_zero = {} if look.y_log else {"rangemode": "tozero"}
-    return from_zero | y_axis([each.curve.mean for each in curves], look.y_log)
+    return from_zero | y_axis([each.curve.mean for each in curves], look.y_log, _shared_unit(curves))
+
+
+def _shared_unit(curves: Sequence[MetricCurve]) -> str:
+    units = {named(each.metric).unit for each in curves}
+    return units.pop() if len(units) == 1 else ""
 
 
 def _trace(each: MetricCurve, name: str, color: str, shares: bool) -> go.Scatter:
     curve = each.curve
+    heights, unit = smoothed(curve, each.smoothing), named(each.metric).unit
+    hover: dict[str, Any] = {"hovertemplate": "%{y:.0%}" if shares else "%{y:.4~g}"}
+    if unit in BEHIND and not shares:
+        hover = {"hovertemplate": "%{text}", "text": [size(height, unit) for height in heights]}
     # A metric without a point where another has one is interpolated there, so that the stack has no gap.
     stacked = {"stackgroup": "whole", "groupnorm": "fraction", "stackgaps": "interpolate"} if shares else {}
     return go.Scatter(
         x=curve.x,
-        y=significant(smoothed(curve, each.smoothing)),
+        y=significant(heights),
         name=as_text(name),
         mode="lines+markers" if len(curve.x) == 1 else "lines",
         line={"color": color, "width": 1 if shares else 2},
-        hovertemplate="%{y:.0%}" if shares else "%{y:.4~g}",
         uid=each.metric,
         meta={"metric": each.metric},
+        **hover,
         **stacked,
     )

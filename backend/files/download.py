@@ -6,9 +6,9 @@ from pathlib import Path, PurePosixPath
 from fastapi import Request, Response
 from fastapi.responses import FileResponse
 from starlette.datastructures import Headers
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from backend.errors import NotFound
+from backend.errors import NotFound, Problem
 from backend.models import File
 from workers.contract.worker_api import FileKind
 
@@ -21,6 +21,18 @@ SHOWN_IN_PAGE = ("video", "poster")
 ONE_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
+class BeyondEnd(Problem):
+    """The range wanted begins where the file has ended."""
+
+    status = 416
+    kind = "beyond-end"
+    title = "Range beyond the end"
+
+    def __init__(self, extent: str) -> None:
+        super().__init__(f"The file has only {extent.rpartition('/')[2]} bytes.")
+        self.headers = {"Content-Range": extent}
+
+
 class StoredFile(FileResponse):
     """A file response that serves one byte range; only attacks ask for many ranges of one file."""
 
@@ -28,7 +40,13 @@ class StoredFile(FileResponse):
         """Answer; ignore a Range header that is not one plain range, as RFC 9110 allows."""
         if not _is_one_range(Headers(scope=scope).get("range", "")):
             scope = {**scope, "headers": [header for header in scope["headers"] if header[0] != b"range"]}
-        await super().__call__(scope, receive, send)
+
+        async def send_or_refuse(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == BeyondEnd.status:
+                raise BeyondEnd(Headers(raw=message["headers"])["content-range"])
+            await send(message)
+
+        await super().__call__(scope, receive, send_or_refuse)
 
 
 def _is_one_range(written: str) -> bool:

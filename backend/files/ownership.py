@@ -37,6 +37,12 @@ def dispute(database: Database, root: Path) -> str | None:
         )
 
 
+def identity_of(database: Database) -> str:
+    """Return the identity of a database that has been asked for a dispute."""
+    with database.read() as session:
+        return session.get_one(Installation, 1).identity
+
+
 def _settle(session: Session, root: Path, ours: Installation, *, is_new: bool) -> None:
     marked = read_mark(root)
     if not stored_files(root):

@@ -1,24 +1,38 @@
 """Removes files that no row names any more, and holds that back while a backup copies them."""
 
 import fcntl
+import logging
 import os
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from backend.refusals import NotNowError
+
+log = logging.getLogger(__name__)
+
 HOLD = ".hold"
+# Locked by the one backup at a time, which waits for HOLD only as long as a removal takes.
+BACKUP = ".backup"
 
 # Of files whose removal was held back; what a crash forgets here is swept at the next start.
 _waiting: defaultdict[Path, set[str]] = defaultdict(set)
+# Told of once; they are tried again all the same.
+_stuck: set[Path] = set()
 _lock = threading.Lock()
 
 
 @contextmanager
 def hold(root: Path) -> Iterator[None]:
-    """Have every backend leave files where they are until the block ends, or this process."""
-    with _locked(root, fcntl.LOCK_EX):
+    """Have every backend leave files where they are until the block ends, or this process; refuse a second holder."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(_locked(root / BACKUP, fcntl.LOCK_EX | fcntl.LOCK_NB))
+        except BlockingIOError:
+            raise NotNowError(f"Another backup of {root.parent} is being made. Wait until it has ended.") from None
+        stack.enter_context(_locked(root / HOLD, fcntl.LOCK_EX))
         yield
 
 
@@ -35,17 +49,29 @@ def remove_waiting(root: Path) -> None:
         if not _waiting[root]:
             return
         try:
-            with _locked(root, fcntl.LOCK_SH | fcntl.LOCK_NB):
-                while _waiting[root]:
-                    (root / _waiting[root].pop()).unlink(missing_ok=True)
+            with _locked(root / HOLD, fcntl.LOCK_SH | fcntl.LOCK_NB):
+                _waiting[root] = {stored for stored in _waiting[root] if not _removed(root / stored)}
         except BlockingIOError:
             return
 
 
+def _removed(path: Path) -> bool:
+    """Remove one file; one that cannot be removed keeps no other from it, and is tried again."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        if path not in _stuck:
+            log.warning("Cannot remove %s, and try again: %s", path, error.strerror)
+        _stuck.add(path)
+        return False
+    _stuck.discard(path)
+    return True
+
+
 @contextmanager
-def _locked(root: Path, how: int) -> Iterator[None]:
-    root.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(root / HOLD, os.O_RDWR | os.O_CREAT, 0o600)
+def _locked(file: Path, how: int) -> Iterator[None]:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, how)
         yield

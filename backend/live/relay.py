@@ -44,7 +44,21 @@ class Relay:
 
     def work(self) -> list[Coroutine[Any, Any, None]]:
         """Coroutines to run for as long as the application does."""
-        return [self._publish(), self._listen()]
+        return [self._again(self._publish), self._again(self._listen)]
+
+    async def _again(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Begin again after whatever went wrong; it is told once."""
+        told = False
+        while True:
+            try:
+                await work()
+            except Exception:
+                if not told:
+                    log.exception("Notices may not reach other backend processes; trying on")
+                told = True
+            await asyncio.sleep(RETRY_SECONDS)
+            self._lost()
+            self.send(self._refetch)
 
     async def _publish(self) -> None:
         async with self._client() as redis:
@@ -87,7 +101,7 @@ class Relay:
             return
         try:
             notice = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             log.warning("a message on channel %s is no notice", CHANNEL)
             return
         if isinstance(notice, dict):

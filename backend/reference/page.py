@@ -13,7 +13,7 @@ body { margin: 0 auto; max-width: 62rem; padding: 1rem 1.5rem 4rem; line-height:
   color: light-dark(#22262b, #d7d9de); background: light-dark(#fff, #191b20); }
 a { color: light-dark(#005c91, #7cc4f5); }
 code, pre { font-family: ui-monospace, monospace; font-size: .875em; overflow-wrap: anywhere; }
-pre { padding: .75rem 1rem; overflow-x: auto; border-radius: 6px; background: light-dark(#f1f3f5, #24272d); }
+pre { padding: .75rem 1rem; white-space: pre-wrap; border-radius: 6px; background: light-dark(#f1f3f5, #24272d); }
 nav ul { columns: 16rem; padding-left: 1rem; }
 h2 { margin-top: 3rem; border-bottom: 1px solid light-dark(#d0d4d9, #3b4048); }
 h3 { margin: 2rem 0 .25rem; font-size: 1rem; scroll-margin-top: 1rem; }

@@ -20,6 +20,8 @@ SORTABLE = (
     "step frames total_steps steps_per_second seconds_left last_return best_return episodes"
 ).split()
 CONFIG = "config:"
+# The longest text that runs are searched for.
+LONGEST_TEXT = 200
 
 
 @dataclass
@@ -53,7 +55,7 @@ class _Order:
 def list_runs(session: Session, filters: Filters, sort: str, limit: int, cursor: str | None) -> Page:
     """One page of runs."""
     order = _order(sort)
-    wanted = _filtered(filters)
+    wanted = filtered(filters)
     total = session.scalar(select(func.count()).select_from(Run).where(*wanted)) or 0
     query: Select[Any] = select(Run, order.key.label("sort_key")).where(*wanted)
     if order.metric is not None:
@@ -82,7 +84,8 @@ def _order(sort: str) -> _Order:
     raise Invalid(FieldError(field="sort", message=f"sort by one of {', '.join(SORTABLE)}, or by {others}"))
 
 
-def _filtered(filters: Filters) -> list[ColumnElement[bool]]:
+def filtered(filters: Filters) -> list[ColumnElement[bool]]:
+    """What the wanted runs are to be."""
     wanted: list[ColumnElement[bool]] = [
         Run.archived_at.is_not(None) if filters.archived else Run.archived_at.is_(None)
     ]

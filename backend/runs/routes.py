@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 from pydantic import StringConstraints
 
 from backend.db import Database, Db
@@ -10,7 +10,7 @@ from backend.doorbell import Bell, Doorbell
 from backend.lookup import KnownRun, RunId, find_run
 from backend.metrics.queries import MAX_NAMES
 from backend.metrics.schemas import NAME_PATTERN
-from backend.runs import facets, listing, schemas, service, view
+from backend.runs import facets, failures, listing, schemas, service, view
 from workers.contract.values import Text
 from workers.contract.worker_api import State
 
@@ -32,17 +32,30 @@ def create_run(db: Db, bell: Bell, wanted: schemas.CreateRun) -> schemas.Run:
         return view.shown_one(session, run)
 
 
-@router.get("/runs")
-def list_runs(
-    db: Db,
+def wanted_runs(
     state: Annotated[list[State], Query(description="Any of these.")] = [],  # noqa: B006 - FastAPI copies it
     tag: Annotated[Words, Query(description="All of these.")] = [],  # noqa: B006
     algorithm: Annotated[Words, Query(description="Any of these.")] = [],  # noqa: B006
     env: Annotated[Words, Query(description="Any of these.")] = [],  # noqa: B006
     text: Annotated[
-        Text, Query(max_length=200, description="In name, notes, tags, environment, failure, or the number.")
+        Text,
+        Query(
+            max_length=listing.LONGEST_TEXT, description="In name, notes, tags, environment, failure, or the number."
+        ),
     ] = "",
     archived: Annotated[bool, Query(description="The archived runs instead of the others.")] = False,
+) -> listing.Filters:
+    """Which runs a list is to have."""
+    return listing.Filters([*state], tag, algorithm, env, text.strip(), archived)
+
+
+Wanted = Annotated[listing.Filters, Depends(wanted_runs)]
+
+
+@router.get("/runs")
+def list_runs(
+    db: Db,
+    filters: Wanted,
     sort: Annotated[
         Text,
         Query(max_length=200, description="Column, metric:NAME:last|min|max or config:FIELD; - for largest first."),
@@ -54,11 +67,21 @@ def list_runs(
     cursor: Annotated[str | None, Query(max_length=2_000)] = None,
 ) -> schemas.RunPage:
     """One page of the list of runs."""
-    filters = listing.Filters([*state], tag, algorithm, env, text.strip(), archived)
     with db.read() as session:
         page = listing.list_runs(session, filters, sort, limit, cursor)
         items = view.shown(session, page.runs, metric)
     return schemas.RunPage(items=items, next_cursor=page.next_cursor, total=page.total)
+
+
+@router.get("/run-failures")
+def list_failures(
+    db: Db,
+    filters: Wanted,
+    fewest: Annotated[int, Query(ge=1, le=1_000_000, description="How many runs a failure must have ended.")] = 3,
+) -> list[failures.FailureGroup]:
+    """The failures that several runs share, over the whole list and not one page of it."""
+    with db.read() as session:
+        return failures.failure_groups(session, filters, fewest)
 
 
 @router.get("/run-facets")

@@ -103,6 +103,9 @@ class Run(BaseModel):
     roles: list[RolePlace] = Field(
         description="Which role of the latest attempt runs where, or did at last; lists leave it out."
     )
+    warnings: list[str] = Field(
+        description="The newest warnings in the log of the latest attempt, oldest first; lists leave them out."
+    )
 
 
 class RunPage(BaseModel):

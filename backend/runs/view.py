@@ -16,6 +16,8 @@ from backend.runs.states import ACTIVE, refusals
 from workers.contract.config.problems import title_of
 from workers.contract.events import RolePlace
 
+MOST_WARNINGS = 5
+
 
 def shown(session: Session, runs: Sequence[models.Run], metrics: Sequence[str] = ()) -> list[schemas.Run]:
     """Runs as the API shows them, with some of their metrics if any are asked for."""
@@ -26,11 +28,22 @@ def shown(session: Session, runs: Sequence[models.Run], metrics: Sequence[str] =
 
 
 def shown_one(session: Session, run: models.Run) -> schemas.Run:
-    """One run as the API shows it, with its roles."""
+    """One run as the API shows it, with its roles and warnings."""
     (one,) = shown(session, [run])
     attempt = session.get(models.Attempt, (run.id, run.attempt))
+    one.warnings = _warnings(session, run)
     one.roles = [RolePlace.model_validate(role) for role in (attempt.roles if attempt else None) or []]
     return one
+
+
+def _warnings(session: Session, run: models.Run) -> list[str]:
+    """The newest warnings of the latest attempt; what its state says already is left out."""
+    line = models.LogLine
+    wanted = select(line.message).where(line.run_id == run.id, line.attempt == run.attempt, line.level == "warning")
+    if run.state_reason is not None:
+        wanted = wanted.where(line.message != run.state_reason)
+    newest = session.scalars(wanted.order_by(line.id.desc()).limit(MOST_WARNINGS))
+    return [*newest][::-1]
 
 
 def _extents(
@@ -114,4 +127,5 @@ def _shown(
         actions=refusals(run),
         metrics=metrics,
         roles=[],
+        warnings=[],
     )

@@ -11,11 +11,15 @@ from backend.config import Settings
 from backend.errors import Problem
 from backend.logs import note
 from backend.lookup import find_run
-from backend.models import Attempt, Checkpoint, Run, Worker
+from backend.models import Attempt, Checkpoint, Installation, Run, Worker
 from backend.presence import announce_worker
 from backend.runs.notices import announce_run
 from backend.runs.states import ACTIVE, ENDED, after_release
 from workers.contract.worker_api import STALE_ATTEMPT, Claim, OfferedCheckpoint, Outcome, QueueName, Release
+
+# A worker reports what it holds as soon as it knows. Until then it has only this share of a lease, since the answer to
+# its claim may have been lost.
+UNHEARD = 1 / 4
 
 
 class StaleAttempt(Problem):
@@ -58,7 +62,7 @@ def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -
             state="starting",
             worker=worker,
             attempt=Run.attempt + 1,
-            lease_expires_at=utc_now() + timedelta(seconds=settings.lease_seconds),
+            lease_expires_at=utc_now() + timedelta(seconds=UNHEARD * settings.lease_seconds),
             state_reason=None,
             finished_at=None,
             steps_per_second=None,
@@ -83,6 +87,7 @@ def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -
         config=run.config,
         lease_seconds=settings.lease_seconds,
         checkpoints=[offered(row) for row in resumable(session, run)],
+        installation=identity(session),
     )
 
 
@@ -145,6 +150,11 @@ def _requeue_or_give_up(session: Session, settings: Settings, run: Run, reason: 
 def _fail(session: Session, run: Run, message: str) -> None:
     run.state, run.state_reason, run.failure_message = "failed", message, message
     note(session, run, f"Failed: {message}", "error")
+
+
+def identity(session: Session) -> str:
+    """The installation's, which a worker names with every call about what it was given."""
+    return session.scalar(select(Installation.identity)) or ""
 
 
 def offered(row: Checkpoint) -> OfferedCheckpoint:

@@ -15,7 +15,7 @@ from backend.errors import NotFound
 from backend.evaluations.service import discard_result, has_result, keep_result
 from backend.lookup import find_run
 from backend.models import Checkpoint, Errand, Run
-from backend.workers.attempts import StaleAttempt, offered
+from backend.workers.attempts import UNHEARD, StaleAttempt, identity, offered
 from backend.workers.sequence import moment, new_events
 from workers.contract import events as ev
 from workers.contract.worker_api import ErrandClaim, EventBatch, Outcome, Release
@@ -38,7 +38,7 @@ def claim(session: Session, settings: Settings, worker: str) -> ErrandClaim | No
             state="running",
             worker=worker,
             attempt=Errand.attempt + 1,
-            lease_expires_at=utc_now() + timedelta(seconds=settings.lease_seconds),
+            lease_expires_at=utc_now() + timedelta(seconds=UNHEARD * settings.lease_seconds),
             # Nothing of the attempt before is left.
             last_seq=0,
             done=0,
@@ -62,6 +62,7 @@ def claim(session: Session, settings: Settings, worker: str) -> ErrandClaim | No
         parameters=errand.parameters,
         lease_seconds=settings.lease_seconds,
         checkpoint=offered(session.get_one(Checkpoint, errand.checkpoint_id)),
+        installation=identity(session),
     )
 
 

@@ -1,13 +1,14 @@
 """Workers: their heartbeats, which renew the leases of what they hold, and the list that users see."""
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from backend.columns import utc_now
 from backend.config import Settings
+from backend.db import Database
 from backend.models import Errand, Run, Worker
 from backend.presence import announce_worker, is_here
 from backend.runs.states import ACTIVE
@@ -97,6 +98,16 @@ def listed(session: Session) -> list[schemas.Worker]:
         )
         for worker in session.scalars(query)
     ]
+
+
+def forget_gone_workers(database: Database, now: datetime) -> None:
+    """Delete workers that are no longer listed: every container that was ever one would be looked at for ever."""
+    gone = Worker.last_seen_at <= now - FORGOTTEN_AFTER
+    with database.read() as session:
+        found = session.scalar(select(Worker.name).where(gone).limit(1))
+    if found is not None:
+        with database.write() as session:
+            session.execute(delete(Worker).where(gone))
 
 
 def _keep(session: Session, report: worker_api.Heartbeat, run_id: int | None) -> None:

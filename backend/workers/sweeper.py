@@ -14,9 +14,9 @@ from functools import partial
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from backend.chores import Chores
 from backend.columns import utc_now
 from backend.config import Settings
 from backend.db import Database
@@ -30,7 +30,8 @@ from backend.presence import free_for_errands, workers_here
 from backend.runs.states import ACTIVE
 from backend.space import give_back_space
 from backend.workers import attempts, errands
-from backend.workers.silence import Silence
+from backend.workers.registry import forget_gone_workers
+from backend.workers.silence import Held, Silence
 from workers.contract.worker_api import LOOK_FOR_ERRANDS_TASK, LOOK_TASK, Outcome, QueueName, private_queue
 
 log = logging.getLogger(__name__)
@@ -53,6 +54,7 @@ class Sweeper:
         self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
         self._silences = [Silence(settings.lease_seconds, settings.sweep_seconds, clock) for _ in _JOBS]
         self._here: set[str] = set()
+        self._chores = Chores()
 
     def start(self) -> None:
         """Start the thread."""
@@ -65,53 +67,63 @@ class Sweeper:
             self._thread.join(timeout=10)
 
     def sweep(self) -> None:
-        """Take back what silent workers held, ring for what waits, and announce workers that fell silent."""
+        """Do all that is to be done every few seconds, each whatever becomes of the others."""
         now = utc_now()
-        self.reap(now)
+        for name, work in (
+            ("Taking back what silent workers held", lambda: self.reap(now)),
+            ("Ringing for what waits", lambda: self._ring(now)),
+            ("Removing files", lambda: remove_waiting(self._database.files_dir)),
+            ("Giving space back", lambda: give_back_space(self._database)),
+            ("Forgetting workers", lambda: forget_gone_workers(self._database, now)),
+        ):
+            self._chores.do(name, work)
+
+    def _ring(self, now: datetime) -> None:
+        """Ring for what waits, and announce workers that fell silent."""
         with self._database.read() as session:
             rings = _rings(session, now)
             here = {worker.name for worker in workers_here(session, now)}
         for worker, task, number in rings:
             self._doorbell.ring(private_queue(worker), number, task)
-        remove_waiting(self._database.files_dir)
-        give_back_space(self._database)
         for name in self._here - here:
             publish("worker.changed", {"name": name})
         self._here = here
 
     def reap(self, now: datetime) -> None:
-        """Take back runs and errands whose workers have been silent for too long."""
+        """Take back runs and errands whose workers have been silent for too long, each whatever becomes of others."""
         for job, silence in zip(_JOBS, self._silences, strict=True):
-            model = job.model
-            with self._database.read() as session:
-                query = select(model.id, model.attempt, model.lease_expires_at).where(
-                    model.state.in_(job.active), model.lease_expires_at.is_not(None)
-                )
-                leases = {(row.id, row.attempt): row.lease_expires_at for row in session.execute(query)}
-            for held in silence.silent(leases, now):
-                self._take_back(job, *held, leases[held])
+            self._chores.do(f"Looking for silent {job.noun}", partial(self._reap, job, silence, now))
 
-    def _take_back(self, job: "_Job", number: int, attempt: int, lease: datetime) -> None:
+    def _reap(self, job: "_Job", silence: Silence, now: datetime) -> None:
+        model = job.model
+        with self._database.read() as session:
+            query = select(model.id, model.attempt, model.lease_expires_at).where(
+                model.state.in_(job.active), model.lease_expires_at.is_not(None)
+            )
+            leases = {(row.id, row.attempt): row.lease_expires_at for row in session.execute(query)}
+        for held in silence.silent(leases, now):
+            self._chores.do(f"Taking back {job.noun} {held[0]}", partial(self._take_back, job, held, leases[held]))
+
+    def _take_back(self, job: "_Job", held: Held, lease: datetime) -> None:
         """End an attempt as lost, unless its lease was renewed since it was looked at."""
+        number, attempt = held
         with self._database.write() as session, suppress(NotFound):
-            held = job.locked(session, number)
-            if held.attempt == attempt and held.lease_expires_at == lease and held.state in job.active:
-                log.warning("%s %d: worker %s fell silent", job.model.__name__.lower(), number, held.worker)
-                job.conclude(session, self._settings, held, "lost")
-                self._doorbell.ring_after_commit(session, held)
+            row = job.locked(session, number)
+            if row.attempt == attempt and row.lease_expires_at == lease and row.state in job.active:
+                log.warning("%s %d: worker %s fell silent", job.noun, number, row.worker)
+                job.conclude(session, self._settings, row, "lost")
+                self._doorbell.ring_after_commit(session, row)
 
     def _run(self) -> None:
         while not self._stopping.wait(self._settings.sweep_seconds):
-            try:
-                self.sweep()
-            except SQLAlchemyError:
-                log.exception("the database does not answer; looking again in %g s", self._settings.sweep_seconds)
+            self.sweep()
 
 
 @dataclass(frozen=True)
 class _Job:
     """What a worker may hold, and what becomes of it when the worker falls silent."""
 
+    noun: str
     model: type[Run] | type[Errand]
     active: tuple[str, ...]
     locked: Callable[[Session, int], Any]
@@ -119,8 +131,8 @@ class _Job:
 
 
 _JOBS = (
-    _Job(Run, ACTIVE, partial(find_run, lock=True), attempts.conclude),
-    _Job(Errand, ("running",), partial(errands.find_errand, lock=True), errands.conclude),
+    _Job("run", Run, ACTIVE, partial(find_run, lock=True), attempts.conclude),
+    _Job("errand", Errand, ("running",), partial(errands.find_errand, lock=True), errands.conclude),
 )
 
 

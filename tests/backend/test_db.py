@@ -112,3 +112,19 @@ def test_sqlite_is_set_up_to_lose_nothing(database: Database) -> None:
         assert pragmas == {"journal_mode": "wal", "synchronous": 2}
     with database.read() as session, pytest.raises(DBAPIError, match="readonly"):
         session.execute(text("DELETE FROM runs"))
+
+
+def test_a_call_that_fails_after_the_commit_leaves_out_no_other_and_tells_no_caller(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls: list[str] = []
+
+    def broken() -> None:
+        raise OSError("the disk is away")
+
+    with database.write() as session:
+        session.add(a_run("stored"))
+        after_commit(session, broken)
+        after_commit(session, lambda: calls.append("told"))
+    assert calls == ["told"]
+    assert "the disk is away" in caplog.text

@@ -105,3 +105,26 @@ def test_without_a_broker_nothing_is_sent() -> None:
     doorbell.start()
     doorbell.ring("cpu", 1)
     doorbell.stop()
+
+
+def test_it_rings_on_after_something_that_nobody_foresaw(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    doorbell = Doorbell(redis_server.url)
+    asked: list[int] = []
+
+    def broken(_celery: object, _queue: str, run_id: int) -> None:
+        asked.append(run_id)
+        raise LookupError("no such transport")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("backend.doorbell._send", broken)
+        doorbell.start()
+        doorbell.ring("cpu", 1)
+        wait_until(lambda: asked)
+        doorbell.ring("cpu", 2)
+        wait_until(lambda: len(asked) == 2)
+    doorbell.ring("cpu", 3)
+    wait_until(lambda: messages(redis_server.url, "cpu"))
+    doorbell.stop()
+    assert caplog.text.count("the broker does not answer (LookupError)") == 1

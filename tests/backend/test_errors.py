@@ -90,6 +90,15 @@ def test_true_is_no_number(api: Api, path: str, body: Any, field: str) -> None:
     assert [error["field"] for error in answer.json()["errors"]] == [field]
 
 
+@pytest.mark.parametrize("value", [0, 1, "yes", None])
+def test_a_number_is_no_truth(api: Api, value: Any) -> None:
+    run_id, attempt = api.running()
+    checkpoint_id = api.save(run_id, attempt, 2, 100)
+    answer = api.user.patch(f"{API}/runs/{run_id}/checkpoints/{checkpoint_id}", json={"pinned": value})
+    assert answer.status_code == 422
+    assert [error["field"] for error in answer.json()["errors"]] == ["pinned"]
+
+
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
@@ -100,6 +109,9 @@ def test_true_is_no_number(api: Api, path: str, body: Any, field: str) -> None:
         ("POST", "/runs/1", "DELETE, GET, PATCH"),
         ("GET", "/runs/1/stop", "POST"),
         ("POST", "/files/1", "GET, HEAD"),
+        ("GET", "/runs/bulk", "POST"),
+        ("DELETE", "/runs/bulk", "POST"),
+        ("OPTIONS", "/runs/bulk", "POST"),
     ],
 )
 def test_a_method_that_a_path_does_not_have_is_told_with_those_it_has(

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from pydantic_settings import BaseSettings
 
 from backend.config import Settings
+from workers.contract.settings_in_common import NAMES, unknown_settings
 from workers.worker.settings import WorkerSettings
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
@@ -54,3 +55,46 @@ def test_a_value_out_of_range_is_refused(monkeypatch: pytest.MonkeyPatch, name: 
     monkeypatch.setenv(f"ARCADIA_{name}", value)
     with pytest.raises(ValidationError, match=name.lower()):
         Settings()
+
+
+def test_every_name_of_a_setting_is_known_and_no_other() -> None:
+    models = (*Settings.model_fields, *WorkerSettings.model_fields)
+    assert {f"ARCADIA_{name.upper()}" for name in models} | {"ARCADIA_RAY_ADDRESS"} == NAMES
+
+
+def test_a_misspelt_setting_is_told_with_what_was_meant() -> None:
+    environment = {"ARCADIA_TOKN": "secret", "ARCADIA_PORT": "1", "ARCADIA_ZZZ": "1", "ARCADIA_OLD": "", "HOME": "/"}
+    told = unknown_settings(environment)
+    assert (
+        told
+        == "ARCADIA_TOKN is no setting of Arcadia; did you mean ARCADIA_TOKEN? ARCADIA_ZZZ is no setting of Arcadia."
+    )
+    assert unknown_settings({"arcadia_token": "t", "ARCADIA_TEST_DATABASE_URL": "x"}) is None
+
+
+@pytest.mark.parametrize("token", ["secret\n", " secret", "sec\nret", "   "])
+@pytest.mark.parametrize("name", ["token", "worker_token"])
+def test_a_token_that_no_header_can_carry_is_refused(name: str, token: str) -> None:
+    with pytest.raises(ValidationError, match="must not begin or end with a space"):
+        Settings.model_validate({name: token})
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("arcadia.example:8000", "must be an address"),
+        ("ftp://arcadia.example", "must be an address"),
+        ("http://", "must be an address"),
+        ("http://me:secret@arcadia.example", "must hold no user and no password"),
+    ],
+)
+def test_a_backends_address_that_would_be_called_in_vain_is_refused(url: str, said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        WorkerSettings.model_validate({"backend_url": url, "worker_token": "t", "broker_url": "redis://x"})
+
+
+def test_an_empty_token_is_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARCADIA_WORKER_TOKEN", "")
+    monkeypatch.setenv("ARCADIA_BROKER_URL", "redis://x")
+    with pytest.raises(ValidationError, match="worker_token"):
+        WorkerSettings()

@@ -118,7 +118,10 @@ def test_an_address_that_is_not_of_this_machine_is_refused() -> None:
 def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path) -> None:
     data = tmp_path / "data"
     made = subprocess.run(
-        [sys.executable, "-m", "backend.cli", "migrate", "--data", str(data)], umask=0o022, timeout=60, check=False
+        [sys.executable, "-m", "backend.cli", "migrate", "--data", str(data)],
+        umask=0o022,
+        timeout=PATIENCE_SECONDS,
+        check=False,
     )
     assert made.returncode == 0
     assert {path.name: mode(path) for path in [data, *data.iterdir()]} == {

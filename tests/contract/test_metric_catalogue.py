@@ -7,14 +7,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from backend.metrics.points import gather
 from backend.metrics.schemas import NAME_PATTERN
 from tests.factories import metrics as metrics_event
+from workers.contract.config import A3cConfig, PaacConfig
 from workers.contract.events import Metrics
 from workers.contract.metrics import CATALOGUE, METRICS, named
+from workers.contract.spaces import Discrete
 from workers.trainer.methods.gorila.reporter import histogram
 from workers.trainer.methods.paac.time_shares import TimeShares
+from workers.trainer.networks import networks
+from workers.trainer.networks.dead_units import measured
 from workers.trainer.run.run import NullRun
 
 TRAINER = Path(__file__).parents[2] / "workers" / "trainer"
@@ -42,7 +47,16 @@ def written() -> set[str]:
 def put_together() -> set[str]:
     """The names that the trainer puts together while it runs."""
     shares = TimeShares(iter(range(10)).__next__).report()
-    return {*histogram(Counter([0])), *shares}
+    most = [
+        PaacConfig(network="nature"),
+        A3cConfig(env="CartPole-v1", activation="relu", hidden_layers=8),
+    ]
+    shapes = [(4, 84, 84), (4,)]
+    dead = [
+        measured(networks.build(config, shape, Discrete(2)), torch.zeros(2, *shape))
+        for config, shape in zip(most, shapes, strict=True)
+    ]
+    return {*histogram(Counter([0])), *shares, *(name for values in dead for name in values)}
 
 
 def of_episodes() -> set[str]:
@@ -66,6 +80,7 @@ def test_no_other_names_are_put_together() -> None:
         f"gorila/staleness_{MADE}",
         f"gorila/staleness_{MADE}_to_{MADE}",
         f"gorila/staleness_{MADE}_and_more",
+        f"network/dead_{MADE}",
     }
 
 

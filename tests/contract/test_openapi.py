@@ -36,3 +36,23 @@ def test_every_call_may_answer_with_a_problem(document: dict[str, Any]) -> None:
         for method, call in methods.items():
             assert "application/problem+json" in call["responses"]["default"]["content"], (method, path)
             assert "422" not in call["responses"], (method, path)
+
+
+def test_every_call_says_which_token_it_needs(document: dict[str, Any]) -> None:
+    needed = {
+        path: {tuple(way) for way in call["security"]}
+        for path, methods in document["paths"].items()
+        for call in methods.values()
+    }
+    assert needed["/api/v1/worker/claim"] == {("worker",)}
+    assert needed["/api/v1/runs"] == {("user",), ("session",), ()}
+    assert needed["/api/v1/health"] == set()
+    named = {name for ways in needed.values() for way in ways for name in way}
+    assert named == set(document["components"]["securitySchemes"])
+
+
+def test_an_event_is_described_with_its_kind(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    kinds = schemas["EventBatch"]["properties"]["events"]["items"]["discriminator"]["mapping"]
+    assert len(kinds) == 11
+    assert all("kind" in schemas[place.rsplit("/", 1)[-1]]["required"] for place in kinds.values())

@@ -1,54 +1,121 @@
 """Requests made up from the API's own description: no call breaks the server or answers what it does not describe."""
 
-import json
+import copy
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 import schemathesis
-from fastapi.testclient import TestClient
-from hypothesis import HealthCheck, Phase, given, settings
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
+from schemathesis.config import SchemathesisConfig
+from schemathesis.engine import events, from_schema
+from schemathesis.engine.recorder import ScenarioRecorder
 
-from backend.app import create_app
-from backend.config import Settings
-from tests.factories import Api
+from tests.contract.conftest import CASES, Door, at_every_door
+from tests.door import HANGS_SECONDS
 
-WORKER_TOKEN = "worker-secret"
-HEADERS = {"Host": "localhost", "Authorization": f"Bearer {WORKER_TOKEN}"}
-CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance]
-
-PATHS: dict[str, Any] = json.loads((Path(__file__).parents[2] / "frontend" / "openapi.json").read_text())["paths"]
-# The stream never ends.
-CALLS = [(path, method) for path, item in PATHS.items() for method in item if path != "/api/v1/events"]
-
-
-@pytest.fixture(scope="module")
-def description(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The description of a running application that has a run to speak of."""
-    folder = tmp_path_factory.mktemp("contract")
-    app = create_app(Settings.model_validate({"data_dir": folder, "worker_token": WORKER_TOKEN, "sweep_seconds": 60}))
-    with TestClient(app, base_url="http://localhost") as user:
-        api = Api(user, TestClient(app, base_url="http://localhost", headers=HEADERS))
-        run_id, attempt = api.running()
-        api.save(run_id, attempt, 2, 100)
-        yield schemathesis.openapi.from_asgi("/api/v1/openapi.json", app, headers=HEADERS)
+# Calls that may refuse with 422 what their description lets pass, since OpenAPI cannot say it:
+REFUSED_THOUGH_VALID = (
+    # A configuration is checked against its own schema, /config-schema, once preset and overrides are put together;
+    # a cursor, a sort and a checkpoint must be of this list and of this run.
+    "^/api/v1/(runs|runs/{run_id}/clone|runs/{run_id}/fork)$",
+    # Runs and metrics are lists separated by commas, and a cursor is of an earlier answer.
+    "^/api/v1/(compare|figures/.*|runs/{run_id}/metrics)$",
+    # A body must have the hash that the address names; an event names files that were uploaded, and metrics.
+    "^/api/v1/worker/runs/{run_id}/(files|events)$",
+)
+VALID = ["2xx", "3xx", "401", "403", "404", "409", "429"]
 
 
-@pytest.mark.parametrize(("path", "method"), CALLS, ids=lambda part: part.removeprefix("/api/v1"))
-def test_a_call_answers_as_described(description: Any, path: str, method: str) -> None:
-    @given(case=description[path][method].as_strategy())
-    @settings(
-        max_examples=10,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        phases=[Phase.explicit, Phase.generate],
-        suppress_health_check=list(HealthCheck),
+def configuration(door: Door, cases: int) -> SchemathesisConfig:
+    """All checks there are, each as strict as it can be."""
+    phases = {
+        # The description has no examples.
+        "examples": {"enabled": False},
+        # Thousands of calls: every limit, every field left out, every method that a path does not have.
+        "coverage": {"enabled": bool(CASES)},
+        "fuzzing": {"enabled": True},
+        # A link may take a null out of an answer, as a run's parent, and call it a valid number of a run.
+        "stateful": {"enabled": True, "checks": {"positive_data_acceptance": {"enabled": False}}},
+    }
+    accepting = {"positive_data_acceptance": {"expected-statuses": [*VALID, "422"]}}
+    return SchemathesisConfig.from_dict(
+        {
+            "seed": 1,
+            "continue-on-failure": True,
+            "request-timeout": HANGS_SECONDS,
+            "headers": door.user,
+            "checks": {"positive_data_acceptance": {"expected-statuses": VALID}},
+            "generation": {"max-examples": max(2, cases), "deterministic": True, "no-shrink": True, "database": "none"},
+            "phases": phases,
+            "operations": [
+                {"include-path-regex": "^/api/v1/worker/", "headers": door.worker},
+                *({"include-path-regex": paths, "checks": accepting} for paths in REFUSED_THOUGH_VALID),
+            ],
+        }
     )
-    def answers(case: schemathesis.Case[Any]) -> None:
-        case.validate_response(case.call(headers=HEADERS), checks=CHECKS)
 
-    answers()
+
+def described(door: Door) -> dict[str, Any]:
+    """The description of this server: without the stream, which never ends, and with its token if it has one."""
+    document = copy.deepcopy(door.document)
+    del document["paths"]["/api/v1/events"]
+    if door.user:
+        for methods in document["paths"].values():
+            for call in methods.values():
+                call["security"] = [way for way in call["security"] if way]
+    return document
+
+
+@dataclass
+class Told:
+    """What the engine told of its calls."""
+
+    count: int = 0
+    server_errors: int = 0
+    violations: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def take(self, event: Any) -> None:
+        """Count the calls of an event, and keep one violation of each kind."""
+        if isinstance(event, events.NonFatalError | events.FatalError):
+            self.violations["error", str(getattr(event, "label", ""))] = repr(event)
+        elif isinstance(event, events.ScenarioFinished):
+            self._count(event.recorder)
+
+    def _count(self, recorder: ScenarioRecorder) -> None:
+        for exchange in recorder.interactions.values():
+            self.count += 1
+            self.server_errors += exchange.response is not None and exchange.response.status_code >= 500
+        for case_id, check, failure in _failures(recorder):
+            case, answer = recorder.cases[case_id].value, recorder.interactions[case_id].response
+            status, content = (answer.status_code, answer.content[:500]) if answer else (None, b"")
+            told = f"{check}: {failure.message[:300]}\n{case.as_curl_command()[:1000]}\n{status} {content!r}"
+            self.violations.setdefault((check, str(failure.operation)), told)
+
+    def __str__(self) -> str:
+        return f"{self.count} requests, {self.server_errors} of them 5xx, {len(self.violations)} violations"
+
+
+def _failures(recorder: ScenarioRecorder) -> Iterator[tuple[str, str, Any]]:
+    for case_id, checks in recorder.checks.items():
+        for check in checks:
+            if check.failure_info is not None:
+                yield case_id, check.name, check.failure_info.failure
+
+
+@at_every_door
+@pytest.mark.timeout(0 if CASES else 600)
+def test_every_call_answers_as_described(door: Door, capsys: pytest.CaptureFixture[str]) -> None:
+    run_id, attempt = door.api.running()
+    door.api.save(run_id, attempt, 2, 100)
+    calls = sum(len(methods) for methods in door.document["paths"].values())
+    schema = schemathesis.openapi.from_dict(described(door), config=configuration(door, CASES // calls))
+    schema.config.base_url = f"http://127.0.0.1:{door.port}"
+    told = Told()
+    for event in from_schema(schema).execute():
+        told.take(event)
+    if CASES:
+        with capsys.disabled():
+            print(f"\nmade from the description: {told}")
+    assert told.count >= CASES
+    assert not told.violations, "\n\n".join(told.violations.values())

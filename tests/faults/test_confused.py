@@ -1,7 +1,6 @@
 """Messages that come too often, workers that wake too late, a backend that is away."""
 
 import signal
-import time
 
 from celery import Celery
 
@@ -60,14 +59,13 @@ def test_a_worker_that_wakes_after_its_lease_gives_way_to_the_one_that_took_over
     installation.assert_points_kept(run, whole={taken_over})
 
 
-def test_training_goes_on_while_the_backend_is_away_for_twenty_seconds(installation: Installation) -> None:
+def test_training_goes_on_while_the_backend_is_away(installation: Installation) -> None:
     installation.worker("one")
     run = installation.launch()
     installation.wait_for_points(run, 1)
     installation.backend.end(signal.SIGTERM)
-    back_at, written = time.monotonic() + 20, len(installation.journals.events(run, 1))
-    installation.wait_until(lambda: time.monotonic() > back_at)
-    assert len(installation.journals.events(run, 1)) > written + 10
+    written = len(installation.journals.events(run, 1))
+    installation.wait_until(lambda: len(installation.journals.events(run, 1)) > written + 10)
     installation.backend.start()
     installation.wait_for_points(run, 1)
     assert installation.run(run)["attempt"] == 1

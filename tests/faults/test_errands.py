@@ -8,6 +8,7 @@ import pytest
 
 from tests.faults.test_killed import stop
 from tests.installation import Installation
+from tests.processes import command_line
 
 # Long enough to be interrupted, short enough to be done again.
 EPISODES = 40
@@ -39,9 +40,8 @@ def process_of(installation: Installation, worker: str) -> psutil.Process:
 
     def look() -> bool:
         below = installation.workers[worker].process.children(recursive=True)
-        found[:] = [
-            p for p in below if "workers.trainer.errand" in p.cmdline() and "leash.py" not in " ".join(p.cmdline())
-        ]
+        lines = {each: command_line(each) for each in below}
+        found[:] = [each for each, line in lines.items() if "workers.trainer.errand" in line and "leash.py" not in line]
         return bool(found)
 
     installation.wait_until(look)

@@ -29,6 +29,9 @@ class WorkerApi:
     desired: str = "run"
     away: bool = False
     stale: bool = False
+    installation: str = ""
+    blocks_uploads: bool = False
+    fails_on_release: bool = False
     refuse_events: bool = False
     fails_on: set[int] = field(default_factory=set)
     events: dict[tuple[int, int], dict[int, dict[str, Any]]] = field(default_factory=dict)
@@ -67,7 +70,7 @@ class WorkerApi:
             if self.away:
                 return problem(503, "away")
             if method == "PUT":
-                return self._upload(query, body)
+                return (413, b"<html>Too large</html>") if self.blocks_uploads else self._upload(query, body)
             if method == "GET":
                 self.downloaded += 1
                 content = self.downloads.get(int(path.rpartition("/")[2]))
@@ -82,9 +85,9 @@ class WorkerApi:
             errands = [{**held, "desired": self.errands_desired.get(held["id"], "run")} for held in body["errands"]]
             return 200, {"desired": self.desired if body["run"] else None, "lease_seconds": 60, "errands": errands}
         if path == "/claim":
-            return (200, self.claims.pop(0)) if self.claims else (204, None)
+            return (200, self._claimed(self.claims)) if self.claims else (204, None)
         if path == "/errands/claim":
-            return (200, self.errand_claims.pop(0)) if self.errand_claims else (204, None)
+            return (200, self._claimed(self.errand_claims)) if self.errand_claims else (204, None)
         if path == "/goodbye":
             self.goodbyes += 1
             return 204, None
@@ -92,12 +95,17 @@ class WorkerApi:
         assert match, path
         if self.stale:
             return problem(409, "stale-attempt")
+        if match[3] == "release" and self.fails_on_release:
+            return problem(500, "internal")
         run = match[1] == "runs"
         if match[3] == "release":
             releases = self.releases if run else self.errand_releases
             releases.append({"run" if run else "errand": int(match[2]), **body})
             return 200, {"state": "finished" if run else "done"}
         return self._take_events(self.events if run else self.errand_events, int(match[2]), body)
+
+    def _claimed(self, claims: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"installation": self.installation, **claims.pop(0)}
 
     def _take_events(self, events: dict[tuple[int, int], Any], number: int, body: dict[str, Any]) -> Answer:
         if self.refuse_events:
@@ -135,7 +143,11 @@ def _handler(api: WorkerApi) -> type[BaseHTTPRequestHandler]:
         def _serve(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             assert self.headers["Authorization"] == f"Bearer {TOKEN}"
-            status, content = api.answer(self.command, self.path, body)
+            shown = self.headers["Arcadia-Installation"]
+            if shown is not None and shown != api.installation:
+                status, content = problem(421, "other-installation")
+            else:
+                status, content = api.answer(self.command, self.path, body)
             raw = content if isinstance(content, bytes) else b"" if content is None else json.dumps(content).encode()
             self.send_response(status)
             self.send_header("Content-Type", _type_of(content, status))

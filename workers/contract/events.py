@@ -1,11 +1,11 @@
 """What a trainer reports, one JSON object a line; imported by the trainer, the worker and the backend."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
-from workers.contract.values import Count, Integer, Message, Ordinal, SmallCount, Text, Traceback
+from workers.contract.values import Count, Integer, Message, Ordinal, SmallCount, Text, Traceback, Truth
 
 # A line of the event file must fit into a request, whose largest body is of 4 MB.
 LONGEST_LINE = 3_000_000
@@ -15,12 +15,20 @@ LogLevel = Literal["info", "warning", "error"]
 Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
 
+def _kind_is_required(schema: dict[str, Any]) -> None:
+    """Say that an event names its kind, which has a default only for those who make one in Python."""
+    schema["required"] = ["kind", *schema["required"]]
+
+
 class _Event(BaseModel):
     # NaN and infinity are values: they travel as the strings "NaN", "Infinity" and "-Infinity".
-    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings", json_schema_extra=_kind_is_required)
 
     seq: Ordinal = Field(description="Rises by one within an attempt, from 1.")
-    time: float = Field(allow_inf_nan=False, description="Unix time in seconds.")
+    time: float = Field(
+        allow_inf_nan=False,
+        description="Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.",
+    )
     step: Count = Field(description="Agent decisions so far.")
     frames: Count = Field(description="Emulator frames so far.")
 
@@ -100,7 +108,7 @@ class Checkpoint(_Event):
     kind: Literal["checkpoint"] = "checkpoint"
     checkpoint: CheckpointFile
     return_mean: float | None = Field(default=None, description="Mean return of the last 100 training episodes.")
-    best: bool = Field(description="Whether return_mean is the highest of this run so far.")
+    best: Truth = Field(description="Whether return_mean is the highest of this run so far.")
     kept: list[Text] = Field(description="Files still on disk: first, best, last, and others between.")
 
 

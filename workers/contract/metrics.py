@@ -17,12 +17,12 @@ class Metric:
 
     name: str
     title: str
-    unit: str = ""  # where the title does not say it
+    unit: str = ""  # where the title does not say it, or the values do: sizes are told in MiB or GiB
 
     @property
     def heading(self) -> str:
-        """The title with the unit."""
-        return f"{self.title}, {self.unit}" if self.unit else self.title
+        """The title with the unit, but for that of sizes, which stands beside each."""
+        return f"{self.title}, {self.unit}" if self.unit and not self.unit.startswith("bytes") else self.title
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class MetricGroup:
     title: str
     metrics: tuple[Metric, ...]
     shares: bool = False  # draw what each is of their sum, stacked
-    counts: bool = False  # whole numbers that change now and then: smoothing would show what never was
+    counts: bool = False  # they count things and change now and then: smoothing would show what never was
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,13 @@ class MetricSection:
         """Every metric of the section, in order."""
         return (*self.metrics, *(metric for group in self.groups for metric in group.metrics))
 
+
+# Convolutions and hidden layers of the largest networks; a layer without rectifiers reports none.
+DEAD_UNITS = tuple(
+    Metric(f"network/dead_{layer}_{number}", f"Dead in {layer} {number}", "share")
+    for layer, most in (("convolution", 3), ("hidden", 8))
+    for number in range(1, most + 1)
+)
 
 CATALOGUE: tuple[MetricSection, ...] = (
     MetricSection(
@@ -70,6 +77,18 @@ CATALOGUE: tuple[MetricSection, ...] = (
             Metric("train/epsilon", "Mean ε, the share of random actions"),
             Metric("train/grad_norm", "Gradient norm"),
             Metric("train/learning_rate", "Learning rate"),
+        ),
+    ),
+    MetricSection(
+        "network",
+        "Network",
+        (Metric("network/value_spread", "Spread of values over states, standard deviation"),),
+        (
+            MetricGroup(
+                "Dead units, share of each layer",
+                DEAD_UNITS,
+                counts=True,
+            ),
         ),
     ),
     MetricSection(
@@ -140,8 +159,8 @@ CATALOGUE: tuple[MetricSection, ...] = (
             MetricGroup(
                 "Bytes per second to and from the shards",
                 (
-                    Metric("gorila/bytes_pushed_per_second", "Bytes pushed per second"),
-                    Metric("gorila/bytes_pulled_per_second", "Bytes pulled per second"),
+                    Metric("gorila/bytes_pushed_per_second", "Bytes pushed per second", "bytes/s"),
+                    Metric("gorila/bytes_pulled_per_second", "Bytes pulled per second", "bytes/s"),
                 ),
             ),
         ),

@@ -27,6 +27,8 @@ def _whole(value: object) -> object:
 STORABLE = BeforeValidator(storable)
 NO_BOOLEAN = BeforeValidator(_whole)
 
+# Neither 0 nor "yes".
+Truth = Annotated[bool, Field(strict=True)]
 Text = Annotated[str, STORABLE]
 Message = Annotated[str, STORABLE, AfterValidator(lambda text: text[:LONGEST_MESSAGE])]
 Traceback = Annotated[str, STORABLE, AfterValidator(lambda text: text[-LONGEST_TRACEBACK:])]

@@ -42,6 +42,11 @@ PROBLEM_TYPES = "/problems/"
 NOT_FOUND = "not-found"
 STALE_ATTEMPT = "stale-attempt"
 SEQUENCE_GAP = "sequence-gap"
+OTHER_INSTALLATION = "other-installation"
+
+# A worker names the installation that gave it a run or an errand with every call about that. Another one, such as the
+# same backend on another database, may have one of the same number, or none: that says nothing about the worker's.
+INSTALLATION_HEADER = "Arcadia-Installation"
 
 WorkerName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@:-]*$")]
 AttemptNumber = Ordinal
@@ -139,6 +144,7 @@ class Claim(_Answer):
     config: dict[str, Any]
     lease_seconds: float
     checkpoints: list[OfferedCheckpoint]
+    installation: str = ""
 
 
 class ErrandClaimRequest(_Request):
@@ -156,6 +162,7 @@ class ErrandClaim(_Answer):
     parameters: dict[str, Any]
     lease_seconds: float
     checkpoint: OfferedCheckpoint
+    installation: str = ""
 
 
 class EventBatch(_Request):

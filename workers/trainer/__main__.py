@@ -1,5 +1,6 @@
 """`python -m workers.trainer`: train one run in a directory, without any service."""
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -59,7 +60,8 @@ def quiet_threads() -> None:
 
 if __name__ == "__main__":
     status = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):  # nobody reads it
+            stream.flush()
     # All is on the disk. Taking torch apart would cost seconds on a busy machine, and a stop shall take less than two.
     os._exit(status)

@@ -96,7 +96,7 @@ def _read_json(path: Path) -> dict[str, JsonValue]:
         values = json.loads(path.read_bytes())
     except OSError as error:
         raise LaunchError([f"{path} cannot be read: {error.strerror}"]) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise LaunchError([f"{path} is not JSON: {error}"]) from error
     if not isinstance(values, dict):
         raise LaunchError([f"{path} must hold one JSON object with the configuration's fields"])
@@ -109,6 +109,8 @@ def _changes(changes: list[str]) -> dict[str, JsonValue]:
         field, equals, value = change.partition("=")
         if not equals:
             raise LaunchError([f"--set {change}: write it as field=value, as in --set seed=3"])
+        if field.strip() in values:
+            raise LaunchError([f"--set {field.strip()} is given twice: give it once"])
         try:
             values[field.strip()] = json.loads(value)
         except ValueError:

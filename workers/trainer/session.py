@@ -1,5 +1,6 @@
 """One attempt at a run, from its first event to its last."""
 
+import contextlib
 import socket
 import sys
 import traceback
@@ -39,7 +40,8 @@ def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
         return tell_failure(error)
     finally:
         run.close()
-    print(run.summary(), flush=True)
+    with contextlib.suppress(OSError):  # nobody reads it
+        print(run.summary(), flush=True)
     return 0
 
 
@@ -50,10 +52,11 @@ def reason(error: Exception) -> str:
 
 def tell_failure(error: Exception) -> int:
     """Show the error on standard error, a bug with its stack."""
-    if isinstance(error, TrainerError) and not error.is_bug:
-        print(error, file=sys.stderr)
-    else:
-        traceback.print_exception(error)
+    with contextlib.suppress(OSError):  # nobody reads it
+        if isinstance(error, TrainerError) and not error.is_bug:
+            print(error, file=sys.stderr)
+        else:
+            traceback.print_exception(error)
     return 1
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from celery import signals
 from pydantic import ValidationError
 
+from workers.contract.settings_in_common import unknown_settings
 from workers.contract.worker_api import ERRANDS_QUEUE, MOST_ERRANDS, QUEUES, private_queue
 from workers.worker.answers import BackendError
 from workers.worker.backend_client import BackendClient
@@ -68,6 +69,8 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
 
 def read_settings(options: argparse.Namespace) -> WorkerSettings:
     """Read the settings, or leave with a sentence on what is missing."""
+    if unknown := unknown_settings(os.environ):
+        sys.exit(f"arcadia worker: {unknown}")
     given = {"backend_url": options.backend_url, "worker_dir": options.worker_dir, "errands": options.errands}
     try:
         return WorkerSettings(**{name: value for name, value in given.items() if value is not None})
@@ -135,17 +138,25 @@ def main() -> int:
 
     signals.worker_shutting_down.connect(on_shutdown)
     heartbeat.start()
-    for supervisor in (training, errands):
-        threading.Thread(target=supervisor.recover, name="recover", daemon=True).start()
+    beginnings = [
+        threading.Thread(target=each.begin, name=f"begin-{noun}", daemon=True)
+        for noun, each in (("runs", training), ("errands", errands))
+    ]
+    for beginning in beginnings:
+        beginning.start()
     log.info("Worker %s waits for %s runs from %s.", options.name, options.queue, settings.backend_url)
     worker.start()
+    # Celery calls Ctrl-C a failure.
+    status = 0 if training.draining else int(worker.exitcode or 0)
+    on_shutdown()
+    for beginning in beginnings:
+        beginning.join()  # Celery has waited for what the doorbell began, but not for this
     heartbeat.close()
     try:
         client.goodbye()
     except BackendError as error:
         log.warning("Could not say goodbye: %s", error)
-    # Celery calls Ctrl-C a failure.
-    return 0 if training.draining else int(worker.exitcode or 0)
+    return status
 
 
 if __name__ == "__main__":

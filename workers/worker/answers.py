@@ -5,6 +5,8 @@ from a proxy or a portal between, and means no more than that the backend was no
 
 BackendError
 ├── UnreachableError    the backend is away, busy or not reached: the same call may succeed later
+│   ├── LaterError      the backend itself says that it may
+│   ├── ElsewhereError  the backend is another installation than the run's
 │   └── FailingError    the backend has an error of its own: the same call may succeed later, or never
 ├── StaleAttemptError   another worker has the run, or it was removed
 ├── SequenceGapError    the backend lacks an earlier event
@@ -17,7 +19,14 @@ from typing import NoReturn, TypeVar
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from workers.contract.worker_api import NOT_FOUND, PROBLEM_MEDIA_TYPE, SEQUENCE_GAP, STALE_ATTEMPT, ToldProblem
+from workers.contract.worker_api import (
+    NOT_FOUND,
+    OTHER_INSTALLATION,
+    PROBLEM_MEDIA_TYPE,
+    SEQUENCE_GAP,
+    STALE_ATTEMPT,
+    ToldProblem,
+)
 
 # An operator's mistakes, put right while the trainer trains on, and a backend that is busy.
 WORTH_ANOTHER_TRY = (401, 403, 404, 405, 408, 421, 429)
@@ -31,6 +40,14 @@ class BackendError(Exception):
 
 class UnreachableError(BackendError):
     """The backend is away, busy or not reached; try again later."""
+
+
+class LaterError(UnreachableError):
+    """The backend says that the same call may succeed later."""
+
+
+class ElsewhereError(UnreachableError):
+    """The run is of another installation than the backend that answers."""
 
 
 class FailingError(UnreachableError):
@@ -92,11 +109,13 @@ def raise_problem(reply: httpx.Response, missing: type[BackendError]) -> NoRetur
         raise SequenceGapError(problem.expected)
     if problem.type.endswith(STALE_ATTEMPT):
         raise StaleAttemptError(text)
+    if problem.type.endswith(OTHER_INSTALLATION):
+        raise ElsewhereError(text)
     if problem.type.endswith(NOT_FOUND):
         raise missing(text)
     if reply.status_code == httpx.codes.INTERNAL_SERVER_ERROR:
         raise FailingError(f"{reply.request.url} answered {text}")
     # A path that the backend does not know is one of another version.
     if reply.status_code in WORTH_ANOTHER_TRY or reply.is_server_error:
-        raise UnreachableError(f"{reply.request.url} answered {text}")
+        raise LaterError(f"{reply.request.url} answered {text}")
     raise RefusedError(text)

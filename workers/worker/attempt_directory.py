@@ -16,13 +16,13 @@ from workers.contract.events import CheckpointFile
 from workers.contract.worker_api import RUN_PATH, Claim, ErrandClaim, OfferedCheckpoint
 from workers.worker.answers import RefusedError
 from workers.worker.checkpoint_store import CheckpointStore
-from workers.worker.job import Job
+from workers.worker.job import INSTALLATION, Job
 
 log = logging.getLogger(__name__)
 
 
-class UnusableCheckpointError(Exception):
-    """An errand's checkpoint cannot be had; there is no other to do it with."""
+class NoCheckpointError(Exception):
+    """No checkpoint arrives: an errand has no other, and a run that began anew would throw away what it has learned."""
 
 
 def remove(directory: Path) -> None:
@@ -34,21 +34,26 @@ def remove(directory: Path) -> None:
 
 def prepare_run(directory: Path, job: Job, claim: Claim, store: CheckpointStore, gives_up: Callable[[], bool]) -> None:
     """Make a fresh directory with the configuration and the newest checkpoint that arrives undamaged."""
-    _make_anew(directory)
+    _make_anew(directory, job)
     (directory / layout.CONFIG).write_text(json.dumps(claim.config, indent=2))
     for offered in claim.checkpoints:
         if (problem := fetch(directory, job, offered, store, gives_up)) is None:
-            break
-        log.warning("%s: %s; trying the one before it.", job, problem)
+            return
+        log.warning("%s: %s", job, problem)
+    if claim.checkpoints:
+        raise NoCheckpointError(
+            f"None of the run's {len(claim.checkpoints)} latest checkpoints could be had undamaged, so it cannot go "
+            "on. Launch it again to begin anew, or fork an earlier one."
+        )
 
 
 def prepare_errand(
     directory: Path, job: Job, claim: ErrandClaim, store: CheckpointStore, gives_up: Callable[[], bool]
 ) -> None:
     """Make a fresh directory with the request and its checkpoint."""
-    _make_anew(directory)
+    _make_anew(directory, job)
     if (problem := fetch(directory, job, claim.checkpoint, store, gives_up)) is not None:
-        raise UnusableCheckpointError(f"{problem}. Choose another checkpoint.")
+        raise NoCheckpointError(f"{problem}. Choose another checkpoint.")
     request = ErrandRequest(kind=claim.kind, step=claim.checkpoint.step, parameters=claim.parameters)
     (directory / layout.REQUEST).write_text(request.model_dump_json(indent=2))
 
@@ -72,7 +77,8 @@ def fetch(
     return None
 
 
-def _make_anew(directory: Path) -> None:
+def _make_anew(directory: Path, job: Job) -> None:
     if directory.exists():
         shutil.rmtree(directory)
     (directory / layout.CHECKPOINTS).mkdir(parents=True)
+    (directory / INSTALLATION).write_text(job.installation or "")

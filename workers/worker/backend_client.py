@@ -1,6 +1,8 @@
 """The backend's worker API over HTTP."""
 
 import hashlib
+import math
+import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +13,7 @@ import httpx
 from pydantic import BaseModel
 
 from workers.contract.worker_api import (
+    INSTALLATION_HEADER,
     Acknowledged,
     Claim,
     ClaimRequest,
@@ -41,6 +44,9 @@ from workers.worker.endings import Ending
 from workers.worker.job import Job
 
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+# Far more than the backend ever says, and than it ever takes to say it; what lies between may say more, without end.
+LARGEST_ANSWER = 20_000_000
+LONGEST_ANSWER_SECONDS = 60.0
 
 
 class BackendClient:
@@ -55,12 +61,15 @@ class BackendClient:
             trust_env=urlsplit(url).hostname not in LOOPBACK,  # a proxy cannot reach our loopback
         )
 
+        # When the backend last took a heartbeat or events, by time.monotonic().
+        self.heard = -math.inf
+
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
 
     def heartbeat(self, facts: MachineFacts, errand_slots: int, jobs: Collection[Job]) -> HeartbeatAnswer:
-        """Say that this worker is alive and what it holds."""
+        """Say that this worker is alive and what it holds, all of it of one installation."""
         runs, errands = ([_held(job) for job in jobs if job.noun == noun] for noun in get_args(Noun))
         body = Heartbeat(
             name=self.name,
@@ -70,7 +79,10 @@ class BackendClient:
             errands=errands,
             **facts.model_dump(),
         )
-        return expect(HeartbeatAnswer, self._post("heartbeat", body, timeout=5))
+        installation = next((job.installation for job in jobs), None)
+        answer = expect(HeartbeatAnswer, self._post("heartbeat", body, installation, timeout=5))
+        self.heard = time.monotonic()
+        return answer
 
     def claim(self) -> Claim | None:
         """Take the best waiting run, if one waits."""
@@ -85,8 +97,11 @@ class BackendClient:
     def post_events(self, job: Job, events: list[dict[str, Any]]) -> int:
         """Hand over events as the job's process wrote them, and return the last one that the backend has stored."""
         # Not an EventBatch: checking each event here as well would only cost time.
-        reply = self._call("POST", f"{job.path}/events", json={"attempt": job.attempt, "events": events})
-        return expect(Acknowledged, reply).acknowledged
+        body = {"attempt": job.attempt, "events": events}
+        reply = self._call("POST", f"{job.path}/events", job.installation, json=body)
+        acknowledged = expect(Acknowledged, reply).acknowledged
+        self.heard = time.monotonic()
+        return acknowledged
 
     def upload(self, job: Job, kind: FileKind, path: str, file: Path) -> None:
         """Hand over a file of the job's directory; a repeated upload changes nothing."""
@@ -94,22 +109,30 @@ class BackendClient:
         with file.open("rb") as content:
             query["sha256"] = hashlib.file_digest(content, "sha256").hexdigest()
             content.seek(0)
-            expect(UploadedFile, self._call("PUT", f"{job.path}/files", params=query, content=content))
+            expect(
+                UploadedFile, self._call("PUT", f"{job.path}/files", job.installation, params=query, content=content)
+            )
 
     def download(self, job: Job, offered: OfferedCheckpoint, target: Path) -> bool:
         """Fetch a checkpoint, and say whether it is undamaged."""
         digest = hashlib.sha256()
         with (
             self._reaching(),
-            self._http.stream("GET", f"{job.path}/files/{offered.id}", params={"attempt": job.attempt}) as reply,
+            self._http.stream(
+                "GET",
+                f"{job.path}/files/{offered.id}",
+                params={"attempt": job.attempt},
+                headers=_naming(job.installation),
+            ) as reply,
             target.open("wb") as file,
         ):
             if not reply.is_success:
-                reply.read()
-                raise_problem(reply, missing=RefusedError)
+                raise_problem(_whole(reply), missing=RefusedError)
             for block in reply.iter_bytes():
                 digest.update(block)
                 file.write(block)
+                if file.tell() > offered.bytes:
+                    break  # more than the checkpoint, so it is another file
         if digest.hexdigest() == offered.sha256:
             return True
         # The backend's tag of a file is its hash: only then are the bytes the backend's.
@@ -120,18 +143,18 @@ class BackendClient:
     def release(self, job: Job, ending: Ending) -> None:
         """Give the job back."""
         body = Release(attempt=job.attempt, outcome=ending.outcome, message=ending.message, traceback=ending.traceback)
-        expect(Released, self._post(f"{job.path}/release", body))
+        expect(Released, self._post(f"{job.path}/release", body, job.installation))
 
     def goodbye(self) -> None:
         """Say that this worker is leaving."""
         self._post("goodbye", Goodbye(name=self.name), timeout=5)
 
-    def _post(self, path: str, body: BaseModel, **options: Any) -> httpx.Response:
-        return self._call("POST", path, json=body.model_dump(), **options)
+    def _post(self, path: str, body: BaseModel, installation: str | None = None, **options: Any) -> httpx.Response:
+        return self._call("POST", path, installation, json=body.model_dump(), **options)
 
-    def _call(self, method: str, path: str, **request: Any) -> httpx.Response:
-        with self._reaching():
-            reply = self._http.request(method, path, **request)
+    def _call(self, method: str, path: str, installation: str | None, **request: Any) -> httpx.Response:
+        with self._reaching(), self._http.stream(method, path, headers=_naming(installation), **request) as stream:
+            reply = _whole(stream)
         if not reply.is_success:
             raise_problem(reply, missing=StaleAttemptError)
         return reply
@@ -144,5 +167,22 @@ class BackendClient:
             raise UnreachableError(f"{self.url} is not reachable: {error or type(error).__name__}") from error
 
 
+def _naming(installation: str | None) -> dict[str, str]:
+    """Have a call refused by any other installation."""
+    return {} if installation is None else {INSTALLATION_HEADER: installation}
+
+
 def _held(job: Job) -> HeldJob:
     return HeldJob(id=job.number, attempt=job.attempt)
+
+
+def _whole(stream: httpx.Response) -> httpx.Response:
+    """Read an answer to its end, as long as it has one."""
+    content, deadline = bytearray(), time.monotonic() + LONGEST_ANSWER_SECONDS
+    for block in stream.iter_bytes():
+        content += block
+        if len(content) > LARGEST_ANSWER or time.monotonic() > deadline:
+            raise not_the_backend(stream)
+    # The content is decoded by now.
+    headers = [(name, value) for name, value in stream.headers.items() if name in ("content-type", "etag")]
+    return httpx.Response(stream.status_code, headers=headers, content=bytes(content), request=stream.request)

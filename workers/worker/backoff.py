@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from workers.worker.answers import UnreachableError
+from workers.worker.answers import ElsewhereError, FailingError, UnreachableError
 
 FIRST_SECONDS = 0.2
 LONGEST_SECONDS = 3.0
+# An error of the backend's own may be there for ever; so many tries take about half a minute.
+MOST_FAILURES = 15
 
 Answer = TypeVar("Answer")
 
@@ -33,13 +35,14 @@ class Backoff:
 
 
 def persist(call: Callable[[], Answer], gives_up: Callable[[], bool]) -> Answer:
-    """Repeat a call until the backend answers; raise UnreachableError when the caller gives up."""
-    backoff, told = Backoff(), False
+    """Repeat a call until the backend answers; raise the last error when that is hopeless, or the caller gives up."""
+    backoff, told, failures = Backoff(), False, 0
     while True:
         try:
             return call()
         except UnreachableError as error:
-            if gives_up():
+            failures += isinstance(error, FailingError)
+            if gives_up() or failures >= MOST_FAILURES or isinstance(error, ElsewhereError):
                 raise
             if not told:
                 log.warning("Trying again until the backend answers: %s", error)

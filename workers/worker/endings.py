@@ -35,9 +35,14 @@ def ending_of_trainer(
     if kind == "failed" and last_event:
         return Ending("failed", str(last_event.get("message")), str(last_event.get("traceback")))
     if returncode < 0:
-        return _ending_by_signal(signal.Signals(-returncode).name, last_words, asked, outstayed, process)
+        return _ending_by_signal(_name_of_signal(-returncode), last_words, asked, outstayed, process)
     said = last_words.splitlines()[-1].strip() if last_words else "it said nothing"
     return Ending("failed", f"The {process} exited with status {returncode}: {said}", last_words or None)
+
+
+def _name_of_signal(number: int) -> str:
+    """Name a signal; those for real time have only numbers."""
+    return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
 
 
 def _ending_by_signal(name: str, last_words: str, asked: Asked | None, outstayed: bool, process: str) -> Ending:

@@ -53,6 +53,17 @@ class Heartbeat(threading.Thread):
             self._wake.wait(HELD_SECONDS if held else IDLE_SECONDS)
 
     def _beat(self, held: tuple[Held, ...]) -> None:
+        """Send one heartbeat for each installation that something in hand is of, or one that names nothing."""
+        groups: dict[str | None, list[Held]] = {}
+        for each in held:
+            groups.setdefault(each.job.installation, []).append(each)
+        answers = [self._is_answered(group) for group in groups.values() or ([],)]
+        answered = all(answers)
+        if answered and not self._answered:
+            log.info("The backend answers again.")
+        self._answered = answered
+
+    def _is_answered(self, held: list[Held]) -> bool:
         run = next((each for each in held if each.job.noun == "runs"), None)
         try:
             reply = self._client.heartbeat(self._facts, self._errand_slots, [each.job for each in held])
@@ -62,22 +73,20 @@ class Heartbeat(threading.Thread):
         except Exception as error:
             # Whatever went wrong: without heartbeats the backend would give what is held to another worker.
             self._trouble(error)
+            return False
         else:
-            if not self._answered:
-                log.info("The backend answers again.")
-            self._answered = True
             if run and reply.desired:
                 run.desired = reply.desired
             wanted = {(errand.id, errand.attempt): errand.desired for errand in reply.errands}
             for errand in held:
                 if errand.job.noun == "errands":
                     _heed(errand, wanted.get((errand.job.number, errand.job.attempt)))
+        return True
 
     def _trouble(self, error: Exception) -> None:
         if self._answered:
             unforeseen = None if isinstance(error, BackendError) else error
             log.warning("The backend does not answer, trying on: %s", error, exc_info=unforeseen)
-        self._answered = False
 
 
 def _heed(errand: Held, desired: ErrandDesired | None) -> None:

@@ -10,7 +10,10 @@ from workers.contract.worker_api import Noun
 # What users may want of a run or an errand.
 Wanted = Literal["run", "pause", "stop", "cancel"]
 
-ATTEMPT = re.compile(r"^attempt-(\d+)$")
+# What follows the number is the installation, where the directory without it is another installation's.
+ATTEMPT = re.compile(r"^attempt-(\d+)(\.[0-9a-z]+)?$")
+# Names the installation that a directory's job is of.
+INSTALLATION = "installation"
 _TITLES: dict[Noun, str] = {"runs": "Run", "errands": "Errand"}
 
 
@@ -21,6 +24,7 @@ class Job:
     noun: Noun
     number: int
     attempt: int
+    installation: str | None = None
 
     @property
     def path(self) -> str:
@@ -28,8 +32,11 @@ class Job:
         return f"{self.noun}/{self.number}"
 
     def directory(self, root: Path) -> Path:
-        """Return where its files lie."""
-        return root / self.noun / str(self.number) / f"attempt-{self.attempt}"
+        """Return where its files lie: beside what another installation has not got all of, or has in hand."""
+        directory = root / self.noun / str(self.number) / f"attempt-{self.attempt}"
+        if installation_of(directory) in (None, self.installation):
+            return directory
+        return directory.with_name(f"{directory.name}.{self.installation or 'unnamed'}")
 
     def __str__(self) -> str:
         return f"{_TITLES[self.noun]} {self.number}"
@@ -45,11 +52,20 @@ class Held:
         self.given_back = False  # a heartbeat that crosses the release is refused; that is expected
 
 
-def leftovers(root: Path, noun: Noun) -> list[Job]:
-    """Return the attempts that this worker had not finished when it last ended."""
+def installation_of(directory: Path) -> str | None:
+    """Return the installation that an attempt is of; None where an earlier version noted none."""
+    try:
+        return (directory / INSTALLATION).read_text() or None
+    except FileNotFoundError:
+        return None
+
+
+def leftovers(root: Path, noun: Noun) -> list[tuple[Job, Path]]:
+    """Return the attempts that this worker had not finished when it last ended, and where each lies."""
     found = []
     for directory in sorted((root / noun).glob("*/attempt-*")):
         match = ATTEMPT.match(directory.name)
         if match and directory.parent.name.isdigit():
-            found.append(Job(noun, int(directory.parent.name), int(match[1])))
+            job = Job(noun, int(directory.parent.name), int(match[1]), installation_of(directory))
+            found.append((job, directory))
     return found

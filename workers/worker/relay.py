@@ -5,12 +5,20 @@ import threading
 from typing import Any
 
 from workers.contract.worker_api import FileKind
-from workers.worker.answers import FailingError, RefusedError, SequenceGapError, StaleAttemptError, UnreachableError
+from workers.worker.answers import (
+    ElsewhereError,
+    FailingError,
+    LaterError,
+    RefusedError,
+    SequenceGapError,
+    StaleAttemptError,
+    UnreachableError,
+)
 from workers.worker.backend_client import BackendClient
 from workers.worker.backoff import Backoff
 from workers.worker.job import Job
 from workers.worker.spool import Batch, BrokenSpoolError, Spool
-from workers.worker.suspicion import Suspicion
+from workers.worker.suspicion import Suspicion, UploadTries
 
 POLL_SECONDS = 0.1
 
@@ -29,11 +37,12 @@ class Relay(threading.Thread):
         self._trainer_ended = False
         self._abandoned = False
         self._backoff = Backoff()
-        self._suspicion = Suspicion()
+        self._suspicion, self._uploads = Suspicion(), UploadTries()
         self._answered = True
         self._mark_is_kept = True
         self.delivered = False
         self.stale = False
+        self.elsewhere = False
         self.broken: str | None = None
 
     def trainer_ended(self) -> None:
@@ -74,8 +83,9 @@ class Relay(threading.Thread):
         try:
             self._deliver(batch)
             self._backoff.reset()
-            self._answered = True
+            self._answered, self.elsewhere = True, False
         except UnreachableError as error:
+            self.elsewhere = isinstance(error, ElsewhereError)
             if self._answered:
                 log.warning("%s: what the trainer reports waits here: %s", self._job, error)
             self._answered = False
@@ -83,6 +93,7 @@ class Relay(threading.Thread):
         except SequenceGapError as gap:
             log.warning("%s: %s; sending again from there.", self._job, gap)
             self._spool.rewind(gap.expected)
+            self._pause(self._backoff.delay())
         return False
 
     def _deliver(self, batch: Batch) -> None:
@@ -100,7 +111,9 @@ class Relay(threading.Thread):
     def _post(self, batch: Batch, events: list[Event]) -> None:
         """Post events; leave out one that the backend fails on again and again, if it takes a line about that."""
         try:
-            self._client.post_events(self._job, events)
+            stored = self._client.post_events(self._job, events)
+            if stored < batch.last_seq:
+                raise SequenceGapError(stored + 1)
         except FailingError as error:
             if not self._suspicion.proven(batch.first_seq, batch.last_seq):
                 raise
@@ -121,6 +134,12 @@ class Relay(threading.Thread):
                 return as_warning(event, f"{path} was replaced by newer ones before the backend could be given it.")
             except RefusedError as error:
                 return as_warning(event, f"The backend refused {path}: {error}")
+            except (LaterError, ElsewhereError):
+                raise
+            except UnreachableError as error:
+                if not self._uploads.exhausted(path, self._client.heard):
+                    raise
+                return as_warning(event, f"{path} was left out, since it cannot be uploaded: {error}")
         return event
 
     def _pause(self, seconds: float) -> None:

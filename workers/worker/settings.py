@@ -1,20 +1,25 @@
 """Settings of a worker, read from ARCADIA_* in the environment; command line options come on top."""
 
 from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from workers.contract.settings_in_common import in_one_word
 from workers.contract.worker_api import MOST_ERRANDS
 
 
 class WorkerSettings(BaseSettings):
     """What a worker must know: two addresses, one token, one directory."""
 
-    model_config = SettingsConfigDict(env_prefix="ARCADIA_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="ARCADIA_", extra="ignore", env_ignore_empty=True)
 
     backend_url: str = Field(default="http://127.0.0.1:8000", description="Where the backend answers.")
-    worker_token: SecretStr = Field(description="The token that the backend knows its workers by.")
+    worker_token: Annotated[SecretStr, AfterValidator(in_one_word)] = Field(
+        description="The token that the backend knows its workers by."
+    )
     broker_url: SecretStr = Field(description="The Redis that carries the doorbell, as redis://:password@host:6379/0.")
     worker_dir: Path | None = Field(
         default=None, description="Where run directories lie; data/workers/NAME unless told otherwise."
@@ -29,8 +34,22 @@ class WorkerSettings(BaseSettings):
         description="How far errands give way to training and to other programs; 19 is farthest.",
     )
     stop_grace_seconds: float = Field(
-        default=30.0, gt=0, description="How long a trainer may take to checkpoint and exit before it is killed."
+        default=30.0,
+        gt=0,
+        le=86_400,
+        description="How long a trainer may take to checkpoint and exit before it is killed.",
     )
+
+    @field_validator("backend_url")
+    @classmethod
+    def is_an_address(cls, value: str) -> str:
+        """Refuse what would be called in vain for ever, and a password, which messages would repeat."""
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("must be an address such as http://arcadia.example:8000")
+        if parts.username is not None or parts.password is not None:
+            raise ValueError("must hold no user and no password; workers show ARCADIA_WORKER_TOKEN")
+        return value
 
     def directory(self, name: str) -> Path:
         """Return the directory that this worker keeps its runs in."""

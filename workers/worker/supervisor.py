@@ -10,8 +10,8 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from workers.worker import attempt_directory
-from workers.worker.answers import BackendError, StaleAttemptError, UnreachableError
-from workers.worker.attempt_directory import UnusableCheckpointError
+from workers.worker.answers import BackendError, FailingError, StaleAttemptError, UnreachableError
+from workers.worker.attempt_directory import NoCheckpointError
 from workers.worker.backend_client import BackendClient
 from workers.worker.backoff import persist
 from workers.worker.endings import Asked, Ending, ending_of_leftover, ending_of_trainer
@@ -53,6 +53,11 @@ class Supervisor:
         """Have the processes save and stop, give their jobs back, and claim no other."""
         self.draining = True
 
+    def begin(self) -> None:
+        """Give back what an earlier life left behind, and do what waits before the doorbell first rings."""
+        self.recover()
+        self.look()
+
     def look(self) -> None:
         """Claim and do jobs until none waits; return at once where as many are being done as may be."""
         if not self._places.enter():
@@ -67,14 +72,12 @@ class Supervisor:
     def recover(self) -> None:
         """Deliver what this worker left behind when it last ended, and give those jobs back."""
         with self._places.closed():
-            for job in leftovers(self._directory, self._work.noun):
+            for job, directory in leftovers(self._directory, self._work.noun):
                 try:
-                    self._recover(job)
+                    self._recover(job, directory)
                 except Exception:
                     # One that is damaged must not keep the others from being delivered.
-                    log.exception("What %s, attempt %d left behind stays in %s", job, job.attempt, self._directory)
-        # Somebody may have rung meanwhile.
-        self.look()
+                    log.exception("What %s, attempt %d left behind stays in %s", job, job.attempt, directory)
 
     def _do_what_waits(self) -> None:
         while not self.draining:
@@ -87,9 +90,9 @@ class Supervisor:
                 return
             self._do(claimed)
 
-    def _recover(self, job: Job) -> None:
+    def _recover(self, job: Job, directory: Path) -> None:
         log.info("%s, attempt %d was left behind; delivering what it wrote.", job, job.attempt)
-        held, directory = Held(job), job.directory(self._directory)
+        held = Held(job)
         relay = Relay(self._client, job, Spool(directory))
         relay.start()
         if self._deliver_rest(relay, held, directory):
@@ -100,7 +103,7 @@ class Supervisor:
         held, directory = Held(claimed.job), claimed.job.directory(self._directory)
         self._heartbeat.hold(held)
         try:
-            ending = self._attempt(claimed, held, directory)
+            ending = self._attempt_or_tell(claimed, held, directory)
             if ending:
                 self._release(held, directory, ending)
         except StaleAttemptError:
@@ -108,14 +111,26 @@ class Supervisor:
         finally:
             self._heartbeat.drop(held)
 
+    def _attempt_or_tell(self, claimed: Claimed, held: Held, directory: Path) -> Ending | None:
+        """Do a job until the attempt ends; what goes wrong in the worker itself is told as the job's ending."""
+        try:
+            return self._attempt(claimed, held, directory)
+        except StaleAttemptError:
+            raise
+        except Exception as error:
+            log.exception("%s, attempt %d could not be done", claimed.job, claimed.job.attempt)
+            return Ending("lost", f"The worker could not do it: {error!r}.")
+
     def _attempt(self, claimed: Claimed, held: Held, directory: Path) -> Ending | None:
         """Do a job until the attempt ends; None when what is left must be delivered after a restart."""
         try:
-            claimed.lay_out(directory, lambda: self.draining or held.stale)
+            claimed.lay_out(directory, lambda: self._gives_up(held))
+        except NoCheckpointError as error:
+            return Ending("failed", str(error))
+        except FailingError as error:
+            return Ending("lost", f"The checkpoint could not be fetched: {error}")
         except UnreachableError as error:
             return Ending("drained", f"The checkpoint could not be fetched: {error}")
-        except UnusableCheckpointError as error:
-            return Ending("failed", str(error))
         except OSError as error:
             return Ending("failed", f"The worker could not lay out its directory: {error}")
         process = TrainerProcess(
@@ -150,6 +165,9 @@ class Supervisor:
                 process.kill()
         return asked, time.monotonic() > deadline
 
+    def _gives_up(self, held: Held) -> bool:
+        return held.stale or self._reason_to_stop(held) is not None
+
     def _reason_to_stop(self, held: Held) -> Asked | None:
         if held.desired != "run":
             return "stopped"
@@ -163,6 +181,10 @@ class Supervisor:
             relay.join(WATCH_SECONDS)
             if held.stale:
                 relay.abandon()
+            if relay.elsewhere:
+                relay.abandon()
+                log.warning("%s is of another installation; its last events wait in %s.", held.job, directory)
+                return False
             if not self.draining:
                 patience = time.monotonic() + DRAIN_SECONDS
             elif time.monotonic() > patience:

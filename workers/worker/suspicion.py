@@ -1,9 +1,14 @@
-"""Finds the one event that the backend fails on, so that it does not hold up all that come after it."""
+"""Finds the one event or file that cannot be delivered, so that it does not hold up all that come after it."""
+
+import math
+import time
 
 from workers.contract.worker_api import MOST_EVENTS
 
 # A backend that is being repaired gets this many tries before an event is suspected.
 TRIES = 10
+# A file is worth more: this takes about a minute.
+UPLOAD_TRIES = 25
 
 
 class Suspicion:
@@ -30,3 +35,22 @@ class Suspicion:
         """Note that the backend took a batch; beyond the one that failed, trust it again."""
         if last >= self._until:
             self.most, self._failures = MOST_EVENTS, 0
+
+
+class UploadTries:
+    """Counts how often a file could not be handed over although the backend was heard in between.
+
+    A proxy that takes no large bodies refuses it for ever; a backend that is away does not count.
+    """
+
+    def __init__(self) -> None:
+        self._path: str | None = None
+        self._failures, self._failed_at = 0, math.inf
+
+    def exhausted(self, path: str, heard: float) -> bool:
+        """Note a failure, and say whether there were enough; `heard` is when the backend last took something else."""
+        if path != self._path:
+            self._path, self._failures, self._failed_at = path, 0, math.inf
+        self._failures += heard > self._failed_at
+        self._failed_at = time.monotonic()
+        return self._failures >= UPLOAD_TRIES

@@ -92,9 +92,19 @@ class TrainerProcess:
             orders.flush()
 
     def _read_status(self) -> None:
+        """Read what the leash reports, and say at last that the trainer has ended, whatever went wrong."""
+        try:
+            self._follow_leash()
+        finally:
+            self._ended.set()
+
+    def _follow_leash(self) -> None:
         """Read what the leash reports; without a report it could not start the trainer, or was killed."""
         for line in _opened(self._leash.stdout):
-            status = json.loads(line)
+            try:
+                status = json.loads(line)
+            except ValueError:
+                continue  # cut off, as a killed leash leaves it
             self._pid = status.get("pid", self._pid)
             self.returncode = status.get("returncode")
         if (leash_code := self._leash.wait()) and self.returncode is None:
@@ -102,13 +112,12 @@ class TrainerProcess:
             if self._pid is not None:
                 leash.kill_group(self._pid)
         self._readers[1].join(timeout=5)
-        self._ended.set()
 
     def _read_stderr(self) -> None:
         """Keep the end of standard error in memory too, so that a full disk does not hide why a trainer failed."""
         with contextlib.ExitStack() as stack:
             try:
-                file = stack.enter_context(self.log.open("a"))
+                file = stack.enter_context(self.log.open("ab"))
             except OSError:
                 file = None
             written = 0
@@ -119,7 +128,7 @@ class TrainerProcess:
                 written += len(raw)
                 if file and written < STDERR_FILE_BYTES:
                     try:
-                        file.write(line)
+                        file.write(raw)
                         file.flush()
                     except OSError:
                         file = None

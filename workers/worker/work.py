@@ -63,7 +63,7 @@ class Training:
         """Take the best waiting run of the worker's queue."""
         if (claim := self.client.claim()) is None:
             return None
-        job = Job(self.noun, claim.run_id, claim.attempt)
+        job = Job(self.noun, claim.run_id, claim.attempt, claim.installation or None)
         prepare = partial(attempt_directory.prepare_run, job=job, claim=claim, store=self.store)
         return Claimed(job, lambda directory, gives_up: prepare(directory, gives_up=gives_up))
 
@@ -90,7 +90,7 @@ class Errands:
         """Take the oldest waiting errand."""
         if (claim := self.client.claim_errand()) is None:
             return None
-        job = Job(self.noun, claim.errand_id, claim.attempt)
+        job = Job(self.noun, claim.errand_id, claim.attempt, claim.installation or None)
         prepare = partial(attempt_directory.prepare_errand, job=job, claim=claim, store=self.store)
         return Claimed(job, lambda directory, gives_up: prepare(directory, gives_up=gives_up))
 

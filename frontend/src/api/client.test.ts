@@ -56,6 +56,32 @@ describe("a call", () => {
     await expect(call("get", "/api/v1/runs", {})).rejects.toBeInstanceOf(UnreachableError);
   });
 
+  it("does not take a page from between for the server's answer", async () => {
+    answer(200, "<html>Sign in to the network</html>", "text/html");
+    const error: unknown = await call("get", "/api/v1/runs", {}).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(UnreachableError);
+    expect(String(error)).toContain("Something else answered in the server's place");
+  });
+
+  it("takes an answer that breaks off for none", async () => {
+    answer(200, '{"items": [', "application/json");
+    await expect(call("get", "/api/v1/runs", {})).rejects.toBeInstanceOf(UnreachableError);
+  });
+
+  it("does not wait for ever for an answer", async () => {
+    const late = new AbortController();
+    vi.spyOn(AbortSignal, "timeout").mockReturnValue(late.signal);
+    vi.spyOn(globalThis, "fetch").mockImplementation(
+      (_, init) =>
+        new Promise((_resolve, reject) =>
+          init?.signal?.addEventListener("abort", () => reject(new Error("late"))),
+        ),
+    );
+    const asked = call("get", "/api/v1/runs", { signal: new AbortController().signal });
+    late.abort();
+    await expect(asked).rejects.toBeInstanceOf(UnreachableError);
+  });
+
   it("has no body to read after a deletion", async () => {
     const fetched = vi.spyOn(globalThis, "fetch").mockResolvedValue(new Response(null, { status: 204 }));
     await expect(call("delete", "/api/v1/runs/{run_id}", { path: { run_id: 7 } })).resolves.toBeUndefined();

@@ -1,7 +1,9 @@
-import { problemOf, UnreachableError } from "./problem";
+import { ApiError, NotTheServerError, problemOf, UnreachableError } from "./problem";
 import type { paths } from "./schema";
 
 const API = "/api/v1";
+/** Longer than the server ever takes; what lies between may never answer. */
+const PATIENCE_MS = 90_000;
 
 type Method = "get" | "post" | "patch" | "delete";
 type MethodOf<P extends keyof paths> = { [M in Method]: paths[P][M] extends object ? M : never }[Method];
@@ -68,19 +70,26 @@ async function request(
   body: unknown,
   { signal, keepalive }: Pick<RequestInit, "signal" | "keepalive">,
 ): Promise<unknown> {
-  let response: Response;
+  const late = AbortSignal.timeout(PATIENCE_MS);
   try {
-    response = await fetch(url, {
+    const response = await fetch(url, {
       method,
-      signal,
+      signal: signal ? AbortSignal.any([signal, late]) : late,
       keepalive,
       headers: body === undefined ? {} : { "Content-Type": "application/json" },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
+    if (!response.ok) throw await problemOf(response);
+    if (response.status === 204) return undefined;
+    if (!isJson(response)) throw new NotTheServerError();
+    return await response.json();
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (signal?.aborted || error instanceof ApiError || error instanceof UnreachableError) throw error;
     throw new UnreachableError(error);
   }
-  if (!response.ok) throw await problemOf(response);
-  return response.status === 204 ? undefined : await response.json();
+}
+
+/** Whatever else comes with a good status is from between, such as the page of a portal that asks to sign in. */
+function isJson(response: Response): boolean {
+  return response.headers.get("Content-Type")?.startsWith("application/json") ?? false;
 }

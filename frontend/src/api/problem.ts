@@ -35,9 +35,17 @@ export class ApiError extends Error {
 
 /** The server could not be reached at all. */
 export class UnreachableError extends Error {
-  constructor(cause: unknown) {
-    super("The server cannot be reached. It may be restarting.", { cause });
+  constructor(cause: unknown, words = "The server cannot be reached. It may be restarting.") {
+    super(words, { cause });
     this.name = "UnreachableError";
+  }
+}
+
+/** Something between answered in the server's place. */
+export class NotTheServerError extends UnreachableError {
+  constructor() {
+    super(undefined, "Something else answered in the server's place. Is a proxy between that asks to sign in?");
+    this.name = "NotTheServerError";
   }
 }
 

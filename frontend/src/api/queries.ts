@@ -7,6 +7,7 @@ import type {
   Comparison,
   Environment,
   Facets,
+  FailureGroup,
   Figure,
   Health,
   LogPage,
@@ -27,6 +28,7 @@ type QueryOf<Path extends keyof paths> = paths[Path] extends { get: { parameters
   : never;
 
 export type RunListQuery = Omit<QueryOf<"/api/v1/runs">, "limit" | "cursor">;
+export type FailuresQuery = QueryOf<"/api/v1/run-failures">;
 export type MetricsQuery = QueryOf<"/api/v1/runs/{run_id}/metrics">;
 export type LogQuery = QueryOf<"/api/v1/runs/{run_id}/log">;
 export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "metric" | "after">;
@@ -50,6 +52,14 @@ export const facetsQuery = (archived: boolean) =>
     queryKey: ["run-facets", { archived }],
     queryFn: ({ signal }): Promise<Facets> =>
       call("get", "/api/v1/run-facets", { query: { archived }, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+/** The failures that several runs of a list share, over the whole list; told anew with what it can be filtered by. */
+export const failuresQuery = (query: FailuresQuery) =>
+  queryOptions({
+    queryKey: ["run-facets", "failures", query],
+    queryFn: ({ signal }): Promise<FailureGroup[]> => call("get", "/api/v1/run-failures", { query, signal }),
     placeholderData: keepPreviousData,
   });
 
@@ -104,10 +114,11 @@ export const figureQuery = (
     queryKey: ["figure", metrics, { runs, shares, ...query }],
     queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
       const held = client.getQueryData<Figure>(queryKey);
-      const named = { runs: runs.join(","), ...query, after: held?.cursor };
+      const { ancestry, ...look } = query;
+      const named = { runs: runs.join(","), ...look, after: held?.cursor };
       const [metric] = metrics;
       const answer: Figure = await (metrics.length === 1
-        ? call("get", "/api/v1/figures/curves", { query: { ...named, metric }, signal })
+        ? call("get", "/api/v1/figures/curves", { query: { ...named, metric, ancestry }, signal })
         : call("get", "/api/v1/figures/together", {
             query: { ...named, metrics: metrics.join(","), shares },
             signal,

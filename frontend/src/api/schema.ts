@@ -368,6 +368,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/run-failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Failures
+         * @description The failures that several runs share, over the whole list and not one page of it.
+         */
+        get: operations["list_failures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -1142,7 +1162,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };
@@ -1188,6 +1208,11 @@ export interface components {
             config: {
                 [key: string]: unknown;
             };
+            /**
+             * Installation
+             * @default
+             */
+            installation?: string;
             /** Lease Seconds */
             lease_seconds: number;
             /** Run Id */
@@ -1351,6 +1376,11 @@ export interface components {
             versions: {
                 [key: string]: string;
             } | null;
+            /**
+             * Warnings
+             * @description The newest warnings in the log of the latest attempt, oldest first; lists leave them out.
+             */
+            warnings: string[];
             /** Worker */
             worker: string | null;
         };
@@ -1528,6 +1558,11 @@ export interface components {
             /** Errand Id */
             errand_id: number;
             /**
+             * Installation
+             * @default
+             */
+            installation?: string;
+            /**
              * Kind
              * @constant
              */
@@ -1582,7 +1617,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };
@@ -1617,7 +1652,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };
@@ -1838,7 +1873,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
             /** Traceback */
@@ -1853,6 +1888,19 @@ export interface components {
             message: string;
             /** Traceback */
             traceback: string | null;
+        };
+        /**
+         * FailureGroup
+         * @description A failure, and how many runs ended with it.
+         */
+        FailureGroup: {
+            /**
+             * Message
+             * @description Its first line; as the list's text, it finds the runs.
+             */
+            message: string;
+            /** Runs */
+            runs: number;
         };
         /**
          * FieldError
@@ -1927,7 +1975,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };
@@ -2067,7 +2115,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };
@@ -2179,7 +2227,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
             /** Values */
@@ -2372,7 +2420,7 @@ export interface components {
             steps_per_second: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
             /** Total Steps */
@@ -2458,7 +2506,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };
@@ -2584,6 +2632,11 @@ export interface components {
             versions: {
                 [key: string]: string;
             } | null;
+            /**
+             * Warnings
+             * @description The newest warnings in the log of the latest attempt, oldest first; lists leave them out.
+             */
+            warnings: string[];
             /** Worker */
             worker: string | null;
         };
@@ -2947,7 +3000,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
             /** Versions */
@@ -3001,7 +3054,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };
@@ -3058,7 +3111,7 @@ export interface components {
             step: number;
             /**
              * Time
-             * @description Unix time in seconds.
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
         };
@@ -3461,6 +3514,8 @@ export interface operations {
             query: {
                 /** @description Cursor of the last answer to the same. */
                 after?: string | null;
+                /** @description Before each fork, draw what it went on from; not by time. */
+                ancestry?: boolean;
                 buckets?: number;
                 /** @description Where the x axis begins; seconds where it is time. */
                 from?: number;
@@ -3713,6 +3768,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Facets"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_failures: {
+        parameters: {
+            query?: {
+                /** @description Any of these. */
+                algorithm?: string[];
+                /** @description The archived runs instead of the others. */
+                archived?: boolean;
+                /** @description Any of these. */
+                env?: string[];
+                /** @description How many runs a failure must have ended. */
+                fewest?: number;
+                /** @description Any of these. */
+                state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];
+                /** @description All of these. */
+                tag?: string[];
+                /** @description In name, notes, tags, environment, failure, or the number. */
+                text?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailureGroup"][];
                 };
             };
             /** @description What was wrong, where, and what is right. */

@@ -16,6 +16,7 @@ export type RolePlace = Schema["RolePlace"];
 export type RunState = Run["state"];
 export type RunPage = With<Schema["RunPage"], { items: Run[] }>;
 export type Facets = Schema["Facets"];
+export type FailureGroup = Schema["FailureGroup"];
 export type LaunchRequest = Schema["CreateRun"];
 export type RunEdit = Schema["EditRun"];
 export type BulkRequest = Schema["BulkRequest"];

@@ -5,11 +5,11 @@ import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider, type QueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { theme } from "@/theme/theme";
+import { readableRed, theme } from "@/theme/theme";
 
 export function Providers({ client, children }: { client: QueryClient; children: ReactNode }) {
   return (
-    <MantineProvider theme={theme} defaultColorScheme="auto">
+    <MantineProvider theme={theme} cssVariablesResolver={readableRed} defaultColorScheme="auto">
       <QueryClientProvider client={client}>
         <Notifications position="bottom-right" limit={4} />
         {children}

@@ -7,7 +7,7 @@ import { useCurveView } from "./useCurveView";
 
 function Page() {
   const [view, setView] = useCurveView();
-  return <CurveControls view={view} onChange={setView} />;
+  return <CurveControls view={view} onChange={setView} forks />;
 }
 
 const box = (name: string) => screen.getByLabelText<HTMLInputElement>(name);
@@ -47,4 +47,16 @@ it("show both of two choices made in one moment", async () => {
   await Promise.all([userEvent.click(box("log x")), userEvent.click(box("log y"))]);
   expect(box("log x").checked && box("log y").checked).toBe(true);
   await address("?x_log=1&y_log=1");
+});
+
+it("show what a fork was forked from unless told not to, and never by time", async () => {
+  const address = open("/");
+  const name = "Show what it was forked from";
+  expect(box(name).checked).toBe(true);
+  await userEvent.click(box(name));
+  await address("?ancestry=0");
+  await userEvent.click(box(name));
+  await address("");
+  await userEvent.click(box("Time"));
+  expect(box(name).disabled).toBe(true);
 });

@@ -6,10 +6,12 @@ import { type CurveView, X_AXES, X_TITLES } from "./curveView";
 interface CurveControlsProps {
   view: CurveView;
   onChange: (view: CurveView) => void;
+  /** Whether one of the runs is a fork. */
+  forks?: boolean;
 }
 
 /** How all curves of a page are looked at. */
-export function CurveControls({ view, onChange }: CurveControlsProps) {
+export function CurveControls({ view, onChange, forks = false }: CurveControlsProps) {
   return (
     <Group gap="md" role="group" aria-label="How the curves are shown">
       <Group gap={8} wrap="nowrap">
@@ -37,6 +39,16 @@ export function CurveControls({ view, onChange }: CurveControlsProps) {
         checked={view.yLog}
         onChange={(event) => onChange({ ...view, yLog: event.currentTarget.checked })}
       />
+      {forks && (
+        <Switch
+          size="xs"
+          label="Show what it was forked from"
+          // Each run's time begins at 0.
+          disabled={view.x === "time"}
+          checked={view.ancestry && view.x !== "time"}
+          onChange={(event) => onChange({ ...view, ancestry: event.currentTarget.checked })}
+        />
+      )}
     </Group>
   );
 }

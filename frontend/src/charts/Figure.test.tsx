@@ -106,6 +106,7 @@ describe("a chart", () => {
         x: "time",
         smoothing: "0.3",
         y_log: "true",
+        ancestry: "true",
         buckets: "400",
       },
     ]);

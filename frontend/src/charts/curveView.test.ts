@@ -5,7 +5,7 @@ const view = (query: string) => readView(new URLSearchParams(query));
 
 describe("the view in the URL", () => {
   it("comes back as it was written", () => {
-    const wanted = { x: "epoch", smoothing: 0.25, xLog: true, yLog: true } as const;
+    const wanted = { x: "epoch", smoothing: 0.25, xLog: true, yLog: true, ancestry: false } as const;
     expect(readView(writeView(new URLSearchParams(), wanted))).toEqual(wanted);
   });
 
@@ -49,6 +49,7 @@ describe("figureRequest", () => {
     expect(figureRequest(DEFAULT_VIEW, null, 400)).toEqual({
       x: "step",
       smoothing: 0.6,
+      ancestry: true,
       buckets: 400,
     });
   });

@@ -10,6 +10,8 @@ export interface CurveView {
   smoothing: number;
   xLog: boolean;
   yLog: boolean;
+  /** Whether a fork's curve begins with what it was forked from. */
+  ancestry: boolean;
 }
 
 export const X_TITLES: Record<XAxis, string> = {
@@ -19,7 +21,13 @@ export const X_TITLES: Record<XAxis, string> = {
   time: "Time",
 };
 
-export const DEFAULT_VIEW: CurveView = { x: "step", smoothing: 0.6, xLog: false, yLog: false };
+export const DEFAULT_VIEW: CurveView = {
+  x: "step",
+  smoothing: 0.6,
+  xLog: false,
+  yLog: false,
+  ancestry: true,
+};
 const MOST_SMOOTHING = 0.99;
 
 const ZOOM = "zoom";
@@ -38,6 +46,7 @@ export function readView(search: URLSearchParams): CurveView {
       : DEFAULT_VIEW.smoothing,
     xLog: search.get("x_log") === "1",
     yLog: search.get("y_log") === "1",
+    ancestry: search.get("ancestry") !== "0",
   };
 }
 
@@ -54,6 +63,7 @@ export function writeView(search: URLSearchParams, view: CurveView): URLSearchPa
   put("smoothing", String(view.smoothing), String(DEFAULT_VIEW.smoothing));
   put("x_log", view.xLog ? "1" : "0", "0");
   put("y_log", view.yLog ? "1" : "0", "0");
+  put("ancestry", view.ancestry ? "1" : "0", "1");
   return next;
 }
 
@@ -87,6 +97,7 @@ export function figureRequest(view: CurveView, zoom: Zoom | null, buckets: numbe
     buckets,
     ...(view.xLog && { x_log: true }),
     ...(view.yLog && { y_log: true }),
+    ...(view.ancestry && { ancestry: true }),
     ...(zoom && { from: zoom[0], to: zoom[1] }),
   };
 }

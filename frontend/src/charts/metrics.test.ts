@@ -31,6 +31,7 @@ it("lists what is drawn together behind what stands alone, in the catalogue's or
 it("titles a metric with its unit, and words a name that it does not know", () => {
   expect(metricTitle(CATALOGUE, "episode/return")).toBe("Return per episode");
   expect(metricTitle(CATALOGUE, "ga3c/policy_lag")).toBe("Policy lag, updates");
+  expect(metricTitle(CATALOGUE, "system/rss_bytes")).toBe("Memory");
   expect(metricTitle(CATALOGUE, "other/made_up")).toBe("Made up");
   expect(metricTitle([], "episode/return")).toBe("Return");
 });

@@ -1,6 +1,7 @@
 /** Metrics in words and in charts, by the server's catalogue; what it lacks gets a title made from its name. */
 
 import type { MetricSection } from "@/api/types";
+import { isSize } from "@/ui/format";
 
 /** Sections, and what is in them, in the order to show them. */
 export type Catalogue = readonly MetricSection[];
@@ -34,9 +35,18 @@ function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+const known = (catalogue: Catalogue, name: string) =>
+  listed(catalogue).find((metric) => metric.name === name);
+
+/** What a metric counts in; empty where its title says it, or nothing is known. */
+export function metricUnit(catalogue: Catalogue, name: string): string {
+  return known(catalogue, name)?.unit ?? "";
+}
+
+/** A metric's title with its unit, but for that of sizes, which stands beside each value. */
 export function metricTitle(catalogue: Catalogue, name: string): string {
-  const known = listed(catalogue).find((metric) => metric.name === name);
-  if (known) return known.unit ? `${known.title}, ${known.unit}` : known.title;
+  const metric = known(catalogue, name);
+  if (metric) return metric.unit && !isSize(metric.unit) ? `${metric.title}, ${metric.unit}` : metric.title;
   return capitalised((name.split("/").at(-1) ?? name).replaceAll("_", " "));
 }
 

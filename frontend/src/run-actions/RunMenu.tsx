@@ -139,7 +139,7 @@ function ActionItem({ run, action, onClick }: { run: Run; action: BulkAction; on
     <Menu.Item
       leftSection={<Sign size={16} />}
       disabled={refusal !== null}
-      color={action === "purge" ? "red" : undefined}
+      color={action === "purge" ? "var(--mantine-color-error)" : undefined}
       onClick={onClick}
     >
       {ACTION_NAMES[action]} run{action === "purge" && "…"}

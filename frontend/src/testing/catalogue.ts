@@ -62,5 +62,12 @@ export const CATALOGUE: Catalogue = [
       },
     ],
   },
-  { prefix: "system", title: "System", metrics: [{ name: "system/cpu_percent", title: "Processor use" }] },
+  {
+    prefix: "system",
+    title: "System",
+    metrics: [
+      { name: "system/cpu_percent", title: "Processor use" },
+      { name: "system/rss_bytes", title: "Memory", unit: "bytes" },
+    ],
+  },
 ];

@@ -51,6 +51,7 @@ export function aRun({ actions, ...changes }: Changes = {}): Run {
     },
     metrics: {},
     roles: [],
+    warnings: [],
     ...changes,
   };
 }

@@ -1,4 +1,4 @@
-import { createTheme, type MantineColorsTuple } from "@mantine/core";
+import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from "@mantine/core";
 
 // One accent; everything else is neutral. Run colours come from the server and states have a sign beside their colour.
 const accent: MantineColorsTuple = [
@@ -69,7 +69,22 @@ export const theme = createTheme({
     },
     TextInput: { defaultProps: { size: "sm" } },
     Select: { defaultProps: { size: "sm", comboboxProps: { shadow: "md" } } },
-    Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.4 } } },
-    Menu: { defaultProps: { shadow: "md", position: "bottom-end" } },
+    Modal: {
+      defaultProps: {
+        centered: true,
+        overlayProps: { backgroundOpacity: 0.4 },
+        // Mantine makes it a <header>, which would be a second banner of the page.
+        attributes: { header: { role: "presentation" } },
+      },
+    },
+    // What Mantine puts before the items to hold the focus is no item; without it the first item has the focus.
+    Menu: { defaultProps: { shadow: "md", position: "bottom-end", withInitialFocusPlaceholder: false } },
   },
+});
+
+/** Red words that can be read on the page's ground; Mantine's own are too faint. */
+export const readableRed: CSSVariablesResolver = () => ({
+  variables: {},
+  light: { "--mantine-color-error": "var(--mantine-color-red-9)" },
+  dark: { "--mantine-color-error": "var(--mantine-color-red-4)" },
 });

@@ -9,6 +9,7 @@ describe("a number", () => {
     [<Short key="s" value={1_234_567} unit="steps" />, "1.2 M steps", "1 234 567 steps"],
     [<Rate key="r" value={4123.5} />, "4.1 k/s", "4 123.5 steps/s"],
     [<Score key="m" value={-20.444} meaning="Best" />, "−20.4", "Best: −20.444"],
+    [<Score key="b" value={681_574_400} meaning="Max" unit="bytes" />, "650 MiB", "Max: 681 574 400 bytes"],
     [<Score key="n" value={null} meaning="Best" />, "–", "Best: none yet"],
     [<Score key="w" value="NaN" meaning="Last" />, "NaN", "Last: NaN"],
   ])("is short, and exact when the pointer rests on it", async (element, words, exactly) => {

@@ -1,6 +1,6 @@
 import { Tooltip } from "@mantine/core";
 import type { MetricValue } from "@/api/types";
-import { ago, exact, exactTime, rate, score, short } from "./format";
+import { ago, exact, exactTime, isSize, measured, rate, short } from "./format";
 import { useNow } from "./useNow";
 
 function Exactly({ exactly, children }: { exactly: string; children: string }) {
@@ -21,10 +21,17 @@ export function Rate({ value, unit = "steps/s" }: { value: number | null; unit?:
   return <Exactly exactly={exact(value, unit)}>{rate(value)}</Exactly>;
 }
 
-/** A return, all digits on hover. */
-export function Score({ value, meaning }: { value: MetricValue | null; meaning: string }) {
-  const digits = typeof value === "number" ? exact(value) : (value ?? "none yet");
-  return <Exactly exactly={`${meaning}: ${digits}`}>{score(value)}</Exactly>;
+interface ScoreProps {
+  value: MetricValue | null;
+  meaning: string;
+  /** Of the catalogue of metrics. */
+  unit?: string;
+}
+
+/** A return or another metric's value, all digits on hover. */
+export function Score({ value, meaning, unit = "" }: ScoreProps) {
+  const digits = typeof value === "number" ? exact(value, isSize(unit) ? unit : "") : (value ?? "none yet");
+  return <Exactly exactly={`${meaning}: ${digits}`}>{measured(value, unit)}</Exactly>;
 }
 
 /** "5 min ago", the local time on hover. */

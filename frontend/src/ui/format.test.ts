@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ago, bytes, duration, exact, percent, plural, rate, score, short } from "./format";
+import { ago, bytes, duration, exact, measured, percent, plural, rate, score, short } from "./format";
 
 describe("short", () => {
   it.each([
@@ -86,6 +86,14 @@ it("writes sizes in powers of 1024", () => {
   expect(bytes(16 * 2 ** 30)).toBe("16 GiB");
   expect(bytes(1536)).toBe("1.5 KiB");
 });
+
+it.each([
+  [681_574_400, "bytes", "650 MiB"],
+  [1.2 * 2 ** 30, "bytes/s", "1.2 GiB/s"],
+  ["NaN", "bytes", "NaN"],
+  [null, "bytes", "–"],
+  [650, "updates", "650"],
+])("writes %s, counted in %s, as %s", (value, unit, text) => expect(measured(value, unit)).toBe(text));
 
 it("counts things", () => {
   expect(plural(1, "run")).toBe("1 run");

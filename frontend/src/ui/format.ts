@@ -113,6 +113,15 @@ export function bytes(count: number | null | undefined): string {
   return `${scaled(value)} ${names[scale] ?? ""}`;
 }
 
+/** A metric's value in its unit of the catalogue: sizes as 650 MiB or 1.2 MiB/s, all else as a score. */
+export function measured(value: MetricValue | null | undefined, unit = ""): string {
+  if (!isSize(unit) || typeof value !== "number" || !Number.isFinite(value)) return score(value);
+  return bytes(value) + unit.slice("bytes".length);
+}
+
+/** Whether a unit of the catalogue counts bytes, so that each value says it. */
+export const isSize = (unit: string): boolean => unit.startsWith("bytes");
+
 /** A share between 0 and 1: 42 %. Never 100 % before the end. */
 export function percent(share: number): string {
   const whole = Math.floor(Math.min(1, Math.max(0, share)) * 100);

@@ -1,5 +1,6 @@
 """A backup is of one moment, verified, and can be put back on either database."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -220,3 +221,21 @@ def test_where_nothing_is_there_is_nothing_to_back_up(tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="There is nothing to back up"):
         back_up(Settings(data_dir=tmp_path / "none"), tmp_path / "backup")
     assert not (tmp_path / "none").exists()
+
+
+def test_a_second_backup_at_the_same_time_is_refused_and_leaves_no_folder(
+    saved: Path, settings: Settings, tmp_path: Path
+) -> None:
+    assert saved.is_dir()
+    with hold(settings.files_dir), pytest.raises(RefusedError, match=r"Another backup of .* is being made"):
+        back_up(settings, tmp_path / "second")
+    assert not (tmp_path / "second").exists()
+
+
+@pytest.mark.parametrize("place", ["../outside", "/etc/outside", "run-1/../../outside"])
+def test_a_backup_names_nothing_outside_its_folder(tmp_path: Path, place: str) -> None:
+    content = {"path": DATABASE, "sha256": "0", "bytes": 1}
+    manifest = {"arcadia": "1", "made_at": "2026-01-01T00:00:00Z", "database": content}
+    (tmp_path / NAME).write_text(json.dumps({**manifest, "files": [{**content, "path": place}]}))
+    with pytest.raises(RefusedError, match="cannot be read"):
+        read_manifest(tmp_path)

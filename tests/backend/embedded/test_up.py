@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from backend.embedded.redis_server import free_port
+from tests.processes import command_line
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 REPOSITORY = Path(__file__).parents[3]
@@ -70,11 +71,7 @@ class Up:
         found: list[psutil.Process] = []
 
         def there() -> bool:
-            found[:] = [
-                process
-                for process in self.family()
-                if all(any(word in argument for argument in process.cmdline()) for word in words)
-            ]
+            found[:] = [process for process in self.family() if all(word in command_line(process) for word in words)]
             return bool(found)
 
         wait_until(there)
@@ -133,7 +130,7 @@ def test_secrets_are_readable_by_their_owner_alone_and_on_no_command_line(lastin
     password = next(line.split()[1] for line in config.read_text().splitlines() if line.startswith("requirepass"))
     for file in (lasting_up.data / "worker-token", config):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    arguments = " ".join(argument for process in lasting_up.family() for argument in process.cmdline())
+    arguments = " ".join(command_line(process) for process in lasting_up.family())
     assert token not in arguments
     assert password not in arguments
     assert not lasting_up.said(token)
@@ -148,6 +145,17 @@ def test_a_part_that_is_killed_is_started_again(lasting_up: Up, words: tuple[str
     wait_until(lambda: lasting_up.is_whole() and len(lasting_up.family()) == 3)
     assert lasting_up.part(*words).pid != killed.pid
     assert lasting_up.said("was killed by SIGKILL; starting it again")
+
+
+def test_a_backend_that_is_killed_before_it_is_ready_is_started_again(tmp_path: Path) -> None:
+    up = Up(tmp_path / "data")
+    try:
+        up.part("backend.cli").kill()
+        wait_until(lambda: up.is_whole() or up.process.poll() is not None)
+        assert up.process.poll() is None, up.output.read_text()
+        assert up.said("backend was killed by SIGKILL; starting it again")
+    finally:
+        up.close()
 
 
 def test_nothing_survives_it_when_it_is_killed(up: Up) -> None:

@@ -53,6 +53,7 @@ def test_a_name_is_text_and_never_markup(name: str, shown: str) -> None:
 def test_memory_is_read_in_units_of_1024(y_log: bool) -> None:
     mib = 2.0**20
     figure = curves_figure([run(curve([620 * mib, 680 * mib], spread=20 * mib))], "system/rss_bytes", Look(y_log=y_log))
+    assert figure.layout["yaxis"]["title"]["text"] == "Memory", "the values say the unit"
     assert figure.layout["yaxis"]["ticktext"] == [f"{size} MiB" for size in range(608, 701, 16)]
     assert figure.data[-1]["text"] == ["620 MiB ± 20 MiB", "680 MiB ± 20 MiB"]
     assert figure.data[-1]["hovertemplate"] == "%{text}"

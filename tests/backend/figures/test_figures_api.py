@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from tests.factories import Api, metrics
+from tests.factories import Api, metrics, started
 
 CURVES = "/api/v1/figures/curves"
 TOGETHER = "/api/v1/figures/together"
@@ -138,3 +138,57 @@ def test_figures_are_listed(api: Api) -> None:
     assert names == ["curves", "together"]
     for name in names:
         assert api.user.get(f"/api/v1/figures/{name}").status_code != 404
+
+
+def forked(api: Api, run_id: int, step: int, *values: float) -> int:
+    """Fork a run at a step, with a point every ten steps after it; its number."""
+    (at,) = (row["id"] for row in api.user.get(f"/api/v1/runs/{run_id}/checkpoints").json() if row["step"] == step)
+    fork = int(api.act(run_id, "fork", checkpoint_id=at, overrides={"total_steps": 10_000})["id"])
+    attempt = api.claim()["attempt"]
+    api.send(fork, attempt, started(resumed_from=step)).raise_for_status()
+    report(api, fork, attempt, step, *values)
+    return fork
+
+
+def report(api: Api, run_id: int, attempt: int, after: int, *values: float) -> None:
+    """Report a point every ten steps, and a checkpoint with the second; the run then ends."""
+    points = [metrics(seq, after + 10 * (seq - 1), {"a": value}) for seq, value in enumerate(values, 2)]
+    api.send(run_id, attempt, *points).raise_for_status()
+    api.save(run_id, attempt, len(values) + 2, after + 20)
+    api.release(run_id, attempt, "finished").raise_for_status()
+
+
+def parts(api: Api, **asked: Any) -> dict[str, dict[str, Any]]:
+    """The traces of a figure of one run, or of several, by their uid."""
+    data = api.user.get(CURVES, params={"metric": "a", "ancestry": True, **asked}).json()["data"]
+    return {trace["uid"]: trace for trace in data}
+
+
+def test_a_fork_begins_with_what_it_was_forked_from_over_all_generations(api: Api) -> None:
+    first, attempt = api.running()
+    report(api, first, attempt, 0, 1.0, 2.0, 3.0)
+    second = forked(api, first, 20, 30.0, 40.0, 50.0)
+    third = forked(api, second, 40, 500.0)
+
+    shown = parts(api, runs=third)
+    before, marks = shown[f"{third}-origin"], shown[f"{third}-fork"]
+    assert (before["x"], before["y"]) == ([10, 20, 30, 40], [1, 2, 30, 40])
+    assert before["line"]["dash"] == "dot"
+    assert before["text"] == ["1 in run 1", "2 in run 1", "30 in run 2", "40 in run 2"]
+    assert (marks["x"], marks["y"]) == ([20, 40], [2, 40])
+    assert marks["text"] == ["forked from run 1 at step 20", "forked from run 2 at step 40"]
+    assert shown[f"{third}-line"]["x"] == [50]
+    assert parts(api, runs=third, x="frames")[f"{third}-origin"]["x"] == [40, 80, 120, 160]
+    assert parts(api, runs=third, to=25)[f"{third}-origin"]["x"] == [10, 20], "a zoom on what was before the fork"
+
+
+def test_what_was_before_a_fork_is_drawn_when_asked_for_and_not_twice(api: Api) -> None:
+    first, attempt = api.running()
+    report(api, first, attempt, 0, 1.0, 2.0, 3.0)
+    second = forked(api, first, 20, 30.0)
+    assert list(parts(api, runs=second, ancestry=False)) == [f"{second}-line"]
+    assert list(parts(api, runs=second, x="time")) == [f"{second}-line"], "each run's time begins at 0"
+    both = parts(api, runs=f"{first},{second}")
+    assert list(both) == [f"{first}-line", f"{second}-fork", f"{second}-line"]
+    api.user.delete(f"/api/v1/runs/{first}").raise_for_status()
+    assert list(parts(api, runs=second)) == [f"{second}-line"], "nothing is left of a purged run"

@@ -1,8 +1,11 @@
 """The names of several metrics in one chart."""
 
+import numpy as np
 import pytest
 
-from backend.figures.together_figure import names_of
+from backend.figures.drawing import Look
+from backend.figures.together_figure import MetricCurve, names_of, together_figure
+from backend.metrics.buckets import Curve
 
 
 @pytest.mark.parametrize(
@@ -19,3 +22,12 @@ from backend.figures.together_figure import names_of
 )
 def test_a_name_is_what_tells_it_from_the_others(metrics: list[str], names: list[str]) -> None:
     assert names_of(metrics) == names
+
+
+def test_bytes_a_second_are_told_as_such() -> None:
+    values = np.array([620.0, 680.0]) * 2**20
+    curve = Curve(True, 2, np.array([1.0, 2.0]), values, values, values, values, np.ones(2, np.int64))
+    named = ("gorila/bytes_pushed_per_second", "gorila/bytes_pulled_per_second")
+    figure = together_figure([MetricCurve(name, curve) for name in named], Look(), shares=False)
+    assert figure.layout["yaxis"]["ticktext"][-1].endswith(" MiB/s")
+    assert [trace["text"] for trace in figure.data] == [["620 MiB/s", "680 MiB/s"]] * 2

@@ -43,6 +43,7 @@ def test_a_browser_seeks_in_a_video(api: Api, video: str, wanted: str, start: in
 def test_a_range_beyond_the_end_is_refused(api: Api, video: str) -> None:
     answer = api.user.get(video, headers={"Range": "bytes=200-"})
     assert (answer.status_code, answer.headers["content-range"]) == (416, "bytes */200")
+    assert answer.json()["detail"] == "The file has only 200 bytes."
 
 
 @pytest.mark.parametrize(

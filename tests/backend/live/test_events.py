@@ -32,7 +32,7 @@ class Server:
         self.process = subprocess.Popen(
             [sys.executable, "-c", SERVER, str(self.port)], env=environment, cwd=Path(__file__).parents[3]
         )
-        wait_until(self._answers, 60)
+        wait_until(self._answers)
 
     def _answers(self) -> bool:
         try:
@@ -43,7 +43,7 @@ class Server:
     def launch(self) -> int:
         """Launch a run."""
         config = {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000, "num_envs": 4}
-        run_id: int = httpx.post(f"{self.address}/runs", json={"config": config}, timeout=30).json()["id"]
+        run_id: int = httpx.post(f"{self.address}/runs", json={"config": config}, timeout=PATIENCE_SECONDS).json()["id"]
         return run_id
 
 
@@ -70,7 +70,7 @@ def notices(lines: Iterator[str]) -> Iterator[tuple[str, object, str]]:
 
 
 def test_a_page_hears_of_a_launch_and_a_returning_page_fetches_again(server: Server) -> None:
-    with httpx.stream("GET", f"{server.address}/events", timeout=30) as stream:
+    with httpx.stream("GET", f"{server.address}/events", timeout=PATIENCE_SECONDS) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         lines = stream.iter_lines()
         assert next(lines).startswith(":")
@@ -78,24 +78,26 @@ def test_a_page_hears_of_a_launch_and_a_returning_page_fetches_again(server: Ser
         name, payload, number = next(notices(lines))
         assert (name, payload) == ("run.changed", {"run_id": run_id})
         assert number
-    with httpx.stream("GET", f"{server.address}/events", headers={"Last-Event-ID": number}, timeout=30) as stream:
+    with httpx.stream(
+        "GET", f"{server.address}/events", headers={"Last-Event-ID": number}, timeout=PATIENCE_SECONDS
+    ) as stream:
         assert next(notices(stream.iter_lines()))[0] == "refetch"
 
 
 def test_each_notice_arrives_before_anything_else_happens(server: Server) -> None:
-    with httpx.stream("GET", f"{server.address}/events", timeout=30) as stream:
+    with httpx.stream("GET", f"{server.address}/events", timeout=PATIENCE_SECONDS) as stream:
         lines = stream.iter_lines()
         next(lines)
         heard, run_id = notices(lines), server.launch()
         next(heard)
         for turn in range(15):
-            httpx.patch(f"{server.address}/runs/{run_id}", json={"notes": str(turn)}, timeout=30)
+            httpx.patch(f"{server.address}/runs/{run_id}", json={"notes": str(turn)}, timeout=PATIENCE_SECONDS)
             # Held back until the next notice, it would never come.
             assert next(heard)[:2] == ("run.changed", {"run_id": run_id})
 
 
 def test_the_server_ends_at_once_although_pages_are_open(server: Server) -> None:
-    with httpx.stream("GET", f"{server.address}/events", timeout=30) as stream:
+    with httpx.stream("GET", f"{server.address}/events", timeout=PATIENCE_SECONDS) as stream:
         lines = stream.iter_lines()
         next(lines)
         server.process.send_signal(signal.SIGTERM)

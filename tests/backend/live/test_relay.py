@@ -111,3 +111,50 @@ def test_without_redis_pages_of_this_process_hear_everything() -> None:
                     assert notice.payload == {"run_id": run_id}
 
     run(work())
+
+
+def test_nesting_without_end_does_not_end_the_listening(redis_server: RedisServer) -> None:
+    async def work() -> None:
+        async with running(redis_server.url):
+            with current_hub().join() as stream, redis.Redis.from_url(redis_server.url) as stranger:
+                said = b'{"origin": "x", "name": "run.changed", "payload": {"run_id": %d}}'
+                await heard(
+                    stream,
+                    lambda notice: notice.payload == {"run_id": 3},
+                    lambda: stranger.publish(relay.CHANNEL, said % 3),
+                )
+                stranger.publish(relay.CHANNEL, b"[" * relay.LARGEST_MESSAGE)
+                await heard(
+                    stream,
+                    lambda notice: notice.payload == {"run_id": 4},
+                    lambda: stranger.publish(relay.CHANNEL, said % 4),
+                )
+
+    run(work())
+
+
+def test_both_sides_go_on_after_an_error_that_nobody_foresaw(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def work() -> None:
+        failures: list[int] = []
+        made = relay.Relay._client
+
+        def broken(self: relay.Relay) -> Any:
+            if len(failures) < 4:
+                failures.append(1)
+                raise ValueError("an odd address")
+            return made(self)
+
+        monkeypatch.setattr(relay.Relay, "_client", broken)
+        async with running(redis_server.url):
+            other = Hub(redis_server.url)
+            async with other.relaying():
+                with other.join() as there:
+                    wanted = {"run_id": 1}
+                    await heard(
+                        there, lambda notice: notice.payload == wanted, lambda: publish("run.changed", {"run_id": 1})
+                    )
+        assert "an odd address" in caplog.text
+
+    run(work())

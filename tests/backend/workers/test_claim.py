@@ -4,8 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from backend.config import Settings
 from backend.db import Database
+from backend.models import Installation
 from backend.workers import attempts
 from tests.factories import Api
+from workers.contract.worker_api import INSTALLATION_HEADER
 
 
 def test_priority_comes_before_age(api: Api) -> None:
@@ -14,16 +16,19 @@ def test_priority_comes_before_age(api: Api) -> None:
     assert api.worker.post("/api/v1/worker/claim", json={"name": "w1", "queue": "cpu"}).status_code == 204
 
 
-def test_a_claim_hands_over_all_that_a_trainer_needs(api: Api) -> None:
+def test_a_claim_hands_over_all_that_a_trainer_needs(api: Api, database: Database) -> None:
     api.beat("w1")
     run = api.launch()
     claimed = api.claim("w1")
+    with database.read() as session:
+        identity = session.get_one(Installation, 1).identity
     assert claimed == {
         "run_id": run["id"],
         "attempt": 1,
         "config": run["config"],
         "lease_seconds": 60.0,
         "checkpoints": [],
+        "installation": identity,
     }
     after = api.run(run["id"])
     assert (after["state"], after["worker"], after["attempt"]) == ("starting", "w1", 1)
@@ -69,3 +74,14 @@ def test_a_resumed_run_offers_its_newest_checkpoint_first(api: Api) -> None:
     assert newest["file"] == paths[1]
     download = api.worker.get(f"/api/v1/worker/runs/{run_id}/files/{newest['id']}", params={"attempt": 2})
     assert download.content == b"weights of attempt 1 at step 200"
+
+
+def test_a_run_of_another_installation_is_not_spoken_of(api: Api) -> None:
+    api.launch()
+    ours = {INSTALLATION_HEADER: api.claim()["installation"]}
+    theirs = {INSTALLATION_HEADER: "0" * 32}
+    for run_id in (1, 999):
+        path, body = f"/api/v1/worker/runs/{run_id}/release", {"attempt": 1, "outcome": "lost"}
+        refused = api.worker.post(path, json=body, headers=theirs)
+        assert (refused.status_code, refused.json()["type"]) == (421, "/problems/other-installation")
+    assert api.worker.post(path, json=body, headers=ours).status_code == 404

@@ -104,6 +104,20 @@ def test_a_run_tells_which_role_runs_where_and_its_next_attempt_begins_with_none
     assert api.run(run_id)["roles"] == places
 
 
+def test_a_run_tells_the_newest_warnings_of_its_latest_attempt(api: Api) -> None:
+    run_id, first = api.running()
+    api.send(run_id, first, event(2, "log", message="Going on"), event(3, "log", level="warning", message="Blind"))
+    assert api.run(run_id)["warnings"] == ["Blind"]
+    api.send(run_id, first, *(event(n, "log", level="warning", message=f"Number {n}") for n in range(4, 9)))
+    assert api.run(run_id)["warnings"] == [f"Number {n}" for n in range(4, 9)]
+    (row,) = api.user.get("/api/v1/runs").json()["items"]
+    assert row["warnings"] == [], "a list would be long of them"
+    api.release(run_id, first, "lost")
+    assert len(api.run(run_id)["warnings"]) == 5, "why it waits again stands in its state"
+    api.claim()
+    assert api.run(run_id)["warnings"] == []
+
+
 def test_pages_hear_of_roles_that_moved(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     run_id, attempt = api.running()
     heard: list[tuple[str, dict[str, Any]]] = []

@@ -1,16 +1,24 @@
 """The reaper and the reconciler."""
 
 import threading
+from dataclasses import replace
 from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from backend.columns import utc_now
 from backend.config import Settings
 from backend.db import Database
 from backend.doorbell import Doorbell
-from backend.models import Run
+from backend.models import Run, Worker
+from backend.workers import sweeper as sweeping
+from backend.workers.attempts import conclude
 from backend.workers.sweeper import Sweeper
 from tests.factories import Api, started
-from workers.contract.worker_api import LOOK_TASK
+from tests.workers.waiting import wait_until
+from workers.contract.worker_api import LOOK_TASK, Outcome
 
 
 class RecordingDoorbell(Doorbell):
@@ -70,6 +78,20 @@ def test_a_silent_workers_run_goes_back_to_the_queue(api: Api, database: Databas
     assert log[-1]["message"] == "Worker w1 fell silent. Back in the queue, 1 of at most 5 times."
     assert doorbell.rings == [("cpu", run_id)]
     assert api.beat("w1", run={"id": run_id, "attempt": attempt}).status_code == 409
+
+
+def test_a_claim_whose_answer_was_lost_goes_back_to_the_queue_after_a_quarter_of_a_lease(
+    api: Api, database: Database, settings: Settings
+) -> None:
+    lost, heard = api.launch()["id"], api.launch()["id"]
+    assert api.claim("w1")["run_id"] == lost
+    api.beat("w1", run={"id": heard, "attempt": api.claim("w1")["attempt"]})
+    clock = Clock()
+    reaper, _ = sweeper(database, settings, clock)
+    for seconds in (0, 5, 10, 16):
+        clock.seconds = seconds
+        reaper.reap(utc_now() + timedelta(seconds=seconds))
+    assert [api.run(run_id)["state"] for run_id in (lost, heard)] == ["queued", "starting"]
 
 
 def test_what_the_user_wanted_holds_when_the_worker_falls_silent(
@@ -194,3 +216,56 @@ def test_it_rings_for_the_next_waiting_run_while_a_worker_is_idle(
     reconciler.sweep()
     assert doorbell.rings == [("worker.g1", gpu)], "the only CPU worker is busy"
     assert api.run(first)["state"] == "queued"
+
+
+def test_the_thread_survives_whatever_one_round_brings_and_does_the_rest(
+    database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings.model_copy(update={"sweep_seconds": 0.01})
+    rounds: list[int] = []
+
+    def broken(_: object) -> None:
+        rounds.append(1)
+        raise RuntimeError("nobody foresaw this")
+
+    monkeypatch.setattr("backend.workers.sweeper.remove_waiting", broken)
+    reaper, _ = sweeper(database, settings)
+    monkeypatch.setattr(reaper, "reap", broken)
+    given_back: list[object] = []
+    monkeypatch.setattr("backend.workers.sweeper.give_back_space", given_back.append)
+    reaper.start()
+    try:
+        wait_until(lambda: len(rounds) >= 4 and len(given_back) >= 2)
+    finally:
+        reaper.stop()
+
+
+def test_a_run_that_cannot_be_taken_back_keeps_no_other_from_it(
+    api: Api, database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck, _ = api.running()
+    other, _ = api.running()
+    for run_id in (stuck, other):
+        expire(database, run_id)
+
+    def broken(session: Session, settings: Settings, run: Run, outcome: Outcome) -> None:
+        if run.id == stuck:
+            raise RuntimeError("this row is odd")
+        conclude(session, settings, run, outcome)
+
+    runs, errands = sweeping._JOBS
+    monkeypatch.setattr(sweeping, "_JOBS", (replace(runs, conclude=broken), errands))
+    clock = Clock()
+    reaper, _ = sweeper(database, settings, clock)
+    wait(reaper, clock, 40)
+    assert (api.run(stuck)["state"], api.run(other)["state"]) == ("running", "queued")
+
+
+def test_workers_that_are_no_longer_listed_are_forgotten(api: Api, database: Database, settings: Settings) -> None:
+    for name in ("here", "long-gone"):
+        api.beat(name)
+    with database.write() as session:
+        session.get_one(Worker, "long-gone").last_seen_at = utc_now() - timedelta(days=8)
+    sweeper(database, settings)[0].sweep()
+    with database.read() as session:
+        assert session.scalars(select(Worker.name)).all() == ["here"]

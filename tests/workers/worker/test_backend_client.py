@@ -19,7 +19,7 @@ from workers.worker.answers import (
     UnreachableError,
 )
 from workers.worker.backend_client import BackendClient
-from workers.worker.backoff import LONGEST_SECONDS, Backoff, persist
+from workers.worker.backoff import LONGEST_SECONDS, MOST_FAILURES, Backoff, persist
 from workers.worker.endings import Ending
 from workers.worker.job import Job
 from workers.worker.machine import machine_facts
@@ -169,3 +169,40 @@ def test_persisting_ends_with_an_answer_or_with_giving_up() -> None:
     with pytest.raises(UnreachableError):
         persist(call, gives_up_after(1))
     assert len(answers) == 1
+
+
+def test_an_answer_without_end_is_not_read_to_its_end(
+    api: WorkerApi, client: BackendClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("workers.worker.backend_client.LARGEST_ANSWER", 1_000)
+    answering(api, (200, {"desired": None, "lease_seconds": 60, "more": "x" * 2_000}), monkeypatch)
+    with pytest.raises(UnreachableError, match="Is a proxy between"):
+        held(client)
+    answering(api, (200, b"x" * 50_000_000), monkeypatch)
+    sha256 = hashlib.sha256(b"weights").hexdigest()
+    offered = OfferedCheckpoint(id=5, file="checkpoints/a", sha256=sha256, bytes=7, step=1, frames=4)
+    with pytest.raises(UnreachableError):
+        client.download(Job("runs", 1, 1), offered, tmp_path / "part")
+    assert (tmp_path / "part").stat().st_size < 10_000_000
+
+
+def test_an_answer_that_takes_for_ever_is_not_waited_for(
+    api: WorkerApi, client: BackendClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.worker.backend_client.LONGEST_ANSWER_SECONDS", -1.0)
+    assert api.url == client.url
+    with pytest.raises(UnreachableError):
+        held(client)
+
+
+def test_a_backend_that_fails_again_and_again_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.worker.backoff.LONGEST_SECONDS", 0.001)
+    tries: list[int] = []
+
+    def call() -> None:
+        tries.append(1)
+        raise FailingError("an error of its own")
+
+    with pytest.raises(FailingError):
+        persist(call, bool)
+    assert len(tries) == MOST_FAILURES

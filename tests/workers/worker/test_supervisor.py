@@ -14,6 +14,8 @@ from tests.workers.conftest import Slot, claim
 from tests.workers.waiting import wait_until
 from tests.workers.worker_api import Answer, WorkerApi, problem
 from workers.worker.heartbeat import HELD_SECONDS
+from workers.worker.suspicion import UPLOAD_TRIES
+from workers.worker.trainer_process import TrainerProcess
 
 
 def alive(pid_file: Path) -> bool:
@@ -269,8 +271,169 @@ def test_a_checkpoint_cannot_name_a_place_outside_its_folder(api: WorkerApi, slo
     api.claims.append(run)
     slot.look()
     slot.done()
-    assert api.events[7, 1][1]["resumed_from"] is None
+    assert api.releases[0]["outcome"] == "failed"
     assert not list(tmp_path.rglob("evil*"))
+
+
+def test_a_run_whose_checkpoints_are_all_damaged_does_not_begin_anew(api: WorkerApi, slot: Slot) -> None:
+    api.downloads = {11: b"torn"}
+    api.hashes = {11: hashlib.sha256(b"whole").hexdigest()}
+    api.claims.append({**claim(attempt=2), "checkpoints": [offered(100, b"whole", 11), offered(50, b"gone", 12)]})
+    slot.look()
+    slot.done()
+    (release,) = api.releases
+    assert release["outcome"] == "failed"
+    assert "None of the run's 2 latest checkpoints could be had undamaged" in release["message"]
+    assert api.points(7, 2) == []
+
+
+def test_a_stop_is_heard_while_the_checkpoint_is_fetched_in_vain(api: WorkerApi, slot: Slot) -> None:
+    api.downloads = {11: b"<html>a page</html>"}
+    api.claims.append({**claim(attempt=2), "checkpoints": [offered(100, b"weights", 11)]})
+    slot.look()
+    wait_until(lambda: any(beat["run"] for beat in api.heartbeats))
+    api.desired = "stop"
+    slot.done()
+    assert [release["outcome"] for release in api.releases] == ["drained"]
+
+
+def leave_behind(slot: Slot, installation: str) -> Path:
+    """Lay out what a worker that was killed leaves of run 7."""
+    directory = slot.attempt(7)
+    directory.mkdir(parents=True)
+    event = {"kind": "metrics", "seq": 1, "time": 0.0, "step": 1, "frames": 1, "values": {}}
+    (directory / "events.jsonl").write_text(json.dumps(event) + "\n")
+    (directory / "installation").write_text(installation)
+    return directory
+
+
+def test_what_another_installations_run_left_behind_stays_until_that_one_is_back(api: WorkerApi, slot: Slot) -> None:
+    directory = leave_behind(slot, "first")
+    api.installation, api.stale = "second", True
+    slot.supervisor.recover()
+    assert (directory / "events.jsonl").exists()
+    api.stale = False
+    api.claims.append(claim(points=3))
+    slot.look()
+    slot.done()
+    assert [release["outcome"] for release in api.releases] == ["finished"], "its own run 7"
+    del api.events[7, 1]
+    api.installation = "first"
+    slot.supervisor.recover()
+    assert api.points(7, 1) == [1]
+    assert [release["outcome"] for release in api.releases] == ["finished", "lost"]
+    assert not list(directory.parent.parent.iterdir())
+
+
+def test_training_goes_on_while_the_backend_runs_on_another_database(api: WorkerApi, slot: Slot) -> None:
+    api.installation = "first"
+    api.claims.append(claim(points=10**6, interval=0.01))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 5)
+    api.installation, api.stale = "second", True
+    events = slot.attempt(7) / "events.jsonl"
+    size = events.stat().st_size
+    wait_until(lambda: events.stat().st_size > 2 * size)
+    api.installation, api.stale = "first", False
+    received = len(api.points(7, 1))
+    wait_until(lambda: len(api.points(7, 1)) > received + 5)
+    api.desired = "stop"
+    slot.done()
+    assert [release["outcome"] for release in api.releases] == ["stopped"]
+    assert api.points(7, 1) == list(range(1, len(api.points(7, 1)) + 1))
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have tries follow each other soon."""
+    monkeypatch.setattr("workers.worker.backoff.FIRST_SECONDS", 0.01)
+    monkeypatch.setattr("workers.worker.backoff.LONGEST_SECONDS", 0.01)
+    monkeypatch.setattr("workers.worker.heartbeat.HELD_SECONDS", 0.01)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_file_that_can_never_be_uploaded_is_left_out_with_a_word(api: WorkerApi, slot: Slot) -> None:
+    api.blocks_uploads = True
+    api.claims.append(claim(points=100, checkpoint_every=40))
+    slot.look()
+    slot.done()
+    assert [release["outcome"] for release in api.releases] == ["finished"]
+    told = [event for event in api.events[7, 1].values() if event["kind"] == "log"]
+    assert [event["level"] for event in told] == ["warning", "warning"]
+    assert "step-000000000040.safetensors was left out, since it cannot be uploaded" in told[0]["message"]
+    assert "answered 413" in told[0]["message"]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_backend_that_is_away_costs_no_file(api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def page(method: str, _url: str, _body: bytes) -> Answer:
+        asked.append(method)
+        return 502, b"<html>Bad gateway</html>"
+
+    api.claims.append(claim(points=10**6, interval=0.01, checkpoint_every=40))
+    slot.look()
+    wait_until(lambda: api.files)
+    with monkeypatch.context() as between:
+        between.setattr(api, "answer", page)
+        wait_until(lambda: asked.count("PUT") > 2 * UPLOAD_TRIES)
+    received = len(api.files)
+    wait_until(lambda: len(api.files) > received + 1)
+    api.desired = "stop"
+    slot.done()
+    assert not [event for event in api.events[7, 1].values() if event["kind"] == "log"]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_run_that_cannot_be_given_back_does_not_hold_its_worker(api: WorkerApi, slot: Slot) -> None:
+    api.claims += [claim(7), claim(8)]
+    api.fails_on_release = True
+    slot.look()
+    slot.done()
+    assert {run for run, _ in api.events} == {7, 8}
+    api.fails_on_release = False
+    slot.supervisor.recover()
+    assert [(release["run"], release["outcome"]) for release in api.releases] == [(7, "finished"), (8, "finished")]
+
+
+def test_what_goes_wrong_in_the_worker_itself_is_told_and_the_next_run_is_trained(
+    api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[int] = []
+
+    def scarce(*arguments: Any) -> TrainerProcess:
+        tries.append(1)
+        if len(tries) == 1:
+            raise BlockingIOError("Resource temporarily unavailable")
+        return TrainerProcess(*arguments)
+
+    monkeypatch.setattr("workers.worker.supervisor.TrainerProcess", scarce)
+    api.claims += [claim(7), claim(8)]
+    slot.look()
+    slot.done()
+    assert [(release["run"], release["outcome"]) for release in api.releases] == [(7, "lost"), (8, "finished")]
+    assert "Resource temporarily unavailable" in api.releases[0]["message"]
+
+
+def test_events_that_the_backend_did_not_store_are_not_taken_for_delivered(
+    api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take = api._take_events
+    forgotten: list[int] = []
+
+    def forgetful(events: dict[tuple[int, int], Any], number: int, body: dict[str, Any]) -> Answer:
+        if not forgotten and body["events"][0]["seq"] > 1:
+            forgotten.append(1)
+            return 200, {"acknowledged": body["events"][0]["seq"] - 1}
+        return take(events, number, body)
+
+    monkeypatch.setattr(api, "_take_events", forgetful)
+    api.claims.append(claim(points=100, interval=0.01))
+    slot.look()
+    slot.done()
+    assert forgotten
+    assert api.points(7, 1) == list(range(1, 103))
 
 
 def test_trainers_get_the_ray_address_and_no_credentials(

@@ -1,12 +1,15 @@
 """A process on its leash: orders, endings, and that nothing of it is left."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import psutil
+import pytest
 
-from tests.workers.waiting import wait_until
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+from workers.worker.endings import ending_of_trainer
 from workers.worker.trainer_process import TrainerProcess
 
 # Starts a grandchild in a session of its own, out of reach for a process group.
@@ -80,3 +83,36 @@ def test_the_program_leads_a_process_group_of_its_own(tmp_path: Path) -> None:
     leads, group = process.last_words().split()
     assert leads == "True"
     assert int(group) != os.getpgid(0)
+
+
+SPEAKS = """
+import sys
+from pathlib import Path
+from workers.worker.trainer_process import TrainerProcess
+words = "import sys; [sys.stderr.buffer.write(bytes([226, 134, 146]) * 1000 + bytes([10])) for _ in range(500)]"
+process = TrainerProcess([sys.executable, "-c", words], Path(sys.argv[1]))
+sys.exit(0 if process.wait(30) else 1)
+"""
+
+
+def test_words_that_the_hosts_language_lacks_do_not_hold_the_trainer(tmp_path: Path) -> None:
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(Path.cwd())}
+    command = [sys.executable, "-c", SPEAKS, str(tmp_path / "log")]
+    subprocess.run(command, env=os.environ | ascii_only, check=True, timeout=PATIENCE_SECONDS)
+    assert (tmp_path / "log").stat().st_size == 500 * 3001
+
+
+def test_an_odd_word_of_the_leash_does_not_leave_its_end_unnoticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = tmp_path / "leash.py"
+    odd.write_text("print('{\"pid\": 12')")
+    monkeypatch.setattr("workers.worker.leash.__file__", str(odd))
+    process = start(tmp_path, "")
+    assert process.wait(30)
+
+
+def test_a_signal_without_a_name_has_words(tmp_path: Path) -> None:
+    status = ended(start(tmp_path, "import os; os.kill(os.getpid(), 40)"))
+    assert status is not None
+    assert ending_of_trainer(status, None, "", None, outstayed=False).message == "The trainer was killed by signal 40."

@@ -185,6 +185,30 @@ def test_a_killed_worker_takes_its_trainer_along_and_its_next_life_delivers_what
     assert api.points(7, 1) == list(range(1, written + 1))
 
 
+def test_a_worker_trains_what_waits_when_it_starts_although_no_doorbell_rings(
+    api: WorkerApi, worker: WorkerProcess
+) -> None:
+    worker.close()
+    worker.redis.kill()
+    worker.redis.start()
+    api.claims += [claim(7), claim(8)]
+    worker.start()
+    wait_until(lambda: len(api.releases) == 2)
+    assert [(release["run"], release["outcome"]) for release in api.releases] == [(7, "finished"), (8, "finished")]
+
+
+def test_a_worker_told_to_end_drains_the_run_that_it_began_with(api: WorkerApi, worker: WorkerProcess) -> None:
+    worker.close()
+    api.claims.append(claim(points=10**6, interval=0.01))
+    worker.start()
+    wait_until(lambda: len(api.points(7, 1)) > 5)
+    worker.process.send_signal(signal.SIGTERM)
+    assert worker.process.wait(timeout=PATIENCE_SECONDS) == 0
+    assert [release["outcome"] for release in api.releases] == ["drained"]
+    assert api.events[7, 1][len(api.events[7, 1])]["kind"] == "stopped"
+    assert api.goodbyes == 1
+
+
 def test_two_workers_do_not_share_a_directory(worker: WorkerProcess) -> None:
     second = subprocess.run(
         [sys.executable, "-m", "workers.worker", "--name", "second", "--worker-dir", str(worker.directory / "runs")],

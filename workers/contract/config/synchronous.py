@@ -50,6 +50,14 @@ class SynchronousFields(TrainingConfig):
         json_schema_extra=OPTIMISATION,
     )
 
+    centred_inputs: bool = Field(
+        default=False,
+        title="Centred inputs",
+        description="Update each layer below the heads as if its inputs had mean 0, so that what all states share "
+        "closes no filter for good (LeCun et al. 1998, section 4.3). The papers do not.",
+        json_schema_extra=OPTIMISATION,
+    )
+
     @property
     def initial_learning_rate(self) -> float:
         """The learning rate of the first update."""

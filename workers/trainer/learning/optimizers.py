@@ -78,6 +78,10 @@ class FlatParameters:
         """Return the float32 values by the names of the module's `load_state_dict`."""
         return dict(self._names)
 
+    def named_gradients(self) -> dict[str, Tensor]:
+        """Return the float32 gradients by the same names."""
+        return dict(zip(self._names, self._gradients, strict=True))
+
     def load(self, named: dict[str, Tensor]) -> None:
         """Load values by name; raise, naming the parameter, if one is missing or has the wrong shape."""
         if named.keys() != self._names.keys():

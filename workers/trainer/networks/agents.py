@@ -51,6 +51,19 @@ class Agent(nn.Module):
             memories.append(after)
         return *self.heads(features), tuple(memories)
 
+    @property
+    def trunks(self) -> list[Body]:
+        """The bodies, one for policy and value together, or one for each."""
+        return [cast(Body, body) for body in self.bodies]
+
+    def state_values(self, states: Tensor) -> Tensor:
+        """Return V(s) of each state by itself, as if an episode began with it."""
+        features = self.trunks[-1](states).float()
+        if self.lstms:
+            features = torch.cat([self.lstms[-1](row, self.blank[-1])[0] for row in features.split(1)])
+        values: Tensor = self.value(features)
+        return values.squeeze(-1)
+
     def step(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
         """Return the policy's numbers (n, …) and the new memory after one step in each of n environments."""
         states = self.prepare(observations)

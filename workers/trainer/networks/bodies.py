@@ -50,6 +50,14 @@ class PixelBody(nn.Module):
             x.register_hook(lambda gradients: gradients * self._share)
         return F.relu_(self.hidden(x))
 
+    def rectified(self, pixels: Tensor) -> dict[str, Tensor]:
+        """Return the output of every layer, by the layer's name."""
+        outputs, x = {}, pixels
+        for number, layer in enumerate(self.layers, start=1):
+            x = outputs[f"convolution_{number}"] = F.relu_(layer(x))
+        outputs["hidden_1"] = F.relu_(self.hidden(x.flatten(1)))
+        return outputs
+
     @property
     def layers(self) -> list[nn.Conv2d]:
         """The convolutions in order."""
@@ -72,6 +80,16 @@ class VectorBody(nn.Module):
 
     def forward(self, readings: Tensor) -> Tensor:
         return cast(Tensor, self.layers(readings))
+
+    def rectified(self, readings: Tensor) -> dict[str, Tensor]:
+        """Return the output of every rectified layer, by the layer's name."""
+        outputs: dict[str, Tensor] = {}
+        x = readings
+        for layer in self.layers:
+            x = layer(x)
+            if isinstance(layer, nn.ReLU):
+                outputs[f"hidden_{len(outputs) + 1}"] = x
+        return outputs
 
 
 Body = PixelBody | VectorBody

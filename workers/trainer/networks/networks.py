@@ -34,6 +34,16 @@ class ActorCritic(nn.Module):
         """Return the policy's numbers (n, …) and values (n,) for prepared or raw observations."""
         return self.heads(self.body(self.prepare(observations)))
 
+    @property
+    def trunks(self) -> list[Body]:
+        """The body, which policy and value share."""
+        return [self.body]
+
+    def state_values(self, states: Tensor) -> Tensor:
+        """Return V(s) of each state."""
+        values: Tensor = self(states)[1]
+        return values
+
     def heads(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Return the policy's numbers and values for the body's features."""
         features = features.float()
@@ -65,6 +75,16 @@ class ActionValues(nn.Module):
     def forward(self, observations: Tensor) -> Tensor:
         """Return action values (n, actions) for prepared or raw observations."""
         return self.head(self.body(self.prepare(observations)))
+
+    @property
+    def trunks(self) -> list[Body]:
+        """The body."""
+        return [self.body]
+
+    def state_values(self, states: Tensor) -> Tensor:
+        """Return max_a Q(s, a) of each state."""
+        action_values: Tensor = self(states)
+        return action_values.amax(dim=-1)
 
     def head(self, features: Tensor) -> Tensor:
         """Return the action values for the body's features."""

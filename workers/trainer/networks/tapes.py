@@ -65,6 +65,13 @@ class PixelTape:
         """Return the kept features of all states since the tape was rewound."""
         return self._features[: self._filled].detach()
 
+    def input_means(self, pixels: Tensor) -> list[Tensor]:
+        """Return the mean of each layer's inputs over all kept states, for each channel; one number for the pixels."""
+        # Every frame is the last of one state.
+        scaled = pixels[:, -1:].mean(dtype=torch.float32).view(1) / 255
+        maps = [x[: self._filled].mean((0, 2, 3), dtype=torch.float32) for x in self._maps]
+        return [scaled, *maps, self._flat[: self._filled].mean(0, dtype=torch.float32)]
+
     def features(self, pixels: Tensor) -> Tensor:
         """Return the kept features attached to autograd, which can then compute the body's gradients."""
         if self._filled != len(pixels):
@@ -145,6 +152,16 @@ class VectorTape:
     def features(self, readings: Tensor) -> Tensor:
         """Return the features of these states attached to autograd."""
         return cast(Tensor, self._body(readings))
+
+    @torch.no_grad()
+    def input_means(self, readings: Tensor) -> list[Tensor]:
+        """Return the mean of each layer's inputs over these states."""
+        means, x = [], readings
+        for layer in self._body.layers:
+            if isinstance(layer, nn.Linear):
+                means.append(x.mean(0))
+            x = layer(x)
+        return means
 
     def backward(self, _readings: Tensor, gradient: Tensor) -> None:
         """Write the gradients of the body's parameters into their buffers, given the gradient of the features."""

@@ -12,6 +12,7 @@ from workers.contract import events, layout
 from workers.contract.config import TrainingConfig
 from workers.contract.events import CheckpointFile, LogLevel, RolePlace
 from workers.trainer.run import checkpoints
+from workers.trainer.run.alarms import DeadLayerAlarm
 from workers.trainer.run.checkpoints import CheckpointError
 from workers.trainer.run.journal import Journal
 from workers.trainer.run.progress_bar import ProgressBar, Standing, duration
@@ -60,6 +61,7 @@ class DirectoryRun:
         self._updates = 0
         self._rates = RateMeter()
         self._system = SystemMeter(device)
+        self._alarm = DeadLayerAlarm()
         self._recorder = recorder
         for file in checkpoints.without_replay(directory, self._kept):
             recorder.add(file)
@@ -96,6 +98,8 @@ class DirectoryRun:
             told["throughput/steps_per_second"] = self._rates.steps_per_second
             told["throughput/updates_per_second"] = self._rates.updates_per_second
         self._report({**told, **self._system.sample()})
+        for warning in self._alarm.heard(told):
+            self.log(warning, "warning")
 
     def checkpoint_due(self) -> bool:
         return time.monotonic() >= self._next_checkpoint

@@ -39,12 +39,12 @@ class Journal:
             raise DirectoryBusyError(f"another trainer is at work in {directory}; stop it or choose another") from None
         self._size, self._seq = _cut_torn_line(self._file)
         self._backlog: deque[bytes] = deque()
+        self._began, self._began_monotonic = time.time(), time.monotonic()
 
     def emit(self, kind: type[AnyEvent], *, step: int, frames: int, **fields: object) -> AnyEvent:
         """Append one event; while the disk is full it waits for the next one."""
-        event = kind.model_validate(
-            {"seq": self._seq + 1, "time": time.time(), "step": step, "frames": frames, **fields}
-        )
+        now = self._training_time() if kind is events.Metrics else time.time()
+        event = kind.model_validate({"seq": self._seq + 1, "time": now, "step": step, "frames": frames, **fields})
         self._seq += 1
         self._backlog.append(_line(event))
         try:
@@ -69,6 +69,10 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _training_time(self) -> float:
+        """The time at the start and what has gone by since: setting the clock and a suspended machine add nothing."""
+        return self._began + time.monotonic() - self._began_monotonic
 
     def _write_backlog(self) -> None:
         while self._backlog:

@@ -1,5 +1,6 @@
 """How a run goes, for people: a line that renews itself on a terminal, plain lines elsewhere."""
 
+import contextlib
 import shutil
 import time
 from dataclasses import dataclass
@@ -63,8 +64,10 @@ class ProgressBar:
             self._shown = ""
 
     def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
+        # Training goes on where nobody reads it, or the disk of its log is full; there may be room again later.
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+            self._stream.flush()
 
 
 def in_words(standing: Standing) -> str:

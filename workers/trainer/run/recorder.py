@@ -4,14 +4,17 @@ Training never waits for it. Where it cannot keep up, the next one is the checkp
 played, so that replays too are spread over training, and the last minute of a run fills what it can between them.
 """
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from workers.contract.events import CheckpointFile
 
@@ -20,6 +23,8 @@ RECORDING_SECONDS = 900.0
 # A quarter of a busy core: training goes first, yet a replay comes in seconds.
 NICENESS = 5
 RECORDER = (sys.executable, "-m", "workers.trainer.replay")
+# Of what a recorder says, the end.
+LAST_WORDS_BYTES = 10_000
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,8 @@ class Recorder:
         self._played: list[CheckpointFile] = []
         self._checkpoint: CheckpointFile | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._output: IO[bytes] | None = None
+        self._errors: IO[bytes] | None = None
         self._deadline = 0.0
 
     @property
@@ -70,10 +77,15 @@ class Recorder:
         self._played = [checkpoint for checkpoint in self._played if checkpoint.file in names]
 
     def poll(self) -> Recording | None:
-        """Return a recording that has ended, and start the next one."""
+        """Return a recording that has ended, and start the next one; training goes on whatever goes wrong with it."""
         ended = self._collect()
         if self._process is None and self._waiting:
-            self._start(self._next())
+            checkpoint = self._next()
+            try:
+                self._start(checkpoint)
+            except OSError as error:
+                self._checkpoint = None
+                ended = ended or Recording(checkpoint, f"the recorder could not be started: {error.strerror}")
         return ended
 
     def drain(self, seconds: float, give_up: Callable[[], bool]) -> Iterable[Recording]:
@@ -108,14 +120,17 @@ class Recorder:
     def _start(self, checkpoint: CheckpointFile) -> None:
         self._checkpoint = checkpoint
         self._deadline = time.monotonic() + RECORDING_SECONDS
+        # Files, since a pipe that nobody empties would hold a talkative recorder; they are closed when they are read.
+        self._output, self._errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             [*self._command, str(self._directory), checkpoint.file, "--parent", str(os.getpid())],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=self._output,
+            stderr=self._errors,
             env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "SDL_VIDEODRIVER": "dummy"},
         )
-        os.setpriority(os.PRIO_PROCESS, self._process.pid, NICENESS)
+        with contextlib.suppress(ProcessLookupError):  # it has ended already
+            os.setpriority(os.PRIO_PROCESS, self._process.pid, NICENESS)
 
     def _collect(self) -> Recording | None:
         if self._process is None or self._checkpoint is None:
@@ -124,15 +139,26 @@ class Recorder:
             if time.monotonic() < self._deadline:
                 return None
             self._process.kill()
-        output, errors = self._process.communicate()
-        outcome = self._outcome(self._process.returncode, output, errors)
+        self._process.wait()
+        outcome = self._outcome(self._process.returncode, _end_of(self._output), _end_of(self._errors))
         checkpoint, self._process, self._checkpoint = self._checkpoint, None, None
         return Recording(checkpoint, outcome)
 
     def _outcome(self, returncode: int, output: bytes, errors: bytes) -> Replay | str:
         if returncode == 0:
-            return Replay(**json.loads(output.splitlines()[-1]))
+            try:
+                return Replay(**json.loads(output.splitlines()[-1]))
+            except (IndexError, ValueError, TypeError):
+                return "the recorder did not describe it"
         if time.monotonic() >= self._deadline:
             return f"it took longer than {RECORDING_SECONDS / 60:.0f} minutes"
         lines = errors.decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"the recorder ended with status {returncode}"
+
+
+def _end_of(file: IO[bytes] | None) -> bytes:
+    if file is None:
+        return b""
+    with file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - LAST_WORDS_BYTES))
+        return file.read()

@@ -13,10 +13,12 @@ interface CompareCurvesProps {
   /** The metrics that one of the runs has. */
   names: readonly string[];
   onMetrics: (metrics: string[]) => void;
+  /** Whether one of the runs is a fork. */
+  forks: boolean;
 }
 
 /** The runs' curves in one picture a metric. */
-export function CompareCurves({ runs, metrics, names, onMetrics }: CompareCurvesProps) {
+export function CompareCurves({ runs, metrics, names, onMetrics, forks }: CompareCurvesProps) {
   const catalogue = useMetricCatalogue();
   const [view, setView] = useCurveView();
   const choices = metricSections(catalogue, [...new Set([...names, ...metrics])]).map(
@@ -38,7 +40,7 @@ export function CompareCurves({ runs, metrics, names, onMetrics }: CompareCurves
           className={classes.metrics}
           maxDropdownHeight={320}
         />
-        <CurveControls view={view} onChange={setView} />
+        <CurveControls view={view} onChange={setView} forks={forks} />
       </Group>
       <div className={metrics.length > 1 ? chartClasses.grid : undefined}>
         {metrics.map((metric) => (

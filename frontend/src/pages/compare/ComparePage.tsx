@@ -47,6 +47,7 @@ export default function ComparePage() {
           <CompareCurves
             runs={runs}
             metrics={metrics}
+            forks={comparison.data?.runs.some(({ parent }) => parent !== null) ?? false}
             names={comparison.data ? metricNames(comparison.data) : []}
             onMetrics={(next) => setSearch((current) => writeMetrics(current, next), { replace: true })}
           />

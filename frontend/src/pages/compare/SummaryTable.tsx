@@ -2,7 +2,7 @@ import { Button, Group, Select, Table, Title, UnstyledButton } from "@mantine/co
 import { useState } from "react";
 import type { Comparison } from "@/api/types";
 import { saveCsv } from "@/charts/csv";
-import { metricTitle } from "@/charts/metrics";
+import { metricTitle, metricUnit } from "@/charts/metrics";
 import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
 import { duration, exact, short } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
@@ -91,7 +91,7 @@ export function SummaryTable({
           </Table.Thead>
           <Table.Tbody>
             {rows.map((row) => (
-              <Row key={row.run.id} row={row} />
+              <Row key={row.run.id} row={row} unit={metricUnit(catalogue, metric)} />
             ))}
           </Table.Tbody>
         </Table>
@@ -100,20 +100,20 @@ export function SummaryTable({
   );
 }
 
-function Row({ row }: { row: SummaryRow }) {
+function Row({ row, unit }: { row: SummaryRow; unit: string }) {
   return (
     <Table.Tr>
       <Table.Td className={classes.firstColumn}>
         <RunHead run={row.run} />
       </Table.Td>
       <Table.Td ta="right">
-        <Score value={row.last} meaning="Last" />
+        <Score value={row.last} meaning="Last" unit={unit} />
       </Table.Td>
       <Table.Td ta="right">
-        <Score value={row.max} meaning="Max" />
+        <Score value={row.max} meaning="Max" unit={unit} />
       </Table.Td>
       <Table.Td ta="right">
-        <Score value={row.mean} meaning="Mean of the last 100" />
+        <Score value={row.mean} meaning="Mean of the last 100" unit={unit} />
       </Table.Td>
       <Table.Td ta="right" title={exact(row.episodes)}>
         {short(row.episodes)}

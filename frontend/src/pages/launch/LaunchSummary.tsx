@@ -51,12 +51,12 @@ export function LaunchSummary({ config, environments, problems, busy }: LaunchSu
       </div>
       <Text size="sm">{queueHint(values["device"], workers.data)}</Text>
       {problems.map((problem) => (
-        <Text key={problem} size="sm" c="red" role="alert">
+        <Text key={problem} size="sm" c="var(--mantine-color-error)" role="alert">
           {problem}
         </Text>
       ))}
       {wrong > 0 && (
-        <Text size="sm" c="red" role="alert">
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
           {plural(wrong, "field needs", "fields need")} another value.
         </Text>
       )}

@@ -113,7 +113,7 @@ function CheckpointRow({ checkpoint, onFork, onPin }: RowProps) {
             <Button
               size="compact-sm"
               variant={checkpoint.pinned ? "light" : "subtle"}
-              aria-label={`Keep the checkpoint at step ${checkpoint.step} for good`}
+              aria-label={`${checkpoint.pinned ? "Pinned:" : "Pin"} the checkpoint at step ${checkpoint.step}`}
               aria-pressed={checkpoint.pinned}
               onClick={onPin}
             >

@@ -43,7 +43,7 @@ function CurveGrid({ run, shows }: { run: Run; shows: (name: string) => boolean 
   }
   return (
     <Stack gap="lg">
-      <CurveControls view={view} onChange={setView} />
+      <CurveControls view={view} onChange={setView} forks={run.parent !== null} />
       <Text size="xs" c="dimmed">
         Drag over a chart to look closer, double-click to see all of it.
       </Text>

@@ -127,7 +127,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
           without={config.variant?.shapeFields ?? []}
         />
         {problems.map((problem) => (
-          <Text key={problem} size="sm" c="red" role="alert">
+          <Text key={problem} size="sm" c="var(--mantine-color-error)" role="alert">
             {problem}
           </Text>
         ))}

@@ -17,15 +17,17 @@ import { ReplayStage } from "./ReplayStage";
 import { newestFirst } from "./replays";
 import { RolesCard } from "./RolesCard";
 import { RunTimes } from "./RunTimes";
+import { WarningsCard } from "./WarningsCard";
 import classes from "./run.module.css";
 
-/** A run at a glance: why it failed if it did, how it learns, how it plays, and what it is. */
+/** A run at a glance: why it failed if it did, what it was warned of, how it learns, how it plays, and what it is. */
 export function OverviewTab({ run }: { run: Run }) {
   const catalogue = useMetricCatalogue();
   const [view] = useCurveView();
   return (
     <Stack gap="md">
       <FailureCard run={run} />
+      <WarningsCard run={run} />
       <div className={classes.overview}>
         <div className={classes.card}>
           <Figure runs={[run.id]} chart={chartOf(catalogue, "episode/return")} view={view} height={320} />
@@ -67,7 +69,7 @@ function NewestReplay({ run }: { run: Run }) {
           </Anchor>
         </>
       ) : (
-        <Text size="sm" c="dimmed" className={classes.noReplay} data-awaited={isActive(run) || undefined}>
+        <Text size="sm" className={classes.noReplay} data-awaited={isActive(run) || undefined}>
           {isActive(run)
             ? "The first replay is recorded at the first checkpoint."
             : videos.data

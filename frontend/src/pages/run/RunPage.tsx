@@ -38,7 +38,7 @@ export default function RunPage() {
   if (run.data) return <LoadedRun key={run.data.id} run={run.data} tab={tab} />;
   if (!Number.isInteger(runId) || (run.error instanceof ApiError && run.error.status === 404)) {
     return (
-      <EmptyState title={`There is no run ${id}`}>
+      <EmptyState title={`There is no run ${id}`} alone>
         It may have been purged.{" "}
         <Anchor component={Link} to="/">
           See all runs

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { LogLine } from "@/api/types";
-import { lineText, merged } from "./logLines";
+import { followed, lineText, merged } from "./logLines";
 
 const line = (id: number): LogLine => ({
   id,
@@ -19,6 +19,11 @@ it("adds newer lines at the end and older ones at the beginning", () => {
 
 it("takes a repeated line once", () => {
   expect(ids(merged([line(5), line(6)], [line(5), line(6), line(7)]))).toEqual([5, 6, 7]);
+});
+
+it("gives the oldest up beyond as many as are held", () => {
+  expect(ids(followed([line(1), line(2)], [line(3), line(4)], 3))).toEqual([2, 3, 4]);
+  expect(ids(followed([line(1)], [line(2)], 3))).toEqual([1, 2]);
 });
 
 it("writes a line for a file", () => {

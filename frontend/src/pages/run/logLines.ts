@@ -10,6 +10,11 @@ export function merged(held: readonly LogLine[], arrived: readonly LogLine[]): L
   return [...older, ...held, ...newer].sort((a, b) => a.id - b.id);
 }
 
+/** The lines held after new ones came, with the oldest given up beyond so many. */
+export function followed(held: readonly LogLine[], arrived: readonly LogLine[], most: number): LogLine[] {
+  return merged(held, arrived).slice(-most);
+}
+
 /** One line as it stands in a downloaded file. */
 export function lineText({ time, attempt, level, message }: LogLine): string {
   return `${time} [attempt ${attempt}] ${level.toUpperCase()} ${message}\n`;

@@ -2,9 +2,11 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { fetchLog } from "@/api/queries";
 import { useLiveEvents } from "@/api/live/LiveProvider";
 import type { LogLine } from "@/api/types";
-import { merged } from "./logLines";
+import { followed, merged } from "./logLines";
 
 const PAGE = 500;
+/** Lines that a page holds; of a run that writes for days, the older ones are fetched again when they are wanted. */
+const MOST_LINES = 20_000;
 
 interface Tail {
   /** undefined until the first answer. */
@@ -22,9 +24,12 @@ export function useLogTail(runId: number, search: string): Tail & { older: () =>
   const following = useRef<() => void>(() => undefined);
 
   const take = useCallback((arrived: LogLine[], hasOlder?: boolean) => {
-    held.current = merged(held.current ?? [], arrived);
-    const lines = held.current;
-    setTail((now) => ({ lines, hasOlder: hasOlder ?? now.hasOlder, error: null }));
+    const before = held.current ?? [];
+    // Without word of older ones these are new, and the oldest give way.
+    const lines = hasOlder === undefined ? followed(before, arrived, MOST_LINES) : merged(before, arrived);
+    const given = before.length > 0 && lines[0]?.id !== before[0]?.id;
+    held.current = lines;
+    setTail((now) => ({ lines, hasOlder: hasOlder ?? (given || now.hasOlder), error: null }));
   }, []);
 
   const fail = useCallback((error: unknown) => {

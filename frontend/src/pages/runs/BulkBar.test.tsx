@@ -1,5 +1,6 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { useState } from "react";
 import { describe, expect, it, vi } from "vitest";
 import type { Run } from "@/api/types";
 import { renderPage } from "@/testing/render";
@@ -45,6 +46,22 @@ describe("the bar over selected runs", () => {
     await userEvent.click(within(dialog).getByRole("button", { name: "Stop 2 runs" }));
     await screen.findByText("2 runs asked to stop.");
     expect(server.asked.map(({ body }) => body)).toEqual([{ action: "stop", ids: [1, 2] }]);
+  });
+
+  it("does what was asked about, however the list has moved on meanwhile", async () => {
+    const server = answered({ done: [1, 2], skipped: [] });
+    let move: (runs: Run[]) => void = () => undefined;
+    function Moving() {
+      const [runs, setRuns] = useState(RUNS.slice(0, 2));
+      move = setRuns;
+      return <BulkBar runs={runs} archived={false} total={40} onSelectAll={vi.fn()} onClear={vi.fn()} />;
+    }
+    renderPage(<Moving />);
+    await userEvent.click(screen.getByRole("button", { name: "Stop 2" }));
+    const dialog = await screen.findByRole("dialog", { name: "Stop 2 runs?" });
+    act(() => move([2, 8, 9].map((id) => aRun({ id }))));
+    await userEvent.click(within(dialog).getByRole("button", { name: "Stop 2 runs" }));
+    await waitFor(() => expect(server.asked.map(({ body }) => body)).toEqual([{ action: "stop", ids: [1, 2] }]));
   });
 
   it("acts at once when nothing is skipped or lost", async () => {

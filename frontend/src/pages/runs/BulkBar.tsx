@@ -24,13 +24,14 @@ interface BulkBarProps {
 
 /** Acts on the selected runs at once; each button says how many it touches. */
 export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBarProps) {
-  const [asking, setAsking] = useState<BulkAction | null>(null);
+  // With the runs as they were when it was asked: what is confirmed is what was read, however the list moves on.
+  const [asked, setAsked] = useState<{ action: BulkAction; runs: readonly Run[] } | null>(null);
   const [leftOut, setLeftOut] = useState<BulkResult["skipped"]>([]);
   const bulk = useBulkAction();
   const actions: BulkAction[] = archived ? ["restore", "purge"] : ["stop", "pause", "resume", "archive"];
 
-  function carryOut(action: BulkAction) {
-    const ids = sortOut(runs, action).touched.map(({ id }) => id);
+  function carryOut(action: BulkAction, meant: readonly Run[]) {
+    const ids = sortOut(meant, action).touched.map(({ id }) => id);
     bulk.mutate(
       { action, ids },
       {
@@ -38,7 +39,7 @@ export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBar
           sayDone(action, done);
           setLeftOut(skipped);
         },
-        onSettled: () => setAsking(null),
+        onSettled: () => setAsked(null),
       },
     );
   }
@@ -54,8 +55,8 @@ export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBar
 
   function choose(action: BulkAction) {
     const hasSkipped = sortOut(runs, action).skipped.length > 0;
-    if (hasSkipped || action === "stop" || action === "purge") setAsking(action);
-    else carryOut(action);
+    if (hasSkipped || action === "stop" || action === "purge") setAsked({ action, runs });
+    else carryOut(action, runs);
   }
 
   return (
@@ -80,11 +81,11 @@ export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBar
         </Tooltip>
       </Group>
       <AskModal
-        action={asking}
-        runs={runs}
+        action={asked?.action ?? null}
+        runs={asked?.runs ?? []}
         busy={bulk.isPending}
-        onConfirm={carryOut}
-        onClose={() => setAsking(null)}
+        onConfirm={(action) => carryOut(action, asked?.runs ?? [])}
+        onClose={() => setAsked(null)}
       />
       {leftOut.length > 0 && (
         <Stack gap={4} mt="xs">

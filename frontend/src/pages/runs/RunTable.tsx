@@ -36,7 +36,7 @@ export function RunTable({ model, columns, onColumns, sort, onSort }: RunTablePr
   const head = useRef<HTMLTableRowElement>(null);
   useOneTabStop(head);
   const { items, before, after, scrollTo } = useRowsInView(rows.length, body);
-  useRowKeys({ count: rows.length, body, scrollTo, toggle: (row) => rows[row]?.toggleSelected() });
+  useRowKeys({ ids: rows.map(({ id }) => id), body, scrollTo, toggle: (row) => rows[row]?.toggleSelected() });
   const { ref: frame, width: frameWidth } = useElementSize();
   const width = SELECT_WIDTH + MENU_WIDTH + shown.reduce((sum, column) => sum + column.width, 0);
 

@@ -28,6 +28,7 @@ function open({ runs = [] as Run[], workers = [aWorker("cpu-1")] } = {}, more: R
     "GET /metric-catalogue": CATALOGUE,
     "GET /metric-names": [],
     "GET /run-facets": { state: [], algorithm: [], env: [], tag: [] },
+    "GET /run-failures": [],
     ...more,
   });
 }
@@ -238,17 +239,17 @@ describe("the list of runs", () => {
   });
 
   it("has identical failures as one group, which shows its runs alone", async () => {
-    const failed = (id: number, message: string) =>
-      aRun({ id, name: `run ${id}`, state: "failed", failure: { message, traceback: null } });
     const full = "Out of memory: 16 GiB were not enough.";
-    const server = open({
-      runs: [failed(1, full), failed(2, full), failed(3, `${full}\nmore`), failed(4, "No such game.")],
-    });
-    const { router } = show();
+    const server = open(
+      { runs: [aRun({ state: "failed" })] },
+      { "GET /run-failures": [{ message: full, runs: 480 }] },
+    );
+    const { router } = show("/?env=Pong");
     const group = within(await screen.findByRole("group", { name: "Runs that failed alike" }));
     expect(group.getAllByRole("button")).toHaveLength(1);
-    await userEvent.click(group.getByText(`3 runs failed: ${full}`));
+    await userEvent.click(group.getByText(`480 runs failed: ${full}`));
     await waitFor(() => expect(server.of("GET /runs").at(-1)?.query.get("text")).toBe(full));
+    expect(server.of("GET /run-failures")[0]?.query.getAll("env")).toEqual(["Pong"]);
     const search = new URLSearchParams(router.state.location.search);
     expect([search.get("text"), search.getAll("state")]).toEqual([full, ["failed"]]);
     expect(screen.queryByRole("group", { name: "Runs that failed alike" })).toBeNull();

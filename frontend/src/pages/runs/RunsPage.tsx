@@ -57,11 +57,7 @@ export default function RunsPage() {
       )}
       {list.query.isPending && <LoadingRows />}
       {list.query.data && list.runs.length === 0 && <NoRuns view={view} onChange={change} />}
-      <FailureGroups
-        runs={list.runs}
-        text={view.text}
-        onChoose={(text) => change({ state: ["failed"], text })}
-      />
+      <FailureGroups view={view} onChoose={(text) => change({ state: ["failed"], text })} />
       {list.runs.length > 0 &&
         (narrow ? (
           <RunCards model={model} />

@@ -1,5 +1,8 @@
+import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { CATALOGUE } from "@/testing/catalogue";
+import { renderPage } from "@/testing/render";
+import { aRun } from "@/testing/runs";
 import { chosenColumns, metricsOf } from "./columns";
 
 const shown = (...columns: string[]) =>
@@ -28,6 +31,15 @@ it("tell any statistic of any metric and any hyper-parameter, and can be sorted 
     width: 90,
   });
   expect(rate).toMatchObject({ title: "learning_rate", sort: "config:learning_rate" });
+});
+
+it("tell memory in MiB", () => {
+  const [, memory] = chosenColumns(CATALOGUE, ["name", "metric.system/rss_bytes.max"]);
+  const extent = { last: 1, min: 1, max: 681_574_400 };
+  const cell = memory?.cell(aRun({ metrics: { "system/rss_bytes": extent } }));
+  renderPage(<>{cell}</>);
+  expect(memory?.title).toBe("Memory, max");
+  expect(screen.getByText("650 MiB")).toBeTruthy();
 });
 
 it("ask for each metric that they tell of once", () => {

@@ -1,7 +1,7 @@
 import { Badge, Group } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { ConfigValue, Run } from "@/api/types";
-import { type Catalogue, metricTitle } from "@/charts/metrics";
+import { type Catalogue, metricTitle, metricUnit } from "@/charts/metrics";
 import { shown } from "@/config-form/draft";
 import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
 import { RunProgress } from "@/ui/RunProgress";
@@ -157,7 +157,13 @@ function metricColumn(catalogue: Catalogue, id: string, metric: string, statisti
     sort: `metric:${metric}:${statistic}`,
     number: true,
     width: 128,
-    cell: (run) => <Score value={run.metrics[metric]?.[statistic] ?? null} meaning={title} />,
+    cell: (run) => (
+      <Score
+        value={run.metrics[metric]?.[statistic] ?? null}
+        meaning={title}
+        unit={metricUnit(catalogue, metric)}
+      />
+    ),
   };
 }
 

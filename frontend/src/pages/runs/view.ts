@@ -1,4 +1,4 @@
-import type { RunListQuery } from "@/api/queries";
+import type { FailuresQuery, RunListQuery } from "@/api/queries";
 import type { RunState } from "@/api/types";
 import { isState } from "@/ui/states";
 
@@ -58,8 +58,12 @@ export function paramsOf(view: RunsView): URLSearchParams {
 
 /** What the server is asked for: the runs, and what the columns tell of their metrics. */
 export function queryOf(view: RunsView, metric: string[]): RunListQuery {
-  const { state, algorithm, env, tag, text, archived, sort } = view;
-  return { state, algorithm, env, tag, text: text.trim(), archived, sort, metric };
+  return { ...failuresOf(view), sort: view.sort, metric };
+}
+
+/** Which runs are asked for, and so whose failures. */
+export function failuresOf({ state, algorithm, env, tag, text, archived }: RunsView): FailuresQuery {
+  return { state, algorithm, env, tag, text: text.trim(), archived };
 }
 
 /** Filters are what "Clear all" clears; sorting, columns and the archive stay. */

@@ -151,6 +151,14 @@ def test_who_is_where_is_an_event_that_lists_all_roles(tmp_path: Path, open_run:
     assert (event.step, event.frames, event.roles) == (10, 40, places)
 
 
+def test_a_layer_that_has_died_is_a_warning_told_once(tmp_path: Path, open_run: OpenRun) -> None:
+    run = open_run()
+    for share in (0.5, 1.0, 1.0):
+        run.metrics({"network/dead_convolution_1": share})
+    (warning,) = (event for event in of_kind(tmp_path, events.Log) if event.level == "warning")
+    assert "All units of convolution 1 are dead" in warning.message
+
+
 def test_metrics_are_due_at_most_a_few_times_a_second(open_run: OpenRun) -> None:
     run = open_run()
     assert run.metrics_due()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.workers.trainer.trainers import assert_unbroken, read_events
+from tests.workers.waiting import PATIENCE_SECONDS
 from workers.contract import events
 from workers.trainer.run.journal import DirectoryBusyError, Journal
 
@@ -85,7 +86,11 @@ with Journal(Path(sys.argv[1])) as journal:
 
 def test_events_of_a_full_disk_are_written_whole_when_there_is_room_again(tmp_path: Path) -> None:
     shown = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(tmp_path)], check=True, capture_output=True, text=True, timeout=30
+        [sys.executable, "-c", FULL_DISK, str(tmp_path)],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
     )
     size, whole_lines = shown.stdout.split()
     assert 0 < int(size) <= 300
@@ -109,3 +114,16 @@ def test_words_without_end_are_cut_and_an_event_too_long_to_send_becomes_a_warni
     assert (len(failed.message), len(failed.traceback)) == (10_000, 100_000)
     assert failed.traceback.endswith("the end")
     assert (tmp_path / "events.jsonl").stat().st_size < 200_000
+
+
+def test_metrics_count_training_time_though_the_clock_jumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wall, gone_by = [1_000_000.0], [50.0]
+    monkeypatch.setattr("workers.trainer.run.journal.time.time", lambda: wall[0])
+    monkeypatch.setattr("workers.trainer.run.journal.time.monotonic", lambda: gone_by[0])
+    with Journal(tmp_path) as journal:
+        for jumped in (0.0, 86_400.0, -172_800.0):
+            wall[0] += jumped
+            gone_by[0] += 10
+            journal.emit(events.Metrics, step=1, frames=1)
+        journal.emit(events.Log, step=1, frames=1, message="at what the clock says")
+    assert [event.time for event in read_events(tmp_path)] == [1_000_010.0, 1_000_020.0, 1_000_030.0, 913_600.0]

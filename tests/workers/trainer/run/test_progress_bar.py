@@ -1,6 +1,9 @@
 """Progress is a bar on a terminal and plain lines elsewhere."""
 
+import contextlib
 import io
+import os
+from pathlib import Path
 
 import pytest
 
@@ -78,3 +81,20 @@ def test_the_bar_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_durations_read_naturally(seconds: float, words: str) -> None:
     assert duration(seconds) == words
+
+
+def test_training_goes_on_where_its_progress_cannot_be_written() -> None:
+    with contextlib.suppress(OSError), Path("/dev/full").open("w") as full:
+        bar = ProgressBar(full)
+        bar.line("nobody will read this")
+        bar.close()
+        told = True
+    assert told, "only closing the stream may fail"
+
+
+def test_training_goes_on_when_its_reader_has_gone() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    gone = os.fdopen(write, "wb", buffering=0)
+    bar = ProgressBar(io.TextIOWrapper(gone, write_through=True))
+    bar.line("nobody will read this")

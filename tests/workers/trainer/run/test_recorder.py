@@ -132,3 +132,25 @@ def test_a_recorder_does_not_begin_when_its_trainer_is_gone() -> None:
     command = [sys.executable, "-m", "workers.trainer.replay", "nowhere", "nothing", "--parent", str(other)]
     ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     assert (ended.returncode, ended.stderr) == (1, "the trainer is gone\n")
+
+
+def test_a_talkative_recorder_is_not_held_up(tmp_path: Path) -> None:
+    noise = "import sys; sys.stderr.write('x' * 1_000_000); sys.stdout.write('y' * 1_000_000 + chr(10)); "
+    recorder = Recorder(tmp_path, (sys.executable, "-c", noise + PLAYS[2]))
+    recorder.add(checkpoint(1))
+    assert recordings(recorder, 1)[0].outcome == REPLAY
+
+
+@pytest.mark.parametrize("said", ["", "print('not JSON')", "print('{}')", "print('[1]')"])
+def test_a_recorder_that_describes_nothing_is_a_recording_that_failed(tmp_path: Path, said: str) -> None:
+    recorder = Recorder(tmp_path, (sys.executable, "-c", said))
+    recorder.add(checkpoint(1))
+    assert recordings(recorder, 1)[0].outcome == "the recorder did not describe it"
+
+
+def test_training_goes_on_where_no_recorder_can_be_started(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path, (str(tmp_path / "missing"),))
+    recorder.add(checkpoint(1))
+    outcome = recordings(recorder, 1)[0].outcome
+    assert outcome == "the recorder could not be started: No such file or directory"
+    assert recorder.in_use == []

@@ -115,6 +115,7 @@ def actor_learner(link: Link, config: A3cConfig, shared: SharedState) -> None:
         if participant.stopping:
             break  # the stop may have cut the rollout short
         participant.tell_update(learn(actor, rollout, config, optimizer, participant.learning_rate))
+        participant.tell_network(agent, actor.tape.states[-1])
     environment.close()
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from workers.contract.config import AsynchronousFields
+from workers.trainer.environments.own_environment import FinishedEpisode
 from workers.trainer.host.processes import Link, Processes
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.methods.asynchronous.shared_state import SharedState, lay_out
@@ -68,6 +69,7 @@ class ActorLearnersReporter:
         self._run, self._shared, self._frames_per_step = run, shared, frames_per_step
         self._updates = 0
         self._told = np.zeros(1 + len(shared.measures))
+        self._of_network: dict[str, float] = {}
 
     def tell(self, messages: Sequence[tuple[int, Any]]) -> None:
         """Report progress, finished episodes and, when metrics are due, the mean measures of the latest updates."""
@@ -75,10 +77,14 @@ class ActorLearnersReporter:
         step, sums = self._shared.T, self._shared.sums.sum(dim=0).numpy()
         run.advance(step, step * frames_per_step, updates=int(sums[0]) - self._updates)
         self._updates = int(sums[0])
-        for at, episode in sorted((content for _, content in messages), key=lambda content: int(content[0])):
-            run.episode(at, at * frames_per_step, episode.episode_return, episode.length)
+        for at, told in sorted((content for _, content in messages), key=lambda content: int(content[0])):
+            if isinstance(told, FinishedEpisode):
+                run.episode(at, at * frames_per_step, told.episode_return, told.length)
+            else:
+                self._of_network = told
         count, *totals = sums - self._told
         if count and run.metrics_due():
             self._told = sums
             measures = zip(self._shared.measures, totals, strict=True)
-            run.metrics({name: float(total / count) for name, total in measures})
+            run.metrics({name: float(total / count) for name, total in measures} | self._of_network)
+            self._of_network = {}

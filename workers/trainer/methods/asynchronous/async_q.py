@@ -167,6 +167,7 @@ class Learner:
         action_values = self.network.head(tape.features(torch.cat(seen.states[:-1])))
         loss, q_mean = q_loss(action_values, seen, targets)
         self._parameters.backward(loss)
+        self._state = seen.states[-1]
         self._measures = {"train/value_loss": loss.item() / len(targets), "train/q_mean": q_mean.item()}
 
     def update(self, epsilon: float) -> None:
@@ -174,6 +175,7 @@ class Learner:
         gradient_norm = clip_to_norm(self._parameters.gradients, self._config.max_grad_norm)
         learning_rate = self._participant.learning_rate
         self._optimizer.step(learning_rate)
+        self._participant.tell_network(self.network, self._state)
         self._participant.tell_update(
             {
                 **self._measures,

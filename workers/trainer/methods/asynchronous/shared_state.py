@@ -11,6 +11,7 @@ from workers.contract.config import AsynchronousFields
 from workers.trainer.environments.own_environment import FinishedEpisode
 from workers.trainer.host.processes import Link
 from workers.trainer.learning.optimizers import FlatParameters, MomentumSGD, Optimizer, RMSProp, learning_rate_at
+from workers.trainer.networks.dead_units import Measurable, NetworkWatch
 from workers.trainer.run.run import TrainingState
 
 LARGEST_SEED = 2**31 - 1
@@ -48,6 +49,7 @@ class Participant:
         self._link, self._config, self._shared = link, config, shared
         self._steps = shared.steps.numpy()
         self._own_steps = self._steps[link.number : link.number + 1]
+        self._watch: NetworkWatch | None = None
         self._own_sums = shared.sums.numpy()[link.number]
         # Each actor-learner needs its own seed and, since the environments begin anew, a new one in every attempt.
         entropy = np.random.SeedSequence((config.seed, link.number, shared.first_step))
@@ -98,6 +100,15 @@ class Participant:
         if len(measures) != len(names):
             raise ValueError(f"an update must give the measures {names}, not {tuple(measures)}")
         self._own_sums += (1.0, *(measures[name] for name in names))
+
+    def tell_network(self, network: Measurable, state: Tensor) -> None:
+        """Have the first actor-learner measure its θ' now and then, on the states that it shows here."""
+        if self._link.number != 0:
+            return
+        self._watch = self._watch or NetworkWatch(network)
+        self._watch.see(state)
+        if found := self._watch.metrics():
+            self._link.send((self.T, found))
 
     def tell_episode(self, episode: FinishedEpisode) -> None:
         """Report an episode that has just ended."""

@@ -192,6 +192,7 @@ class Ga3cReporter:
                 "train/entropy": last.losses.entropy.item() / last.experiences,
                 "train/grad_norm": last.gradient_norm.item(),
                 "train/learning_rate": last.learning_rate,
+                **self._model.network_metrics(),
             }
         return values
 

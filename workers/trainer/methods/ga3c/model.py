@@ -11,6 +11,7 @@ from workers.trainer.environments.own_environment import FinishedEpisode
 from workers.trainer.learning.losses import Losses
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
 from workers.trainer.methods.ga3c.experiences import Experiences, Submission
+from workers.trainer.networks.dead_units import NetworkWatch
 from workers.trainer.networks.networks import ActorCritic
 from workers.trainer.networks.tapes import tape_of
 
@@ -122,6 +123,7 @@ class Model:
         self.parameters = FlatParameters(network)
         self.optimizer = RMSProp(self.parameters, config.rmsprop_decay, config.rmsprop_epsilon)
         self._tape = tape_of(network.body, most_rows(config))
+        self._watch = NetworkWatch(network)
         self.updating = threading.Lock()
         self.step = 0
         self.updates = 0
@@ -157,10 +159,16 @@ class Model:
             self.parameters.backward(losses.total)
             gradient_norm = clip_to_norm(self.parameters.gradients, config.max_grad_norm)
             self.optimizer.step(learning_rate)
+            self._watch.see(states)
             lag = batch.lag(self.updates)
             self.updates += 1
             self.step += batch.size
             self._count(Update(batch.size, losses, gradient_norm, learning_rate, lag), batch.episodes)
+
+    def network_metrics(self) -> dict[str, float]:
+        """Return the metrics of the network if it is time for them."""
+        with self.updating:
+            return self._watch.metrics()
 
     def take_tally(self) -> Tally:
         """Return the tally since the last call."""

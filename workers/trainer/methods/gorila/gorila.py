@@ -29,6 +29,7 @@ from workers.trainer.methods.gorila.replay_memory import (
 )
 from workers.trainer.methods.gorila.reporter import WorkRecord
 from workers.trainer.networks import networks
+from workers.trainer.networks.dead_units import NetworkWatch
 from workers.trainer.networks.networks import ActionValues
 from workers.trainer.networks.precision import body_dtype
 
@@ -107,6 +108,7 @@ class Learner:
         self._config, self._replica, self._memory = config, replica, memory
         self._target = FlatParameters(target)
         self._target_network = target
+        self._network_watch = NetworkWatch(replica.network)
         self._watch = LossWatch(config.outlier_deviations)
         # The multiple of N at which θ⁻ was last synced; -1 before the first time.
         self._synced = -1
@@ -120,6 +122,8 @@ class Learner:
         batch = self._memory.sample(config.batch_size, beta)  # sample random mini-batch from D
         y = targets(network, self._target_network, batch, config)
         q = chosen(network(torch.from_numpy(batch.states)), torch.from_numpy(batch.actions))
+        self._network_watch.see(torch.from_numpy(batch.states))
+        record.network |= self._network_watch.metrics()
         loss, errors = dqn_loss(y, q, torch.from_numpy(batch.weights), config.clip_errors)
         parameters.backward(loss)  # compute gradients with respect to θ using equation 2
         self._memory.update_priorities(batch.slots, errors.numpy())

@@ -48,6 +48,8 @@ class WorkRecord:
     updates: int = 0
     epsilon: float = 1.0
     fill: float | None = None
+    # What a learner measured of its network, if it was time.
+    network: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
     def timed(self, activity: Activity) -> Iterator[None]:
@@ -166,6 +168,8 @@ class Reporter:
             values["gorila/replay_fill"] = sum(fills) / len(fills)
         if acting := [record for record in work.records if record.steps]:
             values["train/epsilon"] = sum(record.epsilon for record in acting) / len(acting)
+        for record in work.records:  # the learners' networks are nearly the same: the latest measurement speaks for all
+            values |= record.network
         return values | means(work.records) | histogram(work.tally.staleness)
 
 

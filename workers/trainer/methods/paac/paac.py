@@ -1,5 +1,6 @@
 """PAAC: parallel advantage actor-critic (Clemente et al. 2017, algorithm 1); the comments name its lines."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -9,10 +10,12 @@ from workers.contract.config import PaacConfig
 from workers.contract.spaces import number_of_actions
 from workers.trainer.environments.episodes import EpisodeBook
 from workers.trainer.host import devices
+from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
 from workers.trainer.learning.returns import n_step_returns
 from workers.trainer.methods.paac.rollouts import Actors, Rollout
 from workers.trainer.networks import networks
+from workers.trainer.networks.dead_units import NetworkWatch
 from workers.trainer.networks.networks import ActorCritic
 from workers.trainer.networks.precision import body_dtype
 from workers.trainer.networks.side_by_side import SideBySide
@@ -101,6 +104,8 @@ def train(config: PaacConfig, run: Run) -> None:
     actors.reset(network.prepare)
     samples = config.t_max * config.num_envs
     tape = tape_of(network.body, samples, side_by_side)
+    centring = Centring(network.body, parameters) if config.centred_inputs else None
+    watch = NetworkWatch(network)
 
     def policy(states: Tensor) -> Tensor:
         return sample(network.policy(tape.act(states).float()))
@@ -119,12 +124,15 @@ def train(config: PaacConfig, run: Run) -> None:
             learning_rate = learning_rate_at(
                 config.initial_learning_rate, config.learning_rate_decay, book.step, config.total_steps
             )
+            states = rollout.states.flatten(0, 1)
             losses = find_gradients(network, tape, rollout, config)
             parameters.written()
-            gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
-            optimizer.step(learning_rate)  # line 18
+            with centring.update(tape.input_means(states)) if centring else nullcontext():
+                gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
+                optimizer.step(learning_rate)  # line 18
 
             run.advance(book.step, book.frames)
+            watch.see(states)
             if run.metrics_due():
                 run.metrics(
                     {
@@ -134,6 +142,7 @@ def train(config: PaacConfig, run: Run) -> None:
                         "train/grad_norm": gradient_norm.item(),
                         "train/learning_rate": learning_rate,
                         **actors.time.report(),
+                        **watch.metrics(),
                     }
                 )
             if run.checkpoint_due():

@@ -1,6 +1,7 @@
 """n-step Q-learning in PAAC's framework: algorithm S1 of Mnih et al. 2016 with the actors of Clemente et al. 2017."""
 
 import copy
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -9,11 +10,13 @@ from torch import Tensor
 from workers.contract.config import PaacQConfig
 from workers.trainer.environments.episodes import EpisodeBook
 from workers.trainer.host import devices
+from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.exploration import EpsilonGreedy, draw_final_epsilons
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
 from workers.trainer.learning.returns import n_step_returns
 from workers.trainer.methods.paac.rollouts import Actors, Rollout
 from workers.trainer.networks import networks
+from workers.trainer.networks.dead_units import NetworkWatch
 from workers.trainer.networks.networks import ActionValues
 from workers.trainer.networks.precision import body_dtype
 from workers.trainer.networks.side_by_side import SideBySide
@@ -41,7 +44,7 @@ def q_returns(target: ActionValues, rollout: Rollout, gamma: float) -> Tensor:
 @torch.no_grad()
 def highest_value(network: ActionValues, states: Tensor) -> Tensor:
     """Return max_a Q(s, a)."""
-    return network(states).amax(dim=-1)  # type: ignore[no-any-return]
+    return network.state_values(states)
 
 
 def q_loss(action_values: Tensor, target: ActionValues, rollout: Rollout, gamma: float) -> Loss:
@@ -74,6 +77,8 @@ def train(config: PaacQConfig, run: Run) -> None:
     book = EpisodeBook(run, config.num_envs, actors.frames_per_step, step)
     actors.reset(network.prepare)
     tape = tape_of(network.body, config.t_max * config.num_envs, side_by_side)
+    centring = Centring(network.body, parameters) if config.centred_inputs else None
+    watch = NetworkWatch(network)
 
     def policy(states: Tensor) -> Tensor:
         return explore(network.head(tape.act(states)))
@@ -92,16 +97,19 @@ def train(config: PaacQConfig, run: Run) -> None:
             learning_rate = learning_rate_at(
                 config.initial_learning_rate, config.learning_rate_decay, book.step, config.total_steps
             )
-            action_values = network.head(tape.features(rollout.states.flatten(0, 1)))
+            states = rollout.states.flatten(0, 1)
+            action_values = network.head(tape.features(states))
             loss = q_loss(action_values, target, rollout, config.gamma)
             parameters.backward(loss.value)
-            gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
-            optimizer.step(learning_rate)
+            with centring.update(tape.input_means(states)) if centring else nullcontext():
+                gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
+                optimizer.step(learning_rate)
             # T grows by many steps at a time, so check whether it passed a multiple of I_target.
             if book.frames // config.target_update_frames > frames // config.target_update_frames:
                 target_parameters.take_over(parameters)  # θ⁻ ← θ
 
             run.advance(book.step, book.frames)
+            watch.see(states)
             if run.metrics_due():
                 run.metrics(
                     {
@@ -111,6 +119,7 @@ def train(config: PaacQConfig, run: Run) -> None:
                         "train/grad_norm": gradient_norm.item(),
                         "train/learning_rate": learning_rate,
                         **actors.time.report(),
+                        **watch.metrics(),
                     }
                 )
             if run.checkpoint_due():

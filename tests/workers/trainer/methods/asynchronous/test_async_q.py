@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tests.processes import command_line
 from tests.workers.trainer.made_sequence import ACTIONS, READINGS, MadeSequence
 from workers.contract.config import NStepQConfig, OneStepQConfig, OneStepSarsaConfig
 from workers.contract.spaces import Discrete
@@ -316,7 +317,7 @@ def test_a_killed_actor_learner_ends_the_run() -> None:
             if step > 0 and not self.killed:  # later the others are ending too
                 self.killed = True
                 forked = [
-                    child for child in psutil.Process().children(recursive=True) if "forkserver" in str(child.cmdline())
+                    child for child in psutil.Process().children(recursive=True) if "forkserver" in command_line(child)
                 ]
                 actor_learners = [child for child in forked if not child.children()]
                 max(actor_learners, key=lambda child: child.cpu_times().user).kill()

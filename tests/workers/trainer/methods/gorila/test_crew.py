@@ -11,6 +11,7 @@ import psutil
 import pytest
 import torch
 
+from tests.processes import command_line
 from workers.contract.config import GorilaConfig
 from workers.trainer.host.memory import MemoryShortageError
 from workers.trainer.host.processes import ActorFailed
@@ -93,9 +94,7 @@ def roles(kind: str) -> list[psutil.Process]:
     return [
         child
         for child in psutil.Process().children(recursive=True)
-        if child.status() != psutil.STATUS_ZOMBIE
-        and child.cmdline()
-        and child.cmdline()[0].startswith(f"ray::{kind}Role")
+        if command_line(child).startswith(f"ray::{kind}Role")
     ]
 
 

@@ -1,0 +1,37 @@
+"""Files that no row names any more are removed, now or later, each by itself."""
+
+from pathlib import Path
+
+import pytest
+
+from backend.files.removal import hold, remove, remove_waiting
+from backend.refusals import NotNowError
+
+
+def test_a_file_that_cannot_be_removed_keeps_no_other_there_and_is_tried_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("a", "c"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "b" / "in the way").mkdir(parents=True)
+    with hold(tmp_path):
+        for name in ("a", "b", "c"):
+            remove(tmp_path, name)
+        assert (tmp_path / "a").exists()
+    remove_waiting(tmp_path)
+    remove_waiting(tmp_path)
+    assert not (tmp_path / "a").exists()
+    assert not (tmp_path / "c").exists()
+    assert caplog.text.count("Cannot remove") == 1
+    (tmp_path / "b" / "in the way").rmdir()
+    (tmp_path / "b").rmdir()
+    (tmp_path / "b").write_text("x")
+    remove_waiting(tmp_path)
+    assert not (tmp_path / "b").exists()
+
+
+def test_one_backup_at_a_time(tmp_path: Path) -> None:
+    with hold(tmp_path), pytest.raises(NotNowError, match=r"Another backup of .* is being made"), hold(tmp_path):
+        pass
+    with hold(tmp_path):
+        pass

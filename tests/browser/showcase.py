@@ -1,0 +1,133 @@
+"""Runs as every page shows them, reported through the worker API as a trainer's events are, without training."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.factories import Api, checkpoint_path, event, metrics, role, started, video
+from workers.trainer.replays.video import VideoWriter, write_png
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "paac.py", line 97, in train\n    loss.backward()\n'
+OUT_OF_MEMORY = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+POINTS, STRIDE = 60, 500
+
+
+@dataclass(frozen=True)
+class Showcase:
+    """The numbers of the runs, by what there is to see of each."""
+
+    finished: int
+    failed: int
+    running: int
+    distributed: int
+    fork: int
+
+
+def fill(api: Api, folder: Path) -> Showcase:
+    """Make one run of each kind, and the workers that trained them."""
+    assert api.beat("sun").is_success
+    assert api.beat("moon", queue="gpu", device="NVIDIA H200").is_success
+    finished, saved = _finished(api, folder)
+    failed = max([_failed(api) for _ in range(3)])
+    running = _learning(api, name="learning", tags=["seeds", "baseline"])
+    distributed = _learning(api, name="on two hosts")
+    fork = int(api.act(finished, "fork", checkpoint_id=saved, overrides={"total_steps": 90_000})["id"])
+    _report_fork(api, fork)
+    api.launch(name="waits for a worker", priority=-1)
+    attempt = int(api.run(distributed)["attempt"])
+    roles = [role("shard", 0), role("bundle", 0, times_lost=1), role("bundle", 1, host="moon (10.0.0.2)")]
+    assert api.send(distributed, attempt, event(POINTS + 5, "roles", POINTS * STRIDE, roles=roles)).is_success
+    return Showcase(finished, failed, running, distributed, fork)
+
+
+def values_at(step: int, number: int = 0) -> dict[str, float]:
+    """What a trainer reports of itself at a step; the number tells runs apart."""
+    wave = math.sin(step / 900 + number)
+    return {
+        "train/policy_loss": 0.01 * wave,
+        "train/value_loss": 2 / (1 + step / 4000),
+        "train/entropy": 0.69 - step / 1e5,
+        "train/grad_norm": 0.5 + 0.1 * wave,
+        "throughput/steps_per_second": 4100.0 + 50 * wave,
+        "time/environment": 0.5,
+        "time/selection": 0.2,
+        "time/learning": 0.3,
+        "system/rss_bytes": 600e6 + 40 * step,
+        "system/cpu_percent": 97.0,
+    }
+
+
+def returns_at(step: int, number: int = 0) -> list[float]:
+    """Returns of the episodes that end about a step."""
+    return [20 + step / 100 + 30 * math.sin(step / 300 + number + part) for part in range(4)]
+
+
+def learn(api: Api, run_id: int, attempt: int, *, beyond: int = 0) -> None:
+    """Report a curve of some points after a step."""
+    steps = [beyond + STRIDE * (number + 1) for number in range(POINTS)]
+    events = [
+        metrics(seq, step, values_at(step, run_id), returns_at(step, run_id)) for seq, step in enumerate(steps, start=2)
+    ]
+    progress = event(POINTS + 2, "progress", steps[-1], total_steps=90_000, steps_per_second=4100.0, seconds_left=14.6)
+    assert api.send(run_id, attempt, *events, progress).is_success
+
+
+def _learning(api: Api, **more: Any) -> int:
+    run_id, attempt = api.running(**more)
+    learn(api, run_id, attempt)
+    log = [
+        event(POINTS + 3, "log", POINTS * STRIDE, message="Training on 2 cores."),
+        event(POINTS + 4, "log", POINTS * STRIDE, level="warning", message="The learning rate falls no further."),
+    ]
+    assert api.send(run_id, attempt, *log).is_success
+    return run_id
+
+
+def _finished(api: Api, folder: Path) -> tuple[int, int]:
+    """A run with checkpoints and their replays: its number, and a checkpoint that can be forked."""
+    run_id = _learning(api, name="seed 3", notes="The **baseline** of the other runs.")
+    attempt = int(api.run(run_id)["attempt"])
+    saved, seq = [], POINTS + 5
+    for step in (10_000, 20_000):
+        kept = [checkpoint_path(each) for each in (10_000, 20_000) if each <= step]
+        saved.append(api.save(run_id, attempt, seq, step, kept=kept, return_mean=step / 100, best=True))
+        for path in _recorded(folder, step):
+            api.upload(run_id, attempt, f"replays/{path.name}", path.read_bytes(), "video")
+        assert api.send(run_id, attempt, video(seq + 1, step, step)).is_success
+        seq += 2
+    api.send(run_id, attempt, event(seq, "evaluation", 30_000, returns=[195.0, 200.0]))
+    api.send(run_id, attempt, event(seq + 1, "finished", 30_000))
+    assert api.release(run_id, attempt, "finished").is_success
+    return run_id, saved[0]
+
+
+def _recorded(folder: Path, step: int) -> list[Path]:
+    """A replay of a moving block, and its poster."""
+    frames = np.full((30, 48, 64, 3), 20, np.uint8)
+    for number, frame in enumerate(frames):
+        frame[20:28, number : number + 8] = (86, 180, 233)
+    film, poster = folder / f"{step}.mp4", folder / f"{step}.png"
+    with VideoWriter(film, 15, 4) as writer:
+        for frame in frames:
+            writer.add(frame)
+    write_png(poster, frames[-1], 4)
+    return [film, poster]
+
+
+def _failed(api: Api) -> int:
+    run_id, attempt = api.running(name="too large")
+    learn(api, run_id, attempt)
+    failure = event(POINTS + 3, "failed", POINTS * STRIDE, message=OUT_OF_MEMORY, traceback=TRACEBACK)
+    assert api.send(run_id, attempt, failure).is_success
+    assert api.release(run_id, attempt, "failed", message=OUT_OF_MEMORY, traceback=TRACEBACK).is_success
+    return run_id
+
+
+def _report_fork(api: Api, run_id: int) -> None:
+    claimed = api.claim()
+    assert claimed["run_id"] == run_id
+    assert api.send(run_id, claimed["attempt"], started(resumed_from=10_000)).is_success
+    learn(api, run_id, claimed["attempt"], beyond=10_000)

@@ -1,0 +1,199 @@
+"""No page breaks a rule of axe, light or dark, wide or narrow.
+
+The rules are those of WCAG 2.2 up to AA, and axe's best practices: headings in order, landmarks around all content.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from tests.browser.showcase import Showcase, fill
+from tests.factories import Api
+from tests.installation import REPOSITORY, TOKEN, Installation
+
+AXE = REPOSITORY / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+USERS_TOKEN = "token-of-the-users"
+SIZES: list[ViewportSize] = [{"width": 1440, "height": 900}, {"width": 390, "height": 844}]
+SCHEMES: list[Literal["light", "dark"]] = ["light", "dark"]
+
+# What breaks a rule, as one line each: the rule, the element and why.
+LOOK = """async ([rules, without]) => (await axe.run({
+    runOnly: rules, resultTypes: ['violations'], rules: without ? {[without]: {enabled: false}} : {}
+})).violations.flatMap(rule => rule.nodes.map(
+    node => `${rule.id}: ${node.target.join(' ')} — ${node.failureSummary.replaceAll('\\n', ' ')}`))"""
+
+# Which scheme the page is drawn in, by its ground.
+SCHEME = """() => getComputedStyle(document.body).backgroundColor.match(/\\d+/g)[0] < 128 ? 'dark' : 'light'"""
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """Yield an installation that asks for a sign-in, without workers: what they report is sent by the test."""
+    installation = Installation(tmp_path_factory.mktemp("shown"), token=USERS_TOKEN, lease_seconds=3600)
+    installation.http.headers["Authorization"] = f"Bearer {USERS_TOKEN}"
+    try:
+        installation.start()
+        yield installation
+    finally:
+        installation.close()
+
+
+@pytest.fixture(scope="module")
+def signed_out(browser: Browser, installation: Installation) -> Iterator[Page]:
+    """Open a window that nobody has signed in to."""
+    context = browser.new_context(base_url=f"http://127.0.0.1:{installation.port}", reduced_motion="reduce")
+    # Runs in every document, also where the page's policy lets no other script in.
+    context.add_init_script(path=AXE)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def shown(signed_out: Page) -> Page:
+    """Sign in."""
+    answer = signed_out.request.post("/api/v1/session", data={"token": USERS_TOKEN})
+    assert answer.ok
+    return signed_out
+
+
+@pytest.fixture(scope="module")
+def showcase(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Showcase]:
+    """Fill the installation with runs of every kind."""
+
+    def client(token: str) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {token}"}
+        return httpx.Client(base_url=f"http://127.0.0.1:{installation.port}", headers=headers, trust_env=False)
+
+    with client(USERS_TOKEN) as user, client(TOKEN) as worker:
+        yield fill(Api(user, worker), tmp_path_factory.mktemp("replays"))
+
+
+def check(page: Page, *, without: str = "") -> None:
+    """Fail with what breaks a rule in any scheme and at any size."""
+    found: list[str] = []
+    for size in SIZES:
+        page.set_viewport_size(size)
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            settle(page)
+            assert page.evaluate(SCHEME) == scheme
+            found += [f"{size['width']} px, {scheme}: {each}" for each in page.evaluate(LOOK, [RULES, without])]
+    assert not found, "\n".join(found)
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has drawn what it was told."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def open_page(page: Page, path: str, ready: str) -> None:
+    """Go to a page and wait for words that stand there once its data have come."""
+    page.set_viewport_size(SIZES[0])
+    page.goto(path)
+    expect(page.get_by_text(re.compile(ready)).filter(visible=True).first).to_be_visible()
+
+
+def test_signing_in(signed_out: Page) -> None:
+    open_page(signed_out, "/", "asks for its access token")
+    check(signed_out)
+    signed_out.get_by_label("Access token").first.fill("a guess")
+    signed_out.get_by_role("button", name="Sign in").click()
+    expect(signed_out.get_by_text("not the token")).to_be_visible()
+    check(signed_out)
+
+
+@pytest.mark.parametrize(
+    ("path", "ready"),
+    [("/", "PAAC learns CartPole"), ("/workers", "No worker has connected yet"), ("/compare", "Choose the runs")],
+)
+def test_a_page_without_runs(shown: Page, path: str, ready: str) -> None:
+    open_page(shown, path, ready)
+    check(shown)
+
+
+PAGES: dict[str, tuple[str, str]] = {
+    "the list": ("/", "waits for a worker"),
+    "no match": ("/?text=nothing", "No run matches"),
+    "launching": ("/launch", "Start from"),
+    "an overview": ("/runs/{finished}", "Newest replay"),
+    "curves": ("/runs/{finished}/curves", "Policy entropy"),
+    "replays": ("/runs/{finished}/replays", "Speed"),
+    "checkpoints": ("/runs/{finished}/checkpoints", "^Pin$"),
+    "the log": ("/runs/{finished}/log", "Training on 2 cores"),
+    "a configuration": ("/runs/{finished}/config", "Learning rate"),
+    "the system": ("/runs/{finished}/system", "Memory"),
+    "a failed run": ("/runs/{failed}", "Traceback"),
+    "a running run": ("/runs/{running}", "Stop run"),
+    "a distributed run": ("/runs/{distributed}", "3 roles on 2 hosts"),
+    "a fork": ("/runs/{fork}", "from run"),
+    "a comparison": ("/compare?runs={finished},{running},{fork}", "Mean of last 100"),
+    "the workers": ("/workers", "NVIDIA H200"),
+    "the reference": ("/api/docs", "The API of Arcadia"),
+    "no such page": ("/nothing/here", "There is no such page"),
+    "no such run": ("/runs/4000", "There is no run 4000"),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_with_runs(shown: Page, showcase: Showcase, name: str) -> None:
+    path, ready = PAGES[name]
+    open_page(shown, path.format(**vars(showcase)), ready)
+    check(shown)
+
+
+def open_menu_of(page: Page, showcase: Showcase) -> None:
+    page.goto(f"/runs/{showcase.finished}")
+    page.get_by_role("button", name=re.compile("^Actions for")).click()
+
+
+def open_fork(page: Page, showcase: Showcase) -> None:
+    page.goto(f"/runs/{showcase.finished}/checkpoints")
+    page.get_by_role("button", name=re.compile("^Fork")).first.click()
+    expect(page.get_by_role("button", name="Launch fork")).to_be_visible()
+
+
+def open_purge(page: Page, showcase: Showcase) -> None:
+    open_menu_of(page, showcase)
+    page.get_by_role("menuitem", name=re.compile("^Purge")).click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def open_stop(page: Page, showcase: Showcase) -> None:
+    page.goto(f"/runs/{showcase.running}")
+    page.get_by_role("button", name="Stop run").click()
+    expect(page.get_by_role("button", name="Undo", exact=True)).to_be_visible()
+
+
+def open_shortcuts(page: Page, _: Showcase) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="Keyboard shortcuts").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def open_wrong_value(page: Page, _: Showcase) -> None:
+    page.goto("/launch")
+    page.get_by_role("textbox", name=re.compile("num_envs$")).fill("0")
+    page.get_by_role("button", name="Launch run", exact=True).last.click()
+    expect(page.locator("[aria-invalid=true]").first).to_be_visible()
+
+
+def open_selection(page: Page, _: Showcase) -> None:
+    page.goto("/")
+    page.get_by_role("checkbox", name=re.compile("waits for a worker")).check()
+    page.get_by_role("button", name=re.compile("^State")).click()
+
+
+OPENED = [open_menu_of, open_fork, open_purge, open_stop, open_shortcuts, open_wrong_value, open_selection]
+
+
+@pytest.mark.parametrize("opened", OPENED)
+def test_what_opens_above_a_page(shown: Page, showcase: Showcase, opened: Callable[[Page, Showcase], None]) -> None:
+    shown.set_viewport_size(SIZES[0])
+    opened(shown, showcase)
+    # Menus and dialogs are drawn at the end of the document, outside the landmarks, and have the focus.
+    check(shown, without="region")

@@ -1,0 +1,69 @@
+"""The door of the API: a listening server on each database, with the user token set and unset."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from pydantic import SecretStr
+
+from backend.app import description
+from backend.config import Settings
+from backend.tries import WrongTries
+from tests.conftest import WORKER_TOKEN
+from tests.door import HANGS_SECONDS, listening
+from tests.factories import Api
+
+# `make fuzz` sets it; without it a few suffice to see that nothing has broken.
+CASES = int(os.environ.get("ARCADIA_TEST_CASES", "0"))
+USER_TOKEN = "user-secret"
+DOORS = [("sqlite", ""), ("postgresql", USER_TOKEN)]
+
+at_every_door = pytest.mark.parametrize(
+    ("database_url", "token"),
+    DOORS,
+    indirect=["database_url"],
+    ids=[f"{kind}, {'a token' if token else 'no token'}" for kind, token in DOORS],
+)
+
+
+@dataclass(frozen=True)
+class Door:
+    """A listening server, and what its API says of itself."""
+
+    port: int
+    document: dict[str, Any]
+    api: Api
+    user: dict[str, str]
+    worker: dict[str, str]
+
+    def headers(self, path: str) -> dict[str, str]:
+        """What a caller of a path shows."""
+        return self.worker if path.startswith("/api/v1/worker/") else self.user
+
+
+@pytest.fixture
+def token() -> str:
+    """The user token; tests at every door say which."""
+    return ""
+
+
+@pytest.fixture
+def door(app: FastAPI, settings: Settings, token: str) -> Iterator[Door]:
+    """The server; it never tires of wrong tokens, of which these tests show many."""
+    app.state.settings = settings.model_copy(update={"token": SecretStr(token)})
+    app.state.wrong_tries = WrongTries(clock=count(step=61).__next__)
+    user = {"Authorization": f"Bearer {token}"} if token else {}
+    worker = {"Authorization": f"Bearer {WORKER_TOKEN}"}
+    with listening(app) as port:
+        address = f"http://127.0.0.1:{port}"
+        with (
+            httpx.Client(base_url=address, headers=user, timeout=HANGS_SECONDS) as user_client,
+            httpx.Client(base_url=address, headers=worker, timeout=HANGS_SECONDS) as worker_client,
+        ):
+            yield Door(port, description(app), Api(user_client, worker_client), user, worker)
+    app.state.wrong_tries = WrongTries()

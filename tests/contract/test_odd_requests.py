@@ -1,0 +1,235 @@
+"""Requests that no program of ours sends: each is answered, and what is refused is told as a problem."""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests import factories, odd
+from tests.contract.conftest import CASES, Door, at_every_door
+from tests.door import Answer, Caller, Request, Tally
+
+A_FEW = 200
+MARK = "ODD VALUE"
+API = "/api/v1"
+JSON = ("Content-Type", "application/json")
+
+Call = tuple[str, str, dict[str, Any]]
+
+
+class Scene:
+    """A run in training that requests can speak of, with a checkpoint, a replay, points and a log."""
+
+    def __init__(self, door: Door) -> None:
+        self._api = door.api
+        self.begin()
+
+    def begin(self) -> None:
+        """Have another run in training."""
+        api = self._api
+        api.launch(priority=1_000)
+        claimed = api.claim()
+        self.run_id, self.attempt = claimed["run_id"], claimed["attempt"]
+        files = {"checkpoint": factories.checkpoint_path(100), "video": "replays/100.mp4", "poster": "replays/100.png"}
+        for kind, path in files.items():
+            self.file_id = api.upload(self.run_id, self.attempt, path, b"weights", kind)
+        events = [
+            factories.started(),
+            factories.metrics(2, 50, {"train/loss": "NaN", "train/entropy": 1.0}, [1.0, "Infinity", 3.0]),
+            factories.checkpoint(3, 100, b"weights"),
+            factories.video(4, 100, 100),
+            factories.event(5, "log", 100, message="halfway"),
+        ]
+        assert api.send(self.run_id, self.attempt, *events).status_code == 200
+        self.checkpoint_id = api.user.get(f"{API}/runs/{self.run_id}/checkpoints").json()[0]["id"]
+        self.seq = 6
+
+    def note(self, call: Call, answer: Answer | None) -> None:
+        """Follow what a request has changed."""
+        method, path, _ = call
+        if answer is None:
+            return
+        if path.endswith("/events") and method == "post" and answer.status == 200:
+            self.seq = answer.json()["acknowledged"] + 1
+        released = answer.status == 200 and path.endswith("/release")
+        purged = answer.status == 204 and path.endswith("{run_id}")
+        if released or purged or (answer.status == 409 and "/worker/runs/" in path):
+            self.begin()
+
+    def values(self) -> dict[str, str]:
+        """Parameters that are right."""
+        return {
+            "run_id": str(self.run_id),
+            "file_id": str(self.file_id),
+            "checkpoint_id": str(self.checkpoint_id),
+            "runs": str(self.run_id),
+            "metrics": "train/loss,train/entropy",
+            "attempt": str(self.attempt),
+            "kind": "checkpoint",
+            "path": "checkpoints/x",
+            "sha256": factories.sha256(b""),
+        }
+
+    def bodies(self, call: Call) -> list[Any]:
+        """Bodies that are right."""
+        method, path, _ = call
+        worker = {"name": "w9", "host": "h", "queue": "cpu", "pid": 7, "version": "1", "device": "cpu", "cores": 2}
+        held = {"id": self.run_id, "attempt": self.attempt}
+        found: dict[str, list[Any]] = {
+            "post /runs": [
+                {"config": dict(factories.CARTPOLE), "name": "x", "tags": ["x"], "notes": "", "priority": 0},
+                {"preset": "paac-cartpole", "overrides": {"seed": 1, "learning_rate": 0.1}, "queue": "cpu"},
+            ],
+            "post /runs/bulk": [{"action": "archive", "ids": [self.run_id]}],
+            "patch /runs/{run_id}": [{"name": "x", "tags": ["x"], "notes": "x", "priority": 1}],
+            "patch /runs/{run_id}/checkpoints/{checkpoint_id}": [{"pinned": False}],
+            "post /runs/{run_id}/clone": [{"name": "x", "overrides": {"seed": 1}}],
+            "post /runs/{run_id}/fork": [{"checkpoint_id": self.checkpoint_id, "overrides": {"total_steps": 9_999}}],
+            "post /session": [{"token": "x"}],
+            "post /worker/claim": [{"name": "w9", "queue": "gpu"}],
+            "post /worker/goodbye": [{"name": "w9"}],
+            "post /worker/heartbeat": [worker | {"memory_bytes": 1, "run": held}],
+            "post /worker/runs/{run_id}/release": [
+                {"attempt": self.attempt, "outcome": "lost", "message": "x", "traceback": "x"}
+            ],
+            "post /worker/runs/{run_id}/events": [
+                {"attempt": self.attempt, "events": [event]} for event in self.events()
+            ],
+        }
+        return found.get(f"{method} {path.removeprefix(API)}", [])
+
+    def events(self) -> list[Any]:
+        """One right event of each kind."""
+        seq = self.seq
+        roles = [factories.role("actor", 0)]
+        return [
+            factories.started(seq, 100),
+            factories.metrics(seq, 150, {"train/loss": 1.0}, [1.0]),
+            factories.event(seq, "log", 100, level="info", message="x"),
+            factories.event(seq, "roles", 100, roles=roles),
+            factories.event(seq, "progress", 150, total_steps=1_000, steps_per_second=1.0, seconds_left=1.0),
+            factories.checkpoint(seq, 100, b"weights", return_mean=1.0),
+            factories.video(seq, 100, 100),
+            factories.event(seq, "evaluation", 100, returns=[1.0]),
+            factories.event(seq, "stopped", 100, reason="x"),
+            factories.event(seq, "finished", 100),
+            factories.event(seq, "failed", 100, message="x", traceback="x"),
+        ]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A call, and what makes it odd; it is written when it is sent, since the scene moves on."""
+
+    call: Call
+    write: Callable[[Scene], Request]
+
+
+def usual(door: Door, scene: Scene, call: Call, **more: Any) -> Request:
+    """A right request but for what is given: `address` in place of parameters, `headers`, `body`, `query`, `told`."""
+    method, path, described = call
+    values, query = scene.values(), []
+    address: dict[str, str] = more.get("address", {})
+    for parameter in described.get("parameters", ()):
+        name = parameter["name"]
+        if parameter["in"] == "path":
+            path = path.replace(f"{{{name}}}", address.get(name) or values[name])
+        elif parameter["in"] == "query" and (parameter.get("required") or name in address):
+            query.append(f"{quote(name)}={address.get(name, values.get(name))}")
+    body = more.get("body")
+    if body is None and (right := scene.bodies(call)):
+        body = json.dumps(right[0]).encode()
+    headers = [*door.headers(path).items(), *([JSON] if body is not None else [])]
+    own: list[tuple[str, str | bytes]] = more.get("headers", [])
+    named = {name for name, _ in own}
+    headers = [pair for pair in headers if pair[0] not in named]
+    asked = "&".join([*query, *more.get("query", [])])
+    target = path + (f"?{asked}" if asked else "")
+    return Request(method.upper(), target, [*headers, *own], body or b"", more.get("told", ""))
+
+
+def probes(door: Door) -> Iterator[Probe]:
+    """Every call with each odd value in each of its parameters, its headers and the fields of its body."""
+    scene = Scene(door)
+    for path, methods in door.document["paths"].items():
+        for method, described in methods.items():
+            call = (method, path, described)
+            yield from _in_address(door, call)
+            yield from _in_headers(door, call)
+            if described.get("requestBody"):
+                yield from _in_body(door, scene, call)
+
+
+def _probe(door: Door, call: Call, told: str, **more: Any) -> Probe:
+    return Probe(call, lambda scene: usual(door, scene, call, told=told, **more))
+
+
+def _in_address(door: Door, call: Call) -> Iterator[Probe]:
+    for parameter in call[2].get("parameters", ()):
+        name = parameter["name"]
+        if parameter["in"] == "header":
+            continue
+        for value in odd.IN_ADDRESS:
+            yield _probe(door, call, f"{name}={value[:50]}", address={name: value})
+        yield _probe(door, call, f"{name} twice", address={name: "1"}, query=[f"{name}=2"])
+        yield _probe(door, call, f"{name} often", address={name: "1"}, query=[f"{name}=1"] * 2_000)
+    for query in odd.QUERIES:
+        yield _probe(door, call, f"?{query[:20]}", query=[query])
+
+
+def _in_headers(door: Door, call: Call) -> Iterator[Probe]:
+    for name, value in odd.HEADERS:
+        yield _probe(door, call, f"{name}: {value[:50]!r}", headers=[(name, value)])
+
+
+def _in_body(door: Door, scene: Scene, call: Call) -> Iterator[Probe]:
+    for told, body in (odd.BODIES | odd.LARGE_BODIES).items():
+        yield _probe(door, call, told, body=body)
+    yield _probe(door, call, "gzip", body=odd.BODIES["a bomb"], headers=[("Content-Encoding", "gzip")])
+    for number, right in enumerate(scene.bodies(call)):
+        for place in _places(right):
+            for told, value in odd.JSON_VALUES.items():
+                yield Probe(call, _with_odd_field(door, call, number, place, told, value))
+
+
+def _with_odd_field(
+    door: Door, call: Call, number: int, place: tuple[Any, ...], told: str, value: str
+) -> Callable[[Scene], Request]:
+    def write(scene: Scene) -> Request:
+        right = scene.bodies(call)[number]
+        inner = right
+        for key in place[:-1]:
+            inner = inner[key]
+        inner[place[-1]] = MARK
+        body = json.dumps(right).replace(f'"{MARK}"', value).encode()
+        return usual(door, scene, call, body=body, told=f"{'.'.join(map(str, place))}: {told}")
+
+    return write
+
+
+def _places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where something stands in a body, at any depth."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in entries:
+        yield (*above, key)
+        yield from _places(inner, (*above, key))
+
+
+@at_every_door
+@pytest.mark.timeout(0 if CASES else 600)
+def test_an_odd_request_is_answered_or_refused_with_a_problem(door: Door, capsys: pytest.CaptureFixture[str]) -> None:
+    every = list(probes(door))
+    # Another number takes other ones.
+    random.Random(CASES).shuffle(every)
+    scene, caller, tally = Scene(door), Caller(door.port), Tally()
+    for probe in every[: CASES or A_FEW]:
+        scene.note(probe.call, tally.ask(caller, probe.write(scene)))
+    caller.close()
+    if CASES:
+        with capsys.disabled():
+            print(f"\nodd requests: {tally}; there are {len(every):,}")
+    assert not tally.violations, "\n".join(tally.violations[:400])

@@ -1,0 +1,89 @@
+"""Users in a storm: they launch runs of several methods as others end, and pause, resume, stop and fork some."""
+
+import contextlib
+import random
+import time
+from collections import Counter
+from itertools import cycle
+from typing import Any
+
+import httpx
+
+from tests.installation import CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA, Installation
+
+# More than there are workers, so that a worker without a run is one that does not work.
+IN_PROGRESS, MOST_IN_PROGRESS = 4, 7
+WAITING_OR_ACTIVE = ("queued", "starting", "running")
+# Each trains for a minute or two on two free cores.
+CONFIGS: tuple[dict[str, Any], ...] = (
+    {**CARTPOLE, "total_steps": 1_000_000},
+    {**CATCH_BY_A3C, "env": "CartPole-v1", "total_steps": 200_000},
+    {**CARTPOLE, "algorithm": "paac_q", "total_steps": 1_000_000},
+    {**CATCH_BY_GORILA, "total_steps": 30_000},
+)
+
+
+class Crowd:
+    """What users do, whenever they are let."""
+
+    def __init__(self, installation: Installation, seed: int) -> None:
+        self.done: Counter[str] = Counter()
+        self._installation, self._drawn = installation, random.Random(seed)
+        self._configs = cycle(CONFIGS)
+        self._act_at = 0.0
+
+    def launch(self) -> None:
+        """Launch a run if too few are in progress; a backend that is away is tried again the next time."""
+        with contextlib.suppress(httpx.TransportError):
+            if len(self._going_on(self.runs())) < IN_PROGRESS:
+                self._installation.launch(next(self._configs))
+
+    def act(self) -> str | None:
+        """Now and then pause, resume, stop or fork a run, and say what was done."""
+        if time.monotonic() < self._act_at:
+            return None
+        self._act_at = time.monotonic() + self._drawn.uniform(0.5, 3)
+        with contextlib.suppress(httpx.TransportError):
+            runs = self.runs()
+            action = self._drawn.choice(("pause", "resume", "stop", "fork"))
+            run = self._fork(runs) if action == "fork" else self._change(runs, action)
+            if run is not None:
+                self.done[action] += 1
+                return f"{action} {run}"
+        return None
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Return all runs."""
+        return list(self._installation.read("runs?limit=1000")["items"])
+
+    def end_all(self) -> None:
+        """Stop every run that may be stopped."""
+        for run in self.runs():
+            if run["actions"]["stop"] is None:
+                self._try(f"runs/{run['id']}/stop")
+
+    def _going_on(self, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [run for run in runs if run["state"] in WAITING_OR_ACTIVE and run["desired"] == "run"]
+
+    def _change(self, runs: list[dict[str, Any]], action: str) -> int | None:
+        can = [run for run in runs if run["actions"][action] is None and run["state"] in ("running", "paused")]
+        if not can:
+            return None
+        number: int = self._drawn.choice(can)["id"]
+        return number if self._try(f"runs/{number}/{action}") else None
+
+    def _fork(self, runs: list[dict[str, Any]]) -> int | None:
+        """Fork one of a few runs, unless many are in progress already."""
+        few = [] if len(self._going_on(runs)) >= MOST_IN_PROGRESS else self._drawn.sample(runs, min(3, len(runs)))
+        for number in (run["id"] for run in few):
+            kept = [row for row in self._installation.read(f"runs/{number}/checkpoints") if row["available"]]
+            if kept and self._try(f"runs/{number}/fork", {"checkpoint_id": self._drawn.choice(kept)["id"]}):
+                return int(number)
+        return None
+
+    def _try(self, path: str, body: dict[str, Any] | None = None) -> bool:
+        """POST, and say whether it was done; a run that has moved on meanwhile refuses."""
+        reply = self._installation.http.post(path, json=body)
+        if reply.status_code not in (httpx.codes.NOT_FOUND, httpx.codes.CONFLICT):
+            reply.raise_for_status()
+        return reply.is_success

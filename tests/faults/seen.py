@@ -1,0 +1,76 @@
+"""What a storm has seen, and whether all of it is as it should be."""
+
+import os
+import statistics
+from collections import Counter
+from dataclasses import dataclass, field
+
+from tests.faults.gusts import PARTS, Part
+from tests.journals import Count
+
+LONGEST_WANTED_SECONDS = 30.0
+
+
+@dataclass
+class Seen:
+    """Counts of what happened, and every fault in words."""
+
+    kills: Counter[Part] = field(default_factory=Counter)
+    ways_back: list[tuple[Part, float]] = field(default_factory=list)
+    points: Count = field(default_factory=Count)
+    runs: Counter[str] = field(default_factory=Counter)
+    actions: Counter[str] = field(default_factory=Counter)
+    failed: list[str] = field(default_factory=list)
+    stuck: list[str] = field(default_factory=list)
+    orphans: list[str] = field(default_factory=list)
+    loads: list[float] = field(default_factory=list)
+
+    @property
+    def longest(self) -> float:
+        """Return the longest way back."""
+        return max((seconds for _, seconds in self.ways_back), default=0.0)
+
+    def faults(self) -> list[str]:
+        """Return what is not as it should be."""
+        kinds = {
+            "lost": self.points.lost,
+            "doubled": self.points.doubled,
+            "journal never seen": self.points.unseen,
+            "failed": self.failed,
+            "stuck": self.stuck,
+            "orphan": self.orphans,
+        }
+        late = [f"{seconds:.1f} s after the kill of {part}" for part, seconds in self.ways_back]
+        too_late = [told for told, (_, took) in zip(late, self.ways_back, strict=True) if took > LONGEST_WANTED_SECONDS]
+        return [f"{kind}: {what}" for kind, all_of_it in (kinds | {"late": too_late}).items() for what in all_of_it]
+
+    def report(self) -> str:
+        """Return the table, one line of counts, and under what conditions."""
+        return "\n".join([*self._table(), self._counts(), *self._conditions()])
+
+    def _table(self) -> list[str]:
+        rows = [f"{'part':<8} | kills | ways back | median | longest"]
+        for part in PARTS:
+            own = [seconds for last, seconds in self.ways_back if last == part]
+            took = f"{statistics.median(own):4.1f} s | {max(own):5.1f} s" if own else f"{'':6} |"
+            rows.append(f"{part:<8} | {self.kills[part]:5} | {len(own):9} | {took}")
+        return rows
+
+    def _counts(self) -> str:
+        median = statistics.median([seconds for _, seconds in self.ways_back] or [0.0])
+        return (
+            f"kills {self.kills.total()}, lost {len(self.points.lost)}, doubled {len(self.points.doubled)}, "
+            f"stuck {len(self.stuck)}, orphans {len(self.orphans)}, longest way back {self.longest:.1f} s "
+            f"(wanted: {LONGEST_WANTED_SECONDS:g} s), median {median:.1f} s"
+        )
+
+    def _conditions(self) -> list[str]:
+        load = f"{statistics.mean(self.loads):.1f}, at most {max(self.loads):.1f}" if self.loads else "unknown"
+        return [
+            f"{self.points.written} points of runs: {_told(self.runs)}; what a user did: {_told(self.actions)}",
+            f"load average {load}, on {os.cpu_count()} cores",
+        ]
+
+
+def _told(counted: Counter[str]) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(counted.items())) or "nothing"

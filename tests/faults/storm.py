@@ -1,0 +1,225 @@
+"""`make storm`: parts are killed at random for minutes while runs train and users act; then all points are counted.
+
+After each gust everything must come back before the next: all parts answer, and each worker reports new points.
+"""
+
+import argparse
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import httpx
+import psutil
+
+from tests.faults.crowd import Crowd
+from tests.faults.gusts import WORKERS, Kill, gusts
+from tests.faults.seen import Seen
+from tests.faults.stormed import Stormed, alive
+from tests.installation import CARTPOLE
+
+PATIENCE_SECONDS = 180.0  # after this something that has not come is stuck
+ORPHAN_SECONDS = 10.0  # how long processes may outlive the one that they belong to
+TICK_SECONDS, LOOK_SECONDS = 0.05, 0.3
+ENDED = ("finished", "failed", "stopped")
+
+
+@dataclass
+class Way:
+    """A way back: since when points are new, and which workers have reported some."""
+
+    since: float
+    back: set[str] = field(default_factory=set)
+    healthy: bool = False
+
+
+class Storm:
+    """One storm over one installation."""
+
+    def __init__(self, installation: Stormed, seed: int) -> None:
+        self.seen = Seen()
+        self._installation, self._seed = installation, seed
+        self._crowd = Crowd(installation, seed)
+        self.seen.actions = self._crowd.done
+        self._log = (installation.directory / "storm.log").open("a")
+        self._began, self._looked_at = time.monotonic(), 0.0
+        self._killed_at, self._way = self._began, Way(time.time())
+
+    def rage(self, seconds: float, most_gusts: int | None = None) -> None:
+        """Kill for so long, or so many times."""
+        self._wait(self._is_well, "everything to begin")
+        until = time.monotonic() + seconds
+        for gust in islice(gusts(self._seed), most_gusts):
+            if time.monotonic() > until:
+                return
+            at = [self._strike(kill) for kill in gust.kills][-1]
+            last = gust.kills[-1].part
+            self._wait(self._is_well, f"everything to be well after the kill of {last}")
+            self.seen.ways_back.append((last, time.monotonic() - at))
+            self.note(f"well again after {time.monotonic() - at:.1f} s")
+            self._let_pass(gust.calm)
+
+    def rest(self) -> None:
+        """End all runs, see every worker take work, count every point, and end everything."""
+        self.note("rest")
+        self._end_runs()
+        for _ in WORKERS:
+            self._installation.launch(CARTPOLE)
+        self._way = Way(time.time())
+        self._wait(self._is_well, "each worker to take work", quietly=True)
+        self._end_runs()
+        self._count()
+        self._installation.end()
+        self._must_be_gone(list(self._installation.family.values()), "the end of everything")
+
+    def note(self, line: str) -> None:
+        """Write a line with its moment to the log."""
+        print(f"{time.monotonic() - self._began:7.1f} {line}", file=self._log, flush=True)
+
+    def _strike(self, kill: Kill) -> float:
+        """Kill a part and see its family go; return when."""
+        self._let_pass(kill.after)
+        found: list[psutil.Process] = []
+
+        def is_there() -> bool:
+            process = self._installation.part(kill.part, kill.worker)
+            found[:] = [process] if process else []
+            return bool(process)
+
+        if self._wait(is_there, f"a {kill.part} to kill"):
+            self._kill(kill, found[0])
+        return self._killed_at
+
+    def _kill(self, kill: Kill, victim: psutil.Process) -> None:
+        family = self._installation.dying_with(victim)
+        victim.kill()
+        self._killed_at = time.monotonic()
+        self.seen.kills[kill.part] += 1
+        self.note(f"kill {kill.part} of {kill.worker}: process {victim.pid}, family of {len(family)}")
+        self._must_be_gone(family, f"the kill of {kill.part}")
+        self._way = Way(time.time())
+
+    def _must_be_gone(self, family: list[psutil.Process], what: str) -> None:
+        """Wait for the end of processes; those that stay are orphans."""
+        until = time.monotonic() + ORPHAN_SECONDS
+        while (left := alive(family)) and time.monotonic() < until:
+            self._tick()
+        for process in left:
+            self._fault(self.seen.orphans, f"{process} outlives {what}")
+
+    def _is_well(self) -> bool:
+        """Say whether all parts answer and each worker has had new points acknowledged."""
+        reported = self._installation.journals.last_reported()
+        back = {worker for worker, moment in reported.items() if moment > self._way.since}
+        for worker in sorted(back - self._way.back):
+            self.note(f"{worker} reports new points")
+        self._way.back |= back
+        healthy = self._installation.is_healthy()
+        if healthy and not self._way.healthy:
+            self.note("all parts answer")
+        self._way.healthy = healthy
+        return healthy and self._way.back == set(WORKERS)
+
+    def _end_runs(self) -> None:
+        left: list[str] = []
+
+        def ended() -> bool:
+            self._crowd.end_all()
+            left[:] = [f"run {run['id']} is {run['state']}" for run in self._crowd.runs() if run["state"] not in ENDED]
+            return not left
+
+        self._wait(ended, f"all runs to end: {left}", quietly=True)
+
+    def _count(self) -> None:
+        """Count every point of every run."""
+        journals = self._installation.journals
+        journals.follow()
+        for run in self._crowd.runs():
+            number = run["id"]
+            self.seen.runs[f"{run['algorithm']} {run['state']}"] += 1
+            if run["failure"]:
+                self._fault(self.seen.failed, f"run {number} ({run['algorithm']}): {run['failure']['message']}")
+            # A worker that gave its run back had delivered everything; one that fell silent had perhaps not.
+            released = "fell silent" not in self._installation.log(number)
+            whole = journals.attempts(number) if released else ()
+            self.seen.points.add(self._installation.points(number), journals, number, whole=whole)
+
+    def _fault(self, of_its_kind: list[str], what: str) -> None:
+        self.note(f"FAULT: {what}")
+        of_its_kind.append(what)
+
+    def _wait(self, condition: Callable[[], bool], what: str, *, quietly: bool = False) -> bool:
+        """Wait for a condition while everything goes on, and say whether it came."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < until:
+            self._tick(quietly=quietly)
+            try:
+                if condition():
+                    return True
+            except httpx.TransportError:
+                continue
+        self._fault(self.seen.stuck, f"waited {PATIENCE_SECONDS:g} s for {what}; back are {sorted(self._way.back)}")
+        return False
+
+    def _let_pass(self, seconds: float) -> None:
+        """Let users do what they like; during a way back they only launch runs, or it would be theirs as well."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self._tick()
+            if done := self._crowd.act():
+                self.note(f"a user: {done}")
+
+    def _tick(self, *, quietly: bool = False) -> None:
+        """Do what goes on all the time: follow the journals, start what has ended, and launch runs as others end."""
+        time.sleep(TICK_SECONDS)
+        self._installation.journals.follow()
+        if started := self._installation.keep_running():
+            self.note(f"started {started}")
+        if not quietly and time.monotonic() > self._looked_at + LOOK_SECONDS:
+            self._looked_at = time.monotonic()
+            self.seen.loads.append(os.getloadavg()[0])
+            self._crowd.launch()
+
+
+def storm(directory: Path, seed: int, seconds: float, most_gusts: int | None = None) -> Seen:
+    """Let a storm rage over an installation in a folder, and leave nothing of it but what it wrote."""
+    installation = Stormed(directory)
+    try:
+        installation.start()
+        storm = Storm(installation, seed)
+        storm.rage(seconds, most_gusts)
+        storm.rest()
+        return storm.seen
+    finally:
+        installation.close()
+
+
+def main() -> int:
+    """Let it rage and print what was seen; the folder is kept if anything is not as it should be."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.storm", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--seed", type=int, help="of the kills; drawn and printed if left out")
+    options = parser.parse_args()
+    seed = secrets.randbelow(10**6) if options.seed is None else options.seed
+    directory = Path(tempfile.mkdtemp(prefix="arcadia-storm-"))
+    print(f"seed {seed}, {options.minutes:g} minutes, in {directory}", flush=True)
+    seen = storm(directory, seed, 60 * options.minutes)
+    print(seen.report())
+    faults = seen.faults()
+    if not faults:
+        shutil.rmtree(directory)
+        return 0
+    told = "\n".join(faults)
+    (directory / "faults.txt").write_text(f"seed {seed}\n{seen.report()}\n{told}\n")
+    print(f"{told}\nLogs and data are kept in {directory}; storm.log there tells what was killed when.")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+"""What a storm rages over: `arcadia up`, and a guest, a worker beside it, both started again as a user would."""
+
+import contextlib
+import signal
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import httpx
+import psutil
+
+from backend.embedded.up import WORKER_NAME
+from tests.faults.gusts import GUEST, WORKERS, Part
+from tests.installation import Installation
+from tests.journals import Journals
+from tests.processes import command_line
+
+# `arcadia up` stops its worker first, whose trainer may take its grace time.
+END_SECONDS = 90.0
+
+
+class Stormed(Installation):
+    """An installation by `arcadia up` with one more worker."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory, sweep_seconds=2)
+        self._data = directory / "data"
+        self.journals = Journals(self._data / "workers")
+        self.up = self._service("arcadia", ["backend.cli", "up"])
+        self.http.timeout = httpx.Timeout(5)
+        self.family: dict[int, psutil.Process] = {}
+
+    def start(self) -> None:
+        """Start all, and wait until everything is there."""
+        self.up.start()
+        self.wait_until(lambda: self.keep_running() is None and self.is_healthy())
+
+    def keep_running(self) -> str | None:
+        """Start again what has ended and is nobody else's to start, as a user would, and say what it was."""
+        if self.up.ended is not None:
+            self._forget_broker()
+            self.up.start()
+            return "arcadia"
+        url = self._broker_url()
+        if url and (GUEST not in self.workers or self.workers[GUEST].ended is not None):
+            self._start_guest(url)
+            return GUEST
+        return None
+
+    def is_healthy(self) -> bool:
+        """Say whether all parts answer and both workers report."""
+        health = self.read("health")
+        return bool(health["status"] == "ok" and health["workers"] == len(WORKERS))
+
+    def part(self, part: Part, worker: str) -> psutil.Process | None:
+        """Return the process of a part, if it is there now; of a trainer, a leash and a worker, that worker's."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if part == "up":
+                return None if self.up.ended is not None else self.up.process
+            if part in ("backend", "redis"):
+                # Redis puts its address into its command line behind its name.
+                return _first(
+                    self.up.process.children(), "backend.cli backend" if part == "backend" else "redis-server"
+                )
+            of = self._worker(worker)
+            if part == "worker" or of is None:
+                return of
+            leash = _first(of.children(), "leash.py")
+            return leash if part == "leash" or leash is None else _first(leash.children(), "workers.trainer")
+        return None
+
+    def dying_with(self, victim: psutil.Process) -> list[psutil.Process]:
+        """Return what must end with a process: all below it, and the guest with the Redis of `arcadia up`."""
+        guest = self.workers[GUEST]
+        with_guest = victim == self.up.process and guest.ended is None
+        return family_of(victim) + (family_of(guest.process) if with_guest else [])
+
+    def close(self) -> None:
+        """Kill whatever is left."""
+        self.remember()
+        for service in (self.up, *self.workers.values()):
+            service.end()
+        for process in self.family.values():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        super().close()
+
+    def remember(self) -> None:
+        """Note which processes there are."""
+        for service in (self.up, *self.workers.values()):
+            with contextlib.suppress(psutil.NoSuchProcess, AssertionError):
+                if service.ended is None:
+                    for process in family_of(service.process):
+                        self.family[process.pid] = process
+
+    def end(self) -> None:
+        """End everything as a user does, and wait for it."""
+        self.remember()
+        services = (*self.workers.values(), self.up)
+        for service in services:
+            service.send(signal.SIGTERM)
+        until = time.monotonic() + END_SECONDS
+        while any(service.ended is None for service in services) and time.monotonic() < until:
+            self.remember()
+            time.sleep(0.1)
+
+    def _start_guest(self, broker_url: str) -> None:
+        self._environment["ARCADIA_BROKER_URL"] = broker_url
+        options = ["--queue", "cpu", "--name", GUEST, "--worker-dir", str(self._data / "workers" / GUEST)]
+        self.workers[GUEST] = self._service(GUEST, ["workers.worker", *options])
+        self.workers[GUEST].start()
+
+    def _forget_broker(self) -> None:
+        """End the guest: its Redis has gone with `arcadia up`, and the next one is at another address."""
+        if GUEST in self.workers:
+            self.workers[GUEST].end()
+        (self._data / "redis" / "redis.conf").unlink(missing_ok=True)
+
+    def _worker(self, name: str) -> psutil.Process | None:
+        if name == WORKER_NAME:
+            return _first(self.up.process.children(), "workers.worker")
+        return self.workers[name].process if self.workers[name].ended is None else None
+
+    def _broker_url(self) -> str | None:
+        """Return where the private Redis is, once `arcadia up` has settled it."""
+        with contextlib.suppress(FileNotFoundError):
+            lines = (self._data / "redis" / "redis.conf").read_text().splitlines()
+            settings = dict(line.split(maxsplit=1) for line in lines)
+            if {"port", "requirepass", "maxmemory"} <= settings.keys():
+                return f"redis://:{settings['requirepass']}@127.0.0.1:{settings['port']}/0"
+        return None
+
+
+def family_of(process: psutil.Process) -> list[psutil.Process]:
+    """Return a process and all below it."""
+    return [process, *process.children(recursive=True)]
+
+
+def alive(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
+    """Return those that still run; one that nobody has reaped yet does not."""
+    found = []
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def _first(processes: Iterable[psutil.Process], words: str) -> psutil.Process | None:
+    """Return the first whose command line has these words."""
+    for process in processes:
+        if words in command_line(process):
+            return process
+    return None

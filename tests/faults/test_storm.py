@@ -1,0 +1,17 @@
+"""A short storm: every part is killed once while runs train and users act, and nothing is lost."""
+
+from pathlib import Path
+
+from tests.faults.gusts import PARTS
+from tests.faults.storm import storm
+
+# Two gusts that kill each part once: Redis, a trainer and the backend, then `arcadia up`, a leash and a worker.
+SEED, GUSTS = 48, 2
+
+
+def test_nothing_is_lost_when_each_part_is_killed_once(tmp_path: Path) -> None:
+    seen = storm(tmp_path, SEED, seconds=600, most_gusts=GUSTS)
+    assert dict(seen.kills) == dict.fromkeys(PARTS, 1)
+    # How long a way back takes tells more of the machine's load here.
+    assert [fault for fault in seen.faults() if not fault.startswith("late")] == []
+    assert seen.points.written > 100

@@ -1,0 +1,144 @@
+"""Centred updates: the same as those of layers that read x − c, and no filter dies of what all states share."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from workers.contract.config import PaacConfig
+from workers.contract.spaces import Discrete
+from workers.trainer.learning.centring import Centring
+from workers.trainer.learning.optimizers import FlatParameters, RMSProp
+from workers.trainer.methods.paac import paac
+from workers.trainer.methods.paac.rollouts import Rollout
+from workers.trainer.networks import networks
+from workers.trainer.networks.dead_units import measured
+from workers.trainer.networks.networks import ActorCritic
+from workers.trainer.networks.tapes import tape_of
+from workers.trainer.run.run import NullRun
+
+BACKGROUND, RATE = 87, 0.001
+
+
+class LiterallyCentred(nn.Module):
+    """The convolutions and the hidden layer of arch_nips, each with W and b′ = b + Wc, reading x − c."""
+
+    def __init__(self, network: ActorCritic, means: list[Tensor]) -> None:
+        super().__init__()
+        self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
+        self.means = [mean.view(1, -1, 1, 1) if i < 2 else mean for i, mean in enumerate(means)]
+        body = dict(network.body.named_parameters())
+        for name, mean in zip(("convolutions.0", "convolutions.1", "hidden"), self.means, strict=True):
+            weight = body[f"{name}.weight"].detach().clone()
+            shift = (weight * mean).flatten(1).sum(1)
+            self.weights.append(nn.Parameter(weight))
+            self.biases.append(nn.Parameter(body[f"{name}.bias"].detach() + shift))
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        x: Tensor = pixels / 255
+        for i, stride in enumerate((4, 2)):
+            x = F.relu(F.conv2d(x - self.means[i], self.weights[i], self.biases[i], stride))
+        return F.relu(F.linear(x.flatten(1) - self.means[2], self.weights[2], self.biases[2]))
+
+
+def literal_step(parameters: nn.Module, loss: Tensor, learning_rate: float, epsilon: float) -> None:
+    """RMSProp's first step: g = 0.99 · 1 + 0.01 · Δθ²."""
+    gradients = torch.autograd.grad(loss, list(parameters.parameters()))
+    with torch.no_grad():
+        for parameter, gradient in zip(parameters.parameters(), gradients, strict=True):
+            parameter.sub_(learning_rate * gradient / (0.99 + 0.01 * gradient.square() + epsilon).sqrt())
+
+
+def test_an_update_equals_that_of_layers_that_read_their_inputs_minus_the_means() -> None:
+    torch.manual_seed(0)
+    network = networks.build(PaacConfig(), (4, 84, 84), Discrete(3))
+    pixels = torch.randint(256, (6, 4, 84, 84)).float()
+    direction = torch.randn(256)
+    parameters = FlatParameters(network)
+    tape = tape_of(network.body, 6)
+    tape.act(pixels)
+    means = tape.input_means(pixels)
+    literal = LiterallyCentred(network, means)
+    torch.testing.assert_close(literal(pixels), tape.recall(pixels), rtol=1e-4, atol=1e-5)
+
+    literal_step(literal, (literal(pixels) @ direction).sum(), learning_rate=0.01, epsilon=1e-3)
+    tape.backward(pixels, direction.expand(6, -1))
+    parameters.written()
+    with Centring(network.body, parameters).update(means):
+        RMSProp(parameters, decay=0.99, epsilon=1e-3).step(0.01)
+
+    torch.testing.assert_close(network.body(pixels), literal(pixels), rtol=1e-3, atol=1e-4)
+
+
+def test_a_run_with_centred_inputs_learns_from_vectors_and_repeats_exactly() -> None:
+    def weights(centred: bool) -> bytes:
+        run = NullRun()
+        config = PaacConfig(env="CartPole-v1", num_envs=4, total_steps=600, centred_inputs=centred)
+        paac.train(config, run)
+        return b"".join(tensor.numpy().tobytes() for tensor in run.saved[-1].tensors.values())
+
+    assert weights(centred=True) == weights(centred=True)
+    assert weights(centred=True) != weights(centred=False)
+
+
+@pytest.mark.parametrize("shape", [(4,), (4, 84, 84)], ids=["vector", "pixels"])
+def test_the_network_stays_the_same_where_the_optimizer_does_not_move(shape: tuple[int, ...]) -> None:
+    env = "CartPole-v1" if shape == (4,) else "ALE/Pong-v5"
+    network = networks.build(PaacConfig(env=env), shape, Discrete(3))
+    parameters, tape = FlatParameters(network), tape_of(network.body, 2)
+    states = torch.rand(2, *shape)
+    tape.act(states)
+    before = network.body(states).detach()
+    parameters.gradients.fill_(1.0)
+    with Centring(network.body, parameters).update(tape.input_means(states)):
+        pass
+    torch.testing.assert_close(network.body(states), before)
+
+
+def noisy_rollout(random: torch.Generator, steps: int, environments: int) -> Rollout:
+    """Make screens that are all background but for one moving block, with returns that no state explains."""
+    shape = (steps, environments)
+    states = torch.full((*shape, 4, 84, 84), float(BACKGROUND))
+    for state in states.flatten(0, 1):
+        x, y = (int(i) for i in torch.randint(80, (2,), generator=random))
+        state[:, y : y + 4, x : x + 4] = 236.0
+    none = torch.zeros(shape, dtype=torch.bool)
+    return Rollout(
+        states=states,
+        actions=torch.randint(3, shape, generator=random),
+        rewards=torch.randint(-1, 2, (1, 1), generator=random).expand(shape).float(),
+        terminated=~none,
+        fresh=none,
+        last_states=states[-1],
+        last_values=torch.zeros(environments),
+    )
+
+
+def dead_filters(centred: bool, updates: int = 20) -> float:
+    """Return the share of dead filters in the first layer after some updates with a scale-free step."""
+    config = PaacConfig(num_envs=4, t_max=2, value_cost=0.25)
+    torch.manual_seed(1)
+    network = networks.build(config, (4, 84, 84), Discrete(3))
+    parameters = FlatParameters(network)
+    optimizer = RMSProp(parameters, 0.99, 1e-10, mean_square=torch.full_like(parameters.values, 1e-10))
+    centring, tape = Centring(network.body, parameters), tape_of(network.body, 8)
+    random = torch.Generator().manual_seed(2)
+    for _ in range(updates):
+        tape.rewind()
+        rollout = noisy_rollout(random, 2, 4)
+        for states in rollout.states:
+            tape.act(states)
+        paac.find_gradients(network, tape, rollout, config)
+        parameters.written()
+        if centred:
+            with centring.update(tape.input_means(rollout.states.flatten(0, 1))):
+                optimizer.step(RATE)
+        else:
+            optimizer.step(RATE)
+    last = torch.cat([noisy_rollout(random, 2, 4).states.flatten(0, 1) for _ in range(8)])
+    return measured(network, last)["network/dead_convolution_1"]
+
+
+def test_what_all_states_share_kills_filters_unless_updates_are_centred() -> None:
+    assert dead_filters(centred=False) > 0.8
+    assert dead_filters(centred=True) < 0.5

@@ -1,0 +1,49 @@
+"""Every method reports how its network fares."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from workers.contract.config import (
+    A3cConfig,
+    Ga3cConfig,
+    GorilaConfig,
+    NStepQConfig,
+    OneStepQConfig,
+    PaacConfig,
+    PaacQConfig,
+    TrainingConfig,
+)
+from workers.trainer.methods import METHODS
+from workers.trainer.run.run import NullRun
+
+SPREAD, DEAD = "network/value_spread", "network/dead_hidden_1"
+
+
+class UntilMeasured(NullRun):
+    """Ends training once the network has been measured."""
+
+    measured: Mapping[str, float] = {}
+
+    def metrics(self, values: Mapping[str, float]) -> None:
+        super().metrics(values)
+        if SPREAD in values:
+            self.measured = values
+
+    def should_stop(self) -> bool:
+        return bool(self.measured)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [PaacConfig, PaacQConfig, A3cConfig, OneStepQConfig, NStepQConfig, Ga3cConfig, GorilaConfig],
+    ids=lambda kind: kind.__name__,
+)
+def test_a_method_reports_dead_units_and_the_spread_of_values(kind: type[TrainingConfig]) -> None:
+    few = {"num_actors": 1, "num_learners": 1, "num_agents": 2, "replay_frames": 5_000, "learning_starts": 100}
+    few = {name: value for name, value in few.items() if name in kind.model_fields}
+    config = kind.model_validate({"env": "CartPole-v1", "activation": "relu", "total_steps": 200_000, **few})
+    run = UntilMeasured()
+    METHODS[config.algorithm].train(config, run)
+    assert run.measured[SPREAD] > 0
+    assert 0 <= run.measured[DEAD] < 1

@@ -1,0 +1,100 @@
+"""Dead units are counted layer by layer, and values are measured over states, in every kind of network."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from workers.contract.config import A3cConfig, GorilaConfig, PaacConfig, TrainingConfig
+from workers.contract.spaces import Discrete
+from workers.trainer.networks import agents, networks
+from workers.trainer.networks.agents import Agent
+from workers.trainer.networks.dead_units import STATES, NetworkWatch, StateSample, measured
+from workers.trainer.networks.networks import ActionValues, ActorCritic
+
+PIXELS = (4, 84, 84)
+
+
+def screens(number: int) -> Tensor:
+    random = torch.Generator().manual_seed(0)
+    return torch.randint(256, (number, *PIXELS), dtype=torch.uint8, generator=random)
+
+
+def network_of(config: TrainingConfig, shape: tuple[int, ...] = PIXELS) -> ActorCritic | ActionValues | Agent:
+    torch.manual_seed(0)
+    if isinstance(config, A3cConfig):
+        return agents.build(config, shape, Discrete(3))
+    if isinstance(config, GorilaConfig):
+        return networks.build_action_values(config, shape, Discrete(3))
+    return networks.build(config, shape, Discrete(3))
+
+
+@torch.no_grad()
+def kill(network: ActorCritic | ActionValues | Agent, layer: str, units: int) -> None:
+    """Close units of a layer of the last trunk for good."""
+    parameters = dict(network.trunks[-1].named_parameters())
+    parameters[f"{layer}.bias"][:units] = -1e6
+
+
+@pytest.mark.parametrize(
+    "config",
+    [PaacConfig(), A3cConfig(), A3cConfig(lstm_units=16), GorilaConfig(), GorilaConfig(dueling=True)],
+    ids=["PAAC", "A3C", "A3C with memory", "Gorila", "dueling"],
+)
+def test_the_dead_units_of_each_layer_are_counted(config: TrainingConfig) -> None:
+    network = network_of(config)
+    before = measured(network, screens(3))
+    kill(network, "convolutions.0", 12)
+    kill(network, "convolutions.1", 32)
+    after = measured(network, screens(3))
+
+    assert before.keys() == after.keys()
+    assert before["network/dead_convolution_1"] < 0.75 <= after["network/dead_convolution_1"] < 1
+    assert before["network/dead_convolution_2"] < 1 == after["network/dead_convolution_2"]
+    assert after["network/value_spread"] < 1e-6 < 1e-4 < before["network/value_spread"]
+
+
+def test_a_filter_that_is_alive_in_one_place_of_one_state_lives() -> None:
+    network = network_of(PaacConfig())
+    with torch.no_grad():
+        first = dict(network.trunks[0].named_parameters())
+        first["convolutions.0.weight"].fill_(1.0)
+        first["convolutions.0.bias"].fill_(-0.5)
+    states = torch.zeros(70, *PIXELS, dtype=torch.uint8)
+    assert measured(network, states)["network/dead_convolution_1"] == 1
+    states[69, 2, 40, 40] = 255
+    assert measured(network, states)["network/dead_convolution_1"] == 0
+
+
+def test_of_two_trunks_the_worse_counts() -> None:
+    config = A3cConfig(env="InvertedPendulum-v5", activation="relu", hidden_layers=2)
+    network = network_of(config, (4,))
+    kill(network, "layers.2", 64)
+    found = measured(network, torch.randn(5, 4))
+    assert found["network/dead_hidden_1"] < 1 == found["network/dead_hidden_2"]
+
+
+def test_units_that_saturate_are_not_called_dead() -> None:
+    found = measured(network_of(PaacConfig(env="CartPole-v1"), (4,)), torch.randn(5, 4))
+    assert found.keys() == {"network/value_spread"}
+
+
+def test_a_sample_keeps_the_latest_states_a_few_of_each_batch() -> None:
+    sample = StateSample(torch.zeros(1, 2), rows=6)
+    for first in (0, 10, 20):
+        assert sample.states is None
+        sample.add(torch.arange(first, first + 10.0).unsqueeze(1).expand(10, 2), most=2)
+    assert sample.states is not None
+    assert sample.states[:, 0].tolist() == [0, 5, 10, 15, 20, 25]
+    sample.add(torch.full((1, 2), 30.0))
+    assert sample.states[:, 0].tolist() == [30, 5, 10, 15, 20, 25]
+
+
+def test_a_watch_measures_once_it_has_seen_enough_and_then_waits() -> None:
+    watch = NetworkWatch(network_of(PaacConfig(env="CartPole-v1"), (4,)))
+    assert watch.metrics() == {}
+    watch.see(torch.randn(8, 4))
+    assert watch.metrics() == {}
+    for _ in range(STATES // 8):
+        watch.see(torch.randn(8, 4))
+    assert watch.metrics().keys() == {"network/value_spread"}
+    assert watch.metrics() == {}

@@ -1,0 +1,39 @@
+"""What all settings have in common: their names, so that a misspelt one is refused, and the form of tokens."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+from pydantic import SecretStr
+
+PREFIX = "ARCADIA_"
+# Of the tests, which read them themselves.
+TESTS = "ARCADIA_TEST_"
+NAMES = frozenset(
+    PREFIX + name
+    for name in (
+        "ALLOWED_HOSTS BACKEND_URL BROKER_URL DATABASE_URL DATA_DIR ERRANDS ERRAND_NICENESS HOST LEASE_SECONDS "
+        "MAX_BODY_BYTES MAX_FILE_BYTES MAX_REQUEUES PORT RAY_ADDRESS STOP_GRACE_SECONDS SWEEP_SECONDS TOKEN WORKER_DIR "
+        "WORKER_TOKEN"
+    ).split()
+)
+
+
+def unknown_settings(environment: Mapping[str, str]) -> str | None:
+    """Say in a sentence which variables look like settings and are none."""
+    given = (name for name, value in environment.items() if value and name.upper().startswith(PREFIX))
+    unknown = sorted(name for name in given if name.upper() not in NAMES and not name.upper().startswith(TESTS))
+    return " ".join(map(_told, unknown)) or None
+
+
+def _told(name: str) -> str:
+    known = [each.removeprefix(PREFIX) for each in NAMES]
+    close = get_close_matches(name.upper().removeprefix(PREFIX), known, n=1)
+    return f"{name} is no setting of Arcadia{f'; did you mean {PREFIX}{close[0]}?' if close else '.'}"
+
+
+def in_one_word(token: SecretStr) -> SecretStr:
+    """Refuse a token that no header can carry as it stands, such as one that was read with the end of its line."""
+    value = token.get_secret_value()
+    if not value.isprintable() or value != value.strip():
+        raise ValueError("must not begin or end with a space, nor hold a line break")
+    return token

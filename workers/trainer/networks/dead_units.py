@@ -1,0 +1,111 @@
+"""Measures whether a network still tells states apart: its dead units, and the spread of its values over states.
+
+A rectifier that is 0 on every state passes no gradient back, so no update brings it to life again. When all units of
+a layer are dead, the network computes the same for every state.
+"""
+
+import time
+from collections.abc import Iterator
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from workers.trainer.networks.bodies import Body
+
+# How many states decide whether a unit is dead, and how many of them pass through the network at once.
+STATES, AT_ONCE = 256, 32
+# One pass over the states takes 10 to 60 ms.
+PERIOD_SECONDS = 10.0
+
+
+class Measurable(Protocol):
+    """A network with rectifiers that estimates the values of states."""
+
+    @property
+    def trunks(self) -> list[Body]:
+        """Its bodies."""
+        ...
+
+    def prepare(self, observations: Tensor) -> Tensor:
+        """Convert observations to the format that the bodies read."""
+        ...
+
+    def state_values(self, states: Tensor) -> Tensor:
+        """Return V(s), or the highest Q(s, a), of each prepared state."""
+        ...
+
+
+class StateSample:
+    """The latest of the states that a method has shown, a few of each batch; may lie in shared memory."""
+
+    def __init__(self, like: Tensor, rows: int = STATES) -> None:
+        self._rows = torch.zeros(rows, *like.shape[1:], dtype=like.dtype, device=like.device)
+        self._seen = torch.zeros(1, dtype=torch.int64)
+
+    def share_memory(self) -> "StateSample":
+        """Move the states into shared memory."""
+        self._rows.share_memory_()
+        self._seen.share_memory_()
+        return self
+
+    def add(self, states: Tensor, most: int = 8) -> None:
+        """Keep at most so many states of a batch, spread over it, in place of the oldest."""
+        chosen = states[:: -(-len(states) // most)]
+        first = int(self._seen) % len(self._rows)
+        chosen = chosen[: len(self._rows) - first]
+        self._rows[first : first + len(chosen)] = chosen
+        self._seen += len(chosen)
+
+    @property
+    def states(self) -> Tensor | None:
+        """The states, or None before there are enough."""
+        return self._rows if int(self._seen) >= len(self._rows) else None
+
+
+class NetworkWatch:
+    """Measures a network now and then on the states that its method has shown."""
+
+    def __init__(self, network: Measurable) -> None:
+        self._network = network
+        self._sample: StateSample | None = None
+        self._next = 0.0
+
+    def see(self, states: Tensor) -> None:
+        """Keep some of these prepared states."""
+        if self._sample is None:
+            self._sample = StateSample(states)
+        self._sample.add(states)
+
+    def metrics(self) -> dict[str, float]:
+        """Return the metrics of the network if it is time for them and enough states were seen."""
+        states = self._sample.states if self._sample else None
+        if states is None or time.monotonic() < self._next:
+            return {}
+        self._next = time.monotonic() + PERIOD_SECONDS
+        return measured(self._network, states)
+
+
+@torch.no_grad()
+def measured(network: Measurable, states: Tensor) -> dict[str, float]:
+    """Return the share of dead units in each rectified layer, and the standard deviation of the states' values."""
+    batches = [network.prepare(batch) for batch in states.split(AT_ONCE)]
+    values = torch.cat([network.state_values(batch) for batch in batches])
+    # Of two trunks, the one with more dead units counts.
+    shares: dict[str, float] = {}
+    for trunk in network.trunks:
+        for layer, share in _dead(trunk, batches):
+            shares[layer] = max(share, shares.get(layer, 0.0))
+    dead = {f"network/dead_{layer}": share for layer, share in shares.items()}
+    return {**dead, "network/value_spread": values.std().item()}
+
+
+def _dead(trunk: Body, batches: list[Tensor]) -> Iterator[tuple[str, float]]:
+    """Return the layers with the share of units that are 0 on every state; a filter is one unit at all its places."""
+    alive: dict[str, Tensor] = {}
+    for batch in batches:
+        for layer, outputs in trunk.rectified(batch).items():
+            active = (outputs > 0).transpose(0, 1).flatten(1).any(1)
+            alive[layer] = active | alive[layer] if layer in alive else active
+    for layer, active in alive.items():
+        yield layer, 1 - active.float().mean().item()

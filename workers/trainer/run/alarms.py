@@ -1,0 +1,24 @@
+"""Notices metrics that mean that a run cannot learn any more."""
+
+from collections.abc import Iterator, Mapping
+
+from workers.contract.metrics import DEAD_UNITS
+
+
+class DeadLayerAlarm:
+    """Speaks once of each layer that has died."""
+
+    def __init__(self) -> None:
+        self._living = list(DEAD_UNITS)
+
+    def heard(self, values: Mapping[str, float]) -> Iterator[str]:
+        """Return a warning for each layer whose units are all dead for the first time."""
+        for metric in [metric for metric in self._living if values.get(metric.name, 0) >= 1]:
+            self._living.remove(metric)
+            layer = metric.title.removeprefix("Dead in ")
+            yield (
+                f"All units of {layer} are dead: they were 0 on every recent state, so the network tells no states "
+                "apart, and no gradient reaches them. This run will hardly learn any more. Start it again, or fork it "
+                "from a checkpoint before this, with a smaller learning rate, a larger RMSProp ε or, where the method "
+                "has the setting, centred inputs."
+            )
