@@ -19,7 +19,7 @@ FILES = "files"
 class Content(BaseModel):
     """One file of a backup: its path in there, and what is to be found under it."""
 
-    # Names nothing outside the folder, whoever made the backup.
+    # A backup from elsewhere must not name a file outside its folder.
     path: RunPath
     sha256: str
     bytes: int
