@@ -11,9 +11,9 @@ from tests.installation import Installation
 PATIENCE_MILLISECONDS = 240_000
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Start Chromium."""
+    """Start Chromium, for one file: while Playwright runs, its process can start no event loop of its own."""
     expect.set_options(timeout=PATIENCE_MILLISECONDS)
     with chromium() as browser:
         yield browser
