@@ -1,5 +1,6 @@
 """Players load a checkpoint's weights and choose actions as the method did in training."""
 
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
 import numpy as np
@@ -27,6 +28,14 @@ Action = int | NDArray[np.float32]
 Learnt = Literal["policy", "values"]
 
 
+@dataclass(frozen=True)
+class Thoughts:
+    """What a network says of some states, a row for each: its numbers, and V(s) or the greatest Q(s, a)."""
+
+    numbers: Tensor
+    values: Tensor
+
+
 class SideBySide(Protocol):
     """Tells what a network says of several episodes that are played side by side."""
 
@@ -39,8 +48,8 @@ class SideBySide(Protocol):
         """Return the memory with which so many episodes begin, a row each."""
         ...
 
-    def numbers(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
-        """Return the network's numbers and the new memory, a row for each episode."""
+    def think(self, observations: Tensor, memory: Memory) -> tuple[Thoughts, Memory]:
+        """Return what the network says and the new memory, a row for each episode."""
         ...
 
 
@@ -69,9 +78,8 @@ class PolicyPlayer:
         return ()
 
     @torch.no_grad()
-    def numbers(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
-        numbers, _ = self._network(observations)
-        return numbers, memory
+    def think(self, observations: Tensor, memory: Memory) -> tuple[Thoughts, Memory]:
+        return Thoughts(*self._network(observations)), memory
 
 
 class AgentPlayer:
@@ -91,8 +99,9 @@ class AgentPlayer:
         return tuple((h.repeat(episodes, 1), c.repeat(episodes, 1)) for h, c in self._agent.blank)
 
     @torch.no_grad()
-    def numbers(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
-        return self._agent.step(observations, memory)
+    def think(self, observations: Tensor, memory: Memory) -> tuple[Thoughts, Memory]:
+        numbers, values, memory = self._agent.step(observations, memory)
+        return Thoughts(numbers, values), memory
 
 
 class ValuePlayer:
@@ -112,8 +121,9 @@ class ValuePlayer:
         return ()
 
     @torch.no_grad()
-    def numbers(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
-        return self._network(observations), memory
+    def think(self, observations: Tensor, memory: Memory) -> tuple[Thoughts, Memory]:
+        numbers = self._network(observations)
+        return Thoughts(numbers, numbers.amax(dim=-1)), memory
 
 
 def play_policy(
