@@ -15,7 +15,7 @@ State = Literal["queued", "starting", "running", "finished", "failed", "paused",
 Desired = Literal["run", "pause", "stop"]
 Outcome = Literal["finished", "failed", "stopped", "drained", "lost"]
 QueueName = Literal["cpu", "gpu"]
-FileKind = Literal["checkpoint", "video", "poster"]
+FileKind = Literal["checkpoint", "video", "poster", "track"]
 
 QUEUES: tuple[QueueName, ...] = get_args(QueueName)
 # The Celery task that is the doorbell; its one argument is the number of a run that waits.

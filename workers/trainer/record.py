@@ -47,14 +47,15 @@ def recorded(request: Request, stop: StopRequest) -> TrackHead:
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     from workers.contract.protocols import PROTOCOLS, fitting
     from workers.trainer.evaluation import subjects  # loads torch, which takes seconds
-    from workers.trainer.recording.recording import Asked, files_in, record
+    from workers.trainer.recording.files import files_in
+    from workers.trainer.recording.recording import Asked, record
 
     stop.interrupts = False
     checkpoint, config = subjects.read(request.run_directory, request.step)
     protocol = PROTOCOLS[request.protocol or fitting(config.environment.kind == "atari")[0]]
     check_fit(protocol, config.env, saves_starts=False)
     asked = Asked(protocol, request.seed, request.episode, request.longest_seconds)
-    return record(checkpoint, config, asked, files_in(request.folder), stop.requested)
+    return record(checkpoint, config, asked, files_in(request.folder), stop.requested).head
 
 
 def sentence(head: TrackHead, request: Request) -> str:

@@ -151,7 +151,8 @@ def files_named(event: Event) -> list[tuple[FileKind, str]]:
     if event["kind"] == "checkpoint":
         return [("checkpoint", str(event["checkpoint"]["file"]))]
     if event["kind"] == "video":
-        return [("video", str(event["file"])), ("poster", str(event["poster"]))]
+        beside: list[tuple[FileKind, str]] = [("poster", "poster"), ("video", "seen"), ("track", "track")]
+        return [("video", str(event["file"])), *((kind, str(event[name])) for kind, name in beside if event.get(name))]
     return []
 
 

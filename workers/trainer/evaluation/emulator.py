@@ -69,9 +69,7 @@ class AtariGame:
 
     @property
     def lives(self) -> int:
-        """How many lives are left; games without any have 0."""
-        lives: int = self._emulator.lives()
-        return lives or NO_LIVES
+        return self._emulator.lives() if self._has_lives else NO_LIVES
 
     def show(self, watch: Watch) -> None:
         watch(self._emulator.getScreenRGB())
@@ -81,6 +79,7 @@ class AtariGame:
         self._emulator.setInt("random_seed", seed)
         self._emulator.loadROM(self._rom)  # which takes the seed
         self._emulator.reset_game()
+        self._has_lives = self._emulator.lives() > 0
         self.seed = seed
         self.trail: list[Held] = []
         self.score, self.frames, self.over, self.cut_off = 0.0, 0, False, False

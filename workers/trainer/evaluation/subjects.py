@@ -24,7 +24,7 @@ from workers.trainer.evaluation.emulator import AtariGame
 from workers.trainer.evaluation.games import Game, GymnasiumGame
 from workers.trainer.methods import METHODS
 from workers.trainer.networks.agents import Memory
-from workers.trainer.replays.players import Learnt, SideBySide, Thoughts
+from workers.trainer.replays.players import Learnt, Player, Thoughts
 from workers.trainer.run import checkpoints
 from workers.trainer.run.checkpoints import Checkpoint
 
@@ -41,7 +41,7 @@ class Subject:
     """A player in its environment, and how it acts there."""
 
     env: str
-    player: SideBySide
+    player: Player
     acting: Acting
     open_game: Callable[[], Game]
     observation_shape: tuple[int, ...]
@@ -112,7 +112,7 @@ def agent_subject(
     games = opener(config.env, protocol, frames, config.action_set, filmed=filmed)
     game = games()
     game.close()
-    player = METHODS[config.algorithm].player(config, game.observation_shape, game.actions, checkpoint.state, 0)
+    player = METHODS[config.algorithm].player(config, game.observation_shape, game.actions, checkpoint.state)
     acting = acting or config.usual_acting
     check(acting, player.learnt, game.actions)
     return Subject(

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from workers.contract.spaces import ActionSpace, Continuous
-from workers.contract.tracks import Column, Numbers
+from workers.contract.tracks import Column, Numbers, TrackHead
 from workers.trainer.environments.environments import Observations
 from workers.trainer.replays.players import Action, Learnt, Thoughts
 
@@ -72,10 +72,10 @@ class Diary:
         """Note what the agent did, and what came of it."""
         self._rows[-1] |= {"action": action, "reward": reward, "life_lost": life_lost}
 
-    def columns(self, gamma: float, *, clip_rewards: bool, lives_end_episodes: bool, after: float) -> dict[str, Column]:
+    def columns(self, head: TrackHead, after: float) -> dict[str, Column]:
         """Return all columns; `after` is what the agent expected when the recording ended, 0 if the episode did."""
         columns = {name: np.array([row[name] for row in self._rows], dtype=TYPES.get(name)) for name in self._rows[0]}
-        rewards = np.clip(columns["reward"], -1, 1) if clip_rewards else columns["reward"]
-        ends = columns["life_lost"] if lives_end_episodes else np.zeros(len(rewards), dtype=np.bool_)
-        columns["obtained"] = discounted(rewards.tolist(), ends.tolist(), gamma, after).astype(np.float32)
+        rewards = np.clip(columns["reward"], -1, 1) if head.clip_rewards else columns["reward"]
+        ends = columns["life_lost"] if head.life_loss_ends_episode else np.zeros(len(rewards), dtype=np.bool_)
+        columns["obtained"] = discounted(rewards.tolist(), ends.tolist(), head.gamma, after).astype(np.float32)
         return columns

@@ -1,4 +1,4 @@
-"""The videos of a recording: the game's own pictures, and what the network saw, picture by picture in step."""
+"""The files of a recording: the game's own pictures, and what the network saw, picture by picture in step."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -25,8 +25,16 @@ class Files:
     poster: Path
 
 
+def files_in(folder: Path) -> Files:
+    """Name the files of a recording that has a folder to itself."""
+    return Files(folder / "recording.mp4", folder / "seen.mp4", folder / "track.npz", folder / "poster.png")
+
+
 class Films:
-    """Writes both videos; a picture of the second is repeated until the agent sees another."""
+    """Writes both videos; a picture of the second is repeated until the agent sees another.
+
+    They appear at the end, the game's own last: where it is, the whole recording is.
+    """
 
     def __init__(self, files: Files, game: Game, *, sees_pixels: bool) -> None:
         self._files, self._scale = files, game.scale
@@ -71,8 +79,10 @@ class Films:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._open.__exit__(kind, error, trace)
-        if error is None:
-            write_png(self._files.poster, self._last, self._scale)
+
+    def write_poster(self) -> None:
+        """Write the last picture."""
+        write_png(self._files.poster, self._last, self._scale)
 
 
 def seen_picture(observation: Observations) -> Frame:

@@ -5,7 +5,6 @@ It is the episode that an evaluation with the same protocol, seed and number pla
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -50,8 +49,8 @@ def record(
     asked: Asked,
     files: Files,
     should_stop: Callable[[], bool] = lambda: False,
-) -> TrackHead:
-    """Record an episode of a checkpoint's agent; the files appear when all of them are complete."""
+) -> Track:
+    """Record an episode of a checkpoint's agent; the video appears last."""
     torch.set_num_threads(1)
     subject = subjects.agent_subject(checkpoint, config, asked.protocol, None, filmed=True)
     game = subject.open_game()
@@ -61,36 +60,32 @@ def record(
         with Films(files, game, sees_pixels=config.environment.shows_pixels) as films:
             begin = openings.opening(asked.protocol, None)
             ended, after = _play(subject, game, asked, begin, films, diary, should_stop)
+            head = TrackHead(
+                env=config.env,
+                algorithm=config.algorithm,
+                checkpoint_step=checkpoint.file.step,
+                checkpoint_sha256=checkpoint.file.sha256,
+                protocol=asked.protocol.name,
+                acting=subject.acting,
+                seed=asked.seed,
+                episode=asked.episode,
+                gamma=config.gamma,
+                clip_rewards=config.clip_rewards,
+                life_loss_ends_episode=config.life_loss_ends_episode,
+                learnt=kind,
+                action_names=game.action_names,
+                pictures=films.pictures,
+                pictures_per_second=game.pictures_per_second,
+                frames_per_action=game.frames_per_step,
+                ended=ended,
+                score=game.score,
+            )
+            track = Track(head, diary.columns(head, after))
+            durable_files.write(files.track, packed(track))
+            films.write_poster()
     finally:
         game.close()
-    columns = diary.columns(
-        config.gamma,
-        clip_rewards=config.clip_rewards,
-        lives_end_episodes=config.life_loss_ends_episode,
-        after=after,
-    )
-    head = TrackHead(
-        env=config.env,
-        algorithm=config.algorithm,
-        checkpoint_step=checkpoint.file.step,
-        checkpoint_sha256=checkpoint.file.sha256,
-        protocol=asked.protocol.name,
-        acting=subject.acting,
-        seed=asked.seed,
-        episode=asked.episode,
-        gamma=config.gamma,
-        clip_rewards=config.clip_rewards,
-        life_loss_ends_episode=config.life_loss_ends_episode,
-        learnt=kind,
-        action_names=game.action_names,
-        pictures=films.pictures,
-        pictures_per_second=game.pictures_per_second,
-        frames_per_action=game.frames_per_step,
-        ended=ended,
-        score=game.score,
-    )
-    durable_files.write(files.track, packed(Track(head, columns)))
-    return head
+    return track
 
 
 def _play(
@@ -133,8 +128,3 @@ def _thinker(subject: Subject, row: int) -> Callable[[Game], Thoughts]:
         return Thoughts(thoughts.numbers[row : row + 1], thoughts.values[row : row + 1])
 
     return think
-
-
-def files_in(folder: Path) -> Files:
-    """Name the files of a recording in a folder."""
-    return Files(folder / "recording.mp4", folder / "seen.mp4", folder / "track.npz", folder / "poster.png")

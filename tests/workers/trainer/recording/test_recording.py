@@ -16,8 +16,8 @@ from workers.trainer.evaluation import openings, subjects
 from workers.trainer.evaluation.playing import play
 from workers.trainer.recording import recording
 from workers.trainer.recording.diary import discounted
-from workers.trainer.recording.files import seen_picture
-from workers.trainer.recording.recording import Asked, StoppedError, files_in
+from workers.trainer.recording.files import files_in, seen_picture
+from workers.trainer.recording.recording import Asked, StoppedError
 
 SHORT = replace(PROTOCOLS["no-op-5min"], cap_frames=400)
 BREAKOUT = PaacConfig(env="ALE/Breakout-v5", life_loss_ends_episode=True)
