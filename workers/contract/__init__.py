@@ -7,6 +7,7 @@ events                  what a trainer reports
 protocols               how an agent is evaluated
 published               the papers' numbers
 metrics                 what its metrics are called
+errands                 what an errand asks of its process
 worker_api              what a worker and the backend say to each other
 settings_in_common      which settings there are, and what a token looks like
 """
