@@ -79,4 +79,6 @@ def announce(session: Session, errand: Errand) -> None:
 def _waiting(free: int | None) -> str:
     if free is None:
         return "No worker that takes errands is connected: start one with `arcadia worker --errands 1`."
-    return "A worker is about to take it." if free else "Every worker is busy with other errands; it begins once one of them is done."
+    if not free:
+        return "Every worker is busy with other errands; it begins once one of them is done."
+    return "A worker is about to take it."
