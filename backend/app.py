@@ -16,7 +16,7 @@ from backend.config import Settings, refuse_unsafe_binding
 from backend.configuration import router as configuration
 from backend.db import open_database
 from backend.doorbell import Doorbell
-from backend.evaluations import router as evaluations
+from backend.evaluations.routes import router as evaluations
 from backend.export import router as export
 from backend.figures.routes import router as figures
 from backend.files.ownership import identity_of

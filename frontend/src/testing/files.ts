@@ -9,6 +9,7 @@ export function aCheckpoint(id: number, step: number, changes: Partial<Checkpoin
     attempt: 1,
     available: true,
     best: false,
+    best_by: null,
     bytes: 2 ** 20,
     created_at: "2026-01-01T10:30:00Z",
     file_id: id + 100,
