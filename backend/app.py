@@ -35,7 +35,7 @@ from backend.security import API, Perimeter, describe_access, guard
 from backend.session import recall
 from backend.session import router as session
 from backend.tries import WrongTries
-from backend.videos import router as videos
+from backend.videos.routes import router as videos
 from backend.workers.routes import router as workers
 from backend.workers.sweeper import Sweeper
 from backend.workers.transfers import router as transfers

@@ -230,6 +230,8 @@ class Video(Base):
     checkpoint: Mapped[str] = mapped_column(String(255))
     file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     poster_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    seen_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    track_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     episode_return: Mapped[float]
     length: Mapped[int]
     seconds: Mapped[float]

@@ -10,7 +10,7 @@ from backend.evaluations.service import schedule
 from backend.metrics import service as metrics
 from backend.models import Attempt, LogLine, Run
 from backend.runs.notices import announce_run
-from backend.videos import keep_video
+from backend.videos.service import keep_video
 from backend.workers.attempts import current_run
 from backend.workers.sequence import moment, new_events
 from workers.contract import events as ev

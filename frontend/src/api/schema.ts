@@ -772,6 +772,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/videos/{video_id}/track": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Track
+         * @description What the agent thought, decision by decision, in a replay.
+         */
+        get: operations["read_track"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/worker/claim": {
         parameters: {
             query?: never;
@@ -2873,8 +2893,18 @@ export interface components {
             poster_file_id: number | null;
             /** Seconds */
             seconds: number;
+            /**
+             * Seen File Id
+             * @description A video of what the network saw, in step with the file.
+             */
+            seen_file_id: number | null;
             /** Step */
             step: number;
+            /**
+             * Track File Id
+             * @description What the agent thought, as an .npz file.
+             */
+            track_file_id: number | null;
         };
         /**
          * ScoredEpisode
@@ -3085,6 +3115,114 @@ export interface components {
             time: number;
         };
         /**
+         * Track
+         * @description What the agent thought in a replay; every list has an entry for each decision, in order.
+         */
+        Track: {
+            /**
+             * Action
+             * @description Its number, or the numbers of a continuous one.
+             */
+            action: number[] | (number | ("NaN" | "Infinity" | "-Infinity"))[][];
+            head: components["schemas"]["TrackHead"];
+            /** Life Lost */
+            life_lost: boolean[];
+            /**
+             * Lives
+             * @description The lives left before the decision; -1 where there are none.
+             */
+            lives: number[];
+            /**
+             * Numbers
+             * @description Action probabilities, action values, or the means and the variance, as the head says.
+             */
+            numbers: (number | ("NaN" | "Infinity" | "-Infinity"))[][];
+            /**
+             * Obtained
+             * @description The discounted return of the rewards as training counts them.
+             */
+            obtained: (number | ("NaN" | "Infinity" | "-Infinity"))[];
+            /**
+             * Picture
+             * @description The video's picture that was shown when the agent decided, from 0.
+             */
+            picture: number[];
+            /**
+             * Reward
+             * @description The raw reward of the action.
+             */
+            reward: (number | ("NaN" | "Infinity" | "-Infinity"))[];
+            /**
+             * Score
+             * @description The points before the decision.
+             */
+            score: (number | ("NaN" | "Infinity" | "-Infinity"))[];
+            /**
+             * Value
+             * @description V(s), or the greatest action value.
+             */
+            value: (number | ("NaN" | "Infinity" | "-Infinity"))[];
+        };
+        /**
+         * TrackHead
+         * @description What the recording is of, and how to read its columns.
+         */
+        TrackHead: {
+            acting: components["schemas"]["Acting"];
+            /** Action Names */
+            action_names: string[];
+            /** Algorithm */
+            algorithm: string;
+            /** Checkpoint Sha256 */
+            checkpoint_sha256: string;
+            /** Checkpoint Step */
+            checkpoint_step: number;
+            /** Clip Rewards */
+            clip_rewards: boolean;
+            /**
+             * Ended
+             * @enum {string}
+             */
+            ended: "over" | "cut off" | "unfinished";
+            /** Env */
+            env: string;
+            /** Episode */
+            episode: number;
+            /**
+             * Format
+             * @default arcadia-track
+             * @constant
+             */
+            format?: "arcadia-track";
+            /** Frames Per Action */
+            frames_per_action: number;
+            /** Gamma */
+            gamma: number;
+            /**
+             * Learnt
+             * @enum {string}
+             */
+            learnt: "policy" | "values" | "gaussian";
+            /** Life Loss Ends Episode */
+            life_loss_ends_episode: boolean;
+            /** Pictures */
+            pictures: number;
+            /** Pictures Per Second */
+            pictures_per_second: number;
+            /** Protocol */
+            protocol: string;
+            /** Score */
+            score: number;
+            /** Seed */
+            seed: number;
+            /**
+             * Version
+             * @default 1
+             * @constant
+             */
+            version?: 1;
+        };
+        /**
          * UploadedFile
          * @description What a file is called from now on.
          */
@@ -3126,6 +3264,11 @@ export interface components {
             /** Seconds */
             seconds: number;
             /**
+             * Seen
+             * @description mp4 of what the network saw, in step with the file; None where it sees no pictures.
+             */
+            seen?: string | null;
+            /**
              * Seq
              * @description Rises by one within an attempt, from 1.
              */
@@ -3140,6 +3283,11 @@ export interface components {
              * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
+            /**
+             * Track
+             * @description What the agent thought, as an .npz; None where an earlier version wrote the event.
+             */
+            track?: string | null;
         };
         /**
          * WantedErrand
@@ -4651,6 +4799,37 @@ export interface operations {
             };
         };
     };
+    read_track: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                video_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Track"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     claim: {
         parameters: {
             query?: never;
@@ -4730,7 +4909,7 @@ export interface operations {
         parameters: {
             query: {
                 attempt: number;
-                kind: "checkpoint" | "video" | "poster";
+                kind: "checkpoint" | "video" | "poster" | "track";
                 path: string;
                 sha256: string;
             };
@@ -4976,7 +5155,7 @@ export interface operations {
         parameters: {
             query: {
                 attempt: number;
-                kind: "checkpoint" | "video" | "poster";
+                kind: "checkpoint" | "video" | "poster" | "track";
                 path: string;
                 sha256: string;
             };

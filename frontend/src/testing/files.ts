@@ -31,6 +31,8 @@ export function aVideo(id: number, step: number, changes: Partial<Video> = {}): 
     episode_return: id,
     file_id: id + 100,
     poster_file_id: id + 200,
+    seen_file_id: null,
+    track_file_id: null,
     length: 600,
     seconds: 20,
     ...changes,
