@@ -17,6 +17,7 @@ import type {
   Run,
   RunPage,
   Session,
+  Track,
   Video,
   Worker,
 } from "./types";
@@ -32,6 +33,8 @@ export type FailuresQuery = QueryOf<"/api/v1/run-failures">;
 export type MetricsQuery = QueryOf<"/api/v1/runs/{run_id}/metrics">;
 export type LogQuery = QueryOf<"/api/v1/runs/{run_id}/log">;
 export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "metric" | "after">;
+
+const FOR_EVER = { staleTime: Infinity };
 
 /** Runs that one call fetches. */
 export const PAGE = 100;
@@ -99,6 +102,16 @@ export const videosQuery = (id: number) =>
       call("get", "/api/v1/runs/{run_id}/videos", { path: { run_id: id }, signal }),
   });
 
+/** What the agent thought in a replay; the file is part of its name, since a replay that is told again has another. */
+export const trackQuery = ({ id, track_file_id }: Pick<Video, "id" | "track_file_id">) =>
+  queryOptions({
+    queryKey: ["track", id, track_file_id],
+    queryFn: ({ signal }): Promise<Track> =>
+      call("get", "/api/v1/videos/{video_id}/track", { path: { video_id: id }, signal }),
+    enabled: track_file_id !== null,
+    ...FOR_EVER,
+  });
+
 /** One page of a log; a tail keeps its own lines and asks from the last id on. */
 export const fetchLog = (id: number, query: LogQuery, signal?: AbortSignal): Promise<LogPage> =>
   call("get", "/api/v1/runs/{run_id}/log", { path: { run_id: id }, query, signal });
@@ -137,8 +150,6 @@ export const comparisonQuery = (runs: readonly number[]) =>
     placeholderData: keepPreviousData,
     enabled: runs.length > 0,
   });
-
-const FOR_EVER = { staleTime: Infinity };
 
 export const configSchemaQuery = queryOptions({
   queryKey: ["config-schema"],

@@ -32,6 +32,7 @@ export type LogLine = Schema["LogEntry"];
 export type LogPage = Schema["LogPage"];
 export type Checkpoint = Schema["RunCheckpoint"];
 export type Video = Schema["RunVideo"];
+export type Track = Schema["Track"];
 
 export type Preset = With<Schema["Preset"], { config: RunConfig }>;
 export type Environment = Schema["Environment"];

@@ -13,8 +13,8 @@ import { isActive } from "@/ui/states";
 import { ConfigSummary } from "./ConfigSummary";
 import { FailureCard } from "./FailureCard";
 import { NotesCard } from "./NotesCard";
-import { ReplayStage } from "./ReplayStage";
-import { newestFirst } from "./replays";
+import { ReplayStage } from "./replays/ReplayStage";
+import { newestFirst } from "./replays/places";
 import { RolesCard } from "./RolesCard";
 import { RunTimes } from "./RunTimes";
 import { WarningsCard } from "./WarningsCard";
@@ -63,7 +63,7 @@ function NewestReplay({ run }: { run: Run }) {
             {run.step > newest.step &&
               `; the run has learned ${short(run.step - newest.step, "steps")} since`}
           </Text>
-          <ReplayStage videos={[newest]} pixelated={run.env.startsWith("ALE/")} />
+          <ReplayStage video={newest} pixelated={run.env.startsWith("ALE/")} />
           <Anchor component={Link} to={`/runs/${run.id}/replays`} size="sm">
             See all replays
           </Anchor>

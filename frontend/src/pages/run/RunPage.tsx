@@ -14,7 +14,7 @@ import { CurvesTab, SystemTab } from "./CurvesTab";
 import { isSystemMetric } from "./systemMetrics";
 import { LogTab } from "./LogTab";
 import { OverviewTab } from "./OverviewTab";
-import { ReplaysTab } from "./ReplaysTab";
+import { ReplaysTab } from "./replays/ReplaysTab";
 import classes from "./run.module.css";
 import { RunHeader } from "./RunHeader";
 

@@ -31,3 +31,5 @@ export function placeAt(videos: readonly Replay[], step: number): number {
 export function stepped(place: number, by: number, videos: number): number {
   return Math.min(Math.max(place + by, 0), Math.max(videos - 1, 0));
 }
+
+export const idsOf = (videos: readonly Replay[]): number[] => videos.map(({ id }) => id);

@@ -9,10 +9,12 @@ import { plural, score, short } from "@/ui/format";
 import { Poster } from "@/ui/Poster";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { isActive } from "@/ui/states";
-import { ReplayStage } from "./ReplayStage";
-import { inTrainingOrder, placeAt, type Replay, spread, stepped } from "./replays";
+import runClasses from "../run.module.css";
+import { MOST_PANELS } from "./ensemble";
+import { Microscope } from "./Microscope";
+import { MOMENT, withMoment, without } from "./moment";
+import { idsOf, inTrainingOrder, placeAt, type Replay, spread, stepped } from "./places";
 import classes from "./replays.module.css";
-import runClasses from "./run.module.css";
 
 /** How the agent played over the time of its training. */
 export function ReplaysTab({ run }: { run: Run }) {
@@ -40,18 +42,31 @@ function Replays({ videos, pixelated }: { videos: Replay[]; pixelated: boolean }
   const [places, putPlaces] = useState(() => placesOf(search.get("replays"), videos));
   const last = videos.length - 1;
   const at = places.map((place) => Math.min(place ?? last, last));
+  const shown = at.flatMap((place) => videos[place] ?? []);
 
   function setPlaces(next: (number | null)[]) {
     putPlaces(next);
     setSearch(
       (now) => {
         const params = new URLSearchParams(now);
+        params.delete(MOMENT);
         if (next.length === 1 && next[0] === null) params.delete("replays");
         else params.set("replays", next.map((place) => idAt(place, videos)).join(","));
         return params;
       },
       { replace: true },
     );
+  }
+
+  /** A moment belongs to replays that stay: a newer one does not take the place of one that is looked at. */
+  function hold(seconds: number) {
+    putPlaces(at);
+    setSearch((now) => withMoment(now, idsOf(shown), seconds), { replace: true });
+  }
+
+  function release() {
+    if (!search.has(MOMENT)) return;
+    setSearch((now) => without(now, MOMENT), { replace: true });
   }
 
   const put = (panel: number, place: number) =>
@@ -98,9 +113,12 @@ function Replays({ videos, pixelated }: { videos: Replay[]; pixelated: boolean }
         </Text>
       </Group>
       <div className={`${runClasses.card} ${classes.large}`}>
-        <ReplayStage
-          videos={at.flatMap((place) => videos[place] ?? [])}
+        <Microscope
+          videos={shown}
           pixelated={pixelated}
+          search={search}
+          hold={hold}
+          release={release}
           under={(panel) => (
             <PlaceSlider videos={videos} place={at[panel] ?? last} onChange={(place) => put(panel, place)} />
           )}
@@ -125,7 +143,6 @@ function Replays({ videos, pixelated }: { videos: Replay[]; pixelated: boolean }
 }
 
 const NEWEST = "newest";
-const MOST_PANELS = 4;
 
 const idAt = (place: number | null, videos: readonly Replay[]) =>
   place === null ? NEWEST : String(videos[place]?.id ?? NEWEST);

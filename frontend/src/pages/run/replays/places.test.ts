@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Video } from "@/api/types";
-import { inTrainingOrder, newestFirst, spread, stepped } from "./replays";
+import { inTrainingOrder, newestFirst, spread, stepped } from "./places";
 
 const video = (id: number, step: number) => ({ id, step, file_id: id + 100 }) as Video;
 

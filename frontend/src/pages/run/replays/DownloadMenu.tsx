@@ -1,0 +1,36 @@
+import { Button, Code, Menu, Text } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
+import { fileAddress } from "@/api/client";
+import type { Replay } from "./places";
+
+/** The files of a replay, and how a notebook reads its track. */
+export function DownloadMenu({ video }: { video: Replay }) {
+  const files: [string, number | null][] = [
+    ["Video (.mp4)", video.file_id],
+    ["What the network saw (.mp4)", video.seen_file_id],
+    ["Track (.npz)", video.track_file_id],
+  ];
+  return (
+    <Menu>
+      <Menu.Target>
+        <Button size="xs" variant="default" leftSection={<IconDownload size={14} aria-hidden />}>
+          Download
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {files.map(([name, id]) =>
+          id === null ? null : (
+            <Menu.Item key={name} component="a" href={fileAddress(id)} download>
+              {name}
+            </Menu.Item>
+          ),
+        )}
+        {video.track_file_id !== null && (
+          <Text size="xs" c="dimmed" px="sm" py={4} maw={300} component="div" role="presentation">
+            In a notebook: <Code>numpy.load("track.npz")["value"]</Code>
+          </Text>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,57 @@
+import { Group, SegmentedControl, Slider, Text, Tooltip } from "@mantine/core";
+import type { SeenPlace } from "./Panels";
+import classes from "./replays.module.css";
+
+interface SeenSwitchProps {
+  place: SeenPlace;
+  setPlace: (place: SeenPlace) => void;
+  opacity: number;
+  setOpacity: (opacity: number) => void;
+  /** Why there is nothing to show. */
+  blocked: string | null;
+}
+
+const PLACES: { value: SeenPlace; label: string }[] = [
+  { value: "off", label: "Off" },
+  { value: "beside", label: "Beside" },
+  { value: "over", label: "Over it" },
+];
+
+/** Whether what the network saw stands beside the picture or lies over it. */
+export function SeenSwitch({ place, setPlace, opacity, setOpacity, blocked }: SeenSwitchProps) {
+  return (
+    <Group gap={8}>
+      <Text size="xs" c="dimmed" id="seen">
+        What the network saw
+      </Text>
+      <Tooltip label={blocked} disabled={blocked === null}>
+        <div
+          tabIndex={blocked === null ? undefined : 0}
+          role={blocked === null ? undefined : "note"}
+          aria-label={blocked ?? undefined}
+        >
+          <SegmentedControl
+            size="xs"
+            aria-labelledby="seen"
+            data={PLACES}
+            value={blocked === null ? place : "off"}
+            disabled={blocked !== null}
+            onChange={setPlace}
+          />
+        </div>
+      </Tooltip>
+      {place === "over" && blocked === null && (
+        <Slider
+          className={classes.opacity}
+          size="sm"
+          min={0}
+          max={100}
+          value={Math.round(opacity * 100)}
+          label={(percent) => `${percent} %`}
+          thumbLabel="How much it covers the picture"
+          onChange={(percent) => setOpacity(percent / 100)}
+        />
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,99 @@
+import { Button, Text } from "@mantine/core";
+import type { UseQueryResult } from "@tanstack/react-query";
+import { exact, score } from "@/ui/format";
+import { ApiError } from "@/api/problem";
+import { ActionBars } from "./ActionBars";
+import type { Playhead } from "./clock";
+import type { Replay } from "./places";
+import { ThoughtChart } from "./ThoughtChart";
+import classes from "./thoughts.module.css";
+import { howCounted, surpriseAt, type Thoughts } from "./track";
+import { useDecision, useThoughts } from "./useThoughts";
+
+interface ThoughtPanelProps {
+  query: UseQueryResult<Thoughts>;
+  video: Replay;
+  head: Playhead;
+  onPicture: (picture: number) => void;
+}
+
+/** What the agent thought at the picture that is shown, or a sentence about why that is not told. */
+export function ThoughtPanel({ query, video, head, onPicture }: ThoughtPanelProps) {
+  if (query.data) return <Seen thoughts={query.data} head={head} onPicture={onPicture} />;
+  return (
+    <div className={classes.sentence} role="status">
+      <Text size="sm">{whyNot(query, video)}</Text>
+      {query.isError && !(query.error instanceof ApiError && query.error.status === 404) && (
+        <Button size="xs" variant="default" onClick={() => void query.refetch()}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+export const BEFORE_TRACKS =
+  "This replay was recorded before tracks were kept, so it does not tell what the agent thought.";
+
+/** Why a replay does not tell what the agent thought. */
+export function whyNot(query: UseQueryResult<Thoughts>, video: Replay): string {
+  if (video.track_file_id === null) return BEFORE_TRACKS;
+  return query.isError ? query.error.message : "Loading what the agent thought…";
+}
+
+function Seen({
+  thoughts,
+  head,
+  onPicture,
+}: Pick<ThoughtPanelProps, "head" | "onPicture"> & { thoughts: Thoughts }) {
+  const decision = useDecision(thoughts, head);
+  return (
+    <div className={classes.thoughts}>
+      <Readout thoughts={thoughts} decision={decision} />
+      <ThoughtChart thoughts={thoughts} head={head} onPicture={onPicture} />
+      <ActionBars thoughts={thoughts} decision={decision} />
+      <Text size="xs" c="dimmed">
+        {howCounted(thoughts.head)}
+      </Text>
+    </div>
+  );
+}
+
+function Readout({ thoughts, decision }: { thoughts: Thoughts; decision: number }) {
+  const lives = thoughts.lives[decision] ?? -1;
+  return (
+    <dl className={classes.readout}>
+      <Fact is="Decision">
+        {exact(decision + 1)} of {exact(thoughts.picture.length)}
+      </Fact>
+      <Fact is="Score so far">{score(thoughts.score[decision])}</Fact>
+      {lives >= 0 && <Fact is="Lives">{lives}</Fact>}
+      <Fact is="Value">{score(thoughts.value[decision])}</Fact>
+      <Fact is="Obtained">{score(thoughts.obtained[decision])}</Fact>
+      <Fact is="Surprise">{score(surpriseAt(thoughts, decision))}</Fact>
+      <Fact is="Reward">{score(thoughts.reward[decision])}</Fact>
+    </dl>
+  );
+}
+
+const Fact = ({ is, children }: { is: string; children: React.ReactNode }) => (
+  <div>
+    <dt>{is}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+/** One line of thought, for a replay among several. */
+export function BriefThought({ video, head }: { video: Replay; head: Playhead }) {
+  const { data } = useThoughts(video);
+  return data ? <BriefLine thoughts={data} head={head} /> : null;
+}
+
+function BriefLine({ thoughts, head }: { thoughts: Thoughts; head: Playhead }) {
+  const decision = useDecision(thoughts, head);
+  return (
+    <Text size="xs" c="dimmed">
+      score {score(thoughts.score[decision])}, value {score(thoughts.value[decision])}
+    </Text>
+  );
+}

@@ -1,0 +1,50 @@
+import { ActionIcon, Group, SegmentedControl, Slider, Text, Tooltip } from "@mantine/core";
+import { IconPlayerPauseFilled, IconPlayerPlayFilled } from "@tabler/icons-react";
+import type { Replay } from "./places";
+import classes from "./replays.module.css";
+import { type Playback, SPEEDS, useStageTime } from "./usePlayback";
+
+interface TransportProps {
+  videos: readonly Replay[];
+  playback: Playback;
+  /** The key that plays and pauses, where there is one. */
+  playKey?: string;
+}
+
+/** Play and pause, the place in the longest of the replays, and the speed. */
+export function Transport({ videos, playback, playKey }: TransportProps) {
+  const { ensemble, playing, setPlaying, speed, setSpeed } = playback;
+  const longest = Math.max(0.1, ...videos.map((video) => video.seconds));
+  const time = Math.min(useStageTime(ensemble), longest);
+  const does = playing ? "Pause replay" : "Play replay";
+  return (
+    <Group gap="sm" className={classes.transport}>
+      <Tooltip label={playKey ? `${does} (${playKey})` : does}>
+        <ActionIcon variant="default" aria-label={does} onClick={() => setPlaying(!playing)}>
+          {playing ? <IconPlayerPauseFilled size={14} /> : <IconPlayerPlayFilled size={14} />}
+        </ActionIcon>
+      </Tooltip>
+      <Slider
+        className={classes.place}
+        size="sm"
+        min={0}
+        max={longest}
+        step={0.1}
+        value={time}
+        label={null}
+        thumbLabel="Place in the replay"
+        onChange={(to) => ensemble.seek(to)}
+      />
+      <Text size="xs" c="dimmed" className={classes.time}>
+        {time.toFixed(1)} of {longest.toFixed(1)} s
+      </Text>
+      <SegmentedControl
+        size="xs"
+        aria-label="Speed"
+        data={SPEEDS.map((value) => ({ value, label: `${value}×` }))}
+        value={speed}
+        onChange={setSpeed}
+      />
+    </Group>
+  );
+}

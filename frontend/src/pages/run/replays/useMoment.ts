@@ -1,0 +1,35 @@
+import { useEffect, useRef } from "react";
+import type { Playback } from "./usePlayback";
+
+/** After so long without a move the moment is one to keep: an address is not written sixty times a second. */
+const SETTLED_MS = 300;
+
+interface MomentOptions {
+  /** Keep the moment at which it stands still. */
+  hold: (seconds: number) => void;
+  /** Forget it, since it plays on. */
+  release: () => void;
+}
+
+/** Tell of the moment at which a replay was paused or sought, and when it plays on. */
+export function useMoment({ ensemble, playing }: Playback, { hold, release }: MomentOptions): void {
+  const latest = useRef({ hold, release });
+  useEffect(() => {
+    latest.current = { hold, release };
+  });
+  useEffect(() => {
+    if (playing) {
+      latest.current.release();
+      return;
+    }
+    let waiting = 0;
+    const unwatch = ensemble.clock.watch(() => {
+      clearTimeout(waiting);
+      waiting = window.setTimeout(() => latest.current.hold(ensemble.seconds), SETTLED_MS);
+    });
+    return () => {
+      clearTimeout(waiting);
+      unwatch();
+    };
+  }, [ensemble, playing]);
+}

@@ -1,0 +1,16 @@
+import { useQuery, type UseQueryResult } from "@tanstack/react-query";
+import { useSyncExternalStore } from "react";
+import { trackQuery } from "@/api/queries";
+import { pictureAt, type Playhead } from "./clock";
+import type { Replay } from "./places";
+import { decisionAt, type Thoughts, thoughtsOf } from "./track";
+
+export const useThoughts = (video: Replay): UseQueryResult<Thoughts> =>
+  useQuery({ ...trackQuery(video), select: thoughtsOf });
+
+/** The decision that what is shown came of; it is drawn anew only when another one is. */
+export function useDecision(thoughts: Thoughts, head: Playhead): number {
+  return useSyncExternalStore(head.watch, () =>
+    decisionAt(thoughts.picture, pictureAt(head.seconds, thoughts.head.pictures_per_second)),
+  );
+}
