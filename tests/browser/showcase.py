@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from tests.factories import Api, checkpoint_path, event, metrics, role, started, video
-from workers.trainer.replays.video import VideoWriter, write_png
+from tests.browser.made_replay import report_replay
+from tests.factories import Api, checkpoint_path, event, metrics, role, started
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "paac.py", line 97, in train\n    loss.backward()\n'
 OUT_OF_MEMORY = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
@@ -94,27 +92,12 @@ def _finished(api: Api, folder: Path) -> tuple[int, int]:
     for step in (10_000, 20_000):
         kept = [checkpoint_path(each) for each in (10_000, 20_000) if each <= step]
         saved.append(api.save(run_id, attempt, seq, step, kept=kept, return_mean=step / 100, best=True))
-        for path in _recorded(folder, step):
-            api.upload(run_id, attempt, f"replays/{path.name}", path.read_bytes(), "video")
-        assert api.send(run_id, attempt, video(seq + 1, step, step)).is_success
+        report_replay(api, (run_id, attempt), seq + 1, step, folder)
         seq += 2
     api.send(run_id, attempt, event(seq, "evaluation", 30_000, returns=[195.0, 200.0]))
     api.send(run_id, attempt, event(seq + 1, "finished", 30_000))
     assert api.release(run_id, attempt, "finished").is_success
     return run_id, saved[0]
-
-
-def _recorded(folder: Path, step: int) -> list[Path]:
-    """A replay of a moving block, and its poster."""
-    frames = np.full((30, 48, 64, 3), 20, np.uint8)
-    for number, frame in enumerate(frames):
-        frame[20:28, number : number + 8] = (86, 180, 233)
-    film, poster = folder / f"{step}.mp4", folder / f"{step}.png"
-    with VideoWriter(film, 15, 4) as writer:
-        for frame in frames:
-            writer.add(frame)
-    write_png(poster, frames[-1], 4)
-    return [film, poster]
 
 
 def _failed(api: Api) -> int:

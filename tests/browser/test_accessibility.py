@@ -122,7 +122,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "launching": ("/launch", "Start from"),
     "an overview": ("/runs/{finished}", "Newest replay"),
     "curves": ("/runs/{finished}/curves", "Policy entropy"),
-    "replays": ("/runs/{finished}/replays", "Speed"),
+    "replays": ("/runs/{finished}/replays", "Value estimate"),
     "checkpoints": ("/runs/{finished}/checkpoints", "^Pin$"),
     "the log": ("/runs/{finished}/log", "Training on 2 cores"),
     "a configuration": ("/runs/{finished}/config", "Learning rate"),

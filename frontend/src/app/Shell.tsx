@@ -21,6 +21,13 @@ const TABLE_KEYS = [
   { keys: "Enter", does: "In the runs: open this one" },
 ];
 
+/** What the replays of a run listen to themselves. */
+const REPLAY_KEYS = [
+  { keys: "Space", does: "In a replay: play or pause" },
+  { keys: ", .", does: "In a replay: the frame before, the next one" },
+  { keys: "[ ]", does: "In a replay: the decision before, the next one" },
+];
+
 /** Header, keyboard and live stream around every page; the sign-in page where a token is asked for. */
 export function Shell() {
   const session = useQuery(sessionQuery);
@@ -50,7 +57,7 @@ function Frame({ canSignOut }: { canSignOut: boolean }) {
       </AppShell.Main>
       <ShortcutSheet
         opened={sheet}
-        shortcuts={[...shortcuts, ...TABLE_KEYS]}
+        shortcuts={[...shortcuts, ...TABLE_KEYS, ...REPLAY_KEYS]}
         onClose={() => setSheet(false)}
       />
     </AppShell>

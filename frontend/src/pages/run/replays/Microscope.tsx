@@ -102,10 +102,8 @@ export function Microscope({ videos, pixelated, search, hold, release, under }: 
       />
       <Stack gap="xs" className={classes.controls}>
         <Transport videos={videos} playback={playback} playKey="space" />
-        <Group gap="xs">
+        <Group gap="8px 24px">
           <StepButtons thoughts={query.data} why={whyNot(query, video)} head={head} steps={steps} />
-          <CopyMoment address={address} />
-          <DownloadMenu video={video} />
           <SeenSwitch
             place={seen}
             setPlace={setSeen}
@@ -115,6 +113,10 @@ export function Microscope({ videos, pixelated, search, hold, release, under }: 
               video.seen_file_id !== null ? null : video.track_file_id === null ? NOT_KEPT : NO_PICTURES
             }
           />
+          <Group gap="xs" className={classes.keep}>
+            <CopyMoment address={address} />
+            <DownloadMenu video={video} />
+          </Group>
         </Group>
       </Stack>
       <ThoughtPanel query={query} video={video} head={head} onPicture={steps.toPicture} />

@@ -18,6 +18,8 @@ export class Ensemble {
   /** What each panel shows. */
   readonly heads: readonly Playhead[] = Array.from({ length: MOST_PANELS }, () => new Playhead());
   readonly #players = new Set<HTMLVideoElement>();
+  /** Those that have been put on the clock: what others say before is no time. */
+  readonly #arrived = new WeakSet<HTMLVideoElement>();
   #obey: () => void = () => undefined;
   #playing = false;
   #speed = 1;
@@ -106,8 +108,9 @@ export class Ensemble {
   }
 
   get seconds(): number {
-    const leader = this.#leader();
-    return leader && leader.readyState > 0 ? leader.currentTime : this.#from;
+    return (
+      this.#leader([...this.#players].filter((each) => this.#arrived.has(each)))?.currentTime ?? this.#from
+    );
   }
 
   /** Those that still have pictures to show. */
@@ -130,8 +133,8 @@ export class Ensemble {
   }
 
   #arrive(player: HTMLVideoElement): void {
-    const others = [...this.#players].filter((other) => other !== player && other.readyState > 0);
-    const to = this.#leader(others)?.currentTime ?? this.#from;
+    const to = this.seconds;
+    this.#arrived.add(player);
     if (to !== player.currentTime) player.currentTime = Math.min(to, player.duration || to);
   }
 

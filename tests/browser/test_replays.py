@@ -1,0 +1,150 @@
+"""A replay, what the agent thought in it, and the address of a moment, in a real browser: they never say two things."""
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.made_replay import (
+    ACTIONS,
+    BITS,
+    DECISIONS,
+    FRAMES_PER_ACTION,
+    LIFE_LOST,
+    LOST,
+    PICTURES,
+    WON,
+    report_replay,
+)
+from tests.browser.made_replay import PICTURES_PER_SECOND as RATE
+from tests.factories import Api, checkpoint_path
+from tests.installation import TOKEN, Installation
+from tests.workers.waiting import wait_until
+
+# The number that the picture says which a video shows now; the seen one is turned upside down.
+DRAWN = """(video, [bits, turned]) => {
+    const canvas = document.createElement('canvas'), side = video.videoWidth / bits;
+    [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
+    const pen = canvas.getContext('2d');
+    if (turned) { pen.translate(canvas.width, canvas.height); pen.rotate(Math.PI); }
+    pen.drawImage(video, 0, 0);
+    return [...Array(bits).keys()].reduce((number, bit) =>
+        number + (pen.getImageData((bit + 0.5) * side, side / 2, 1, 1).data[0] > 128 ? 2 ** bit : 0), 0);
+}"""
+
+# Whether videos come to be less than a picture apart, over so many pictures of the page, before they begin again.
+TOGETHER = """async ([rate, looks, held]) => {
+    const videos = [...document.querySelectorAll('video')];
+    if (held) videos[held].currentTime -= 0.25;
+    for (let [near, before, apart] = [0, 0]; near < looks;) {
+        await new Promise(requestAnimationFrame);
+        const times = videos.map(video => video.currentTime), last = Math.max(...times);
+        if (last < before - 1) return false;
+        [before, apart] = [last, (last - Math.min(...times)) * rate];
+        near = apart < 1 && !videos.some(video => video.paused) ? near + 1 : 0;
+    }
+    return true;
+}"""
+LOOKS = 10
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """Yield an installation without workers, with two replays of one run: what a worker reports is sent by the test."""
+    installation = Installation(tmp_path_factory.mktemp("replays"), lease_seconds=3600)
+    try:
+        installation.start()
+        base, bearer = f"http://127.0.0.1:{installation.port}", {"Authorization": f"Bearer {TOKEN}"}
+        with (
+            httpx.Client(base_url=base, trust_env=False) as user,
+            httpx.Client(base_url=base, trust_env=False, headers=bearer) as worker,
+        ):
+            report(Api(user, worker), tmp_path_factory)
+        yield installation
+    finally:
+        installation.close()
+
+
+def report(api: Api, folders: pytest.TempPathFactory) -> None:
+    """Report the run 1 with the replays 1 and 2."""
+    run = api.running()
+    for seq, step in ((2, 100), (4, 200)):
+        api.save(*run, seq, step, kept=[checkpoint_path(each) for each in (100, 200) if each <= step])
+        report_replay(api, run, seq + 1, step, folders.mktemp("recorded"))
+
+
+def moment_of(picture: int) -> str:
+    return f"{(picture + 0.5) / RATE:.3f}"
+
+
+def at_moment(page: Page, picture: int, replays: str = "2") -> Locator:
+    """Open replays at a picture, and return the slider that the chart is."""
+    page.goto(f"/runs/1/replays?replays={replays}&t={moment_of(picture)}")
+    expect_picture(page, picture)
+    return page.get_by_role("slider", name="Moment of the replay")
+
+
+def drawn(video: Locator, *, turned: bool = False) -> int:
+    """Read the number of the picture that a video shows; -1 until it shows one."""
+    return int(video.evaluate(DRAWN, [BITS, turned])) if video.evaluate("video => video.readyState >= 2") else -1
+
+
+def expect_picture(page: Page, picture: int) -> None:
+    """Wait until the video shows a picture, and what was thought is that of the same picture."""
+    video = page.get_by_label(re.compile("^Replay at")).and_(page.locator("video")).first
+    expect(video).to_be_visible()
+    wait_until(lambda: drawn(video) == picture)
+    expect(page.get_by_role("slider", name="Moment of the replay")).to_have_attribute("aria-valuenow", str(picture))
+    expect(page.get_by_text(f"{picture // FRAMES_PER_ACTION + 1} of {DECISIONS}", exact=True)).to_be_visible()
+
+
+def test_a_link_opens_at_its_moment_and_waits_there(page: Page) -> None:
+    at_moment(page, 61)
+    expect(page.get_by_role("button", name="Play replay")).to_be_visible()
+
+
+def test_clicking_the_chart_moves_the_video_and_stepping_moves_the_cursor(page: Page) -> None:
+    chart = at_moment(page, 3)
+    box = chart.bounding_box()
+    assert box is not None
+    chart.click(position={"x": box["width"] * 100.5 / PICTURES, "y": box["height"] / 2})
+    expect_picture(page, 100)
+    page.wait_for_url(re.compile(rf"t={re.escape(moment_of(100).rstrip('0'))}\b"))
+    for key, picture in ((".", 101), (",", 100), ("]", 104), ("[", 100), ("ArrowRight", 104), ("Home", 0)):
+        page.keyboard.press(key)
+        expect_picture(page, picture)
+    page.get_by_role("button", name="Next frame").click()
+    expect_picture(page, 1)
+
+
+def test_buttons_lead_to_what_happened(page: Page) -> None:
+    at_moment(page, 0)
+    for name, decision in (("Next reward", WON), ("Next reward", LOST), ("Next lost life", LIFE_LOST)):
+        page.get_by_role("button", name=name).click()
+        expect_picture(page, decision * FRAMES_PER_ACTION)
+    for name in ("Next reward", "Next lost life"):
+        expect(page.get_by_role("button", name=name)).to_be_disabled()
+
+
+def test_bars_name_the_actions_and_mark_the_one_that_was_taken(page: Page) -> None:
+    at_moment(page, 5 * FRAMES_PER_ACTION)
+    bars = page.get_by_role("region", name="Probability of each action").get_by_role("listitem")
+    for bar, name, share in zip(bars.all(), ACTIONS, (10, 20, 30, 40), strict=True):
+        expect(bar).to_contain_text(name)
+        expect(bar).to_contain_text(f"{share}.0 %")
+    expect(bars.filter(has_text="taken")).to_contain_text(ACTIONS[5 % len(ACTIONS)])
+
+
+def test_replays_side_by_side_and_what_was_seen_stay_in_step(page: Page) -> None:
+    at_moment(page, 6, replays="1,2")
+    page.get_by_text("Beside", exact=True).click()
+    videos = page.locator("video")
+    expect(videos).to_have_count(4)
+    page.get_by_role("button", name="Play replay").click()
+    assert page.evaluate(TOGETHER, [RATE, LOOKS, None])
+    assert page.evaluate(TOGETHER, [RATE, LOOKS, 2]), "one that was held up catches up"
+    page.get_by_role("button", name="Pause replay").click()
+    wait_until(lambda: len({drawn(videos.nth(each), turned=each % 2 == 1) for each in range(4)} - {-1}) == 1)
+    expect_picture(page, drawn(videos.first))
