@@ -17,16 +17,20 @@ export function useMoment({ ensemble, playing }: Playback, { hold, release }: Mo
   useEffect(() => {
     latest.current = { hold, release };
   });
+  const played = useRef(false);
   useEffect(() => {
     if (playing) {
+      played.current = true;
       latest.current.release();
       return;
     }
     let waiting = 0;
-    const unwatch = ensemble.clock.watch(() => {
+    function wait() {
       clearTimeout(waiting);
       waiting = window.setTimeout(() => latest.current.hold(ensemble.seconds), SETTLED_MS);
-    });
+    }
+    if (played.current) wait();
+    const unwatch = ensemble.clock.watch(wait);
     return () => {
       clearTimeout(waiting);
       unwatch();

@@ -1,0 +1,269 @@
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Video } from "@/api/types";
+import { aVideo } from "@/testing/files";
+import { renderPage } from "@/testing/render";
+import { aRun } from "@/testing/runs";
+import { refusal, serve } from "@/testing/server";
+import { aTrack } from "@/testing/tracks";
+import { ReplaysTab } from "./ReplaysTab";
+
+// jsdom plays no videos.
+beforeEach(() => {
+  vi.spyOn(HTMLMediaElement.prototype, "play").mockResolvedValue();
+  vi.spyOn(HTMLMediaElement.prototype, "pause").mockReturnValue();
+});
+
+const SEEING = { track_file_id: 401, seen_file_id: 301 };
+
+function open(track: object | (() => object), { video = SEEING, at = "/" } = {}) {
+  const server = serve({
+    "GET /runs/1/videos": [aVideo(1, 1000, video), aVideo(2, 2000, video)],
+    "GET /videos/1/track": track,
+    "GET /videos/2/track": track,
+  });
+  return { ...server, ...renderPage(<ReplaysTab run={aRun()} />, { at }) };
+}
+
+const chart = () => screen.findByRole("slider", { name: "Moment of the replay" });
+const video = () => document.querySelector("video") as HTMLVideoElement;
+
+/** Show a time as a browser that does not tell each picture does. */
+function show(seconds: number) {
+  video().currentTime = seconds;
+  act(() => void fireEvent.timeUpdate(video()));
+}
+
+const decisionIs = (words: string) => expect(screen.getByText(words)).toBeTruthy();
+
+describe("what the agent thought", () => {
+  it("follows the picture", async () => {
+    open(aTrack());
+    const slider = await chart();
+    decisionIs("1 of 10");
+    show(1.22);
+    decisionIs("7 of 10");
+    expect(slider.getAttribute("aria-valuenow")).toBe("24");
+    expect(slider.getAttribute("aria-valuetext")).toBe("1.2 s, decision 7, value 0, surprise −1");
+    expect(screen.getByText("Lives").nextSibling?.textContent).toBe("3");
+    expect(screen.getByText("Reward", { selector: "dt" }).nextSibling?.textContent).toBe("−1");
+  });
+
+  it("names the actions and marks the one that was taken", async () => {
+    open(aTrack());
+    await chart();
+    const bars = screen.getByRole("region", { name: "Probability of each action" });
+    const rows = () =>
+      within(bars)
+        .getAllByRole("listitem")
+        .map((row) => row.textContent);
+    expect(rows()).toEqual(["▸NOOP, taken25.0 %", "FIRE75.0 %"]);
+    show(0.22);
+    expect(rows()).toEqual(["NOOP25.0 %", "▸FIRE, taken75.0 %"]);
+  });
+
+  it("draws action values on one scale over the whole replay", async () => {
+    const numbers = aTrack().numbers.map((_, decision) => [-1, decision === 9 ? 3 : 1]);
+    open(aTrack({ head: { learnt: "values" }, numbers }));
+    await chart();
+    const bars = screen.getByRole("region", { name: "Q-value of each action" });
+    expect(bars.textContent).toContain("on a scale from −1 to 3");
+    const [first, second] = [...bars.querySelectorAll<HTMLElement>("li span > span[style]")];
+    expect([first?.style.left, first?.style.width]).toEqual(["0%", "25%"]);
+    expect([second?.style.left, second?.style.width]).toEqual(["25%", "25%"]);
+  });
+
+  it("draws continuous actions as mean and spread, with what was taken", async () => {
+    const decisions = aTrack().picture;
+    open(
+      aTrack({
+        head: { learnt: "gaussian", action_names: ["hip", "knee"] },
+        numbers: decisions.map(() => [0.5, -0.5, 0.25]),
+        action: decisions.map(() => [0.75, -1]),
+      }),
+    );
+    await chart();
+    const bars = screen.getByRole("region", { name: "Each action's mean ± σ" });
+    const rows = within(bars).getAllByRole("listitem");
+    expect(rows.map((row) => row.textContent)).toEqual([
+      "hip0.5 ± 0.5, took 0.75",
+      "knee−0.5 ± 0.5, took −1",
+    ]);
+  });
+
+  it("leaves out lives where the game has none", async () => {
+    open(aTrack({ lives: aTrack().lives.map(() => -1), life_lost: aTrack().life_lost.map(() => false) }));
+    await chart();
+    expect(screen.queryByText("Lives")).toBeNull();
+    expect(screen.getByRole("button", { name: "Next lost life" }).getAttribute("aria-disabled")).toBe("true");
+  });
+});
+
+describe("going through a replay", () => {
+  it("goes by frames and decisions with keys, and stops there", async () => {
+    open(aTrack());
+    await chart();
+    await userEvent.keyboard(".");
+    expect(video().currentTime).toBeCloseTo(1.5 / 20);
+    expect(await screen.findByRole("button", { name: "Play replay" })).toBeTruthy();
+    await userEvent.keyboard("]]");
+    expect(video().currentTime).toBeCloseTo(8.5 / 20);
+    await userEvent.keyboard("{[},");
+    expect(video().currentTime).toBeCloseTo(3.5 / 20);
+    await userEvent.keyboard(" ");
+    expect(await screen.findByRole("button", { name: "Pause replay" })).toBeTruthy();
+  });
+
+  it("leaves keys to what is written in, and a space to the button that has the focus", async () => {
+    open(aTrack());
+    await chart();
+    const button = screen.getByRole("button", { name: "Next decision" });
+    button.focus();
+    await userEvent.keyboard(" ");
+    expect(video().currentTime).toBeCloseTo(4.5 / 20);
+    expect(screen.getByRole("button", { name: "Play replay" })).toBeTruthy();
+  });
+
+  it("leads to rewards, lost lives and the greatest surprise, and says why a button leads nowhere", async () => {
+    open(aTrack());
+    await chart();
+    const press = (name: string) => userEvent.click(screen.getByRole("button", { name }));
+    await press("Next reward");
+    expect(video().currentTime).toBeCloseTo(8.5 / 20);
+    show(video().currentTime);
+    await press("Next lost life");
+    expect(video().currentTime).toBeCloseTo(32.5 / 20);
+    show(video().currentTime);
+    await press("Next reward");
+    expect(video().currentTime).toBeCloseTo(32.5 / 20);
+    await userEvent.hover(screen.getByRole("button", { name: "Next reward" }));
+    expect(await screen.findByText("There is no reward after this decision")).toBeTruthy();
+    await press("Greatest surprise");
+    expect(video().currentTime).toBeCloseTo(8.5 / 20);
+  });
+
+  it("goes where the chart is clicked, from the keyboard too", async () => {
+    open(aTrack());
+    const slider = await chart();
+    vi.spyOn(slider, "getBoundingClientRect").mockReturnValue(new DOMRect(100, 0, 400, 100));
+    slider.setPointerCapture = vi.fn();
+    fireEvent.pointerDown(slider, { button: 0, clientX: 305 });
+    expect(video().currentTime).toBeCloseTo(20.5 / 20);
+    show(video().currentTime);
+    slider.focus();
+    await userEvent.keyboard("{ArrowRight}");
+    expect(video().currentTime).toBeCloseTo(24.5 / 20);
+    await userEvent.keyboard("{End}");
+    expect(video().currentTime).toBeCloseTo(36.5 / 20);
+  });
+});
+
+describe("a moment", () => {
+  it("opens from the address, paused", async () => {
+    const { router } = open(aTrack(), { at: "/?t=1.225&replays=1" });
+    const slider = await chart();
+    act(() => void fireEvent.loadedData(video()));
+    expect(video().currentTime).toBe(1.225);
+    act(() => void fireEvent.seeked(video()));
+    expect(slider.getAttribute("aria-valuenow")).toBe("24");
+    expect(screen.getByRole("button", { name: "Play replay" })).toBeTruthy();
+    expect(HTMLMediaElement.prototype.play).not.toHaveBeenCalled();
+    expect(router.state.location.search).toBe("?t=1.225&replays=1");
+  });
+
+  it("stands in the address while a replay is paused, with the replay that it is of", async () => {
+    const { router } = open(aTrack());
+    await chart();
+    await userEvent.keyboard("]");
+    const search = () => new URLSearchParams(router.state.location.search);
+    await waitFor(() => expect(search().get("t")).toBe("0.225"));
+    expect(search().get("replays")).toBe("2");
+    await userEvent.keyboard(" ");
+    await waitFor(() => expect(search().get("t")).toBeNull());
+  });
+
+  it("is copied as a link", async () => {
+    const user = userEvent.setup();
+    open(aTrack(), { at: "/?t=1.225&replays=1" });
+    await chart();
+    await user.click(screen.getByRole("button", { name: "Copy link to this moment" }));
+    expect(await navigator.clipboard.readText()).toBe(`${window.location.origin}/?t=1.225&replays=1`);
+  });
+});
+
+describe("what the network saw", () => {
+  it("stands beside the picture or over it, on the same clock", async () => {
+    open(aTrack());
+    await chart();
+    const seen = () => screen.queryByLabelText(/^What the network saw at/);
+    expect(seen()).toBeNull();
+    await userEvent.click(screen.getByLabelText("Beside"));
+    expect(seen()?.getAttribute("src")).toBe("/api/v1/files/301");
+    await userEvent.click(screen.getByLabelText("Over it"));
+    await userEvent.keyboard("]");
+    expect((seen() as HTMLVideoElement).currentTime).toBeCloseTo(video().currentTime);
+    expect(screen.getByRole("slider", { name: "How much it covers the picture" })).toBeTruthy();
+  });
+
+  it("cannot be chosen where the network saw numbers, which is said", async () => {
+    open(aTrack(), { video: { track_file_id: 401 } });
+    await chart();
+    expect(screen.getByLabelText<HTMLInputElement>("Beside").disabled).toBe(true);
+    expect(screen.getByLabelText(/its network sees no pictures/)).toBeTruthy();
+  });
+});
+
+describe("side by side", () => {
+  it("shows the thoughts of the replay whose caption is chosen", async () => {
+    const { of } = open(aTrack(), { at: "/?replays=1,2" });
+    await chart();
+    expect(of("GET /videos/1/track")).toHaveLength(1);
+    const captions = screen.getAllByTitle("Show what the agent thought in this replay");
+    expect(captions.map((caption) => caption.getAttribute("aria-pressed"))).toEqual(["true", "false"]);
+    await userEvent.click(captions[1] as HTMLElement);
+    expect(captions.map((caption) => caption.getAttribute("aria-pressed"))).toEqual(["false", "true"]);
+    expect(screen.getAllByText("score 0, value 0")).toHaveLength(2);
+  });
+});
+
+describe("a replay that tells no thoughts", () => {
+  it("says that it was recorded before tracks were kept, asks for none, and plays", async () => {
+    const { asked } = open(aTrack(), { video: {} });
+    expect(await screen.findByText(/recorded before tracks were kept/)).toBeTruthy();
+    expect(asked.some(({ path }) => path.endsWith("/track"))).toBe(false);
+    expect(HTMLMediaElement.prototype.play).toHaveBeenCalled();
+  });
+
+  it("says in the server's words that its track cannot be read", async () => {
+    open(() => refusal(404, "The track of this replay cannot be read: it is cut short."));
+    expect(await screen.findByText("The track of this replay cannot be read: it is cut short.")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
+    expect(video().getAttribute("src")).toBe("/api/v1/files/102");
+  });
+
+  it("is asked again on request when the server stumbled", async () => {
+    let stumbled = false;
+    open(() => {
+      if (stumbled) return aTrack();
+      stumbled = true;
+      return refusal(500, "The disk is away.");
+    });
+    expect(await screen.findByText("The disk is away.")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+    expect(await chart()).toBeTruthy();
+  });
+});
+
+it("offers the files of a replay and says how a notebook reads its track", async () => {
+  open(aTrack());
+  await chart();
+  await userEvent.click(screen.getByRole("button", { name: "Download" }));
+  const items = await screen.findAllByRole("menuitem");
+  expect(items.map((item) => [item.textContent, item.getAttribute("href")])).toEqual([
+    ["Video (.mp4)", "/api/v1/files/102"],
+    ["What the network saw (.mp4)", "/api/v1/files/301"],
+    ["Track (.npz)", "/api/v1/files/401"],
+  ]);
+  expect(screen.getByText('numpy.load("track.npz")["value"]')).toBeTruthy();
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it, vi } from "vitest";
+import { correction, middleOf, pictureAt, Playhead } from "./clock";
+
+describe("a picture and its time", () => {
+  it.each([15, 20, 30, 60])("name each other at %i pictures a second", (rate) => {
+    for (let picture = 0; picture < 20 * rate; picture += 1) {
+      expect(pictureAt(middleOf(picture, rate), rate)).toBe(picture);
+      // Browsers tell the beginning of a picture in whole microseconds.
+      expect(pictureAt(Math.floor((picture / rate) * 1e6) / 1e6, rate)).toBe(picture);
+    }
+  });
+});
+
+describe("a player that is out of step", () => {
+  const picture = 1 / 60;
+
+  it("is left alone while it is off by less than half a picture", () => {
+    expect(correction(picture * 0.4, picture, false)).toBe(1);
+    expect(correction(-picture * 0.4, picture, false)).toBe(1);
+  });
+
+  it("runs faster when it is late and slower when it is early, until it is nearly right", () => {
+    expect(correction(picture * 0.6, picture, false)).toBeGreaterThan(1);
+    expect(correction(-picture * 0.6, picture, false)).toBeLessThan(1);
+    expect(correction(picture * 0.3, picture, true)).toBeGreaterThan(1);
+    expect(correction(picture * 0.1, picture, true)).toBe(1);
+  });
+
+  it("jumps when it is far off", () => {
+    expect(correction(0.6, picture, false)).toBe("seek");
+    expect(correction(-0.6, picture, true)).toBe("seek");
+  });
+
+  it.each([0.3, 0.1, 0.012, -0.012, -0.3])("that is %f s off comes within a picture and stays", (start) => {
+    let [late, correcting] = [start, false];
+    for (let look = 0; look < 200; look += 1) {
+      const rate = correction(late, picture, correcting) as number;
+      correcting = rate !== 1;
+      late -= (rate - 1) * 0.033;
+      if (look > 60) expect(Math.abs(late)).toBeLessThan(picture);
+    }
+    expect(correcting).toBe(false);
+  });
+});
+
+it("tells watchers of a move, and of none when nothing moved", () => {
+  const head = new Playhead();
+  const told = vi.fn();
+  const unwatch = head.watch(told);
+  head.move(1);
+  head.move(1);
+  expect(told).toHaveBeenCalledTimes(1);
+  unwatch();
+  head.move(2);
+  expect(told).toHaveBeenCalledTimes(1);
+});
