@@ -34,11 +34,13 @@ const NOT_KEPT = "This replay was recorded before what the network saw was kept"
 
 /** Replays on one clock with what the agent thought in the chosen one, picture by picture. */
 export function Microscope({ videos, pixelated, search, hold, release, under }: MicroscopeProps) {
-  const [chosen, setChosen] = useState(0);
+  const [chosen, setChosen] = useState<number | null>(null);
   const [seen, setSeen] = useState<SeenPlace>("off");
   const [opacity, setOpacity] = useState(0.6);
   const shape = useShape(pixelated);
-  const panel = Math.min(chosen, videos.length - 1);
+  const last = videos.length - 1;
+  // Until one is chosen: the last, which is the one that has learned most.
+  const panel = Math.min(chosen ?? last, last);
   const video = videos[panel] as Replay;
   const query = useThoughts(video);
   const [from] = useState(() => momentOf(search));

@@ -64,10 +64,7 @@ function Replays({ videos, pixelated }: { videos: Replay[]; pixelated: boolean }
     setSearch((now) => withMoment(now, idsOf(shown), seconds), { replace: true });
   }
 
-  function release() {
-    if (!search.has(MOMENT)) return;
-    setSearch((now) => without(now, MOMENT), { replace: true });
-  }
+  const release = () => setSearch((now) => without(now, MOMENT), { replace: true });
 
   const put = (panel: number, place: number) =>
     setPlaces(places.map((old, i) => (i === panel ? (place === last ? null : place) : old)));

@@ -15,7 +15,7 @@ beforeEach(() => {
   vi.spyOn(HTMLMediaElement.prototype, "pause").mockReturnValue();
 });
 
-const SEEING = { track_file_id: 401, seen_file_id: 301 };
+const SEEING: Partial<Video> = { track_file_id: 401, seen_file_id: 301 };
 
 function open(track: object | (() => object), { video = SEEING, at = "/" } = {}) {
   const server = serve({
@@ -218,11 +218,11 @@ describe("side by side", () => {
   it("shows the thoughts of the replay whose caption is chosen", async () => {
     const { of } = open(aTrack(), { at: "/?replays=1,2" });
     await chart();
-    expect(of("GET /videos/1/track")).toHaveLength(1);
+    expect(of("GET /videos/2/track")).toHaveLength(1);
     const captions = screen.getAllByTitle("Show what the agent thought in this replay");
-    expect(captions.map((caption) => caption.getAttribute("aria-pressed"))).toEqual(["true", "false"]);
-    await userEvent.click(captions[1] as HTMLElement);
     expect(captions.map((caption) => caption.getAttribute("aria-pressed"))).toEqual(["false", "true"]);
+    await userEvent.click(captions[0] as HTMLElement);
+    expect(captions.map((caption) => caption.getAttribute("aria-pressed"))).toEqual(["true", "false"]);
     expect(screen.getAllByText("score 0, value 0")).toHaveLength(2);
   });
 });

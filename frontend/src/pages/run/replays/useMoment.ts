@@ -17,11 +17,12 @@ export function useMoment({ ensemble, playing }: Playback, { hold, release }: Mo
   useEffect(() => {
     latest.current = { hold, release };
   });
-  const played = useRef(false);
+  const stood = useRef(!playing);
   useEffect(() => {
+    const before = stood.current;
+    stood.current = !playing;
     if (playing) {
-      played.current = true;
-      latest.current.release();
+      if (before) latest.current.release();
       return;
     }
     let waiting = 0;
@@ -29,7 +30,7 @@ export function useMoment({ ensemble, playing }: Playback, { hold, release }: Mo
       clearTimeout(waiting);
       waiting = window.setTimeout(() => latest.current.hold(ensemble.seconds), SETTLED_MS);
     }
-    if (played.current) wait();
+    if (!before) wait();
     const unwatch = ensemble.clock.watch(wait);
     return () => {
       clearTimeout(waiting);
