@@ -73,7 +73,7 @@ export function Microscope({ videos, pixelated, search, hold, release, under }: 
     <div
       className={classes.microscope}
       data-panels={videos.length}
-      style={{ "--stage-shape": shape.shape + (besides ? 1 : 0) } as CSSProperties}
+      style={{ "--panels": videos.length, "--stage-shape": shape.shape + (besides ? 1 : 0) } as CSSProperties}
     >
       <Panels
         videos={videos}

@@ -85,15 +85,20 @@ const Fact = ({ is, children }: { is: string; children: React.ReactNode }) => (
 
 /** One line of thought, for a replay among several. */
 export function BriefThought({ video, head }: { video: Replay; head: Playhead }) {
-  const { data } = useThoughts(video);
-  return data ? <BriefLine thoughts={data} head={head} /> : null;
-}
-
-function BriefLine({ thoughts, head }: { thoughts: Thoughts; head: Playhead }) {
-  const decision = useDecision(thoughts, head);
+  const query = useThoughts(video);
   return (
     <Text size="xs" c="dimmed">
-      score {score(thoughts.score[decision])}, value {score(thoughts.value[decision])}
+      {query.data ? <BriefWords thoughts={query.data} head={head} /> : briefly(query, video)}
     </Text>
   );
+}
+
+function BriefWords({ thoughts, head }: { thoughts: Thoughts; head: Playhead }) {
+  const decision = useDecision(thoughts, head);
+  return `score ${score(thoughts.score[decision])}, value ${score(thoughts.value[decision])}`;
+}
+
+function briefly(query: UseQueryResult<Thoughts>, video: Replay): string {
+  if (video.track_file_id === null) return "recorded before tracks were kept";
+  return query.isError ? "its track could not be read" : "loading its track…";
 }
