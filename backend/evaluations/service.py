@@ -1,8 +1,9 @@
 """Evaluations as users and schedules ask for them, and their results as workers bring them."""
 
 import json
+import math
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.keeping import resumable
@@ -17,6 +18,7 @@ from workers.contract.config.evaluation import acting_unfit_because, protocol_of
 from workers.contract.errands import EvaluationParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.acting import Acting
+from workers.contract.protocols.document import EvaluationDocument
 
 # A schedule that is ahead of the workers by so many asks for no more, since each keeps a checkpoint.
 MOST_SCHEDULED = 10
@@ -60,6 +62,21 @@ def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False)
     return evaluation, errand
 
 
+def done(session: Session, run: Run) -> list[tuple[Evaluation, EvaluationDocument]]:
+    """A run's evaluations that have found something, by checkpoint, with what they found."""
+    query = _found(run).order_by(Evaluation.step, Evaluation.id)
+    return [(row, EvaluationDocument.model_validate(row.document)) for row in session.scalars(query)]
+
+
+def best(session: Session, run: Run) -> int | None:
+    """The number of the best evaluation by the run's own protocol, as the best checkpoint is chosen."""
+    rows = _found(run).where(Evaluation.protocol == protocol_of(run.config)).order_by(Evaluation.id)
+    columns = (Evaluation.id, Evaluation.checkpoint_id, Evaluation.step, Evaluation.mean)
+    newest = {row.checkpoint_id: row for row in session.execute(rows.with_only_columns(*columns))}
+    scored = [row for row in newest.values() if not math.isnan(row.mean)]
+    return max(scored, key=lambda row: (row.mean, row.step)).id if scored else None
+
+
 def keep_result(session: Session, errand: Errand, event: ev.Evaluation) -> None:
     """Store what an evaluation found."""
     evaluation = _of(session, errand)
@@ -77,6 +94,12 @@ def discard_result(session: Session, errand: Errand) -> None:
 def has_result(session: Session, errand: Errand) -> bool:
     """Whether the evaluation has found something."""
     return _of(session, errand).document is not None
+
+
+def _found(run: Run) -> Select[Evaluation]:
+    """Those of a run that are done; until then what an attempt has found may be discarded yet."""
+    found = select(Evaluation).join(Errand, Errand.id == Evaluation.errand_id)
+    return found.where(Evaluation.run_id == run.id, Evaluation.mean.is_not(None), Errand.state == "done")
 
 
 def _of(session: Session, errand: Errand) -> Evaluation:

@@ -29,6 +29,8 @@ HOVER_TITLES: dict[Axis, str] = {
     "time": "%{x:,.1~f} s in training",
 }
 DIGITS = 6
+# Scores beyond this are told in words: sums and differences of them may be no numbers.
+DRAWABLE = 1e15
 
 
 @dataclass(frozen=True)
