@@ -11,6 +11,8 @@ import { Score, Short, TimeAgo } from "@/ui/Quantity";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { isActive } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
+import { EvaluateModal } from "./evaluations/EvaluateModal";
+import { bestWords } from "./evaluations/request";
 import { ForkModal } from "./ForkModal";
 import classes from "./run.module.css";
 
@@ -19,6 +21,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
   const query = useQuery(checkpointsQuery(run.id));
   const pin = usePinCheckpoint(run.id);
   const [forked, setForked] = useState<Checkpoint | null>(null);
+  const [evaluated, setEvaluated] = useState<Checkpoint | null>(null);
   if (query.isError && !query.data) {
     return <QueryProblem error={query.error} retry={() => void query.refetch()} />;
   }
@@ -37,7 +40,8 @@ export function CheckpointsTab({ run }: { run: Run }) {
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
         A fork goes on learning from a checkpoint, with other hyper-parameters if you like. The first, the
-        best and the last are kept, and others spread evenly between them. Pin one to keep it for good.
+        best and the last are kept, and others spread evenly between them. Pin one to keep it for good;
+        evaluate one to learn what it is worth apart from training.
       </Text>
       <WideTable label="Table of checkpoints" className={classes.card}>
         <Table verticalSpacing={6} className={classes.oneLine}>
@@ -64,6 +68,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
                 key={checkpoint.id}
                 checkpoint={checkpoint}
                 onFork={() => setForked(checkpoint)}
+                onEvaluate={() => setEvaluated(checkpoint)}
                 onPin={() => pin.mutate({ checkpoint: checkpoint.id, pinned: !checkpoint.pinned })}
               />
             ))}
@@ -71,13 +76,19 @@ export function CheckpointsTab({ run }: { run: Run }) {
         </Table>
       </WideTable>
       {forked && <ForkModal run={run} checkpoint={forked} onClose={() => setForked(null)} />}
+      {evaluated && <EvaluateModal run={run} checkpoint={evaluated} onClose={() => setEvaluated(null)} />}
     </Stack>
   );
 }
 
-type RowProps = { checkpoint: Checkpoint; onFork: () => void; onPin: () => void };
+interface RowProps {
+  checkpoint: Checkpoint;
+  onFork: () => void;
+  onEvaluate: () => void;
+  onPin: () => void;
+}
 
-function CheckpointRow({ checkpoint, onFork, onPin }: RowProps) {
+function CheckpointRow({ checkpoint, onFork, onEvaluate, onPin }: RowProps) {
   return (
     <Table.Tr>
       <Table.Td>
@@ -85,7 +96,7 @@ function CheckpointRow({ checkpoint, onFork, onPin }: RowProps) {
           <Short value={checkpoint.step} unit="steps" />
           {checkpoint.best && (
             <Badge size="sm" tt="none" style={{ flex: "none" }}>
-              best
+              {bestWords(checkpoint)}
             </Badge>
           )}
           {checkpoint.attempt === 0 && (
@@ -118,6 +129,14 @@ function CheckpointRow({ checkpoint, onFork, onPin }: RowProps) {
               onClick={onPin}
             >
               {checkpoint.pinned ? "Pinned" : "Pin"}
+            </Button>
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={`Evaluate the checkpoint at step ${checkpoint.step}`}
+              onClick={onEvaluate}
+            >
+              Evaluate
             </Button>
             <Button size="compact-sm" variant="default" onClick={onFork}>
               Fork

@@ -11,6 +11,7 @@ import { QueryProblem } from "@/ui/QueryProblem";
 import { CheckpointsTab } from "./CheckpointsTab";
 import { ConfigTab } from "./ConfigTab";
 import { CurvesTab, SystemTab } from "./CurvesTab";
+import { EvaluationsTab } from "./evaluations/EvaluationsTab";
 import { isSystemMetric } from "./systemMetrics";
 import { LogTab } from "./LogTab";
 import { OverviewTab } from "./OverviewTab";
@@ -23,6 +24,7 @@ const TABS: { value: string; label: string; Content: ComponentType<{ run: Run }>
   { value: "curves", label: "Curves", Content: CurvesTab },
   { value: "replays", label: "Replays", Content: ReplaysTab },
   { value: "checkpoints", label: "Checkpoints", Content: CheckpointsTab },
+  { value: "evaluations", label: "Evaluations", Content: EvaluationsTab },
   { value: "log", label: "Log", Content: LogTab },
   { value: "config", label: "Config", Content: ConfigTab },
   { value: "system", label: "System", Content: SystemTab },
