@@ -13,6 +13,8 @@ from workers.contract.protocols.document import EvaluationDocument
 FEWEST_BARS, MOST_BARS = 10, 40
 # What a bar takes of its place.
 FILLED = 0.92
+# For the words about the mean.
+ROOM_ABOVE = 24
 
 
 def scores_figure(found: EvaluationDocument | None, color: str) -> Figure:
@@ -26,7 +28,7 @@ def scores_figure(found: EvaluationDocument | None, color: str) -> Figure:
     layout.xaxis.range = [edges[0], edges[-1]]
     if abs(found.mean) < DRAWABLE:
         layout.shapes = _mean(found, color)
-        layout.annotations = [_mean_in_words(found)]
+        layout.annotations, layout.margin.t = [_mean_in_words(found)], ROOM_ABOVE
     return Figure(data=[plain(_bars(scores, edges, whole, color))], layout=layout.to_plotly_json())
 
 
@@ -37,7 +39,8 @@ def _bars(scores: Floats, edges: Floats, whole: bool, color: str) -> go.Bar:
         x=(edges[:-1] + edges[1:]) / 2,
         y=counts,
         width=(np.diff(edges) * FILLED).tolist(),
-        marker={"color": color},
+        # So that the mean is seen upon its bar.
+        marker={"color": color, "opacity": 0.6},
         hovertext=[_in_words(count, low, high, whole) for count, low, high in places],
         hovertemplate="%{hovertext}<extra></extra>",
         uid="scores",

@@ -44,7 +44,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
         evaluate one to learn what it is worth apart from training.
       </Text>
       <WideTable label="Table of checkpoints" className={classes.card}>
-        <Table verticalSpacing={6} className={classes.oneLine}>
+        <Table verticalSpacing={6} className={`${classes.oneLine} ${classes.tight}`}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Saved at</Table.Th>
@@ -92,7 +92,7 @@ function CheckpointRow({ checkpoint, onFork, onEvaluate, onPin }: RowProps) {
   return (
     <Table.Tr>
       <Table.Td>
-        <Group gap={8} wrap="nowrap">
+        <Group gap="2px 8px">
           <Short value={checkpoint.step} unit="steps" />
           {checkpoint.best && (
             <Badge size="sm" tt="none" style={{ flex: "none" }}>
@@ -117,7 +117,7 @@ function CheckpointRow({ checkpoint, onFork, onEvaluate, onPin }: RowProps) {
       </Table.Td>
       <Table.Td>
         {checkpoint.available && checkpoint.file_id !== null ? (
-          <Group gap="sm" justify="flex-end" wrap="nowrap">
+          <Group gap={8} justify="flex-end" wrap="nowrap">
             <Anchor href={fileAddress(checkpoint.file_id)} size="sm" download visibleFrom="sm">
               Download
             </Anchor>

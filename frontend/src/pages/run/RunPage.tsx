@@ -1,6 +1,6 @@
 import { Anchor, Stack, Tabs, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { ComponentType } from "react";
+import { type ComponentType, useEffect, useRef } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import { ApiError } from "@/api/problem";
 import { metricNamesQuery, runQuery } from "@/api/queries";
@@ -67,11 +67,17 @@ function LoadedRun({ run, tab }: { run: Run; tab: string | undefined }) {
       { pathname: `/runs/${run.id}/${value ?? ""}`, search: window.location.search },
       { replace: true },
     );
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // On a phone not all of them fit.
+    const opened = list.current?.querySelector("[aria-selected=true]");
+    opened?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [current]);
   return (
     <Stack gap="md" className={classes.sheet}>
       <RunHeader run={run} failureBelow={run.failure !== null && current === "overview"} />
       <Tabs value={current} onChange={open} keepMounted={false}>
-        <Tabs.List style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>
+        <Tabs.List ref={list} style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>
           {tabs.map(({ value, label }) => (
             <Tabs.Tab key={value} value={value}>
               {label}

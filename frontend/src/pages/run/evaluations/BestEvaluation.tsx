@@ -3,8 +3,8 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { evaluationsQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
-import { plural, score } from "@/ui/format";
-import { meanWords } from "./words";
+import { score } from "@/ui/format";
+import { meanWords, playedWords } from "./words";
 
 /** The best score that the run's own protocol has found, among the numbers of the run; nothing before the first. */
 export function BestEvaluation({ run }: { run: Run }) {
@@ -23,8 +23,8 @@ export function BestEvaluation({ run }: { run: Run }) {
         >
           {score(best.mean)}
         </Anchor>
-        <Text size="xs" c="dimmed">
-          {best.protocol}, {plural(best.episodes_total, "episode")}
+        <Text size="xs" c="dimmed" style={{ whiteSpace: "normal" }}>
+          {playedWords(best)}
         </Text>
       </dd>
     </div>

@@ -14,7 +14,7 @@ export function EpisodeTable({ episodes }: Pick<EvaluationWithEpisodes, "episode
         Episodes
       </Title>
       <WideTable label="Table of episodes" className={classes.episodes}>
-        <Table verticalSpacing={4} className={runClasses.oneLine} stickyHeader>
+        <Table verticalSpacing={4} horizontalSpacing={6} className={runClasses.oneLine} stickyHeader>
           <Table.Thead>
             <Table.Tr>
               <Table.Th ta="right">Episode</Table.Th>

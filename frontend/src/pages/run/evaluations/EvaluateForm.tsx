@@ -5,6 +5,7 @@ import { useAskEvaluation } from "@/api/mutations";
 import type { Acting, Checkpoint, EvaluationChoices, Run } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
 import { notifyDone } from "@/ui/notify";
+import { Words } from "@/ui/Words";
 import classes from "./evaluations.module.css";
 import { NoPlayer } from "./NoPlayer";
 import {
@@ -53,7 +54,7 @@ export function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: Eva
     if (Object.keys(found).length > 0) return;
     try {
       const asked = await ask.mutateAsync(requestOf(draft));
-      notifyDone(`Asked for ${evaluationName(asked)}.`);
+      notifyDone(`Asked for an evaluation by ${evaluationName(asked)}.`);
       onClose();
       await navigate(`/runs/${run.id}/evaluations`);
     } catch (error) {
@@ -119,6 +120,11 @@ export function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: Eva
   );
 }
 
+/** What may be chosen stands before what may not. */
+function fitFirst<T extends { unfit_because: string | null }>(offered: readonly T[]): T[] {
+  return offered.toSorted((a, b) => Number(a.unfit_because !== null) - Number(b.unfit_because !== null));
+}
+
 interface ProtocolChoiceProps {
   choices: EvaluationChoices;
   value: string;
@@ -131,7 +137,7 @@ function ProtocolChoice({ choices, value, error, onChange }: ProtocolChoiceProps
   return (
     <Radio.Group label="Protocol" value={value} onChange={onChange} error={error}>
       <Stack gap={8} mt={8}>
-        {choices.protocols.map(({ name, title, sentence: does, unfit_because }) => (
+        {fitFirst(choices.protocols).map(({ name, title, sentence: does, unfit_because }) => (
           <Radio
             key={name}
             value={name}
@@ -141,7 +147,7 @@ function ProtocolChoice({ choices, value, error, onChange }: ProtocolChoiceProps
                 {title} <span className={classes.name}>{name}</span>
               </>
             }
-            description={unfit_because === null ? does : sentence(unfit_because)}
+            description={<Words>{unfit_because === null ? does : `${unfit_because}.`}</Words>}
             classNames={{ description: classes.description }}
           />
         ))}
@@ -165,13 +171,15 @@ function ActingChoice({ choices, draft, problems, onChange }: ActingChoiceProps)
   return (
     <Radio.Group label="How the agent acts" value={draft.acting} onChange={choose} error={problems.acting}>
       <Stack gap={8} mt={8}>
-        {choices.acting.map(({ acting, unfit_because }) => (
+        {fitFirst(choices.acting).map(({ acting, unfit_because }) => (
           <Radio
             key={acting.name}
             value={acting.name}
             disabled={unfit_because !== null}
             label={`${ACTING_NAMES[acting.name]}${acting.name === usual ? ", as in the method's paper" : ""}`}
-            description={sentence(unfit_because ?? actingWords(acting))}
+            description={
+              <Words>{unfit_because === null ? sentence(actingWords(acting)) : `${unfit_because}.`}</Words>
+            }
             classNames={{ description: classes.description }}
           />
         ))}

@@ -108,16 +108,16 @@ describe("the form of an evaluation", () => {
     const { form } = await open({ choices: { ...CHOICES, acting, usual_acting } });
     const unfit = form.getByRole<HTMLInputElement>("radio", { name: /^Episodes episodes/ });
     expect(unfit.disabled).toBe(true);
-    expect(form.getByText("Episodes is not for ALE/Pong-v5: use no-op-5min or no-op-30min.")).toBeTruthy();
+    expect(form.getByText("episodes is not for ALE/Pong-v5: use no-op-5min or no-op-30min.")).toBeTruthy();
     expect(form.getByRole<HTMLInputElement>("radio", { name: "Sampled" }).disabled).toBe(true);
-    expect(form.getByText("Sampled needs a policy.")).toBeTruthy();
+    expect(form.getByText("sampled needs a policy.")).toBeTruthy();
     const usual = form.getByRole<HTMLInputElement>("radio", { name: "ε-greedy, as in the method's paper" });
     expect(usual.checked).toBe(true);
   });
 
   it.each([
-    ["Episodes", "0", "A whole number from 1 to 1\u202f000."],
-    ["Episodes", "many", "A whole number from 1 to 1\u202f000."],
+    ["Episodes", "0", "A whole number from 1 to 1 000."],
+    ["Episodes", "many", "A whole number from 1 to 1 000."],
     ["Seed", "1.5", "A whole number, 0 or more."],
   ])("refuses %s of %s beside the field, and asks for nothing", async (label, typed, words) => {
     const { form, submit, asked } = await open();

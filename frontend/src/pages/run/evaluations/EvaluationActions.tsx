@@ -79,7 +79,7 @@ export function EvaluationActions({ evaluation, onRemoved }: ActionsProps) {
         onClose={confirm.close}
       >
         <Text size="sm">
-          {name}, {plural(evaluation.episodes_total, "episode")}
+          Evaluation by {name}, {plural(evaluation.episodes_total, "episode")}
           {evaluation.mean !== null && `, score ${meanWords(evaluation)}`}:{" "}
           {isUnderWay(evaluation)
             ? "it ends, and what it has played is deleted for good."

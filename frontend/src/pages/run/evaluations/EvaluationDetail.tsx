@@ -55,7 +55,7 @@ function Found({ run, evaluation }: { run: Run; evaluation: EvaluationWithEpisod
     <>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <Group gap={12}>
-          <Title order={2}>{evaluationName(evaluation)}</Title>
+          <Title order={2}>Evaluation by {evaluationName(evaluation)}</Title>
           <EvaluationState evaluation={evaluation} />
         </Group>
         <EvaluationActions

@@ -160,7 +160,9 @@ describe("what can be done with an evaluation", () => {
     await menu();
     await userEvent.click(await screen.findByText("Remove evaluation…"));
     const dialog = within(await screen.findByRole("dialog", { name: "Remove this evaluation?" }));
-    expect(dialog.getByText(/^no-op-5min at 250 k steps, 30 episodes, score 19.8 ± 0.25:/)).toBeTruthy();
+    expect(
+      dialog.getByText(/^Evaluation by no-op-5min at 250 k steps, 30 episodes, score 19.8 ± 0.25:/),
+    ).toBeTruthy();
     expect(server.of("DELETE /evaluations/1")).toHaveLength(0);
     answers[LIST] = evaluationPage([]);
     await userEvent.click(dialog.getByRole("button", { name: "Remove evaluation" }));

@@ -10,6 +10,7 @@ import { WideTable } from "@/ui/WideTable";
 import runClasses from "../run.module.css";
 import { EvaluateModal } from "./EvaluateModal";
 import { EvaluationRow } from "./EvaluationRow";
+import classes from "./evaluations.module.css";
 import { EvaluationsChart } from "./EvaluationsChart";
 import { NoPlayer } from "./NoPlayer";
 import { isUnderWay } from "./words";
@@ -75,7 +76,7 @@ interface TableProps {
 function EvaluationTable({ run, evaluations, best }: TableProps) {
   return (
     <WideTable label="Table of evaluations" className={runClasses.card}>
-      <Table verticalSpacing={8} className={runClasses.oneLine}>
+      <Table verticalSpacing={8} className={`${runClasses.oneLine} ${classes.table}`}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Checkpoint</Table.Th>

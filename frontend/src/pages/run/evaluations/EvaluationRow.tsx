@@ -22,9 +22,9 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
   const told = evaluation.reason !== null || evaluation.traceback !== null;
   return (
     <>
-      <Table.Tr className={told ? classes.above : undefined}>
+      <Table.Tr className={classes.row} data-told={told || undefined}>
         <Table.Td>
-          <Group gap={8} wrap="nowrap">
+          <Group gap="4px 8px">
             <Anchor
               component={Link}
               to={`/runs/${run.id}/evaluations/${evaluation.id}`}
@@ -77,7 +77,7 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
         </Table.Td>
       </Table.Tr>
       {told && (
-        <Table.Tr>
+        <Table.Tr className={classes.row}>
           <Table.Td colSpan={COLUMNS} className={classes.reason}>
             <Reason evaluation={evaluation} />
           </Table.Td>

@@ -52,7 +52,7 @@ export function EvaluationsChart({ run }: { run: Run }) {
   };
   return (
     <FigureFrame
-      title="Score by evaluation, with its 95 % interval"
+      title="Evaluations, with 95 % intervals"
       label="Scores of the evaluations by steps, upon the return in training."
       query={evaluationsFigureQuery(run.id, { x, smoothing, buckets, from, to })}
       zoom={zoom}
@@ -60,6 +60,7 @@ export function EvaluationsChart({ run }: { run: Run }) {
       revision="step"
       legend
       height={300}
+      empty="Nothing to draw yet. Scores appear here as soon as an evaluation is done."
       file={`evaluations-run-${run.id}`}
       points={points}
     />

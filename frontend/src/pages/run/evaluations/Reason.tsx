@@ -1,5 +1,6 @@
 import { Code, Text } from "@mantine/core";
 import type { Evaluation } from "@/api/types";
+import { Words } from "@/ui/Words";
 import classes from "./evaluations.module.css";
 
 /** Why an evaluation waits or has failed, in plain words, with the traceback folded. */
@@ -10,7 +11,7 @@ export function Reason({ evaluation }: { evaluation: Pick<Evaluation, "reason" |
     <div>
       {reason && (
         <Text size="sm" c="dimmed">
-          {reason}
+          <Words>{reason}</Words>
         </Text>
       )}
       {traceback && (

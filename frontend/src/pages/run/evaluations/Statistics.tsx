@@ -1,7 +1,7 @@
 import { Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { EvaluationWithEpisodes, MetricValue } from "@/api/types";
-import { plural, score } from "@/ui/format";
+import { score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
@@ -19,7 +19,7 @@ export function Statistics({ evaluation }: { evaluation: EvaluationWithEpisodes 
       </Title>
       <dl className={classes.statistics}>
         <Statistic name="Mean" value={<Score value={mean} meaning="Mean" />}>
-          The sum of the scores over {plural(episodes.length, "episode")}.
+          The sum of the scores divided by their number, {episodes.length}.
         </Statistic>
         <Statistic name="Median" value={<Score value={median} meaning="Median" />}>
           Half of the episodes came to no more.

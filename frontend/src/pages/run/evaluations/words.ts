@@ -34,6 +34,12 @@ export const actingWords = ({ name }: Pick<Acting, "name">) => ACTING[name];
 export const evaluationName = ({ protocol, step }: Pick<Evaluation, "protocol" | "step">) =>
   `${protocol} at ${short(step, "steps")}`;
 
+/** "no-op-5min, 30 episodes"; the protocol "episodes" is not said twice. */
+export function playedWords({ protocol, episodes_total }: Pick<Evaluation, "protocol" | "episodes_total">) {
+  const played = plural(episodes_total, "episode");
+  return protocol === "episodes" ? played : `${protocol}, ${played}`;
+}
+
 /** "12 of 30 episodes". */
 export const progressWords = ({ episodes_done, episodes_total }: Evaluation) =>
   `${episodes_done} of ${plural(episodes_total, "episode")}`;
