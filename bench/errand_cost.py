@@ -1,12 +1,13 @@
 """What an errand costs the training beside it: `python -m bench.errand_cost --rounds 5`.
 
 One trainer goes on throughout; in turn it trains alone and beside an evaluation, which is started as a worker starts
-it. The ratios of neighbours count, so that what the machine does besides falls on both.
+it, and halted meanwhile. The ratios of neighbours count, so that what the machine does besides falls on both.
 """
 
 import argparse
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -53,8 +54,8 @@ def wait_for(directory: Path, kind: str, process: "subprocess.Popen[bytes]") -> 
 
 
 @contextmanager
-def errand(directory: Path, checkpoints: Path, step: int, protocol: str) -> Iterator[None]:
-    """Have an evaluation without end in progress."""
+def errand(directory: Path, checkpoints: Path, step: int, protocol: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """Have an evaluation without end, which is halted at first."""
     directory.mkdir()
     (directory / layout.CHECKPOINTS).symlink_to(checkpoints)
     how = EvaluationParameters(protocol=protocol, acting=SAMPLED, seed=1, episodes=1_000_000)
@@ -67,8 +68,9 @@ def errand(directory: Path, checkpoints: Path, step: int, protocol: str) -> Iter
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_for(directory, "started", process)
-        yield
+        wait_for(directory, "evaluated_episode", process)
+        process.send_signal(signal.SIGSTOP)
+        yield process
     finally:
         process.kill()
         process.wait()
@@ -97,15 +99,18 @@ def main() -> None:
         trainer = train(run, options.env, 10**9)
         try:
             wait_for(run, "metrics", trainer)
-            for number in range(options.rounds):
+            step = layout.newest_step(first)
+            with errand(Path(folder) / "errand", first / layout.CHECKPOINTS, step, options.protocol) as evaluation:
                 before = rate(run, options.seconds)
-                place, step = Path(folder) / f"errand-{number}", layout.newest_step(first)
-                with errand(place, first / layout.CHECKPOINTS, step, options.protocol):
+                for _ in range(options.rounds):
+                    evaluation.send_signal(signal.SIGCONT)
                     beside = rate(run, options.seconds)
-                alone = statistics.mean((before, rate(run, options.seconds)))
-                ratios.append(beside / alone)
-                told = f"alone {alone:,.0f}/s, beside an errand {beside:,.0f}/s: {ratios[-1]:.3f}"
-                print(f"{told}, load average {os.getloadavg()[0]:.0f}", flush=True)
+                    evaluation.send_signal(signal.SIGSTOP)
+                    after = rate(run, options.seconds)
+                    alone, before = statistics.mean((before, after)), after
+                    ratios.append(beside / alone)
+                    told = f"alone {alone:,.0f}/s, beside an errand {beside:,.0f}/s: {ratios[-1]:.3f}"
+                    print(f"{told}, load average {os.getloadavg()[0]:.0f}", flush=True)
         finally:
             trainer.kill()
             trainer.wait()
