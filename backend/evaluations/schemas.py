@@ -88,5 +88,5 @@ class EvaluationPage(BaseModel):
     next_cursor: str | None
     total: int
     best: RunEvaluation | None = Field(
-        description="The best of all by the run's own protocol, going by the newest of each checkpoint."
+        description="The best of all whole evaluations with the run's protocol, going by the newest of each checkpoint."
     )

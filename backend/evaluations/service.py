@@ -1,11 +1,11 @@
 """Evaluations as users and schedules ask for them, and their results as workers bring them."""
 
 import json
-import math
 
-from sqlalchemy import Select, func, or_, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
+from backend.checkpoints.best import comparable
 from backend.checkpoints.keeping import resumable
 from backend.errands import service as errands
 from backend.errors import Conflict, FieldError, Invalid, NotFound
@@ -64,17 +64,17 @@ def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False)
 
 def done(session: Session, run: Run) -> list[tuple[Evaluation, EvaluationDocument]]:
     """A run's evaluations that have found something, by checkpoint, with what they found."""
-    query = _found(run).order_by(Evaluation.step, Evaluation.id)
+    query = select(Evaluation).join(Errand, Errand.id == Evaluation.errand_id)
+    # Until it is done, what an attempt has found may be discarded yet.
+    query = query.where(Evaluation.run_id == run.id, Evaluation.mean.is_not(None), Errand.state == "done")
+    query = query.order_by(Evaluation.step, Evaluation.id)
     return [(row, EvaluationDocument.model_validate(row.document)) for row in session.scalars(query)]
 
 
 def best(session: Session, run: Run) -> int | None:
-    """The number of the best evaluation by the run's own protocol, as the best checkpoint is chosen."""
-    rows = _found(run).where(Evaluation.protocol == protocol_of(run.config)).order_by(Evaluation.id)
-    columns = (Evaluation.id, Evaluation.checkpoint_id, Evaluation.step, Evaluation.mean)
-    newest = {row.checkpoint_id: row for row in session.execute(rows.with_only_columns(*columns))}
-    scored = [row for row in newest.values() if not math.isnan(row.mean)]
-    return max(scored, key=lambda row: (row.mean, row.step)).id if scored else None
+    """The number of the best evaluation of all that compare, also of a checkpoint that is no longer kept."""
+    found = comparable(session, run).values()
+    return max(found).evaluation_id if found else None
 
 
 def keep_result(session: Session, errand: Errand, event: ev.Evaluation) -> None:
@@ -94,12 +94,6 @@ def discard_result(session: Session, errand: Errand) -> None:
 def has_result(session: Session, errand: Errand) -> bool:
     """Whether the evaluation has found something."""
     return _of(session, errand).document is not None
-
-
-def _found(run: Run) -> Select[Evaluation]:
-    """Those of a run that are done; until then what an attempt has found may be discarded yet."""
-    found = select(Evaluation).join(Errand, Errand.id == Evaluation.errand_id)
-    return found.where(Evaluation.run_id == run.id, Evaluation.mean.is_not(None), Errand.state == "done")
 
 
 def _of(session: Session, errand: Errand) -> Evaluation:

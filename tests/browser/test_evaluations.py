@@ -87,7 +87,7 @@ def test_an_evaluation_is_opened_by_its_own_address(page: Page, installation: In
 def test_the_best_checkpoint_is_the_best_by_evaluation(
     page: Page, installation: Installation, trained_run: int
 ) -> None:
-    asked = installation.post(f"runs/{trained_run}/evaluations", {"episodes": 2})["id"]
+    asked = installation.post(f"runs/{trained_run}/evaluations", {})["id"]
     installation.wait_until(lambda: installation.read(f"evaluations/{asked}")["state"] == "done")
     page.goto(f"/runs/{trained_run}/checkpoints")
     expect(page.get_by_text("best by evaluation", exact=True)).to_be_visible()

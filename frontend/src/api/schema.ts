@@ -1811,7 +1811,7 @@ export interface components {
          * @description One page of a run's evaluations, the latest asked for first.
          */
         EvaluationPage: {
-            /** @description The best of all by the run's own protocol, going by the newest of each checkpoint. */
+            /** @description The best of all whole evaluations with the run's protocol, going by the newest of each checkpoint. */
             best: components["schemas"]["RunEvaluation"] | null;
             /** Items */
             items: components["schemas"]["RunEvaluation"][];

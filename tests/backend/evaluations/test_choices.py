@@ -63,6 +63,8 @@ def test_the_best_goes_by_the_newest_of_each_checkpoint_and_by_the_runs_own_prot
     play(early, 30.0)
     play(late, 99.0, "no-op-30min")
     play(late, "NaN")
+    api.evaluate(run_id, checkpoint=early, acting={"name": "greedy"}, protocol="no-op-5min")
+    api.play([98.0], protocol="no-op-5min", env="ALE/Pong-v5")
     api.evaluate(run_id, checkpoint=late)
     first = best()
     assert first is not None
