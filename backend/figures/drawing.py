@@ -82,6 +82,11 @@ def as_text(name: str) -> str:
     return html.escape(printable).replace("$", "&#36;").replace("%{", "&#37;{")
 
 
+def number(value: float) -> str:
+    """A number in few digits, with the minus sign of axes."""
+    return f"{value:.5g}".replace("-", "−")
+
+
 def significant(values: Floats) -> Floats:
     """Values to six significant digits, which is more than a screen can show."""
     finite = np.isfinite(values) & (values != 0)

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from backend.colors import PALETTE
 from backend.figures.curves_figure import RunCurve, curves_figure
-from backend.figures.drawing import DRAWABLE, Look, as_text, plain, significant, y_axis
+from backend.figures.drawing import DRAWABLE, Look, as_text, number, plain, significant, y_axis
 from backend.figures.schemas import Figure
 from backend.metrics.points import Floats
 from workers.contract.metrics import EPISODE_RETURN
@@ -34,6 +34,9 @@ def evaluations_figure(trained: RunCurve, evaluated: Sequence[Evaluated], look: 
     drawn = [each for each in evaluated if (np.abs(_ends(each.found)) < DRAWABLE).all()]
     heights = [trained.curve.min, trained.curve.max, *(_ends(each.found) for each in drawn)]
     figure.layout["yaxis"] = {"title": {"text": "Score"}, **y_axis(heights, look.y_log)}
+    if not len(trained.curve.x):
+        # Steps before 0, and halves of them, would stand around a single evaluation.
+        figure.layout["xaxis"]["rangemode"] = "tozero"
     for name in PROTOCOLS:
         if mine := [each for each in drawn if each.found.protocol == name]:
             figure.data.append(plain(_means(name, mine, trained)))
@@ -80,6 +83,6 @@ def _means(name: str, evaluated: Sequence[Evaluated], trained: RunCurve) -> go.S
 
 def _in_words(found: EvaluationDocument) -> str:
     """A mean, as a pointer over it tells."""
-    between = f" ({found.interval[0]:.5g} to {found.interval[1]:.5g})" if found.interval else ""
+    between = f" ({number(found.interval[0])} to {number(found.interval[1])})" if found.interval else ""
     many = "1 episode" if len(found.scores) == 1 else f"{len(found.scores)} episodes"
-    return f"{found.mean:.5g}{between}, {many}, {found.acting}"
+    return f"{number(found.mean)}{between}, {many}, {found.acting}"

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from backend.figures.drawing import DRAWABLE, plain
+from backend.figures.drawing import DRAWABLE, number, plain
 from backend.figures.schemas import Figure
 from backend.metrics.points import Floats
 from workers.contract.protocols.document import EvaluationDocument
 
-FEWEST_BARS, MOST_BARS = 10, 40
+FEWEST_BARS, MOST_BARS, MOST_TICKS = 10, 40, 10
 # What a bar takes of its place.
 FILLED = 0.92
 # For the words about the mean.
@@ -26,10 +26,14 @@ def scores_figure(found: EvaluationDocument | None, color: str) -> Figure:
         return Figure(data=[], layout=layout.to_plotly_json())
     edges, whole = _borders(scores)
     layout.xaxis.range = [edges[0], edges[-1]]
+    bars = _bars(scores, edges, whole, color)
+    # No tick stands at a half of what is counted in ones.
+    layout.xaxis.dtick = 1 if whole and edges[-1] - edges[0] <= MOST_TICKS else None
+    layout.yaxis.dtick = 1 if max(bars.y) <= MOST_TICKS else None
     if abs(found.mean) < DRAWABLE:
         layout.shapes = _mean(found, color)
         layout.annotations, layout.margin.t = [_mean_in_words(found)], ROOM_ABOVE
-    return Figure(data=[plain(_bars(scores, edges, whole, color))], layout=layout.to_plotly_json())
+    return Figure(data=[plain(bars)], layout=layout.to_plotly_json())
 
 
 def _bars(scores: Floats, edges: Floats, whole: bool, color: str) -> go.Bar:
@@ -63,8 +67,9 @@ def _borders(scores: Floats) -> tuple[Floats, bool]:
 def _in_words(count: int, low: float, high: float, whole: bool) -> str:
     many = "1 episode" if count == 1 else f"{count} episodes"
     if not whole:
-        return f"{many}: {low:.5g} to {high:.5g}"
-    return f"{many}: {low + 0.5:.15g}" + (f" to {high - 0.5:.15g}" if high - low > 1 else "")
+        return f"{many}: {number(low)} to {number(high)}"
+    ends = f"{low + 0.5:.15g}" + (f" to {high - 0.5:.15g}" if high - low > 1 else "")
+    return f"{many}: {ends}".replace("-", "−")
 
 
 def _mean(found: EvaluationDocument, color: str) -> list[dict[str, Any]]:
@@ -80,4 +85,4 @@ def _mean(found: EvaluationDocument, color: str) -> list[dict[str, Any]]:
 
 def _mean_in_words(found: EvaluationDocument) -> dict[str, Any]:
     place = {"x": found.mean, "xref": "x", "y": 1, "yref": "paper", "yanchor": "bottom"}
-    return {**place, "text": f"mean {found.mean:.5g}", "showarrow": False}
+    return {**place, "text": f"mean {number(found.mean)}", "showarrow": False}

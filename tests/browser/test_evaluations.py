@@ -90,4 +90,4 @@ def test_the_best_checkpoint_is_the_best_by_evaluation(
     asked = installation.post(f"runs/{trained_run}/evaluations", {})["id"]
     installation.wait_until(lambda: installation.read(f"evaluations/{asked}")["state"] == "done")
     page.goto(f"/runs/{trained_run}/checkpoints")
-    expect(page.get_by_text("best by evaluation", exact=True)).to_be_visible()
+    expect(page.get_by_text("by evaluation", exact=True)).to_be_visible()

@@ -24,6 +24,8 @@ def bars(*scores: float) -> dict[str, int]:
 def test_whole_scores_that_lie_near_have_a_bar_each() -> None:
     assert bars(19, 21, 21, 20, 21) == {"19": 1, "20": 1, "21": 3}
     assert bars(500, 500) == {"500": 2}
+    axes = scores_figure(found(-21, -20), "#0072b2").layout
+    assert (axes["xaxis"]["dtick"], axes["yaxis"]["dtick"]) == (1, 1), "no tick stands at a half"
 
 
 def test_whole_scores_that_lie_far_apart_share_bars_of_whole_numbers() -> None:

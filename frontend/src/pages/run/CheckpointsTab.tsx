@@ -12,7 +12,7 @@ import { QueryProblem } from "@/ui/QueryProblem";
 import { isActive } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import { EvaluateModal } from "./evaluations/EvaluateModal";
-import { bestWords } from "./evaluations/request";
+import { bestBy } from "./evaluations/request";
 import { ForkModal } from "./ForkModal";
 import classes from "./run.module.css";
 
@@ -95,9 +95,14 @@ function CheckpointRow({ checkpoint, onFork, onEvaluate, onPin }: RowProps) {
         <Group gap="2px 8px">
           <Short value={checkpoint.step} unit="steps" />
           {checkpoint.best && (
-            <Badge size="sm" tt="none" style={{ flex: "none" }}>
-              {bestWords(checkpoint)}
-            </Badge>
+            <>
+              <Badge size="sm" tt="none" style={{ flex: "none" }}>
+                best
+              </Badge>
+              <Text size="xs" c="dimmed">
+                {bestBy(checkpoint)}
+              </Text>
+            </>
           )}
           {checkpoint.attempt === 0 && (
             <Badge size="sm" variant="default" tt="none">

@@ -34,7 +34,12 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
               {short(evaluation.step, "steps")}
             </Anchor>
             {best && (
-              <Badge size="sm" tt="none" style={{ flex: "none" }}>
+              <Badge
+                size="sm"
+                tt="none"
+                style={{ flex: "none" }}
+                title="The best of all whole evaluations by the run's protocol"
+              >
                 best
               </Badge>
             )}

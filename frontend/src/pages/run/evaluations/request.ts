@@ -60,9 +60,9 @@ export function requestOf(draft: Draft): EvaluationRequest {
 
 const BEST_BY = { evaluation: "by evaluation", training: "by training return" };
 
-/** By what a checkpoint is the best: "best by evaluation". */
-export const bestWords = ({ best_by }: Pick<Checkpoint, "best_by">) =>
-  best_by === null ? "best" : `best ${BEST_BY[best_by]}`;
+/** By what a checkpoint is the best: "by evaluation". */
+export const bestBy = ({ best_by }: Pick<Checkpoint, "best_by">) =>
+  best_by === null ? "" : BEST_BY[best_by];
 
 /** The checkpoints to choose from, newest first: those that are still kept, and two that are named by what they are. */
 export function checkpointChoices(checkpoints: readonly Checkpoint[]): { value: string; label: string }[] {
@@ -73,11 +73,7 @@ export function checkpointChoices(checkpoints: readonly Checkpoint[]): { value: 
   const best = kept.find((one) => one.best);
   return [
     { value: "newest", label: newest ? `Newest, now at ${short(newest.step, "steps")}` : "Newest" },
-    ...(best
-      ? [{ value: "best", label: `${capitalised(bestWords(best))}, now at ${short(best.step, "steps")}` }]
-      : []),
+    ...(best ? [{ value: "best", label: `Best ${bestBy(best)}, now at ${short(best.step, "steps")}` }] : []),
     ...kept.map(({ id, step }) => ({ value: String(id), label: `At ${exact(step, "steps")}` })),
   ];
 }
-
-const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
