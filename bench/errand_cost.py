@@ -18,6 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from workers.contract import layout
 from workers.contract.errands import ErrandRequest, EvaluationParameters
 from workers.contract.protocols.acting import SAMPLED
@@ -101,8 +103,9 @@ def main() -> None:
             wait_for(run, "metrics", trainer)
             step = layout.newest_step(first)
             with errand(Path(folder) / "errand", first / layout.CHECKPOINTS, step, options.protocol) as evaluation:
-                before = rate(run, options.seconds)
+                before, used = rate(run, options.seconds), psutil.Process(evaluation.pid).cpu_times
                 for _ in range(options.rounds):
+                    spent = used().user
                     evaluation.send_signal(signal.SIGCONT)
                     beside = rate(run, options.seconds)
                     evaluation.send_signal(signal.SIGSTOP)
@@ -110,7 +113,9 @@ def main() -> None:
                     alone, before = statistics.mean((before, after)), after
                     ratios.append(beside / alone)
                     told = f"alone {alone:,.0f}/s, beside an errand {beside:,.0f}/s: {ratios[-1]:.3f}"
-                    print(f"{told}, load average {os.getloadavg()[0]:.0f}", flush=True)
+                    share = (used().user - spent) / options.seconds
+                    told += f", the errand had {share:.0%} of a core, load average {os.getloadavg()[0]:.0f}"
+                    print(told, flush=True)
         finally:
             trainer.kill()
             trainer.wait()
