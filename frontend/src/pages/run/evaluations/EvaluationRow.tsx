@@ -7,7 +7,7 @@ import { EvaluationActions } from "./EvaluationActions";
 import { EvaluationState } from "./EvaluationState";
 import classes from "./evaluations.module.css";
 import { Reason } from "./Reason";
-import { actingName, intervalWords, meanWords, normalisedWords } from "./words";
+import { actingName, intervalWords, meanWords, normalisedWords, playedWords } from "./words";
 
 const COLUMNS = 8;
 
@@ -45,7 +45,7 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
             )}
           </Group>
           <Text size="xs" c="dimmed" hiddenFrom="sm">
-            {evaluation.protocol}
+            {playedWords(evaluation)}
           </Text>
         </Table.Td>
         <Table.Td visibleFrom="sm">
@@ -59,6 +59,11 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
           {evaluation.interval && (
             <Text size="xs" c="dimmed" title="95 % interval of the mean">
               {intervalWords(evaluation.interval)}
+            </Text>
+          )}
+          {evaluation.human_normalised !== null && (
+            <Text size="xs" c="dimmed" hiddenFrom="sm">
+              {normalisedWords(evaluation.human_normalised)} human-normalised
             </Text>
           )}
         </Table.Td>

@@ -9,7 +9,8 @@ import runClasses from "../run.module.css";
 /** Says what to do where no worker is connected that plays evaluations; nothing where one is. */
 export function NoPlayer() {
   const { data: workers } = useQuery(workersQuery);
-  if (!workers || workers.some(({ state, errand_slots }) => state !== "gone" && errand_slots > 0)) return null;
+  if (!workers || workers.some(({ state, errand_slots }) => state !== "gone" && errand_slots > 0))
+    return null;
   return (
     <div className={`${runClasses.card} ${runClasses.warnings}`} role="status">
       <Group gap="xs" wrap="nowrap" mb={4}>
