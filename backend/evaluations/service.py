@@ -5,6 +5,7 @@ import json
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
+from backend.checkpoints.best import comparable
 from backend.checkpoints.keeping import resumable
 from backend.errands import service as errands
 from backend.errors import Conflict, FieldError, Invalid, NotFound
@@ -17,6 +18,7 @@ from workers.contract.config.evaluation import acting_unfit_because, protocol_of
 from workers.contract.errands import EvaluationParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.acting import Acting
+from workers.contract.protocols.document import EvaluationDocument
 
 # A schedule that is ahead of the workers by so many asks for no more, since each keeps a checkpoint.
 MOST_SCHEDULED = 10
@@ -58,6 +60,21 @@ def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False)
     if evaluation is None or errand is None:
         raise NotFound(f"There is no evaluation {evaluation_id}.")
     return evaluation, errand
+
+
+def done(session: Session, run: Run) -> list[tuple[Evaluation, EvaluationDocument]]:
+    """A run's evaluations that have found something, by checkpoint, with what they found."""
+    query = select(Evaluation).join(Errand, Errand.id == Evaluation.errand_id)
+    # Until it is done, what an attempt has found may be discarded yet.
+    query = query.where(Evaluation.run_id == run.id, Evaluation.mean.is_not(None), Errand.state == "done")
+    query = query.order_by(Evaluation.step, Evaluation.id)
+    return [(row, EvaluationDocument.model_validate(row.document)) for row in session.scalars(query)]
+
+
+def best(session: Session, run: Run) -> int | None:
+    """The number of the best evaluation of all that compare, also of a checkpoint that is no longer kept."""
+    found = comparable(session, run).values()
+    return max(found).evaluation_id if found else None
 
 
 def keep_result(session: Session, errand: Errand, event: ev.Evaluation) -> None:

@@ -124,6 +124,10 @@ PAGES: dict[str, tuple[str, str]] = {
     "curves": ("/runs/{finished}/curves", "Policy entropy"),
     "replays": ("/runs/{finished}/replays", "Speed"),
     "checkpoints": ("/runs/{finished}/checkpoints", "^Pin$"),
+    "evaluations": ("/runs/{finished}/evaluations", "12 of 30 episodes"),
+    "an evaluation": ("/runs/{finished}/evaluations/{evaluation}", "Half of the episodes"),
+    "no such evaluation": ("/runs/{finished}/evaluations/4000", "There is no evaluation 4000"),
+    "a run without evaluations": ("/runs/{running}/evaluations", "No evaluations yet"),
     "the log": ("/runs/{finished}/log", "Training on 2 cores"),
     "a configuration": ("/runs/{finished}/config", "Learning rate"),
     "the system": ("/runs/{finished}/system", "Memory"),
@@ -157,6 +161,19 @@ def open_fork(page: Page, showcase: Showcase) -> None:
     expect(page.get_by_role("button", name="Launch fork")).to_be_visible()
 
 
+def open_evaluating(page: Page, showcase: Showcase) -> None:
+    page.goto(f"/runs/{showcase.finished}/evaluations")
+    page.get_by_role("button", name="Evaluate a checkpoint").click()
+    expect(page.get_by_role("button", name="Evaluate", exact=True)).to_be_visible()
+
+
+def open_removal_of_evaluation(page: Page, showcase: Showcase) -> None:
+    page.goto(f"/runs/{showcase.finished}/evaluations/{showcase.evaluation}")
+    page.get_by_role("button", name=re.compile("^Actions for the evaluation")).click()
+    page.get_by_role("menuitem", name=re.compile("^Remove")).click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
 def open_purge(page: Page, showcase: Showcase) -> None:
     open_menu_of(page, showcase)
     page.get_by_role("menuitem", name=re.compile("^Purge")).click()
@@ -188,7 +205,17 @@ def open_selection(page: Page, _: Showcase) -> None:
     page.get_by_role("button", name=re.compile("^State")).click()
 
 
-OPENED = [open_menu_of, open_fork, open_purge, open_stop, open_shortcuts, open_wrong_value, open_selection]
+OPENED = [
+    open_menu_of,
+    open_fork,
+    open_evaluating,
+    open_removal_of_evaluation,
+    open_purge,
+    open_stop,
+    open_shortcuts,
+    open_wrong_value,
+    open_selection,
+]
 
 
 @pytest.mark.parametrize("opened", OPENED)

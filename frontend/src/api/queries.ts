@@ -6,6 +6,9 @@ import type {
   Checkpoint,
   Comparison,
   Environment,
+  EvaluationChoices,
+  EvaluationPage,
+  EvaluationWithEpisodes,
   Facets,
   FailureGroup,
   Figure,
@@ -33,7 +36,9 @@ export type MetricsQuery = QueryOf<"/api/v1/runs/{run_id}/metrics">;
 export type LogQuery = QueryOf<"/api/v1/runs/{run_id}/log">;
 export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "metric" | "after">;
 
-/** Runs that one call fetches. */
+export type EvaluationsFigureQuery = Omit<QueryOf<"/api/v1/figures/evaluations">, "runs" | "after">;
+
+/** Runs, or evaluations, that one call fetches. */
 export const PAGE = 100;
 
 export const runListQuery = (query: RunListQuery) =>
@@ -99,6 +104,48 @@ export const videosQuery = (id: number) =>
       call("get", "/api/v1/runs/{run_id}/videos", { path: { run_id: id }, signal }),
   });
 
+/** A run's evaluations without their episodes, the latest asked for first. */
+export const evaluationsQuery = (run: number) =>
+  infiniteQueryOptions({
+    queryKey: ["run", run, "evaluations", "list"],
+    queryFn: ({ pageParam, signal }): Promise<EvaluationPage> =>
+      call("get", "/api/v1/runs/{run_id}/evaluations", {
+        path: { run_id: run },
+        query: { limit: PAGE, cursor: pageParam },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next_cursor,
+  });
+
+/** As many evaluations as one answer may hold, for a table to take away. */
+export const fetchEvaluations = (run: number): Promise<EvaluationPage> =>
+  call("get", "/api/v1/runs/{run_id}/evaluations", { path: { run_id: run }, query: { limit: 1000 } });
+
+export const evaluationQuery = (run: number, id: number) =>
+  queryOptions({
+    queryKey: ["run", run, "evaluations", id],
+    queryFn: ({ signal }): Promise<EvaluationWithEpisodes> =>
+      call("get", "/api/v1/evaluations/{evaluation_id}", { path: { evaluation_id: id }, signal }),
+  });
+
+/** How many of an evaluation's episodes came to which score. */
+export const scoresFigureQuery = (run: number, id: number) =>
+  queryOptions({
+    queryKey: ["run", run, "evaluations", id, "figure"],
+    queryFn: ({ signal }): Promise<Figure> =>
+      call("get", "/api/v1/figures/evaluation-scores", { query: { evaluation: id }, signal }),
+  });
+
+/** How a run can be evaluated, which does not change. */
+export const evaluationChoicesQuery = (run: number) =>
+  queryOptions({
+    queryKey: ["run", run, "evaluation-choices"],
+    queryFn: ({ signal }): Promise<EvaluationChoices> =>
+      call("get", "/api/v1/runs/{run_id}/evaluation-choices", { path: { run_id: run }, signal }),
+    staleTime: Infinity,
+  });
+
 /** One page of a log; a tail keeps its own lines and asks from the last id on. */
 export const fetchLog = (id: number, query: LogQuery, signal?: AbortSignal): Promise<LogPage> =>
   call("get", "/api/v1/runs/{run_id}/log", { path: { run_id: id }, query, signal });
@@ -127,6 +174,18 @@ export const figureQuery = (
     },
     placeholderData: keepPreviousData,
     enabled: runs.length > 0,
+  });
+
+/** Scores of a run's evaluations over its training; live/refresh.ts has it fetched again with the evaluations. */
+export const evaluationsFigureQuery = (run: number, query: EvaluationsFigureQuery) =>
+  queryOptions({
+    queryKey: ["figure", "evaluations", { runs: [run], ...query }],
+    queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
+      const held = client.getQueryData<Figure>(queryKey);
+      const named = { runs: String(run), ...query, after: held?.cursor };
+      return grown(held, await call("get", "/api/v1/figures/evaluations", { query: named, signal }));
+    },
+    placeholderData: keepPreviousData,
   });
 
 export const comparisonQuery = (runs: readonly number[]) =>

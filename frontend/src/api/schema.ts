@@ -228,6 +228,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/figures/evaluation-scores": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw Evaluation Scores
+         * @description How many episodes of an evaluation came to which score.
+         */
+        get: operations["draw_evaluation_scores"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/figures/evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw Evaluations
+         * @description Scores of one run's evaluations over training, with their 95 % intervals, upon the return in training.
+         */
+        get: operations["draw_evaluations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/figures/together": {
         parameters: {
             query?: never;
@@ -514,6 +554,26 @@ export interface paths {
          * @description Launch the same configuration again, with some fields changed.
          */
         post: operations["clone_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/evaluation-choices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Evaluation Choices
+         * @description How a run can be evaluated, and why it cannot otherwise.
+         */
+        get: operations["list_evaluation_choices"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1079,6 +1139,18 @@ export interface components {
              * @enum {string}
              */
             name: "sampled" | "greedy" | "epsilon-greedy" | "random";
+        };
+        /**
+         * ActingChoice
+         * @description A way to act.
+         */
+        ActingChoice: {
+            acting: components["schemas"]["Acting"];
+            /**
+             * Unfit Because
+             * @description Why the run's agents cannot act like this, and how they can.
+             */
+            unfit_because: string | null;
         };
         /**
          * AskEvaluation
@@ -1677,6 +1749,20 @@ export interface components {
             time: number;
         };
         /**
+         * EvaluationChoices
+         * @description The protocols and the ways to act, and which are taken unless told otherwise.
+         */
+        EvaluationChoices: {
+            /** Acting */
+            acting: components["schemas"]["ActingChoice"][];
+            /** Protocols */
+            protocols: components["schemas"]["ProtocolChoice"][];
+            /** @description As the method's paper has it. */
+            usual_acting: components["schemas"]["Acting"];
+            /** Usual Protocol */
+            usual_protocol: string;
+        };
+        /**
          * EvaluationDocument
          * @description Scores of one agent by one protocol.
          */
@@ -1745,6 +1831,8 @@ export interface components {
          * @description One page of a run's evaluations, the latest asked for first.
          */
         EvaluationPage: {
+            /** @description The best of all whole evaluations with the run's protocol, going by the newest of each checkpoint. */
+            best: components["schemas"]["RunEvaluation"] | null;
             /** Items */
             items: components["schemas"]["RunEvaluation"][];
             /** Next Cursor */
@@ -2450,6 +2538,36 @@ export interface components {
             time: number;
             /** Total Steps */
             total_steps: number;
+        };
+        /**
+         * ProtocolChoice
+         * @description A protocol, in words.
+         */
+        ProtocolChoice: {
+            /**
+             * Episodes
+             * @description How many unless told otherwise.
+             */
+            episodes: number;
+            /** Name */
+            name: string;
+            /**
+             * Sentence
+             * @description What happens.
+             */
+            sentence: string;
+            /**
+             * Source
+             * @description Which paper has it, and where.
+             */
+            source: string;
+            /** Title */
+            title: string;
+            /**
+             * Unfit Because
+             * @description Why the run cannot be evaluated by it, and by which it can.
+             */
+            unfit_because: string | null;
         };
         /**
          * Release
@@ -3730,6 +3848,82 @@ export interface operations {
             };
         };
     };
+    draw_evaluation_scores: {
+        parameters: {
+            query: {
+                /** @description Number of an evaluation. */
+                evaluation: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    draw_evaluations: {
+        parameters: {
+            query: {
+                /** @description Cursor of the last answer to the same. */
+                after?: string | null;
+                buckets?: number;
+                /** @description Where the x axis begins; seconds where it is time. */
+                from?: number;
+                /** @description Numbers of runs, separated by commas. */
+                runs: string;
+                /** @description Weight of the past, the same at any zoom. */
+                smoothing?: number;
+                /** @description Where the x axis ends; seconds where it is time. */
+                to?: number;
+                x?: "step" | "frames" | "time" | "epoch";
+                x_log?: boolean;
+                y_log?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     draw_together: {
         parameters: {
             query: {
@@ -4295,6 +4489,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_evaluation_choices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationChoices"];
                 };
             };
             /** @description What was wrong, where, and what is right. */

@@ -32,6 +32,12 @@ export type LogLine = Schema["LogEntry"];
 export type LogPage = Schema["LogPage"];
 export type Checkpoint = Schema["RunCheckpoint"];
 export type Video = Schema["RunVideo"];
+export type Evaluation = Schema["RunEvaluation"];
+export type EvaluationWithEpisodes = Schema["EvaluationWithEpisodes"];
+export type EvaluationPage = Schema["EvaluationPage"];
+export type EvaluationChoices = Schema["EvaluationChoices"];
+export type EvaluationRequest = Schema["AskEvaluation"];
+export type Acting = Schema["Acting"];
 
 export type Preset = With<Schema["Preset"], { config: RunConfig }>;
 export type Environment = Schema["Environment"];

@@ -86,6 +86,19 @@ describe("what events of the live stream fetch again", () => {
     expect(still.fetched).not.toHaveBeenCalled();
   });
 
+  it("fetches the figure of a run's evaluations with its files, and no other figure", async () => {
+    const mine = shown(client, ["figure", "evaluations", { runs: [1], smoothing: 0.6 }]);
+    const list = shown(client, ["run", 1, "evaluations", "list"]);
+    const others = [
+      shown(client, ["figure", "evaluations", { runs: [2], smoothing: 0.6 }]),
+      shown(client, ["figure", ["episode/return"], { runs: [1] }]),
+    ];
+    refresher.take({ kind: "run.files", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    for (const { fetched } of [mine, list]) expect(fetched).toHaveBeenCalledTimes(1);
+    for (const { fetched } of others) expect(fetched).not.toHaveBeenCalled();
+  });
+
   it("fetches figures once a second and comparisons every other one, however often runs report", async () => {
     const figure = shown(client, ["figure", "curves", { runs: [1, 2] }]);
     const compare = shown(client, ["compare", { runs: [1, 2] }]);

@@ -69,6 +69,7 @@ export class Refresher {
         break;
       case "run.files":
         for (const part of ["checkpoints", "videos", "evaluations"]) this.later(["run", event.run_id, part]);
+        this.later(["figure", "evaluations", { runs: [event.run_id] }]);
         this.pending.runs.add(event.run_id);
         break;
     }
