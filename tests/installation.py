@@ -80,6 +80,11 @@ class Service:
         return psutil.Process(self._process.pid)
 
     @property
+    def runs(self) -> bool:
+        """Say whether it has been started and has not ended."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
     def ended(self) -> int | None:
         """Return the exit status of one that has ended."""
         return self._process.poll() if self._process else None
@@ -120,9 +125,10 @@ class Installation:
         )
 
     def start(self) -> None:
-        """Start Redis and the backend, and wait until they answer."""
-        self.redis.start()
-        self.backend.start()
+        """Start Redis and the backend, unless they run, and wait until they answer."""
+        for part in (self.redis, self.backend):
+            if not part.runs:
+                part.start()
         self.wait_until(lambda: self.read("health")["broker"]["ok"])
 
     def worker(self, name: str, directory: Path | None = None) -> Service:
@@ -139,6 +145,13 @@ class Installation:
         self.workers[name].start()
         self.wait_until(lambda: self.state_of_worker(name) in ("idle", "busy"))
         return self.workers[name]
+
+    def dismiss_workers(self) -> None:
+        """End the workers as a user does, so that the backend counts on none of them."""
+        for worker in self.workers.values():
+            worker.end(signal.SIGTERM)
+        self.wait_until(lambda: not any(self.state_of_worker(name) in ("idle", "busy") for name in self.workers))
+        self.workers.clear()
 
     def close(self) -> None:
         """End everything."""
