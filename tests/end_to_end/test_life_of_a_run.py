@@ -78,14 +78,15 @@ def stop(installation: Installation, run: int, attempt: int) -> int:
 
 def fork_from(installation: Installation, parent: int, chosen: dict[str, Any]) -> None:
     """A fork goes on from the chosen checkpoint with the changed parameters."""
-    body = {"checkpoint_id": chosen["id"], "overrides": {"learning_rate": 0.001}}
+    overrides = {"learning_rate": 0.001, "checkpoint_seconds": 3600}
+    body = {"checkpoint_id": chosen["id"], "overrides": overrides}
     fork = installation.post(f"runs/{parent}/fork", body)["id"]
     installation.wait_for_points(fork, 1)
     installation.post(f"runs/{fork}/stop")
     stopped = installation.wait_for_state(fork, "stopped")
     assert installation.journals.events(fork, 1)[0]["resumed_from"] == chosen["step"]
     assert stopped["parent"] == {"run_id": parent, "checkpoint_id": chosen["id"], "step": chosen["step"]}
-    assert stopped["config"]["learning_rate"] == 0.001
+    assert stopped["config"] == installation.run(parent)["config"] | overrides
     assert min(point["step"] for point in installation.points(fork)) > chosen["step"]
 
 

@@ -30,7 +30,7 @@ BUNDLED: dict[str, Any] = {
     "hidden_units": 16,
 }
 # A role takes three seconds of processor time to start.
-SMALLEST: dict[str, Any] = {"num_shards": 1, "num_actors": 1}
+SMALLEST: dict[str, Any] = {"num_shards": 1, "num_actors": 1, "num_learners": 1}
 # Each new role imports torch first, which takes a busy machine many times as long as an idle one.
 PATIENCE_SECONDS = 240
 pytestmark = pytest.mark.timeout(300)
