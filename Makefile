@@ -47,10 +47,13 @@ $(PACKAGES): requirements.lock pyproject.toml setup/python-packages | node
 	@setup/python-packages running
 	@touch $@
 
+# Tests start hundreds of processes, so everything is compiled before.
 $(DEV_PACKAGES): requirements-dev.lock $(PACKAGES)
 	@rm -f $@
 	@setup/python-packages development
 	@touch $@
+	@echo "Compiling the Python packages"
+	@setup/compile
 
 $(MODULES): frontend/package.json frontend/package-lock.json | node
 	@echo "Installing the packages that the frontend is built from: about 40 MB, half a minute"
@@ -68,7 +71,9 @@ $(DIST): $(MODULES) $(FRONTEND_SOURCES)
 	@$(IN_FRONTEND) npm run --silent build
 	@touch $@
 
+# What is not compiled yet is compiled while the page is there already, when nothing else wants the cores.
 run: setup
+	@nice -n 19 setup/compile &
 	@$(BIN)/arcadia up $(if $(PORT),--port $(PORT)) $(ARGS)
 
 # With ARGS, only pytest runs, with those: make test ARGS="tests/backend -k claim"

@@ -8,8 +8,9 @@ A part imports only parts of the lines above its own; tests/contract/test_backen
     space, turns
     migrations, doorbell, lookup, presence, session
     files, logs, metrics
-    videos, evaluations
-    checkpoints
+    videos
+    checkpoints, errands
+    evaluations
     runs
     workers, figures, compare, export, configuration
     health

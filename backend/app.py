@@ -16,7 +16,7 @@ from backend.config import Settings, refuse_unsafe_binding
 from backend.configuration import router as configuration
 from backend.db import open_database
 from backend.doorbell import Doorbell
-from backend.evaluations import router as evaluations
+from backend.evaluations.routes import router as evaluations
 from backend.export import router as export
 from backend.figures.routes import router as figures
 from backend.files.ownership import identity_of
@@ -35,7 +35,7 @@ from backend.security import API, Perimeter, describe_access, guard
 from backend.session import recall
 from backend.session import router as session
 from backend.tries import WrongTries
-from backend.videos import router as videos
+from backend.videos.routes import router as videos
 from backend.workers.routes import router as workers
 from backend.workers.sweeper import Sweeper
 from backend.workers.transfers import router as transfers

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 
 # Commands that are programs of the worker and the trainer.
-PROGRAMS = {"worker": "workers.worker", "train": "workers.trainer", "evaluate": "workers.trainer.evaluate"}
+PROGRAMS = {
+    "worker": "workers.worker",
+    "train": "workers.trainer",
+    "evaluate": "workers.trainer.evaluate",
+    "record": "workers.trainer.record",
+}
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
@@ -40,6 +45,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     commands.add_parser("worker", help="start a worker (see arcadia worker --help)", add_help=False)
     commands.add_parser("train", help="train without any server (see arcadia train --help)", add_help=False)
     commands.add_parser("evaluate", help="say what an agent is worth (see arcadia evaluate --help)", add_help=False)
+    commands.add_parser("record", help="film an agent with its thoughts (see arcadia record --help)", add_help=False)
     if arguments[:1] and arguments[0] in PROGRAMS:
         return argparse.Namespace(command=arguments[0], rest=arguments[1:])
     return parser.parse_args(arguments)
@@ -127,7 +133,7 @@ def restore(settings: Settings, folder: Path) -> int:
 def main() -> int:
     """Run a command."""
     options = parse_arguments(sys.argv[1:])
-    if options.command not in ("train", "evaluate"):
+    if options.command not in ("train", "evaluate", "record"):
         # What is kept is for its owner alone.
         os.umask(0o077)
     if options.command in PROGRAMS:

@@ -44,13 +44,19 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=4_000_000, ge=1_000, description="Largest request body, except for files.")
     max_file_bytes: int = Field(default=2_000_000_000, ge=1_000, description="Largest checkpoint or video uploaded.")
     lease_seconds: float = Field(
-        default=60.0, gt=0, le=3_600, description="How long a run stays with a worker that has fallen silent."
+        default=60.0,
+        gt=0,
+        le=3_600,
+        description="How long a run or an errand stays with a worker that has fallen silent.",
     )
     sweep_seconds: float = Field(
         default=2.0, gt=0, le=60, description="How often expired leases and waiting runs are looked for."
     )
     max_requeues: int = Field(
-        default=5, ge=0, le=1_000, description="How often a run that lost its worker goes back to the queue by itself."
+        default=5,
+        ge=0,
+        le=1_000,
+        description="How often a run or an errand that lost its worker goes back to the queue by itself.",
     )
 
     @field_validator("allowed_hosts", mode="before")

@@ -1,4 +1,7 @@
-"""The doorbell: a Celery message that says only "look at run 12"; a lost or doubled one does no harm."""
+"""The doorbell: a Celery message that says only "look at run 12", or "look at errand 5".
+
+A lost or doubled one does no harm.
+"""
 
 import logging
 import queue
@@ -13,8 +16,8 @@ from redis.exceptions import RedisError
 from sqlalchemy.orm import Session
 
 from backend.db import after_commit
-from backend.models import Run
-from workers.contract.worker_api import LOOK_TASK, QueueName
+from backend.models import Errand, Run
+from workers.contract.worker_api import ERRANDS_QUEUE, LOOK_FOR_ERRANDS_TASK, LOOK_TASK
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +33,7 @@ class Doorbell:
 
     def __init__(self, broker_url: str) -> None:
         self._celery = _producer(broker_url) if broker_url else None
-        self._pending: queue.Queue[tuple[QueueName, int] | None] = queue.Queue(maxsize=100)
+        self._pending: queue.Queue[tuple[str, str, int] | None] = queue.Queue(maxsize=100)
         self._thread = threading.Thread(target=self._run, name="doorbell", daemon=True)
         self._quiet = False
 
@@ -45,16 +48,20 @@ class Doorbell:
                 self._pending.put(None, timeout=BROKER_TIMEOUT)
             self._thread.join(timeout=3 * BROKER_TIMEOUT)
 
-    def ring(self, queue_name: QueueName, run_id: int) -> None:
+    def ring(self, queue_name: str, number: int, task: str = LOOK_TASK) -> None:
         """Ring soon. Drop the ring when many wait already: the sweeper rings again."""
         if self._celery is not None:
             with suppress(queue.Full):
-                self._pending.put_nowait((queue_name, run_id))
+                self._pending.put_nowait((queue_name, task, number))
 
-    def ring_after_commit(self, session: Session, run: Run) -> None:
-        """Ring for a run that this transaction puts in the queue."""
-        if run.state == "queued":
-            after_commit(session, lambda: self.ring(run.queue, run.id))
+    def ring_after_commit(self, session: Session, waiting: Run | Errand) -> None:
+        """Ring for a run or an errand that this transaction puts in the queue."""
+        if waiting.state != "queued":
+            return
+        if isinstance(waiting, Errand):
+            after_commit(session, lambda: self.ring(ERRANDS_QUEUE, waiting.id, LOOK_FOR_ERRANDS_TASK))
+        else:
+            after_commit(session, lambda: self.ring(waiting.queue, waiting.id))
 
     def _forget_waiting(self) -> bool:
         """Drop the waiting rings, since the sweeper rings again. Return whether `stop` was among them."""
@@ -81,11 +88,11 @@ class Doorbell:
                     return
 
 
-def _send(celery: Celery, queue_name: QueueName, run_id: int) -> None:
+def _send(celery: Celery, queue_name: str, task: str, number: int) -> None:
     with celery.connection_for_write() as connection:
         connection.ensure_connection(max_retries=0, timeout=BROKER_TIMEOUT)
         if connection.default_channel.client.llen(queue_name) < MOST_WAITING:
-            celery.send_task(LOOK_TASK, args=[run_id], queue=queue_name, connection=connection, retry=False)
+            celery.send_task(task, args=[number], queue=queue_name, connection=connection, retry=False)
 
 
 def get_doorbell(request: Request) -> Doorbell:

@@ -9,6 +9,7 @@ from fastapi.responses import StreamingResponse
 from sqlalchemy import select
 
 from backend.db import Database, Db
+from backend.json_numbers import spelled
 from backend.lookup import KnownRun
 from backend.metrics.models import MetricSeries
 from backend.metrics.points import Array, Bools
@@ -54,7 +55,7 @@ def export(database: Database, run_id: int, write: Write) -> Iterator[str]:
 def csv_lines(name: str, attempt: int, points: Array, superseded: Bools) -> str:
     """Points as lines of CSV; no name of a metric needs quotes, and NaN and Infinity are written out."""
     return "".join(
-        f"{attempt},{'true' if hidden else 'false'},{step},{frames},{time!r},{name},{_spelled(value)}\n"
+        f"{attempt},{'true' if hidden else 'false'},{step},{frames},{time!r},{name},{spelled(value)}\n"
         for (step, frames, time, value), hidden in zip(points.tolist(), superseded.tolist(), strict=True)
     )
 
@@ -70,20 +71,12 @@ def json_lines(name: str, attempt: int, points: Array, superseded: Bools) -> str
                 "frames": frames,
                 "time": time,
                 "name": name,
-                "value": value if np.isfinite(value) else _spelled(value),
+                "value": value if np.isfinite(value) else spelled(value),
             }
         )
         + "\n"
         for (step, frames, time, value), hidden in zip(points.tolist(), superseded.tolist(), strict=True)
     )
-
-
-def _spelled(value: float) -> str:
-    if np.isnan(value):
-        return "NaN"
-    if np.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return repr(value)
 
 
 def _attached(lines: Iterator[str], media_type: str, name: str) -> StreamingResponse:

@@ -1,5 +1,6 @@
 """Numbers in answers: JSON has no NaN and no infinity, so they travel as words, and the API's description says so."""
 
+import math
 from typing import Annotated
 
 from pydantic import WithJsonSchema
@@ -9,3 +10,12 @@ JsonNumber = Annotated[
     float,
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "enum": ["NaN", "Infinity", "-Infinity"]}]}),
 ]
+
+
+def spelled(value: float) -> str:
+    """Write a number out, with NaN and the infinities as the API writes them."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return repr(value)

@@ -1,17 +1,34 @@
 """Tables of runs, of what they produced and of the workers; the metric points are in backend/metrics/models.py."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, MetaData, String, Text, UniqueConstraint, false
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, MetaData, String, Text, UniqueConstraint, false, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 from backend.columns import Json, Number, Numbers, UtcDateTime, utc_now
 from workers.contract.events import LogLevel
-from workers.contract.worker_api import Desired, FileKind, Outcome, QueueName, State
+from workers.contract.worker_api import (
+    Desired,
+    ErrandDesired,
+    ErrandKind,
+    ErrandState,
+    FileKind,
+    Outcome,
+    QueueName,
+    State,
+)
+
+# Whether the run's schedule asked for an evaluation, or a user.
+Origin = Literal["schedule", "asked"]
 
 # SQLite only counts up by itself in a column that is declared exactly INTEGER.
 Id = BigInteger().with_variant(Integer(), "sqlite")
+
+
+def _unique_where(name: str, *columns: str, where: str) -> Index:
+    """Make a unique index of a part of the rows."""
+    return Index(name, *columns, unique=True, sqlite_where=text(where), postgresql_where=text(where))
 
 
 class Base(DeclarativeBase):
@@ -32,6 +49,7 @@ class Base(DeclarativeBase):
         dict[str, str]: Json,
         list[dict[str, Any]]: Json,
         list[str]: Json,
+        list[int]: Json,
         list[float]: Numbers,
         State: String(16),
         Desired: String(16),
@@ -39,6 +57,10 @@ class Base(DeclarativeBase):
         FileKind: String(16),
         LogLevel: String(16),
         Outcome: String(16),
+        ErrandKind: String(16),
+        ErrandState: String(16),
+        ErrandDesired: String(16),
+        Origin: String(16),
     }
 
 
@@ -151,10 +173,16 @@ class File(Base):
     """A file under the files root: `path` is its name in the worker's directory, `stored_path` its place here."""
 
     __tablename__ = "files"
-    __table_args__ = (UniqueConstraint("run_id", "attempt", "path"), {"sqlite_autoincrement": True})
+    __table_args__ = (
+        _unique_where("uq_files_run_id_attempt_path", "run_id", "attempt", "path", where="errand_id IS NULL"),
+        _unique_where("uq_files_errand_id_attempt_path", "errand_id", "attempt", "path", where="errand_id IS NOT NULL"),
+        {"sqlite_autoincrement": True},
+    )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    # Of the errand that made it; then the attempt is the errand's.
+    errand_id: Mapped[int | None] = mapped_column(ForeignKey("errands.id", ondelete="CASCADE"))
     attempt: Mapped[int]
     kind: Mapped[FileKind]
     path: Mapped[str] = mapped_column(String(255))
@@ -202,27 +230,70 @@ class Video(Base):
     checkpoint: Mapped[str] = mapped_column(String(255))
     file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     poster_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    seen_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    track_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     episode_return: Mapped[float]
     length: Mapped[int]
     seconds: Mapped[float]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
+class Errand(Base):
+    """A short job for a run that a worker does beside its training: what was asked, and where it stands."""
+
+    __tablename__ = "errands"
+    __table_args__ = (Index("ix_errands_waiting", "state", "created_at"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    kind: Mapped[ErrandKind]
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), index=True)
+    # No foreign key: a file may be an errand's and a checkpoint has a file, so the tables would stand in a circle.
+    checkpoint_id: Mapped[int] = mapped_column(BigInteger)
+    parameters: Mapped[dict[str, Any]]
+
+    state: Mapped[ErrandState] = mapped_column(default="queued")
+    desired: Mapped[ErrandDesired] = mapped_column(default="run")
+    # In plain words, why it waits again or has failed, or what its process warned of.
+    message: Mapped[str | None] = mapped_column(Text)
+    traceback: Mapped[str | None] = mapped_column(Text)
+    done: Mapped[int] = mapped_column(BigInteger, default=0)
+    total: Mapped[int] = mapped_column(BigInteger)
+
+    attempt: Mapped[int] = mapped_column(default=0)
+    last_seq: Mapped[int] = mapped_column(default=0)
+    # How this attempt's process said that it ended.
+    outcome: Mapped[Outcome | None]
+    worker: Mapped[str | None] = mapped_column(String(100))
+    lease_expires_at: Mapped[datetime | None]
+    # How often it lost its worker or its process.
+    tries: Mapped[int] = mapped_column(default=0)
+
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+
+
 class Evaluation(Base):
-    """Returns of episodes played apart from training."""
+    """Episodes that a checkpoint plays by a protocol, apart from training; they are there once its errand is done."""
 
     __tablename__ = "evaluations"
-    __table_args__ = (UniqueConstraint("run_id", "attempt", "seq"), {"sqlite_autoincrement": True})
+    __table_args__ = (Index("ix_evaluations_run_id_id", "run_id", "id"), {"sqlite_autoincrement": True})
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
-    attempt: Mapped[int]
-    seq: Mapped[int]
+    errand_id: Mapped[int] = mapped_column(ForeignKey("errands.id", ondelete="CASCADE"), unique=True)
+    checkpoint_id: Mapped[int] = mapped_column(ForeignKey("checkpoints.id", ondelete="CASCADE"), index=True)
     step: Mapped[int] = mapped_column(BigInteger)
     frames: Mapped[int] = mapped_column(BigInteger)
-    returns: Mapped[list[float]]
-    return_mean: Mapped[float | None]
-    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    sha256: Mapped[str] = mapped_column(String(64))
+    protocol: Mapped[str] = mapped_column(String(50))
+    acting: Mapped[dict[str, Any]]
+    seed: Mapped[int] = mapped_column(BigInteger)
+    origin: Mapped[Origin]
+
+    # The whole result, as contract.protocols.EvaluationDocument; its mean stands here too, to compare by.
+    document: Mapped[dict[str, Any] | None]
+    mean: Mapped[float | None]
 
 
 class Worker(Base):
@@ -239,6 +310,7 @@ class Worker(Base):
     cores: Mapped[int]
     memory_bytes: Mapped[int] = mapped_column(BigInteger)
     run_id: Mapped[int | None] = mapped_column(BigInteger)
+    errand_slots: Mapped[int] = mapped_column(default=0, server_default="0")
     last_seen_at: Mapped[datetime] = mapped_column(default=utc_now)
     left: Mapped[bool] = mapped_column(default=False)
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.columns import utc_now
 from backend.db import after_commit
 from backend.live.notices import publish
-from backend.models import Worker
+from backend.models import Errand, Worker
 
 # A worker reports every few seconds; after this long without a report it counts as gone.
 GONE_AFTER = timedelta(seconds=10)
@@ -36,6 +36,19 @@ def free_workers(session: Session, queues: Iterable[str]) -> dict[str, int | Non
         mine = [worker for worker in here if worker.queue == queue]
         found[queue] = sum(worker.run_id is None for worker in mine) if mine else None
     return found
+
+
+def free_for_errands(session: Session, here: Iterable[Worker]) -> dict[str, int]:
+    """How many more errands each of these workers takes that takes any, by its name."""
+    query = select(Errand.worker, func.count()).where(Errand.state == "running").group_by(Errand.worker)
+    held = {row[0]: row[1] for row in session.execute(query)}
+    return {worker.name: worker.errand_slots - held.get(worker.name, 0) for worker in here if worker.errand_slots}
+
+
+def places_for_errands(session: Session) -> int | None:
+    """How many errands could begin now; None where no worker that takes any is connected."""
+    free = free_for_errands(session, workers_here(session, utc_now()))
+    return sum(max(places, 0) for places in free.values()) if free else None
 
 
 def announce_worker(session: Session, worker: str) -> None:

@@ -26,7 +26,7 @@ PUBLIC = (f"{API}/session", f"{API}/health")
 WORKERS_ONLY = f"{API}/worker/"
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-UPLOAD = re.compile(rf"{API}/worker/runs/\d+/files")
+UPLOAD = re.compile(rf"{API}/worker/(runs|errands)/\d+/files")
 
 _HEADERS = {
     "Content-Security-Policy": (

@@ -56,6 +56,40 @@ def video(seq: int, step: int, played: int, **more: Any) -> dict[str, Any]:
     return event(seq, "video", step, **{**named, "episode_return": 10.0, "length": 100, "seconds": 1.7, **more})
 
 
+def played(number: int, score: Any) -> dict[str, Any]:
+    """One episode of an evaluation."""
+    return {"number": number, "score": score, "frames": 400, "frames_before": 8, "length": 98, "ended": "over"}
+
+
+def evaluated_episode(seq: int, done: int, episodes: int) -> dict[str, Any]:
+    """An evaluation's event that an episode has ended."""
+    return event(seq, "evaluated_episode", 100, episode=played(done - 1, 1.0), done=done, episodes=episodes)
+
+
+def evaluation(seq: int, scores: list[Any], **more: Any) -> dict[str, Any]:
+    """The event that brings what an evaluation found."""
+    mean = sum(map(float, scores)) / len(scores)
+    document = {
+        "protocol": "episodes",
+        "env": "CartPole-v1",
+        "algorithm": "paac",
+        "checkpoint_step": 100,
+        "acting": {"name": "sampled"},
+        "seed": 1,
+        "frames_per_action": 1,
+        "scores": scores,
+        "mean": mean if mean == mean else "NaN",
+        "median": 2.0,
+        "standard_error": 0.5,
+        "interval": [1.0, 3.0],
+        "human_normalised": None,
+        "not_normalised_because": "the papers publish no random and human scores of CartPole-v1 by episodes",
+        "episodes": [played(number, score) for number, score in enumerate(scores)],
+        **more,
+    }
+    return event(seq, "evaluation", 100, returns=scores, document=document)
+
+
 def checkpoint_path(step: int) -> str:
     """Where a trainer puts the checkpoint of a step."""
     return f"checkpoints/step-{step:012d}.safetensors"
@@ -114,6 +148,40 @@ class Api:
         """Give a run back."""
         body = {"attempt": attempt, "outcome": outcome, **more}
         return self.worker.post(f"/api/v1/worker/runs/{run_id}/release", json=body)
+
+    def evaluate(self, run_id: int, **wanted: Any) -> dict[str, Any]:
+        """Ask for an evaluation of a run's newest checkpoint."""
+        return self._object(self.user.post(f"/api/v1/runs/{run_id}/evaluations", json=wanted), 201)
+
+    def evaluation(self, evaluation_id: int) -> dict[str, Any]:
+        """Read an evaluation."""
+        return self._object(self.user.get(f"/api/v1/evaluations/{evaluation_id}"))
+
+    def evaluations(self, run_id: int) -> list[dict[str, Any]]:
+        """List a run's evaluations."""
+        items: list[dict[str, Any]] = self._json(self.user.get(f"/api/v1/runs/{run_id}/evaluations"))["items"]
+        return items
+
+    def claim_errand(self, name: str = "w1") -> dict[str, Any]:
+        """Claim an errand that must be there."""
+        return self._object(self.worker.post("/api/v1/worker/errands/claim", json={"name": name}))
+
+    def send_of_errand(self, errand_id: int, attempt: int, *events: dict[str, Any]) -> Response:
+        """Post events of an errand."""
+        body = {"attempt": attempt, "events": events}
+        return self.worker.post(f"/api/v1/worker/errands/{errand_id}/events", json=body)
+
+    def release_errand(self, errand_id: int, attempt: int, outcome: str, **more: Any) -> Response:
+        """Give an errand back."""
+        body = {"attempt": attempt, "outcome": outcome, **more}
+        return self.worker.post(f"/api/v1/worker/errands/{errand_id}/release", json=body)
+
+    def play(self, scores: list[Any], **more: Any) -> None:
+        """Do the oldest waiting errand, an evaluation, as a worker does."""
+        claimed = self.claim_errand()
+        held = claimed["errand_id"], claimed["attempt"]
+        self._json(self.send_of_errand(*held, started(1), evaluation(2, scores, **more), event(3, "finished")))
+        assert self._json(self.release_errand(*held, "finished")) == {"state": "done"}
 
     def running(self, **more: Any) -> tuple[int, int]:
         """A run that a worker trains: its id and attempt."""

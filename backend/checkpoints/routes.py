@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend import models
+from backend.checkpoints.best import BestBy, evaluated
 from backend.checkpoints.keeping import pin
 from backend.checkpoints.thinning import KeptAs, kept_as
 from backend.db import Db
@@ -34,6 +35,10 @@ class RunCheckpoint(BaseModel):
     bytes: int
     return_mean: JsonNumber | None
     best: bool
+    best_by: BestBy | None = Field(
+        description="By what it is the best: by whole evaluations with the run's protocol where there are some, else "
+        "by the mean return of training. Null unless it is the best."
+    )
     created_at: datetime
     available: bool
     pinned: bool
@@ -73,11 +78,11 @@ def _shown(session: Session, run_id: int) -> list[RunCheckpoint]:
     # Of several attempts at the same step, the newest comes last.
     by_step = query.order_by(models.Checkpoint.step, models.Checkpoint.attempt, models.Checkpoint.id)
     rows = session.scalars(by_step).all()
-    reasons = kept_as(rows)
-    return [_one(row, reasons.get(row.id)) for row in rows]
+    reasons, played = kept_as(rows), evaluated(session, session.get_one(models.Run, run_id))
+    return [_one(row, reasons.get(row.id), "evaluation" if row.id in played else "training") for row in rows]
 
 
-def _one(row: models.Checkpoint, reason: KeptAs | None) -> RunCheckpoint:
+def _one(row: models.Checkpoint, reason: KeptAs | None, by: BestBy) -> RunCheckpoint:
     return RunCheckpoint(
         id=row.id,
         step=row.step,
@@ -87,6 +92,7 @@ def _one(row: models.Checkpoint, reason: KeptAs | None) -> RunCheckpoint:
         bytes=row.bytes,
         return_mean=row.return_mean,
         best=row.best,
+        best_by=by if row.best else None,
         created_at=row.created_at,
         available=row.file_id is not None,
         pinned=row.pinned,

@@ -1,19 +1,19 @@
 """Which of a run's checkpoints stay: those pinned, the first, the best, the last, and others spread between them.
 
 The rule is the trainer's (`workers/contract/thinning.py`), but the server goes by its own copies: a trainer that
-resumed on another host has only some of them on its disk, and knows nothing of pins.
+resumed on another host has only some of them on its disk, and knows nothing of pins, evaluations and errands.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Literal
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.checkpoints.best import choose_best, trained_score
 from backend.files.service import delete_files
-from backend.models import Attempt, Checkpoint, Run
-from backend.videos import delete_replays
+from backend.models import Attempt, Checkpoint, Errand, Run
+from backend.videos.service import delete_replays
 from workers.contract.thinning import USUALLY_KEPT, spent
 
 KeptAs = Literal["pinned", "best", "first", "last", "spread"]
@@ -26,15 +26,29 @@ def thin_out(session: Session, run: Run, attempt: Attempt) -> None:
     ).all()
     resumed = attempt.resumed_step or 0
     current = [row for row in available(rows) if row.attempt == attempt.attempt or row.step <= resumed]
-    best = max(current, key=_score, default=None)
+    trained, best = max(current, key=trained_score, default=None), choose_best(session, run, current)
     for row in rows:
-        row.best = row is best and row.return_mean is not None
-    spared = [place for place, row in enumerate(current) if row.pinned or row is best]
-    # Pinned ones come on top of the number that is kept.
-    most = run.config.get("checkpoints_kept", USUALLY_KEPT) + sum(row.pinned for row in current)
+        row.best = row is best
+    # These come on top of the number that is kept.
+    besides = {row.id for row in current if row.pinned} | _awaited(session, run)
+    spared = [place for place, row in enumerate(current) if row.id in besides or row in (best, trained)]
+    most = run.config.get("checkpoints_kept", USUALLY_KEPT) + sum(row.id in besides for row in current)
     gone = {current[place].id for place in spent([row.step for row in current], most, spared)}
-    left_behind = {row.id for row in available(rows) if row not in current and not row.pinned}
-    _delete(session, run, [row for row in rows if row.id in gone | left_behind])
+    left_behind = {row.id for row in available(rows) if row not in current and row.id not in besides}
+    _delete(session, run, [row for row in rows if row.id in gone | left_behind and not row.pinned])
+
+
+def settle(session: Session, run: Run) -> None:
+    """Go by the rule again after an errand, unless nobody knows yet where the run's present attempt begins."""
+    attempt = session.get(Attempt, (run.id, run.attempt))
+    if attempt is not None and attempt.resumed_step is not None:
+        thin_out(session, run, attempt)
+
+
+def _awaited(session: Session, run: Run) -> set[int]:
+    """Checkpoints that an errand waits for or is about."""
+    under_way = select(Errand.checkpoint_id).where(Errand.run_id == run.id, Errand.state.in_(("queued", "running")))
+    return set(session.scalars(under_way))
 
 
 def available(rows: Sequence[Checkpoint]) -> list[Checkpoint]:
@@ -60,8 +74,3 @@ def _delete(session: Session, run: Run, rows: Sequence[Checkpoint]) -> None:
     if ids:
         delete_files(session, ids)
         delete_replays(session, run, [row.file for row in rows])
-
-
-def _score(row: Checkpoint) -> tuple[float, int]:
-    score = -math.inf if row.return_mean is None or math.isnan(row.return_mean) else row.return_mean
-    return score, row.step

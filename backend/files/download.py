@@ -16,6 +16,7 @@ TYPES: dict[FileKind, str] = {
     "checkpoint": "application/octet-stream",
     "video": "video/mp4",
     "poster": "image/png",
+    "track": "application/octet-stream",
 }
 SHOWN_IN_PAGE = ("video", "poster")
 ONE_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")

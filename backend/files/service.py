@@ -3,6 +3,7 @@
 import logging
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Select, select
@@ -17,6 +18,15 @@ from workers.contract.worker_api import FileKind
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class Maker:
+    """Who made a file: an attempt at a run, or at an errand for it."""
+
+    run_id: int
+    attempt: int
+    errand_id: int | None = None
+
+
 def find_file(session: Session, file_id: int) -> File:
     """The file, or a problem that says there is none."""
     file = session.get(File, file_id)
@@ -25,28 +35,33 @@ def find_file(session: Session, file_id: int) -> File:
     return file
 
 
-def uploaded(session: Session, run_id: int, attempt: int, path: str, sha256: str) -> File | None:
+def uploaded(session: Session, made_by: Maker, path: str, sha256: str) -> File | None:
     """The file that the same upload made before."""
-    return session.scalar(_of_attempt(run_id, attempt, path).where(File.sha256 == sha256))
+    return session.scalar(_of_attempt(made_by, path).where(File.sha256 == sha256))
 
 
 def reported_file(session: Session, run_id: int, attempt: int, path: str) -> File:
     """The file that an event names; its worker uploads it before it sends the event."""
-    file = session.scalar(_of_attempt(run_id, attempt, path))
+    file = session.scalar(_of_attempt(Maker(run_id, attempt), path))
     if file is None:
         message = f"{path[:255]} was not uploaded; upload a file before its event"
         raise Invalid(FieldError(field="events", message=message))
     return file
 
 
-def keep(
-    session: Session, received: Path, *, run_id: int, attempt: int, kind: FileKind, path: str, sha256: str, size: int
-) -> File:
+def keep(session: Session, received: Path, made_by: Maker, kind: FileKind, path: str, sha256: str, size: int) -> File:
     """Give received bytes a row and their place; an earlier file of the same attempt and path is deleted."""
-    if (replaced := session.scalar(_of_attempt(run_id, attempt, path))) is not None:
+    if (replaced := session.scalar(_of_attempt(made_by, path))) is not None:
         delete_files(session, [replaced.id])
     file = File(
-        run_id=run_id, attempt=attempt, kind=kind, path=path, stored_path=_new_place(run_id), sha256=sha256, bytes=size
+        run_id=made_by.run_id,
+        attempt=made_by.attempt,
+        errand_id=made_by.errand_id,
+        kind=kind,
+        path=path,
+        stored_path=_new_place(made_by.run_id),
+        sha256=sha256,
+        bytes=size,
     )
     session.add(file)
     session.flush()
@@ -105,8 +120,13 @@ def sweep(database: Database) -> None:
         storage.sweep(files_root(session), set(session.scalars(select(File.stored_path))))
 
 
-def _of_attempt(run_id: int, attempt: int, path: str) -> Select[File]:
-    return select(File).where(File.run_id == run_id, File.attempt == attempt, File.path == path)
+def _of_attempt(made_by: Maker, path: str) -> Select[File]:
+    return select(File).where(
+        File.run_id == made_by.run_id,
+        File.attempt == made_by.attempt,
+        File.errand_id == made_by.errand_id,
+        File.path == path,
+    )
 
 
 def _folder(run_id: int) -> str:

@@ -11,7 +11,7 @@ from backend.config import Settings
 from backend.errors import Problem
 from backend.logs import note
 from backend.lookup import find_run
-from backend.models import Attempt, Installation, Run, Worker
+from backend.models import Attempt, Checkpoint, Installation, Run, Worker
 from backend.presence import announce_worker
 from backend.runs.notices import announce_run
 from backend.runs.states import ACTIVE, ENDED, after_release
@@ -23,11 +23,11 @@ UNHEARD = 1 / 4
 
 
 class StaleAttempt(Problem):
-    """Another attempt has the run, or the run has ended."""
+    """Another attempt has the run or the errand, or it has ended."""
 
     status = 409
     kind = STALE_ATTEMPT
-    title = "The run went to another attempt"
+    title = "It went to another attempt"
 
 
 def current_run(session: Session, run_id: int, attempt: int, *, lock: bool = False) -> Run:
@@ -86,8 +86,8 @@ def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -
         attempt=run.attempt,
         config=run.config,
         lease_seconds=settings.lease_seconds,
-        checkpoints=_offered(session, run),
-        installation=session.scalar(select(Installation.identity)) or "",
+        checkpoints=[offered(row) for row in resumable(session, run)],
+        installation=identity(session),
     )
 
 
@@ -152,10 +152,13 @@ def _fail(session: Session, run: Run, message: str) -> None:
     note(session, run, f"Failed: {message}", "error")
 
 
-def _offered(session: Session, run: Run) -> list[OfferedCheckpoint]:
-    return [
-        OfferedCheckpoint(
-            id=row.file_id or 0, file=row.file, sha256=row.sha256, bytes=row.bytes, step=row.step, frames=row.frames
-        )
-        for row in resumable(session, run)
-    ]
+def identity(session: Session) -> str:
+    """The installation's, which a worker names with every call about what it was given."""
+    return session.scalar(select(Installation.identity)) or ""
+
+
+def offered(row: Checkpoint) -> OfferedCheckpoint:
+    """A checkpoint as a worker is offered it."""
+    return OfferedCheckpoint(
+        id=row.file_id or 0, file=row.file, sha256=row.sha256, bytes=row.bytes, step=row.step, frames=row.frames
+    )

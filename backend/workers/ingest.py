@@ -1,52 +1,31 @@
 """Events of a trainer, stored once each: the run's columns, its log, metrics, checkpoints and replays move together."""
 
-import math
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.keeping import frames_at, keep_checkpoint
-from backend.errors import Problem
-from backend.evaluations import keep_evaluation
+from backend.evaluations.service import schedule
 from backend.metrics import service as metrics
 from backend.models import Attempt, LogLine, Run
 from backend.runs.notices import announce_run
-from backend.videos import keep_video
+from backend.videos.service import keep_video
 from backend.workers.attempts import current_run
+from backend.workers.sequence import moment, new_events
 from workers.contract import events as ev
-from workers.contract.worker_api import SEQUENCE_GAP, EventBatch
-
-
-class SequenceGap(Problem):
-    """Events are missing between the last one stored and the first one sent."""
-
-    status = 409
-    kind = SEQUENCE_GAP
-    title = "Events are missing"
+from workers.contract.worker_api import EventBatch
 
 
 def ingest(session: Session, run_id: int, batch: EventBatch) -> int:
     """Store the new events of a batch. Return the number of the last one stored."""
     run = current_run(session, run_id, batch.attempt, lock=True)
     attempt = session.get_one(Attempt, (run.id, batch.attempt))
-    new = _new(batch.events, attempt.last_seq)
+    new = new_events(batch.events, attempt.last_seq, {ev.Metrics, *_HANDLERS})
     if new:
         _store(session, run, attempt, new)
         attempt.last_seq = new[-1].seq
     return attempt.last_seq
-
-
-def _new(events: Sequence[ev.Event], last_seq: int) -> list[ev.Event]:
-    """Events not stored yet; raise if one is missing between."""
-    new = [event for event in events if event.seq > last_seq]
-    for expected, event in enumerate(new, start=last_seq + 1):
-        if event.seq != expected:
-            raise SequenceGap(
-                f"Event {expected} must come next, but {event.seq} came. Send again from {expected}.", expected=expected
-            )
-    return new
 
 
 def _store(session: Session, run: Run, attempt: Attempt, events: Sequence[ev.Event]) -> None:
@@ -74,7 +53,7 @@ def _flush_points(session: Session, run: Run, attempt: Attempt, points: list[ev.
 
 def _start(session: Session, run: Run, attempt: Attempt, event: ev.Started) -> None:
     """Begin at the trainer's checkpoint or at 0; points of earlier attempts beyond it are superseded."""
-    attempt.started_at = _moment(event.time)
+    attempt.started_at = moment(event.time)
     attempt.resumed_step = event.resumed_from or 0
     attempt.host, attempt.device = event.host[:255], event.device[:255]
     attempt.precision, attempt.seed = event.precision[:32], event.seed
@@ -91,7 +70,7 @@ def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:
         LogLine(
             run_id=run.id,
             attempt=attempt.attempt,
-            time=_moment(event.time),
+            time=moment(event.time),
             level=event.level,
             message=event.message,
         )
@@ -99,7 +78,10 @@ def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:
 
 
 def _checkpoint(session: Session, run: Run, attempt: Attempt, event: ev.Checkpoint) -> None:
-    if keep_checkpoint(session, run, attempt, event) and event.checkpoint.step > (attempt.resumed_step or 0):
+    if not keep_checkpoint(session, run, attempt, event):
+        return
+    schedule(session, run, attempt)
+    if event.checkpoint.step > (attempt.resumed_step or 0):
         # It got further than the last time, so earlier losses no longer count against it.
         run.requeues = 0
 
@@ -112,23 +94,12 @@ def _progress(_session: Session, run: Run, _attempt: Attempt, event: ev.Progress
     run.steps_per_second, run.seconds_left = event.steps_per_second, event.seconds_left
 
 
-def _await_the_whole(_session: Session, _run: Run, _attempt: Attempt, _event: ev.EvaluatedEpisode) -> None:
-    """Keep nothing of a single episode: the evaluation that follows has them all."""
-
-
 def _end(_session: Session, _run: Run, attempt: Attempt, event: ev.Stopped | ev.Finished | ev.Failed) -> None:
     """Keep how the trainer ended. The run changes state when its worker gives it back or falls silent."""
     attempt.outcome = event.kind
     if isinstance(event, ev.Failed):
         attempt.failure_message = event.message
         attempt.failure_traceback = event.traceback
-
-
-def _moment(seconds: float) -> datetime:
-    """A Unix time as a moment; one outside the calendar becomes 1970, since a trainer's clock may be wrong."""
-    if not math.isfinite(seconds) or not 0 <= seconds < 253_402_300_800:
-        seconds = 0.0
-    return datetime.fromtimestamp(seconds, UTC)
 
 
 _HANDLERS: dict[type[ev.Event], Callable[[Session, Run, Attempt, Any], None]] = {
@@ -138,8 +109,6 @@ _HANDLERS: dict[type[ev.Event], Callable[[Session, Run, Attempt, Any], None]] = 
     ev.Progress: _progress,
     ev.Checkpoint: _checkpoint,
     ev.Video: keep_video,
-    ev.EvaluatedEpisode: _await_the_whole,
-    ev.Evaluation: keep_evaluation,
     ev.Stopped: _end,
     ev.Finished: _end,
     ev.Failed: _end,
@@ -150,7 +119,6 @@ _NOTICES = {
     "log": "run.log",
     "checkpoint": "run.files",
     "video": "run.files",
-    "evaluation": "run.files",
 }
 
 # Other events may name an earlier step; a replay names its checkpoint's.

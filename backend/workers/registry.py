@@ -1,6 +1,6 @@
-"""Workers: their heartbeats, which renew the lease of what they train, and the list that users see."""
+"""Workers: their heartbeats, which renew the leases of what they hold, and the list that users see."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, select
@@ -9,13 +9,13 @@ from sqlalchemy.orm import Session
 from backend.columns import utc_now
 from backend.config import Settings
 from backend.db import Database
-from backend.models import Run, Worker
+from backend.models import Errand, Run, Worker
 from backend.presence import announce_worker, is_here
 from backend.runs.states import ACTIVE
 from backend.workers import schemas
 from backend.workers.attempts import StaleAttempt, stale
 from workers.contract import worker_api
-from workers.contract.worker_api import Desired
+from workers.contract.worker_api import Desired, WantedErrand
 
 # A worker that has been away this long is no longer listed.
 FORGOTTEN_AFTER = timedelta(days=7)
@@ -26,14 +26,15 @@ _WORTH_WRITING = timedelta(seconds=2)
 
 @dataclass
 class Beat:
-    """The answer to a heartbeat: the user's wish for the worker's run, or that another attempt has the run."""
+    """The answer to a heartbeat: the users' wishes for what the worker holds, or that another attempt has the run."""
 
     desired: Desired | None = None
     stale: StaleAttempt | None = None
+    errands: list[WantedErrand] = field(default_factory=list)
 
 
 def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> Beat:
-    """Note that a worker lives, and renew its run's lease. The caller raises `stale` once this is committed."""
+    """Note that a worker lives, and renew its leases. The caller raises `stale` once this is committed."""
     found = Beat()
     held = report.run
     if held is not None:
@@ -44,12 +45,28 @@ def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> 
             found.stale = stale(run, held.attempt)
         else:
             found.desired = run.desired
-            lease = utc_now() + timedelta(seconds=settings.lease_seconds)
-            # A clock that was set back must not keep the lease from being renewed.
-            if run.lease_expires_at is None or abs(lease - run.lease_expires_at) > _WORTH_WRITING:
-                run.lease_expires_at = lease
+            _renew(settings, run)
+    # In order, so that two heartbeats never wait for each other.
+    for job in sorted(report.errands, key=lambda job: job.id):
+        found.errands.append(_wanted(session, settings, job))
     _keep(session, report, held.id if held is not None and found.stale is None else None)
     return found
+
+
+def _wanted(session: Session, settings: Settings, held: worker_api.HeldJob) -> WantedErrand:
+    """Renew an errand's lease, and say what is wanted of it."""
+    errand = session.get(Errand, held.id, with_for_update=True)
+    if errand is None or errand.attempt != held.attempt or errand.state != "running":
+        return WantedErrand(id=held.id, attempt=held.attempt, desired=None)
+    _renew(settings, errand)
+    return WantedErrand(id=held.id, attempt=held.attempt, desired=errand.desired)
+
+
+def _renew(settings: Settings, held: Run | Errand) -> None:
+    lease = utc_now() + timedelta(seconds=settings.lease_seconds)
+    # A clock that was set back must not keep the lease from being renewed.
+    if held.lease_expires_at is None or abs(lease - held.lease_expires_at) > _WORTH_WRITING:
+        held.lease_expires_at = lease
 
 
 def leave(session: Session, name: str) -> None:
@@ -71,6 +88,7 @@ def listed(session: Session) -> list[schemas.Worker]:
             queue=worker.queue,
             state=("busy" if worker.run_id is not None else "idle") if is_here(worker, now) else "gone",
             run_id=worker.run_id if is_here(worker, now) else None,
+            errand_slots=worker.errand_slots,
             last_seen_at=worker.last_seen_at,
             version=worker.version,
             device=worker.device,
@@ -101,7 +119,7 @@ def _keep(session: Session, report: worker_api.Heartbeat, run_id: int | None) ->
     now = utc_now()
     if news or abs(now - worker.last_seen_at) > _WORTH_WRITING:
         worker.last_seen_at = now
-    for column in ("host", "queue", "pid", "version", "device", "cores", "memory_bytes"):
+    for column in ("host", "queue", "pid", "version", "device", "cores", "memory_bytes", "errand_slots"):
         setattr(worker, column, getattr(report, column))
     worker.run_id, worker.left = run_id, False
     if news:

@@ -1,11 +1,11 @@
-"""/workers for users, and /worker/… for workers: heartbeat, claim, events, release, goodbye."""
+"""/workers for users, and /worker/… for workers: heartbeat, claim, events, release, goodbye; the same for errands."""
 
 from fastapi import APIRouter, Response
 
 from backend.config import CurrentSettings
 from backend.db import Db
-from backend.lookup import RunId
-from backend.workers import attempts, ingest, registry, schemas
+from backend.lookup import ErrandId, RunId
+from backend.workers import attempts, errands, ingest, registry, schemas
 from workers.contract import worker_api
 
 router = APIRouter(tags=["workers"])
@@ -20,12 +20,14 @@ def list_workers(db: Db) -> list[schemas.Worker]:
 
 @router.post("/worker/heartbeat")
 def heartbeat(db: Db, settings: CurrentSettings, report: worker_api.Heartbeat) -> worker_api.HeartbeatAnswer:
-    """Note that a worker lives, and answer with the user's wish for its run."""
+    """Note that a worker lives, and answer with the users' wishes for what it holds."""
     with db.write() as session:
         found = registry.beat(session, settings, report)
     if found.stale is not None:
         raise found.stale
-    return worker_api.HeartbeatAnswer(desired=found.desired, lease_seconds=settings.lease_seconds)
+    return worker_api.HeartbeatAnswer(
+        desired=found.desired, lease_seconds=settings.lease_seconds, errands=found.errands
+    )
 
 
 @router.post("/worker/claim", response_model=worker_api.Claim, responses={204: {"description": "Nothing waits."}})
@@ -50,6 +52,35 @@ def release(db: Db, settings: CurrentSettings, run_id: RunId, ended: worker_api.
     with db.write() as session:
         run = attempts.release(session, settings, run_id, ended)
         return worker_api.Released(state=run.state)
+
+
+@router.post(
+    "/worker/errands/claim", response_model=worker_api.ErrandClaim, responses={204: {"description": "Nothing waits."}}
+)
+def claim_errand(
+    db: Db, settings: CurrentSettings, wanted: worker_api.ErrandClaimRequest
+) -> worker_api.ErrandClaim | Response:
+    """Hand over the oldest waiting errand."""
+    with db.write() as session:
+        claimed = errands.claim(session, settings, wanted.name)
+    return claimed if claimed is not None else Response(status_code=204)
+
+
+@router.post("/worker/errands/{errand_id}/events")
+def post_errand_events(db: Db, errand_id: ErrandId, batch: worker_api.EventBatch) -> worker_api.Acknowledged:
+    """Store events of an errand; a repeated batch changes nothing, a gap is refused."""
+    with db.write() as session:
+        acknowledged = errands.ingest(session, errand_id, batch)
+    return worker_api.Acknowledged(acknowledged=acknowledged)
+
+
+@router.post("/worker/errands/{errand_id}/release")
+def release_errand(
+    db: Db, settings: CurrentSettings, errand_id: ErrandId, ended: worker_api.Release
+) -> worker_api.Released:
+    """Give an errand back."""
+    with db.write() as session:
+        return worker_api.Released(state=errands.release(session, settings, errand_id, ended).state)
 
 
 @router.post("/worker/goodbye", status_code=204)

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from workers.contract.worker_api import QueueName
 
@@ -16,6 +16,7 @@ class Worker(BaseModel):
     queue: QueueName
     state: Literal["idle", "busy", "gone"]
     run_id: int | None
+    errand_slots: int = Field(description="How many errands, such as evaluations, it does beside its training.")
     last_seen_at: datetime
     version: str
     device: str

@@ -68,6 +68,24 @@ def test_what_an_older_version_stored_is_kept(empty: Settings) -> None:
     assert tuple(found) == (1, 1, "w1", 7, None)
 
 
+def test_numbers_of_files_that_were_removed_are_not_used_again(empty: Settings) -> None:
+    engine = migration_engine(empty.resolved_database_url)
+    config = alembic_config()
+    columns = "run_id, attempt, kind, path, stored_path, sha256, bytes, created_at"
+    file = text(f"INSERT INTO files ({columns}) VALUES (1, 1, 'video', :path, '', '', 1, '2026-01-01 10:00:00')")  # noqa: S608
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0005")
+        connection.execute(text(OLD_RUN))
+        for path in ("a", "b"):
+            connection.execute(file, {"path": path})
+        connection.execute(text("DELETE FROM files WHERE id = 2"))
+    migrate(empty)
+    with engine.begin() as connection:
+        connection.execute(file, {"path": "c"})
+        assert connection.execute(text("SELECT id FROM files ORDER BY id")).scalars().all() == [1, 3]
+
+
 def test_migrations_can_be_undone(empty: Settings) -> None:
     migrate(empty)
     engine = migration_engine(empty.resolved_database_url)

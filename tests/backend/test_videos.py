@@ -1,6 +1,12 @@
 """Replays as they are stored and listed."""
 
+from typing import Any
+
+import numpy as np
+
 from tests.factories import Api, video
+from workers.contract.protocols.acting import SAMPLED
+from workers.contract.tracks import Track, TrackHead, packed
 
 
 def test_a_replay_is_shown_at_the_step_that_played_it_and_becomes_the_poster(api: Api) -> None:
@@ -31,3 +37,73 @@ def test_a_replay_that_is_told_again_takes_the_place_of_the_first(api: Api) -> N
 
 def test_a_run_that_is_not_there_has_none(api: Api) -> None:
     assert api.user.get("/api/v1/runs/999/videos").status_code == 404
+
+
+def made_track() -> bytes:
+    """Make the file of a track with two decisions."""
+    head = TrackHead(
+        env="ALE/Pong-v5",
+        algorithm="paac",
+        checkpoint_step=100,
+        checkpoint_sha256="0" * 64,
+        protocol="no-op-5min",
+        acting=SAMPLED,
+        seed=1,
+        episode=0,
+        gamma=0.99,
+        clip_rewards=True,
+        life_loss_ends_episode=False,
+        learnt="policy",
+        action_names=("NOOP", "UP"),
+        pictures=8,
+        pictures_per_second=60,
+        frames_per_action=4,
+        ended="over",
+        score=-1.0,
+    )
+    columns = {
+        "picture": np.array([0, 4], dtype=np.int32),
+        "action": np.array([1, 0]),
+        "numbers": np.array([[0.25, 0.75], [1 / 3, 2 / 3]], dtype=np.float32),
+        "value": np.array([-0.12345678, np.nan], dtype=np.float32),
+        "obtained": np.array([-0.99, -1.0], dtype=np.float32),
+        "reward": np.array([0.0, -1.0]),
+        "score": np.array([0.0, 0.0]),
+        "lives": np.array([-1, -1], dtype=np.int16),
+        "life_lost": np.array([False, False]),
+    }
+    return packed(Track(head, columns))
+
+
+def replay_with_track(api: Api, track: bytes) -> dict[str, Any]:
+    """Report a replay with all its files, and return its row."""
+    run_id, attempt = api.running()
+    api.save(run_id, attempt, 2, 100)
+    for name, kind in (("100.mp4", "video"), ("100.png", "poster"), ("100.seen.mp4", "video")):
+        api.upload(run_id, attempt, f"replays/{name}", name.encode(), kind)
+    api.upload(run_id, attempt, "replays/100.npz", track, "track")
+    told = video(3, step=180, played=100, seen="replays/100.seen.mp4", track="replays/100.npz")
+    assert api.send(run_id, attempt, told).status_code == 200
+    (row,) = api.user.get(f"/api/v1/runs/{run_id}/videos").json()
+    found: dict[str, Any] = row
+    return found
+
+
+def test_a_replay_tells_what_the_agent_thought(api: Api) -> None:
+    track = made_track()
+    row = replay_with_track(api, track)
+    assert api.user.get(f"/api/v1/files/{row['seen_file_id']}").content == b"100.seen.mp4"
+    assert api.user.get(f"/api/v1/files/{row['track_file_id']}").content == track
+    told = api.user.get(f"/api/v1/videos/{row['id']}/track").json()
+    assert told["head"]["action_names"] == ["NOOP", "UP"]
+    assert (told["picture"], told["action"], told["lives"]) == ([0, 4], [1, 0], [-1, -1])
+    assert told["numbers"] == [[0.25, 0.75], [0.333333, 0.666667]]
+    assert told["value"] == [-0.123457, "NaN"]
+    assert told["obtained"] == [-0.99, -1.0]
+
+
+def test_a_replay_without_a_track_and_a_broken_track_are_told_in_a_sentence(api: Api) -> None:
+    row = replay_with_track(api, b"no archive")
+    answer = api.user.get(f"/api/v1/videos/{row['id']}/track")
+    assert (answer.status_code, "cannot be read" in answer.json()["detail"]) == (404, True)
+    assert "no replay 999" in api.user.get("/api/v1/videos/999/track").json()["detail"]

@@ -11,11 +11,14 @@ import pytest
 from tests.workers.waiting import PATIENCE_SECONDS
 from tests.workers.worker_api import TOKEN, WorkerApi
 from workers.worker.backend_client import BackendClient
+from workers.worker.checkpoint_store import CheckpointStore
 from workers.worker.heartbeat import Heartbeat
 from workers.worker.machine import machine_facts
 from workers.worker.supervisor import Supervisor
+from workers.worker.work import Errands, Training
 
 FAKE_TRAINER = (sys.executable, str(Path(__file__).parent / "fake_trainer.py"))
+FAKE_ERRAND = (sys.executable, str(Path(__file__).parent / "fake_errand.py"))
 
 
 @pytest.fixture
@@ -39,8 +42,14 @@ class Slot:
 
     def __init__(self, client: BackendClient, directory: Path, grace_seconds: float = 30) -> None:
         self.directory = directory
-        self.heartbeat = Heartbeat(client, machine_facts())
-        self.supervisor = Supervisor(client, self.heartbeat, directory, grace_seconds, FAKE_TRAINER)
+        self.heartbeat = Heartbeat(client, machine_facts(), errand_slots=1)
+        store = CheckpointStore(client, directory / "checkpoints")
+        self.supervisor = Supervisor(
+            client, self.heartbeat, directory, grace_seconds, Training(client, store, FAKE_TRAINER)
+        )
+        self.errands = Supervisor(
+            client, self.heartbeat, directory, grace_seconds, Errands(client, store, 0, FAKE_ERRAND)
+        )
         self.heartbeat.start()
         self.thread: threading.Thread | None = None
 
@@ -58,6 +67,7 @@ class Slot:
     def close(self) -> None:
         """End everything."""
         self.supervisor.drain()
+        self.errands.drain()
         if self.thread:
             self.thread.join(timeout=PATIENCE_SECONDS)
         self.heartbeat.close()

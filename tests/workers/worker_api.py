@@ -23,6 +23,9 @@ class WorkerApi:
     """What the backend would know; tests set how it answers and read what it was told."""
 
     claims: list[dict[str, Any]] = field(default_factory=list)
+    errand_claims: list[dict[str, Any]] = field(default_factory=list)
+    # By its number; what is not named is still wanted.
+    errands_desired: dict[int, str | None] = field(default_factory=dict)
     desired: str = "run"
     away: bool = False
     stale: bool = False
@@ -37,6 +40,9 @@ class WorkerApi:
     downloads: dict[int, bytes] = field(default_factory=dict)
     hashes: dict[int, str] = field(default_factory=dict)
     releases: list[dict[str, Any]] = field(default_factory=list)
+    errand_events: dict[tuple[int, int], dict[int, dict[str, Any]]] = field(default_factory=dict)
+    errand_releases: list[dict[str, Any]] = field(default_factory=list)
+    downloaded: int = 0
     heartbeats: list[dict[str, Any]] = field(default_factory=list)
     goodbyes: int = 0
 
@@ -66,6 +72,7 @@ class WorkerApi:
             if method == "PUT":
                 return (413, b"<html>Too large</html>") if self.blocks_uploads else self._upload(query, body)
             if method == "GET":
+                self.downloaded += 1
                 content = self.downloads.get(int(path.rpartition("/")[2]))
                 return (200, content) if content is not None else problem(404, "not-found")
             return self._post(path, json.loads(body))
@@ -75,29 +82,37 @@ class WorkerApi:
             self.heartbeats.append(body)
             if self.stale and body["run"]:
                 return problem(409, "stale-attempt")
-            return 200, {"desired": self.desired if body["run"] else None, "lease_seconds": 60}
+            errands = [{**held, "desired": self.errands_desired.get(held["id"], "run")} for held in body["errands"]]
+            return 200, {"desired": self.desired if body["run"] else None, "lease_seconds": 60, "errands": errands}
         if path == "/claim":
-            return (200, {"installation": self.installation, **self.claims.pop(0)}) if self.claims else (204, None)
+            return (200, self._claimed(self.claims)) if self.claims else (204, None)
+        if path == "/errands/claim":
+            return (200, self._claimed(self.errand_claims)) if self.errand_claims else (204, None)
         if path == "/goodbye":
             self.goodbyes += 1
             return 204, None
-        match = re.fullmatch(r"/runs/(\d+)/(events|release)", path)
+        match = re.fullmatch(r"/(runs|errands)/(\d+)/(events|release)", path)
         assert match, path
         if self.stale:
             return problem(409, "stale-attempt")
-        if match[2] == "release" and self.fails_on_release:
+        if match[3] == "release" and self.fails_on_release:
             return problem(500, "internal")
-        if match[2] == "release":
-            self.releases.append({"run": int(match[1]), **body})
-            return 200, {"state": "finished"}
-        return self._take_events(int(match[1]), body)
+        run = match[1] == "runs"
+        if match[3] == "release":
+            releases = self.releases if run else self.errand_releases
+            releases.append({"run" if run else "errand": int(match[2]), **body})
+            return 200, {"state": "finished" if run else "done"}
+        return self._take_events(self.events if run else self.errand_events, int(match[2]), body)
 
-    def _take_events(self, run: int, body: dict[str, Any]) -> Answer:
+    def _claimed(self, claims: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"installation": self.installation, **claims.pop(0)}
+
+    def _take_events(self, events: dict[tuple[int, int], Any], number: int, body: dict[str, Any]) -> Answer:
         if self.refuse_events:
             return problem(422, "invalid", detail="events.0.values: no such metric")
         if any(event["seq"] in self.fails_on and event["kind"] != "log" for event in body["events"]):
             return problem(500, "internal", detail="Something went wrong.")
-        known = self.events.setdefault((run, body["attempt"]), {})
+        known = events.setdefault((number, body["attempt"]), {})
         for event in body["events"]:
             if event["seq"] > len(known) + 1:
                 return problem(409, "sequence-gap", expected=len(known) + 1)

@@ -5,8 +5,10 @@ spaces                  the actions of an environment
 layout                  where files lie in a run directory
 events                  what a trainer reports
 protocols               how an agent is evaluated
+tracks, action_names    what a recording tells beside its video
 published               the papers' numbers
 metrics                 what its metrics are called
+errands                 what an errand asks of its process
 worker_api              what a worker and the backend say to each other
 settings_in_common      which settings there are, and what a token looks like
 """

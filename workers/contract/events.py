@@ -116,6 +116,12 @@ class Video(_Event):
     kind: Literal["video"] = "video"
     file: Text = Field(description="H.264 mp4, relative to the run directory.")
     poster: Text = Field(description="PNG of the last frame, relative to the run directory.")
+    seen: Text | None = Field(
+        default=None, description="mp4 of what the network saw, in step with the file; None where it sees no pictures."
+    )
+    track: Text | None = Field(
+        default=None, description="What the agent thought, as an .npz; None where an earlier version wrote the event."
+    )
     checkpoint: Text = Field(description="Checkpoint file that played the episode.")
     episode_return: float
     length: SmallCount

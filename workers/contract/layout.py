@@ -4,6 +4,7 @@ from pathlib import Path
 
 CONFIG = "config.json"
 EVENTS = "events.jsonl"
+REQUEST = "request.json"  # in place of the configuration, in an errand's directory
 CHECKPOINTS = "checkpoints"
 REPLAYS = "replays"
 

@@ -15,13 +15,22 @@ State = Literal["queued", "starting", "running", "finished", "failed", "paused",
 Desired = Literal["run", "pause", "stop"]
 Outcome = Literal["finished", "failed", "stopped", "drained", "lost"]
 QueueName = Literal["cpu", "gpu"]
-FileKind = Literal["checkpoint", "video", "poster"]
+FileKind = Literal["checkpoint", "video", "poster", "track"]
+# What a worker may have in hand, as its paths are called: runs that it trains, errands that it does beside them.
+Noun = Literal["runs", "errands"]
+ErrandKind = Literal["evaluation"]
+ErrandState = Literal["queued", "running", "done", "failed", "cancelled"]
+ErrandDesired = Literal["run", "cancel"]
 
 QUEUES: tuple[QueueName, ...] = get_args(QueueName)
-# The Celery task that is the doorbell; its one argument is the number of a run that waits.
+# Errands of all runs wait in one queue, which every worker listens to that takes errands.
+ERRANDS_QUEUE = "errands"
+# The Celery tasks that are the doorbells; the one argument is the number of a run or an errand that waits.
 LOOK_TASK = "workers.look"
+LOOK_FOR_ERRANDS_TASK = "workers.look_for_errands"
 
 MOST_EVENTS = 1_000  # in one batch
+MOST_ERRANDS = 64  # beside one worker's training
 
 # Relative, and no part of it begins with a dot: it names a file in a run directory.
 RUN_PATH = r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$"
@@ -35,8 +44,8 @@ STALE_ATTEMPT = "stale-attempt"
 SEQUENCE_GAP = "sequence-gap"
 OTHER_INSTALLATION = "other-installation"
 
-# A worker names the installation that gave it the run with every call about that run. Another one, such as the same
-# backend on another database, may have a run of the same number, or none: that says nothing about the worker's.
+# A worker names the installation that gave it a run or an errand with every call about that. Another one, such as the
+# same backend on another database, may have one of the same number, or none: that says nothing about the worker's.
 INSTALLATION_HEADER = "Arcadia-Installation"
 
 WorkerName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@:-]*$")]
@@ -63,8 +72,13 @@ class ToldProblem(_Answer):
     expected: int | None = Field(default=None, description="The event that must come next, in a gap of the sequence.")
 
 
-class HeldRun(_Request):
-    """The run a worker has in hand."""
+def private_queue(worker: str) -> str:
+    """Name the queue that one worker alone listens to; a ring there is not heard by one that is busy."""
+    return f"worker.{worker}"
+
+
+class HeldJob(_Request):
+    """A run or an errand that a worker has in hand."""
 
     id: Id
     attempt: AttemptNumber
@@ -86,14 +100,25 @@ class Heartbeat(MachineFacts):
 
     name: WorkerName
     queue: QueueName
-    run: HeldRun | None = None
+    run: HeldJob | None = None
+    errand_slots: Annotated[int, Field(ge=0, le=MOST_ERRANDS), NO_BOOLEAN] = 0
+    errands: Annotated[list[HeldJob], Field(max_length=MOST_ERRANDS)] = []
+
+
+class WantedErrand(_Answer):
+    """What is wanted of an errand in hand; nothing, once it is no longer this worker's."""
+
+    id: int
+    attempt: int
+    desired: ErrandDesired | None
 
 
 class HeartbeatAnswer(_Answer):
-    """What is wanted of the run in hand."""
+    """What is wanted of the run and the errands in hand."""
 
     desired: Desired | None
     lease_seconds: float
+    errands: list[WantedErrand] = []
 
 
 class ClaimRequest(_Request):
@@ -122,6 +147,24 @@ class Claim(_Answer):
     installation: str = ""
 
 
+class ErrandClaimRequest(_Request):
+    """A worker asks for the oldest waiting errand."""
+
+    name: WorkerName
+
+
+class ErrandClaim(_Answer):
+    """An errand handed to a worker, with the checkpoint that it is about."""
+
+    errand_id: int
+    attempt: int
+    kind: ErrandKind
+    parameters: dict[str, Any]
+    lease_seconds: float
+    checkpoint: OfferedCheckpoint
+    installation: str = ""
+
+
 class EventBatch(_Request):
     """Events of one attempt, in order."""
 
@@ -142,7 +185,7 @@ class UploadedFile(_Answer):
 
 
 class Release(_Request):
-    """A worker gives a run back and says how its trainer ended."""
+    """A worker gives a run or an errand back and says how its process ended."""
 
     attempt: AttemptNumber
     outcome: Outcome
@@ -151,9 +194,9 @@ class Release(_Request):
 
 
 class Released(_Answer):
-    """Where the run went."""
+    """Where the run or the errand went."""
 
-    state: State
+    state: State | ErrandState
 
 
 class Goodbye(_Request):

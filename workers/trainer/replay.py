@@ -6,60 +6,47 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-import torch
-
 from workers.contract import layout
 from workers.contract.config import config_adapter
-from workers.trainer.methods import METHODS
-from workers.trainer.replays import playback
-from workers.trainer.replays.playback import Seen, Stage
-from workers.trainer.replays.players import Player
-from workers.trainer.replays.video import VideoWriter, write_png
+from workers.contract.protocols import PROTOCOLS, fitting
+from workers.trainer.recording.files import Files
+from workers.trainer.recording.recording import Asked
+from workers.trainer.recording.recording import record as record_episode
 from workers.trainer.run import checkpoints
 from workers.trainer.run.recorder import Replay
 
-LONGEST_SECONDS = 300
+LONGEST_SECONDS = 300.0
 PR_SET_PDEATHSIG = 1
 
 
 def record(directory: Path, checkpoint_file: str) -> Replay:
-    """Play an episode with the checkpoint's policy, sampled as in training, and write its video and poster."""
+    """Record an episode of the checkpoint's agent by the usual protocol of its environment."""
     checkpoint = checkpoints.read(directory / checkpoint_file)
     config = config_adapter.validate_python(checkpoint.config)
-    step = checkpoint.state.step
-    seed = config.seed + step
-    stage = playback.open_stage(config, seed)
-    method = METHODS[config.algorithm]
-    player = method.player(config, stage.observation_shape, stage.actions, checkpoint.state, seed)
-    file = layout.replay_file(step)
-    path = directory / file
-    episode_return, length, over = 0.0, -1, False  # the opening is no decision
-    with VideoWriter(path, stage.pictures_per_second, stage.scale) as video:
-        for seen in episode(stage, player):
-            for picture in seen.pictures:
-                video.add(picture)
-            episode_return += seen.reward
-            length += 1
-            over = seen.over
-            if video.seconds >= LONGEST_SECONDS:
-                break
-        poster = path.with_suffix(".png")
-        write_png(poster, picture, stage.scale)  # the last: not every step has one
-    stage.close()
-    return Replay(file, str(poster.relative_to(directory)), episode_return, length, video.seconds, complete=over)
+    video = directory / layout.replay_file(checkpoint.state.step)
+    files = Files(
+        video, seen=video.with_suffix(".seen.mp4"), track=video.with_suffix(".npz"), poster=video.with_suffix(".png")
+    )
+    protocol = PROTOCOLS[fitting(config.environment.kind == "atari")[0]]
+    asked = Asked(protocol, config.seed + checkpoint.state.step, episode=0, longest_seconds=LONGEST_SECONDS)
+    track = record_episode(checkpoint, config, asked, files)
 
+    def name(path: Path) -> str:
+        return str(path.relative_to(directory))
 
-def episode(stage: Stage, player: Player) -> Iterator[Seen]:
-    """Play until the episode is over."""
-    seen = stage.reset()
-    yield seen
-    while not seen.over:
-        seen = stage.step(player.act(seen.observation))
-        yield seen
+    return Replay(
+        name(files.video),
+        name(files.poster),
+        name(files.seen) if config.environment.shows_pixels else None,
+        name(files.track),
+        track.head.score,
+        len(track),
+        track.head.pictures / track.head.pictures_per_second,
+        complete=track.head.ended != "unfinished",
+    )
 
 
 def follow_parent(parent: int) -> None:
@@ -81,7 +68,6 @@ def main() -> None:
         # Ctrl-C reaches the whole terminal; the trainer decides what becomes of its recorder.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         follow_parent(arguments.parent)
-    torch.set_num_threads(1)
     print(json.dumps(asdict(record(arguments.directory, arguments.checkpoint))))
 
 

@@ -2,8 +2,10 @@
 
 __main__, settings      the program `arcadia worker` and its settings
 celery_app, tasks       the doorbell, which calls Supervisor.look
-supervisor              one run at a time, from the claim to the release
-run_directory           an attempt's directory, with the checkpoint to go on from
+work, job               the two kinds of work, runs and errands, and what is in hand
+supervisor, places      jobs of one kind, each from the claim to the release
+attempt_directory       an attempt's directory, with the checkpoint to go on from
+checkpoint_store        checkpoints that were fetched, by their hash
 trainer_process, leash  the trainer's process, which never outlives the worker
 spool, lines            the trainer's events, read from their file
 relay, suspicion        events and files on their way to the backend

@@ -1,4 +1,4 @@
-"""`arcadia worker`: one slot for one queue, until SIGTERM or Ctrl-C."""
+"""`arcadia worker`: one place to train runs of one queue, and some for errands, until SIGTERM or Ctrl-C."""
 
 import argparse
 import fcntl
@@ -16,15 +16,17 @@ from celery import signals
 from pydantic import ValidationError
 
 from workers.contract.settings_in_common import unknown_settings
-from workers.contract.worker_api import QUEUES
+from workers.contract.worker_api import ERRANDS_QUEUE, MOST_ERRANDS, QUEUES, private_queue
 from workers.worker.answers import BackendError
 from workers.worker.backend_client import BackendClient
 from workers.worker.celery_app import make_app
+from workers.worker.checkpoint_store import CheckpointStore
 from workers.worker.heartbeat import Heartbeat
 from workers.worker.machine import machine_facts
 from workers.worker.settings import WorkerSettings
 from workers.worker.supervisor import Supervisor
 from workers.worker.tasks import register
+from workers.worker.work import Errands, Training
 
 LOCK_SECONDS = 10.0  # a killed worker's leash lets go of the directory as soon as its trainer is dead
 
@@ -40,12 +42,25 @@ def worker_name(text: str) -> str:
     return text
 
 
+def errand_slots(text: str) -> int:
+    """Read how many errands a worker does at a time."""
+    if not text.isdecimal() or int(text) > MOST_ERRANDS:
+        raise argparse.ArgumentTypeError(f"{text!r}: give a number from 0 to {MOST_ERRANDS}")
+    return int(text)
+
+
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     """Read the command line; addresses and secrets may also come from ARCADIA_* in the environment."""
     parser = argparse.ArgumentParser(prog="arcadia worker", description="Train the runs that wait in a queue.")
     parser.add_argument("--queue", choices=QUEUES, default="cpu")
     parser.add_argument(
         "--name", type=worker_name, default=socket.gethostname(), help="what the workers page calls this worker"
+    )
+    parser.add_argument(
+        "--errands",
+        type=errand_slots,
+        metavar="N",
+        help="ARCADIA_ERRANDS: how many errands (evaluations …) it does at a time beside its training; 0 for none",
     )
     parser.add_argument("--backend-url", help="ARCADIA_BACKEND_URL: where the backend answers")
     parser.add_argument("--worker-dir", type=Path, help="ARCADIA_WORKER_DIR: where run directories lie")
@@ -56,7 +71,7 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
     """Read the settings, or leave with a sentence on what is missing."""
     if unknown := unknown_settings(os.environ):
         sys.exit(f"arcadia worker: {unknown}")
-    given = {"backend_url": options.backend_url, "worker_dir": options.worker_dir}
+    given = {"backend_url": options.backend_url, "worker_dir": options.worker_dir, "errands": options.errands}
     try:
         return WorkerSettings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
@@ -92,16 +107,23 @@ def main() -> int:
     directory = settings.directory(options.name)
     held_open = lock(directory)
     client = BackendClient(settings.backend_url, settings.worker_token.get_secret_value(), options.name, options.queue)
-    heartbeat = Heartbeat(client, machine_facts())
-    supervisor = Supervisor(client, heartbeat, directory, settings.stop_grace_seconds, keep_open=[held_open])
-
-    app = make_app(settings.broker_url.get_secret_value())
-    register(app, supervisor)
+    heartbeat = Heartbeat(client, machine_facts(), settings.errands)
+    store = CheckpointStore(client, directory / "checkpoints")
+    training, errands = (
+        Supervisor(client, heartbeat, directory, settings.stop_grace_seconds, work, places, keep_open=[held_open])
+        for work, places in (
+            (Training(client, store), 1),
+            (Errands(client, store, settings.errand_niceness), settings.errands),
+        )
+    )
+    queues = [options.queue, private_queue(options.name), *([ERRANDS_QUEUE] if settings.errands else [])]
+    app = make_app(settings.broker_url.get_secret_value(), queues)
+    register(app, training, errands)
     worker = app.Worker(
         hostname=f"{options.name}@{socket.gethostname()}",
         pool="threads",
-        concurrency=1,
-        queues=[options.queue],
+        concurrency=1 + settings.errands,
+        queues=queues,
         without_gossip=True,
         without_mingle=True,
         without_heartbeat=True,
@@ -111,18 +133,24 @@ def main() -> int:
     )
 
     def on_shutdown(**_: object) -> None:
-        supervisor.drain()
+        training.drain()
+        errands.drain()
 
     signals.worker_shutting_down.connect(on_shutdown)
     heartbeat.start()
-    beginning = threading.Thread(target=supervisor.begin, name="begin", daemon=True)
-    beginning.start()
+    beginnings = [
+        threading.Thread(target=each.begin, name=f"begin-{noun}", daemon=True)
+        for noun, each in (("runs", training), ("errands", errands))
+    ]
+    for beginning in beginnings:
+        beginning.start()
     log.info("Worker %s waits for %s runs from %s.", options.name, options.queue, settings.backend_url)
     worker.start()
     # Celery calls Ctrl-C a failure.
-    status = 0 if supervisor.draining else int(worker.exitcode or 0)
-    supervisor.drain()
-    beginning.join()  # Celery has waited for what the doorbell began, but not for this
+    status = 0 if training.draining else int(worker.exitcode or 0)
+    on_shutdown()
+    for beginning in beginnings:
+        beginning.join()  # Celery has waited for what the doorbell began, but not for this
     heartbeat.close()
     try:
         client.goodbye()

@@ -3,10 +3,10 @@
 import hashlib
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 import httpx
@@ -17,12 +17,15 @@ from workers.contract.worker_api import (
     Acknowledged,
     Claim,
     ClaimRequest,
+    ErrandClaim,
+    ErrandClaimRequest,
     FileKind,
     Goodbye,
     Heartbeat,
     HeartbeatAnswer,
-    HeldRun,
+    HeldJob,
     MachineFacts,
+    Noun,
     OfferedCheckpoint,
     QueueName,
     Release,
@@ -38,6 +41,7 @@ from workers.worker.answers import (
     raise_problem,
 )
 from workers.worker.endings import Ending
+from workers.worker.job import Job
 
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 # Far more than the backend ever says, and than it ever takes to say it; what lies between may say more, without end.
@@ -57,8 +61,6 @@ class BackendClient:
             trust_env=urlsplit(url).hostname not in LOOPBACK,  # a proxy cannot reach our loopback
         )
 
-        # Of the run in hand; calls about it are refused by any other installation.
-        self.installation: str | None = None
         # When the backend last took a heartbeat or events, by time.monotonic().
         self.heard = -math.inf
 
@@ -66,10 +68,19 @@ class BackendClient:
         """Close the connections."""
         self._http.close()
 
-    def heartbeat(self, facts: MachineFacts, held: HeldRun | None) -> HeartbeatAnswer:
-        """Say that this worker is alive and what it holds."""
-        body = Heartbeat(name=self.name, queue=self.queue, run=held, **facts.model_dump())
-        answer = expect(HeartbeatAnswer, self._post("heartbeat", body, timeout=5))
+    def heartbeat(self, facts: MachineFacts, errand_slots: int, jobs: Collection[Job]) -> HeartbeatAnswer:
+        """Say that this worker is alive and what it holds, all of it of one installation."""
+        runs, errands = ([_held(job) for job in jobs if job.noun == noun] for noun in get_args(Noun))
+        body = Heartbeat(
+            name=self.name,
+            queue=self.queue,
+            run=runs[0] if runs else None,
+            errand_slots=errand_slots,
+            errands=errands,
+            **facts.model_dump(),
+        )
+        installation = next((job.installation for job in jobs), None)
+        answer = expect(HeartbeatAnswer, self._post("heartbeat", body, installation, timeout=5))
         self.heard = time.monotonic()
         return answer
 
@@ -78,29 +89,40 @@ class BackendClient:
         reply = self._post("claim", ClaimRequest(name=self.name, queue=self.queue))
         return None if reply.status_code == httpx.codes.NO_CONTENT else expect(Claim, reply)
 
-    def post_events(self, run: int, attempt: int, events: list[dict[str, Any]]) -> int:
-        """Hand over events as the trainer wrote them, and return the last one that the backend has stored."""
+    def claim_errand(self) -> ErrandClaim | None:
+        """Take the oldest waiting errand, if one waits."""
+        reply = self._post("errands/claim", ErrandClaimRequest(name=self.name))
+        return None if reply.status_code == httpx.codes.NO_CONTENT else expect(ErrandClaim, reply)
+
+    def post_events(self, job: Job, events: list[dict[str, Any]]) -> int:
+        """Hand over events as the job's process wrote them, and return the last one that the backend has stored."""
         # Not an EventBatch: checking each event here as well would only cost time.
-        reply = self._call("POST", f"runs/{run}/events", json={"attempt": attempt, "events": events})
+        body = {"attempt": job.attempt, "events": events}
+        reply = self._call("POST", f"{job.path}/events", job.installation, json=body)
         acknowledged = expect(Acknowledged, reply).acknowledged
         self.heard = time.monotonic()
         return acknowledged
 
-    def upload(self, run: int, attempt: int, kind: FileKind, path: str, file: Path) -> None:
-        """Hand over a file of the run directory; a repeated upload changes nothing."""
-        query: dict[str, str | int] = {"attempt": attempt, "kind": kind, "path": path}
+    def upload(self, job: Job, kind: FileKind, path: str, file: Path) -> None:
+        """Hand over a file of the job's directory; a repeated upload changes nothing."""
+        query: dict[str, str | int] = {"attempt": job.attempt, "kind": kind, "path": path}
         with file.open("rb") as content:
             query["sha256"] = hashlib.file_digest(content, "sha256").hexdigest()
             content.seek(0)
-            expect(UploadedFile, self._call("PUT", f"runs/{run}/files", params=query, content=content))
+            expect(
+                UploadedFile, self._call("PUT", f"{job.path}/files", job.installation, params=query, content=content)
+            )
 
-    def download(self, run: int, attempt: int, offered: OfferedCheckpoint, target: Path) -> bool:
+    def download(self, job: Job, offered: OfferedCheckpoint, target: Path) -> bool:
         """Fetch a checkpoint, and say whether it is undamaged."""
         digest = hashlib.sha256()
         with (
             self._reaching(),
             self._http.stream(
-                "GET", f"runs/{run}/files/{offered.id}", params={"attempt": attempt}, headers=self._headers()
+                "GET",
+                f"{job.path}/files/{offered.id}",
+                params={"attempt": job.attempt},
+                headers=_naming(job.installation),
             ) as reply,
             target.open("wb") as file,
         ):
@@ -118,27 +140,24 @@ class BackendClient:
             raise not_the_backend(reply)
         return False
 
-    def release(self, run: int, attempt: int, ending: Ending) -> None:
-        """Give the run back."""
-        body = Release(attempt=attempt, outcome=ending.outcome, message=ending.message, traceback=ending.traceback)
-        expect(Released, self._post(f"runs/{run}/release", body))
+    def release(self, job: Job, ending: Ending) -> None:
+        """Give the job back."""
+        body = Release(attempt=job.attempt, outcome=ending.outcome, message=ending.message, traceback=ending.traceback)
+        expect(Released, self._post(f"{job.path}/release", body, job.installation))
 
     def goodbye(self) -> None:
         """Say that this worker is leaving."""
         self._post("goodbye", Goodbye(name=self.name), timeout=5)
 
-    def _post(self, path: str, body: BaseModel, **options: Any) -> httpx.Response:
-        return self._call("POST", path, json=body.model_dump(), **options)
+    def _post(self, path: str, body: BaseModel, installation: str | None = None, **options: Any) -> httpx.Response:
+        return self._call("POST", path, installation, json=body.model_dump(), **options)
 
-    def _call(self, method: str, path: str, **request: Any) -> httpx.Response:
-        with self._reaching(), self._http.stream(method, path, headers=self._headers(), **request) as stream:
+    def _call(self, method: str, path: str, installation: str | None, **request: Any) -> httpx.Response:
+        with self._reaching(), self._http.stream(method, path, headers=_naming(installation), **request) as stream:
             reply = _whole(stream)
         if not reply.is_success:
             raise_problem(reply, missing=StaleAttemptError)
         return reply
-
-    def _headers(self) -> dict[str, str]:
-        return {} if self.installation is None else {INSTALLATION_HEADER: self.installation}
 
     @contextmanager
     def _reaching(self) -> Iterator[None]:
@@ -146,6 +165,15 @@ class BackendClient:
             yield
         except httpx.HTTPError as error:
             raise UnreachableError(f"{self.url} is not reachable: {error or type(error).__name__}") from error
+
+
+def _naming(installation: str | None) -> dict[str, str]:
+    """Have a call refused by any other installation."""
+    return {} if installation is None else {INSTALLATION_HEADER: installation}
+
+
+def _held(job: Job) -> HeldJob:
+    return HeldJob(id=job.number, attempt=job.attempt)
 
 
 def _whole(stream: httpx.Response) -> httpx.Response:

@@ -1,16 +1,16 @@
 """The Celery app: a worker hears the doorbell through it, and nothing else."""
 
+from collections.abc import Sequence
+
 from celery import Celery
 from kombu.entity import Exchange, Queue
-
-from workers.contract.worker_api import QUEUES
 
 SOCKET_TIMEOUT_SECONDS = 5.0
 HEALTH_CHECK_SECONDS = 15
 
 
-def make_app(broker_url: str) -> Celery:
-    """Return an app that always reconnects, and has a timeout on every call."""
+def make_app(broker_url: str, queues: Sequence[str]) -> Celery:
+    """Return an app that knows these queues, always reconnects, and has a timeout on every call."""
     app = Celery("arcadia", broker=broker_url, set_as_current=False)
     app.conf.update(
         task_serializer="json",
@@ -19,7 +19,7 @@ def make_app(broker_url: str) -> Celery:
         # Acknowledge early: the claim decides which worker trains, so a message need not come again.
         task_acks_late=False,
         # The default exchange finds a queue by its name alone, also in a Redis that has lost its bindings.
-        task_queues=[_queue(name) for name in QUEUES],
+        task_queues=[_queue(name) for name in queues],
         worker_prefetch_multiplier=1,
         worker_disable_prefetch=True,
         worker_hijack_root_logger=False,

@@ -19,7 +19,12 @@ class Ending:
 
 
 def ending_of_trainer(
-    returncode: int, last_event: dict[str, Any] | None, last_words: str, asked: Asked | None, outstayed: bool
+    returncode: int,
+    last_event: dict[str, Any] | None,
+    last_words: str,
+    asked: Asked | None,
+    outstayed: bool,
+    process: str = "trainer",
 ) -> Ending:
     """Judge by the trainer's last event, else by its exit status and by what it was asked to do."""
     kind = last_event["kind"] if last_event else None
@@ -30,9 +35,9 @@ def ending_of_trainer(
     if kind == "failed" and last_event:
         return Ending("failed", str(last_event.get("message")), str(last_event.get("traceback")))
     if returncode < 0:
-        return _ending_by_signal(_name_of_signal(-returncode), last_words, asked, outstayed)
+        return _ending_by_signal(_name_of_signal(-returncode), last_words, asked, outstayed, process)
     said = last_words.splitlines()[-1].strip() if last_words else "it said nothing"
-    return Ending("failed", f"The trainer exited with status {returncode}: {said}", last_words or None)
+    return Ending("failed", f"The {process} exited with status {returncode}: {said}", last_words or None)
 
 
 def _name_of_signal(number: int) -> str:
@@ -40,19 +45,19 @@ def _name_of_signal(number: int) -> str:
     return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
 
 
-def _ending_by_signal(name: str, last_words: str, asked: Asked | None, outstayed: bool) -> Ending:
+def _ending_by_signal(name: str, last_words: str, asked: Asked | None, outstayed: bool, process: str) -> Ending:
     if asked and outstayed:
         return Ending(
             asked, "The trainer did not stop in time and was killed; what came after its last checkpoint is lost."
         )
     if asked:
         return Ending(asked, "The trainer ended before it could save a checkpoint.")
-    return Ending("lost", f"The trainer was killed by {name}.", last_words or None)
+    return Ending("lost", f"The {process} was killed by {name}.", last_words or None)
 
 
-def ending_of_leftover(last_event: dict[str, Any] | None) -> Ending:
+def ending_of_leftover(last_event: dict[str, Any] | None, doing: str = "trained this run") -> Ending:
     """Judge an attempt after its worker was killed, by the last event that its trainer wrote."""
     kind = last_event["kind"] if last_event else None
     if kind in ("finished", "stopped", "failed"):
         return ending_of_trainer(0, last_event, "", asked=None, outstayed=False)
-    return Ending("lost", "The worker was killed while it trained this run.")
+    return Ending("lost", f"The worker was killed while it {doing}.")

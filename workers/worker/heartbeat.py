@@ -1,11 +1,12 @@
-"""A thread that tells the backend again and again that the worker lives, and learns what users want of its run."""
+"""A thread that tells the backend again and again that the worker lives, and learns what is wanted of what it holds."""
 
 import logging
 import threading
 
-from workers.contract.worker_api import Desired, HeldRun, MachineFacts
+from workers.contract.worker_api import ErrandDesired, MachineFacts
 from workers.worker.answers import BackendError, StaleAttemptError
 from workers.worker.backend_client import BackendClient
+from workers.worker.job import Held
 
 IDLE_SECONDS = 2.0
 HELD_SECONDS = 0.5  # a user's stop must reach the trainer within two seconds
@@ -13,30 +14,28 @@ HELD_SECONDS = 0.5  # a user's stop must reach the trainer within two seconds
 log = logging.getLogger(__name__)
 
 
-class Held:
-    """The run that this worker trains, and what the backend last said of it."""
-
-    def __init__(self, run: int, attempt: int) -> None:
-        self.run, self.attempt = run, attempt
-        self.desired: Desired = "run"
-        self.stale = False
-        self.given_back = False  # a heartbeat that crosses the release is refused; that is expected
-
-
 class Heartbeat(threading.Thread):
     """Sends heartbeats until closed."""
 
-    def __init__(self, client: BackendClient, facts: MachineFacts) -> None:
+    def __init__(self, client: BackendClient, facts: MachineFacts, errand_slots: int = 0) -> None:
         super().__init__(name="heartbeat", daemon=True)
-        self._client, self._facts = client, facts
-        self._held: Held | None = None
+        self._client, self._facts, self._errand_slots = client, facts, errand_slots
+        self._held: tuple[Held, ...] = ()
+        self._lock = threading.Lock()
         self._wake = threading.Event()
         self._closed = False
         self._answered = True
 
-    def hold(self, held: Held | None) -> None:
-        """Name this run in heartbeats from now on, or none."""
-        self._held = held
+    def hold(self, held: Held) -> None:
+        """Name this job in heartbeats from now on."""
+        with self._lock:
+            self._held = (*self._held, held)
+        self._wake.set()
+
+    def drop(self, held: Held) -> None:
+        """Name it no more."""
+        with self._lock:
+            self._held = tuple(each for each in self._held if each is not held)
         self._wake.set()
 
     def close(self) -> None:
@@ -53,26 +52,52 @@ class Heartbeat(threading.Thread):
             self._beat(held)
             self._wake.wait(HELD_SECONDS if held else IDLE_SECONDS)
 
-    def _beat(self, held: Held | None) -> None:
+    def _beat(self, held: tuple[Held, ...]) -> None:
+        """Send one heartbeat for each installation that something in hand is of, or one that names nothing."""
+        groups: dict[str | None, list[Held]] = {}
+        for each in held:
+            groups.setdefault(each.job.installation, []).append(each)
+        answers = [self._is_answered(group) for group in groups.values() or ([],)]
+        answered = all(answers)
+        if answered and not self._answered:
+            log.info("The backend answers again.")
+        self._answered = answered
+
+    def _is_answered(self, held: list[Held]) -> bool:
+        run = next((each for each in held if each.job.noun == "runs"), None)
         try:
-            reply = self._client.heartbeat(self._facts, HeldRun(id=held.run, attempt=held.attempt) if held else None)
+            reply = self._client.heartbeat(self._facts, self._errand_slots, [each.job for each in held])
         except StaleAttemptError as error:
-            if held and not held.stale:
-                held.stale = True
-                if not held.given_back:
-                    log.warning("Run %d, attempt %d is no longer this worker's: %s", held.run, held.attempt, error)
+            if run:
+                _give_up(run, str(error))
         except Exception as error:
-            # Whatever went wrong: without heartbeats the backend would give the run to another worker.
+            # Whatever went wrong: without heartbeats the backend would give what is held to another worker.
             self._trouble(error)
+            return False
         else:
-            if not self._answered:
-                log.info("The backend answers again.")
-            self._answered = True
-            if held and reply.desired:
-                held.desired = reply.desired
+            if run and reply.desired:
+                run.desired = reply.desired
+            wanted = {(errand.id, errand.attempt): errand.desired for errand in reply.errands}
+            for errand in held:
+                if errand.job.noun == "errands":
+                    _heed(errand, wanted.get((errand.job.number, errand.job.attempt)))
+        return True
 
     def _trouble(self, error: Exception) -> None:
         if self._answered:
             unforeseen = None if isinstance(error, BackendError) else error
             log.warning("The backend does not answer, trying on: %s", error, exc_info=unforeseen)
-        self._answered = False
+
+
+def _heed(errand: Held, desired: ErrandDesired | None) -> None:
+    if desired is None:
+        _give_up(errand, "another attempt has it, or it was removed")
+    else:
+        errand.desired = desired
+
+
+def _give_up(held: Held, reason: str) -> None:
+    if not held.stale:
+        held.stale = True
+        if not held.given_back:
+            log.warning("%s, attempt %d is no longer this worker's: %s", held.job, held.job.attempt, reason)

@@ -16,6 +16,7 @@ from workers.worker.answers import (
 )
 from workers.worker.backend_client import BackendClient
 from workers.worker.backoff import Backoff
+from workers.worker.job import Job
 from workers.worker.spool import Batch, BrokenSpoolError, Spool
 from workers.worker.suspicion import Suspicion, UploadTries
 
@@ -29,9 +30,9 @@ log = logging.getLogger(__name__)
 class Relay(threading.Thread):
     """Posts one attempt's events in order, until all are delivered after `trainer_ended` or posting makes no sense."""
 
-    def __init__(self, client: BackendClient, run: int, attempt: int, spool: Spool) -> None:
-        super().__init__(name=f"relay-{run}-{attempt}", daemon=True)
-        self._client, self._run, self._attempt, self._spool = client, run, attempt, spool
+    def __init__(self, client: BackendClient, job: Job, spool: Spool) -> None:
+        super().__init__(name=f"relay-{job.path}-{job.attempt}", daemon=True)
+        self._client, self._job, self._spool = client, job, spool
         self._wake = threading.Event()
         self._trainer_ended = False
         self._abandoned = False
@@ -60,14 +61,14 @@ class Relay(threading.Thread):
             while not self._abandoned and not self._step():
                 pass
         except StaleAttemptError as error:
-            log.warning("Run %d, attempt %d is no longer this worker's: %s", self._run, self._attempt, error)
+            log.warning("%s, attempt %d is no longer this worker's: %s", self._job, self._job.attempt, error)
             self.stale = True
         except RefusedError as error:
             self.broken = f"The backend refused what the trainer reported: {error}"
         except (BrokenSpoolError, OSError) as error:
             self.broken = f"What the trainer reported cannot be read: {error}"
         except Exception as error:
-            log.exception("Relaying run %d failed", self._run)
+            log.exception("Relaying of %s failed", self._job)
             self.broken = f"The worker could not relay what the trainer reported: {error!r}"
 
     def _step(self) -> bool:
@@ -86,11 +87,11 @@ class Relay(threading.Thread):
         except UnreachableError as error:
             self.elsewhere = isinstance(error, ElsewhereError)
             if self._answered:
-                log.warning("Run %d: what the trainer reports waits here: %s", self._run, error)
+                log.warning("%s: what the trainer reports waits here: %s", self._job, error)
             self._answered = False
             self._pause(self._backoff.delay())
         except SequenceGapError as gap:
-            log.warning("Run %d: %s; sending again from there.", self._run, gap)
+            log.warning("%s: %s; sending again from there.", self._job, gap)
             self._spool.rewind(gap.expected)
             self._pause(self._backoff.delay())
         return False
@@ -104,31 +105,31 @@ class Relay(threading.Thread):
         except OSError as error:
             # The mark only saves work: without it a restarted worker sends again what the backend has.
             if self._mark_is_kept:
-                log.warning("Run %d: cannot note what is delivered: %s", self._run, error)
+                log.warning("%s: cannot note what is delivered: %s", self._job, error)
             self._mark_is_kept = False
 
     def _post(self, batch: Batch, events: list[Event]) -> None:
         """Post events; leave out one that the backend fails on again and again, if it takes a line about that."""
         try:
-            stored = self._client.post_events(self._run, self._attempt, events)
+            stored = self._client.post_events(self._job, events)
             if stored < batch.last_seq:
                 raise SequenceGapError(stored + 1)
         except FailingError as error:
             if not self._suspicion.proven(batch.first_seq, batch.last_seq):
                 raise
             (event,) = events
-            log.warning("Run %d: trying without event %d: %s", self._run, batch.first_seq, error)
+            log.warning("%s: trying without event %d: %s", self._job, batch.first_seq, error)
             told = f"Event {batch.first_seq} ({event['kind']}) was left out: the backend failed on it, {error}"
-            self._client.post_events(self._run, self._attempt, [as_warning(event, told)])
+            self._client.post_events(self._job, [as_warning(event, told)])
 
     def _with_files(self, event: Event) -> Event:
         """Upload the files that an event names; if one is lost, return a log line in place of the event."""
         for kind, path in files_named(event):
             file = (self._spool.directory / path).resolve()
             if not file.is_relative_to(self._spool.directory.resolve()):
-                raise BrokenSpoolError(f"an event names {path!r}, which is outside the run directory")
+                raise BrokenSpoolError(f"an event names {path!r}, which is outside its directory")
             try:
-                self._client.upload(self._run, self._attempt, kind, path, file)
+                self._client.upload(self._job, kind, path, file)
             except (FileNotFoundError, NotADirectoryError):
                 return as_warning(event, f"{path} was replaced by newer ones before the backend could be given it.")
             except RefusedError as error:
@@ -151,7 +152,8 @@ def files_named(event: Event) -> list[tuple[FileKind, str]]:
     if event["kind"] == "checkpoint":
         return [("checkpoint", str(event["checkpoint"]["file"]))]
     if event["kind"] == "video":
-        return [("video", str(event["file"])), ("poster", str(event["poster"]))]
+        beside: list[tuple[FileKind, str]] = [("poster", "poster"), ("video", "seen"), ("track", "track")]
+        return [("video", str(event["file"])), *((kind, str(event[name])) for kind, name in beside if event.get(name))]
     return []
 
 

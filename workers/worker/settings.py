@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from workers.contract.settings_in_common import in_one_word
+from workers.contract.worker_api import MOST_ERRANDS
 
 
 class WorkerSettings(BaseSettings):
@@ -22,6 +23,15 @@ class WorkerSettings(BaseSettings):
     broker_url: SecretStr = Field(description="The Redis that carries the doorbell, as redis://:password@host:6379/0.")
     worker_dir: Path | None = Field(
         default=None, description="Where run directories lie; data/workers/NAME unless told otherwise."
+    )
+    errands: int = Field(
+        default=1, ge=0, le=MOST_ERRANDS, description="How many errands it does at a time beside its training."
+    )
+    errand_niceness: int = Field(
+        default=10,
+        ge=0,
+        le=19,
+        description="How far errands give way to training and to other programs; 19 is farthest.",
     )
     stop_grace_seconds: float = Field(
         default=30.0,

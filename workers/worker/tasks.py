@@ -1,14 +1,18 @@
-"""The one Celery task: the doorbell."""
+"""The Celery tasks: the doorbells."""
 
 from celery import Celery
 
-from workers.contract.worker_api import LOOK_TASK
+from workers.contract.worker_api import LOOK_FOR_ERRANDS_TASK, LOOK_TASK
 from workers.worker.supervisor import Supervisor
 
 
-def register(app: Celery, supervisor: Supervisor) -> None:
-    """Have the app look for waiting runs when the doorbell rings."""
+def register(app: Celery, training: Supervisor, errands: Supervisor) -> None:
+    """Have the app look for what waits when a doorbell rings; the worker claims the best, not what the bell names."""
 
     @app.task(name=LOOK_TASK, shared=False)  # type: ignore[untyped-decorator]
-    def look(run_id: int) -> None:  # noqa: ARG001 - the worker claims the best waiting run, not this one
-        supervisor.look()
+    def look(run_id: int) -> None:  # noqa: ARG001
+        training.look()
+
+    @app.task(name=LOOK_FOR_ERRANDS_TASK, shared=False)  # type: ignore[untyped-decorator]
+    def look_for_errands(errand_id: int) -> None:  # noqa: ARG001
+        errands.look()

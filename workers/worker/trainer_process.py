@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 from workers.worker import leash
@@ -38,7 +39,13 @@ def without_credentials(environment: Mapping[str, str]) -> dict[str, str]:
 class TrainerProcess:
     """One trainer, from its start to its end."""
 
-    def __init__(self, command: Sequence[str], log: Path, keep_open: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        log: Path,
+        keep_open: Sequence[int] = (),
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.log = log
         self.returncode: int | None = None
         self._pid: int | None = None
@@ -49,7 +56,7 @@ class TrainerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=without_credentials(os.environ),
+            env={**without_credentials(os.environ), **environment},
             start_new_session=True,
             pass_fds=keep_open,
         )

@@ -64,6 +64,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/evaluations/{evaluation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Evaluation
+         * @description An evaluation with its episodes.
+         */
+        get: operations["read_evaluation"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Evaluation
+         * @description Remove an evaluation for good; one that is played ends.
+         */
+        delete: operations["delete_evaluation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/evaluations/{evaluation_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Evaluation
+         * @description Cancel an evaluation that waits or is played.
+         */
+        post: operations["cancel_evaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -76,6 +120,26 @@ export interface paths {
          * @description Notices of what changed: run.changed, run.metrics, run.log, run.files, run.removed, worker.changed; refetch.
          */
         get: operations["stream_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/export/evaluations/{evaluation_id}.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Evaluation
+         * @description Every episode of an evaluation as CSV.
+         */
+        get: operations["export_evaluation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -465,11 +529,15 @@ export interface paths {
         };
         /**
          * List Evaluations
-         * @description Returns of episodes played apart from training, by step.
+         * @description A run's evaluations without their episodes, the latest asked for first.
          */
         get: operations["list_evaluations"];
         put?: never;
-        post?: never;
+        /**
+         * Ask Evaluation
+         * @description Have a worker play episodes from a checkpoint of a run, beside what it trains.
+         */
+        post: operations["ask_evaluation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -704,6 +772,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/videos/{video_id}/track": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Track
+         * @description What the agent thought, decision by decision, in a replay.
+         */
+        get: operations["read_track"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/worker/claim": {
         parameters: {
             query?: never;
@@ -718,6 +806,106 @@ export interface paths {
          * @description Hand over the best waiting run of a queue.
          */
         post: operations["claim"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worker/errands/{errand_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Errand Events
+         * @description Store events of an errand; a repeated batch changes nothing, a gap is refused.
+         */
+        post: operations["post_errand_events"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worker/errands/{errand_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Upload Errand File
+         * @description Take a file of an errand's attempt; the same upload again changes nothing.
+         */
+        put: operations["upload_errand_file"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worker/errands/{errand_id}/files/{file_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fetch Errand File
+         * @description A file of the run that the worker's errand is for.
+         */
+        get: operations["fetch_errand_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worker/errands/{errand_id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release Errand
+         * @description Give an errand back.
+         */
+        post: operations["release_errand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worker/errands/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Claim Errand
+         * @description Hand over the oldest waiting errand.
+         */
+        post: operations["claim_errand"];
         delete?: never;
         options?: never;
         head?: never;
@@ -755,7 +943,7 @@ export interface paths {
         put?: never;
         /**
          * Heartbeat
-         * @description Note that a worker lives, and answer with the user's wish for its run.
+         * @description Note that a worker lives, and answer with the users' wishes for what it holds.
          */
         post: operations["heartbeat"];
         delete?: never;
@@ -891,6 +1079,35 @@ export interface components {
              * @enum {string}
              */
             name: "sampled" | "greedy" | "epsilon-greedy" | "random";
+        };
+        /**
+         * AskEvaluation
+         * @description Have a worker play episodes from a checkpoint.
+         */
+        AskEvaluation: {
+            /** @description As the method's paper has it unless told otherwise. */
+            acting?: components["schemas"]["Acting"] | null;
+            /**
+             * Checkpoint
+             * @default newest
+             */
+            checkpoint?: number | ("newest" | "best");
+            /**
+             * Episodes
+             * @description As many episodes instead of the protocol's number.
+             */
+            episodes?: number | null;
+            /**
+             * Protocol
+             * @description How it is evaluated, as no-op-5min; the run's own protocol unless told otherwise.
+             */
+            protocol?: string | null;
+            /**
+             * Seed
+             * @description The same seed gives the same scores.
+             * @default 1
+             */
+            seed?: number;
         };
         /**
          * BrokerHealth
@@ -1350,6 +1567,41 @@ export interface components {
             /** Step */
             step: number;
         };
+        /**
+         * ErrandClaim
+         * @description An errand handed to a worker, with the checkpoint that it is about.
+         */
+        ErrandClaim: {
+            /** Attempt */
+            attempt: number;
+            checkpoint: components["schemas"]["OfferedCheckpoint"];
+            /** Errand Id */
+            errand_id: number;
+            /**
+             * Installation
+             * @default
+             */
+            installation?: string;
+            /**
+             * Kind
+             * @constant
+             */
+            kind: "evaluation";
+            /** Lease Seconds */
+            lease_seconds: number;
+            /** Parameters */
+            parameters: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * ErrandClaimRequest
+         * @description A worker asks for the oldest waiting errand.
+         */
+        ErrandClaimRequest: {
+            /** Name */
+            name: string;
+        };
         /** EvaluatedEpisode */
         EvaluatedEpisode: {
             /**
@@ -1487,6 +1739,109 @@ export interface components {
             versions?: {
                 [key: string]: string;
             };
+        };
+        /**
+         * EvaluationPage
+         * @description One page of a run's evaluations, the latest asked for first.
+         */
+        EvaluationPage: {
+            /** Items */
+            items: components["schemas"]["RunEvaluation"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+            /** Total */
+            total: number;
+        };
+        /**
+         * EvaluationWithEpisodes
+         * @description An evaluation with all its episodes.
+         */
+        EvaluationWithEpisodes: {
+            acting: components["schemas"]["Acting"];
+            /** Checkpoint Id */
+            checkpoint_id: number;
+            /** Checkpoint Sha256 */
+            checkpoint_sha256: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Episodes */
+            episodes: components["schemas"]["ScoredEpisode"][];
+            /** Episodes Done */
+            episodes_done: number;
+            /** Episodes Total */
+            episodes_total: number;
+            /** Finished At */
+            finished_at: string | null;
+            /**
+             * Frames
+             * @description Of the checkpoint.
+             */
+            frames: number;
+            /**
+             * Human Normalised
+             * @description 100 · (mean − random) / (human − random).
+             */
+            human_normalised: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** Id */
+            id: number;
+            /**
+             * Interval
+             * @description 95 % bootstrap interval of the mean.
+             */
+            interval: [
+                number | ("NaN" | "Infinity" | "-Infinity"),
+                number | ("NaN" | "Infinity" | "-Infinity")
+            ] | null;
+            /** Mean */
+            mean: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** Median */
+            median: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            normalised_by: components["schemas"]["NormalisedBy"] | null;
+            /** Not Normalised Because */
+            not_normalised_because: string | null;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "schedule" | "asked";
+            /** Protocol */
+            protocol: string;
+            /**
+             * Reason
+             * @description In plain words, why it waits, or has failed.
+             */
+            reason: string | null;
+            /** Run Id */
+            run_id: number;
+            /** Seed */
+            seed: number;
+            /**
+             * Standard Error
+             * @description Of the mean; null for a single episode.
+             */
+            standard_error: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** Started At */
+            started_at: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "failed" | "cancelled";
+            /**
+             * Step
+             * @description Of the checkpoint.
+             */
+            step: number;
+            /**
+             * Traceback
+             * @description Of a failure that is a bug.
+             */
+            traceback: string | null;
+            /** Worker */
+            worker: string | null;
         };
         /**
          * EventBatch
@@ -1696,6 +2051,16 @@ export interface components {
             cores: number;
             /** Device */
             device: string;
+            /**
+             * Errand Slots
+             * @default 0
+             */
+            errand_slots?: number;
+            /**
+             * Errands
+             * @default []
+             */
+            errands?: components["schemas"]["HeldJob"][];
             /** Host */
             host: string;
             /** Memory Bytes */
@@ -1709,25 +2074,30 @@ export interface components {
              * @enum {string}
              */
             queue: "cpu" | "gpu";
-            run?: components["schemas"]["HeldRun"] | null;
+            run?: components["schemas"]["HeldJob"] | null;
             /** Version */
             version: string;
         };
         /**
          * HeartbeatAnswer
-         * @description What is wanted of the run in hand.
+         * @description What is wanted of the run and the errands in hand.
          */
         HeartbeatAnswer: {
             /** Desired */
             desired: ("run" | "pause" | "stop") | null;
+            /**
+             * Errands
+             * @default []
+             */
+            errands?: components["schemas"]["WantedErrand"][];
             /** Lease Seconds */
             lease_seconds: number;
         };
         /**
-         * HeldRun
-         * @description The run a worker has in hand.
+         * HeldJob
+         * @description A run or an errand that a worker has in hand.
          */
-        HeldRun: {
+        HeldJob: {
             /** Attempt */
             attempt: number;
             /** Id */
@@ -2083,7 +2453,7 @@ export interface components {
         };
         /**
          * Release
-         * @description A worker gives a run back and says how its trainer ended.
+         * @description A worker gives a run or an errand back and says how its process ended.
          */
         Release: {
             /** Attempt */
@@ -2100,14 +2470,11 @@ export interface components {
         };
         /**
          * Released
-         * @description Where the run went.
+         * @description Where the run or the errand went.
          */
         Released: {
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped";
+            /** State */
+            state: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped") | ("queued" | "running" | "done" | "failed" | "cancelled");
         };
         /**
          * RolePlace
@@ -2330,6 +2697,11 @@ export interface components {
             available: boolean;
             /** Best */
             best: boolean;
+            /**
+             * Best By
+             * @description By what it is the best: by whole evaluations with the run's protocol where there are some, else by the mean return of training. Null unless it is the best.
+             */
+            best_by: ("evaluation" | "training") | null;
             /** Bytes */
             bytes: number;
             /**
@@ -2357,26 +2729,94 @@ export interface components {
         };
         /**
          * RunEvaluation
-         * @description Returns of episodes played apart from training. NaN and the infinities are strings.
+         * @description An evaluation of a checkpoint: where it stands, and once it is done what it found.
+         *
+         *     NaN and the infinities are strings.
          */
         RunEvaluation: {
-            /** Attempt */
-            attempt: number;
+            acting: components["schemas"]["Acting"];
+            /** Checkpoint Id */
+            checkpoint_id: number;
+            /** Checkpoint Sha256 */
+            checkpoint_sha256: string;
             /**
              * Created At
              * Format: date-time
              */
             created_at: string;
-            /** Frames */
+            /** Episodes Done */
+            episodes_done: number;
+            /** Episodes Total */
+            episodes_total: number;
+            /** Finished At */
+            finished_at: string | null;
+            /**
+             * Frames
+             * @description Of the checkpoint.
+             */
             frames: number;
+            /**
+             * Human Normalised
+             * @description 100 · (mean − random) / (human − random).
+             */
+            human_normalised: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Id */
             id: number;
-            /** Return Mean */
-            return_mean: number | ("NaN" | "Infinity" | "-Infinity") | null;
-            /** Returns */
-            returns: (number | ("NaN" | "Infinity" | "-Infinity"))[];
-            /** Step */
+            /**
+             * Interval
+             * @description 95 % bootstrap interval of the mean.
+             */
+            interval: [
+                number | ("NaN" | "Infinity" | "-Infinity"),
+                number | ("NaN" | "Infinity" | "-Infinity")
+            ] | null;
+            /** Mean */
+            mean: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** Median */
+            median: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            normalised_by: components["schemas"]["NormalisedBy"] | null;
+            /** Not Normalised Because */
+            not_normalised_because: string | null;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "schedule" | "asked";
+            /** Protocol */
+            protocol: string;
+            /**
+             * Reason
+             * @description In plain words, why it waits, or has failed.
+             */
+            reason: string | null;
+            /** Run Id */
+            run_id: number;
+            /** Seed */
+            seed: number;
+            /**
+             * Standard Error
+             * @description Of the mean; null for a single episode.
+             */
+            standard_error: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** Started At */
+            started_at: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "failed" | "cancelled";
+            /**
+             * Step
+             * @description Of the checkpoint.
+             */
             step: number;
+            /**
+             * Traceback
+             * @description Of a failure that is a bug.
+             */
+            traceback: string | null;
+            /** Worker */
+            worker: string | null;
         };
         /**
          * RunMetrics
@@ -2453,8 +2893,55 @@ export interface components {
             poster_file_id: number | null;
             /** Seconds */
             seconds: number;
+            /**
+             * Seen File Id
+             * @description A video of what the network saw, in step with the file.
+             */
+            seen_file_id: number | null;
             /** Step */
             step: number;
+            /**
+             * Track File Id
+             * @description What the agent thought, as an .npz file.
+             */
+            track_file_id: number | null;
+        };
+        /**
+         * ScoredEpisode
+         * @description One episode of an evaluation.
+         */
+        ScoredEpisode: {
+            /**
+             * Ended
+             * @description cut off: by the protocol's cap or a limit of time.
+             * @enum {string}
+             */
+            ended: "over" | "cut off";
+            /**
+             * Frames
+             * @description Frames since the reset, with those before the agent took over.
+             */
+            frames: number;
+            /**
+             * Frames Before
+             * @description Frames before the agent took over: no-ops, or those of a start point.
+             */
+            frames_before: number;
+            /**
+             * Length
+             * @description The agent's decisions.
+             */
+            length: number;
+            /**
+             * Number
+             * @description Counts the episodes of an evaluation, from 0.
+             */
+            number: number;
+            /**
+             * Score
+             * @description Sum of the raw, unclipped rewards that count.
+             */
+            score: number | ("NaN" | "Infinity" | "-Infinity");
         };
         /**
          * SeriesPoints
@@ -2628,6 +3115,114 @@ export interface components {
             time: number;
         };
         /**
+         * Track
+         * @description What the agent thought in a replay; every list has an entry for each decision, in order.
+         */
+        Track: {
+            /**
+             * Action
+             * @description Its number, or the numbers of a continuous one.
+             */
+            action: number[] | (number | ("NaN" | "Infinity" | "-Infinity"))[][];
+            head: components["schemas"]["TrackHead"];
+            /** Life Lost */
+            life_lost: boolean[];
+            /**
+             * Lives
+             * @description The lives left before the decision; -1 where there are none.
+             */
+            lives: number[];
+            /**
+             * Numbers
+             * @description Action probabilities, action values, or the means and the variance, as the head says.
+             */
+            numbers: (number | ("NaN" | "Infinity" | "-Infinity"))[][];
+            /**
+             * Obtained
+             * @description The discounted return of the rewards as training counts them.
+             */
+            obtained: (number | ("NaN" | "Infinity" | "-Infinity"))[];
+            /**
+             * Picture
+             * @description The video's picture that was shown when the agent decided, from 0.
+             */
+            picture: number[];
+            /**
+             * Reward
+             * @description The raw reward of the action.
+             */
+            reward: (number | ("NaN" | "Infinity" | "-Infinity"))[];
+            /**
+             * Score
+             * @description The points before the decision.
+             */
+            score: (number | ("NaN" | "Infinity" | "-Infinity"))[];
+            /**
+             * Value
+             * @description V(s), or the greatest action value.
+             */
+            value: (number | ("NaN" | "Infinity" | "-Infinity"))[];
+        };
+        /**
+         * TrackHead
+         * @description What the recording is of, and how to read its columns.
+         */
+        TrackHead: {
+            acting: components["schemas"]["Acting"];
+            /** Action Names */
+            action_names: string[];
+            /** Algorithm */
+            algorithm: string;
+            /** Checkpoint Sha256 */
+            checkpoint_sha256: string;
+            /** Checkpoint Step */
+            checkpoint_step: number;
+            /** Clip Rewards */
+            clip_rewards: boolean;
+            /**
+             * Ended
+             * @enum {string}
+             */
+            ended: "over" | "cut off" | "unfinished";
+            /** Env */
+            env: string;
+            /** Episode */
+            episode: number;
+            /**
+             * Format
+             * @default arcadia-track
+             * @constant
+             */
+            format?: "arcadia-track";
+            /** Frames Per Action */
+            frames_per_action: number;
+            /** Gamma */
+            gamma: number;
+            /**
+             * Learnt
+             * @enum {string}
+             */
+            learnt: "policy" | "values" | "gaussian";
+            /** Life Loss Ends Episode */
+            life_loss_ends_episode: boolean;
+            /** Pictures */
+            pictures: number;
+            /** Pictures Per Second */
+            pictures_per_second: number;
+            /** Protocol */
+            protocol: string;
+            /** Score */
+            score: number;
+            /** Seed */
+            seed: number;
+            /**
+             * Version
+             * @default 1
+             * @constant
+             */
+            version?: 1;
+        };
+        /**
          * UploadedFile
          * @description What a file is called from now on.
          */
@@ -2669,6 +3264,11 @@ export interface components {
             /** Seconds */
             seconds: number;
             /**
+             * Seen
+             * @description mp4 of what the network saw, in step with the file; None where it sees no pictures.
+             */
+            seen?: string | null;
+            /**
              * Seq
              * @description Rises by one within an attempt, from 1.
              */
@@ -2683,6 +3283,23 @@ export interface components {
              * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
+            /**
+             * Track
+             * @description What the agent thought, as an .npz; None where an earlier version wrote the event.
+             */
+            track?: string | null;
+        };
+        /**
+         * WantedErrand
+         * @description What is wanted of an errand in hand; nothing, once it is no longer this worker's.
+         */
+        WantedErrand: {
+            /** Attempt */
+            attempt: number;
+            /** Desired */
+            desired: ("run" | "cancel") | null;
+            /** Id */
+            id: number;
         };
         /**
          * Worker
@@ -2693,6 +3310,11 @@ export interface components {
             cores: number;
             /** Device */
             device: string;
+            /**
+             * Errand Slots
+             * @description How many errands, such as evaluations, it does beside its training.
+             */
+            errand_slots: number;
             /** Host */
             host: string;
             /**
@@ -2822,6 +3444,97 @@ export interface operations {
             };
         };
     };
+    read_evaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                evaluation_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationWithEpisodes"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_evaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                evaluation_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    cancel_evaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                evaluation_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationWithEpisodes"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     stream_events: {
         parameters: {
             query?: never;
@@ -2842,6 +3555,35 @@ export interface operations {
                 content: {
                     "text/event-stream": unknown;
                 };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    export_evaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                evaluation_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What was wrong, where, and what is right. */
             default: {
@@ -3568,7 +4310,10 @@ export interface operations {
     };
     list_evaluations: {
         parameters: {
-            query?: never;
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+            };
             header?: never;
             path: {
                 run_id: number;
@@ -3583,7 +4328,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunEvaluation"][];
+                    "application/json": components["schemas"]["EvaluationPage"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ask_evaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskEvaluation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationWithEpisodes"];
                 };
             };
             /** @description What was wrong, where, and what is right. */
@@ -4019,6 +4799,37 @@ export interface operations {
             };
         };
     };
+    read_track: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                video_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Track"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     claim: {
         parameters: {
             query?: never;
@@ -4039,6 +4850,188 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Claim"];
+                };
+            };
+            /** @description Nothing waits. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    post_errand_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                errand_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EventBatch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Acknowledged"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    upload_errand_file: {
+        parameters: {
+            query: {
+                attempt: number;
+                kind: "checkpoint" | "video" | "poster" | "track";
+                path: string;
+                sha256: string;
+            };
+            header?: never;
+            path: {
+                errand_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedFile"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    fetch_errand_file: {
+        parameters: {
+            query: {
+                attempt: number;
+            };
+            header?: never;
+            path: {
+                errand_id: number;
+                file_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    release_errand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                errand_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Release"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Released"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    claim_errand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ErrandClaimRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrandClaim"];
                 };
             };
             /** @description Nothing waits. */
@@ -4162,7 +5155,7 @@ export interface operations {
         parameters: {
             query: {
                 attempt: number;
-                kind: "checkpoint" | "video" | "poster";
+                kind: "checkpoint" | "video" | "poster" | "track";
                 path: string;
                 sha256: string;
             };

@@ -28,7 +28,10 @@ def record(api: Api, run_id: int, attempt: int, seq: int, step: int, content: st
     """Report a replay of a step's checkpoint."""
     api.upload(run_id, attempt, f"replays/{step}.mp4", f"{content} {step}".encode(), "video")
     api.upload(run_id, attempt, f"replays/{step}.png", f"{content}'s end {step}".encode(), "poster")
-    assert api.send(run_id, attempt, video(seq, step, played=step)).json() == {"acknowledged": seq}
+    api.upload(run_id, attempt, f"replays/{step}.seen.mp4", f"{content} seen {step}".encode(), "video")
+    api.upload(run_id, attempt, f"replays/{step}.npz", f"{content}'s thoughts {step}".encode(), "track")
+    beside = {"seen": f"replays/{step}.seen.mp4", "track": f"replays/{step}.npz"}
+    assert api.send(run_id, attempt, video(seq, step, played=step, **beside)).json() == {"acknowledged": seq}
 
 
 def pin(api: Api, run_id: int, checkpoint_id: int, pinned: bool = True) -> Any:
@@ -118,7 +121,7 @@ def test_a_replay_goes_with_its_checkpoint(api: Api, settings: Settings) -> None
     videos = api.user.get(f"/api/v1/runs/{run_id}/videos").json()
     assert [row["step"] for row in videos] == list(kept(api, run_id))
     assert api.run(run_id)["poster_file_id"] == videos[-1]["poster_file_id"]
-    assert len(stored_files(settings.files_dir)) == 3 * 4
+    assert len(stored_files(settings.files_dir)) == 5 * 4
 
 
 def test_a_replay_that_comes_when_its_checkpoint_is_gone_is_not_kept(api: Api, settings: Settings) -> None:
@@ -141,7 +144,7 @@ def test_a_checkpoint_that_is_played_again_has_one_replay(api: Api, settings: Se
     record(api, run_id, second, 2, 100, "another film")
     (row,) = api.user.get(f"/api/v1/runs/{run_id}/videos").json()
     assert row["attempt"] == second
-    assert len(stored_files(settings.files_dir)) == 3
+    assert len(stored_files(settings.files_dir)) == 5
 
 
 def test_the_replay_farthest_along_gives_the_poster_whichever_came_last(api: Api) -> None:

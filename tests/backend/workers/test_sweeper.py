@@ -1,6 +1,7 @@
 """The reaper and the reconciler."""
 
 import threading
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -12,11 +13,12 @@ from backend.config import Settings
 from backend.db import Database
 from backend.doorbell import Doorbell
 from backend.models import Run, Worker
+from backend.workers import sweeper as sweeping
 from backend.workers.attempts import conclude
 from backend.workers.sweeper import Sweeper
 from tests.factories import Api, started
 from tests.workers.waiting import wait_until
-from workers.contract.worker_api import Outcome
+from workers.contract.worker_api import LOOK_TASK, Outcome
 
 
 class RecordingDoorbell(Doorbell):
@@ -26,9 +28,9 @@ class RecordingDoorbell(Doorbell):
         super().__init__("")
         self.rings: list[tuple[str, int]] = []
 
-    def ring(self, queue_name: str, run_id: int) -> None:
+    def ring(self, queue_name: str, number: int, task: str = LOOK_TASK) -> None:
         """Write it down."""
-        self.rings.append((queue_name, run_id))
+        self.rings.append((queue_name if task == LOOK_TASK else f"{queue_name}: {task}", number))
 
 
 class Clock:
@@ -204,15 +206,15 @@ def test_it_rings_for_the_next_waiting_run_while_a_worker_is_idle(
     assert doorbell.rings == [], "nobody would hear it"
     api.beat("w1")
     reconciler.sweep()
-    assert doorbell.rings == [("cpu", urgent)]
+    assert doorbell.rings == [("worker.w1", urgent)]
     api.beat("g1", queue="gpu")
     doorbell.rings.clear()
     reconciler.sweep()
-    assert sorted(doorbell.rings) == [("cpu", urgent), ("gpu", gpu)]
+    assert sorted(doorbell.rings) == [("worker.g1", gpu), ("worker.w1", urgent)]
     api.beat("w1", run={"id": urgent, "attempt": api.claim("w1")["attempt"]})
     doorbell.rings.clear()
     reconciler.sweep()
-    assert doorbell.rings == [("gpu", gpu)], "the only CPU worker is busy"
+    assert doorbell.rings == [("worker.g1", gpu)], "the only CPU worker is busy"
     assert api.run(first)["state"] == "queued"
 
 
@@ -251,7 +253,8 @@ def test_a_run_that_cannot_be_taken_back_keeps_no_other_from_it(
             raise RuntimeError("this row is odd")
         conclude(session, settings, run, outcome)
 
-    monkeypatch.setattr("backend.workers.sweeper.conclude", broken)
+    runs, errands = sweeping._JOBS
+    monkeypatch.setattr(sweeping, "_JOBS", (replace(runs, conclude=broken), errands))
     clock = Clock()
     reaper, _ = sweeper(database, settings, clock)
     wait(reaper, clock, 40)

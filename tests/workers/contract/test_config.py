@@ -34,8 +34,3 @@ def test_the_shape_resolves_auto_and_leaves_out_what_the_network_does_not_read()
     assert A3cConfig(env="CartPole-v1").shape["value_network"] == "shared"
     assert A3cConfig(env="Pendulum-v1").shape["value_network"] == "separate"
     assert GorilaConfig(dueling=True).shape["dueling"] is True
-
-
-def test_a_replay_explores_as_little_as_the_most_careful_actor() -> None:
-    assert NStepQConfig(final_epsilons=(0.1, 0.01, 0.5)).playing_epsilon == 0.01
-    assert GorilaConfig(final_epsilon=0.05).playing_epsilon == 0.05

@@ -1,17 +1,14 @@
-"""A replay is one episode of its checkpoint's policy, the same every time."""
+"""A replay is one episode of its checkpoint's agent, the same every time, with its track."""
 
 from pathlib import Path
 
 import av
 import pytest
-import torch
 
+from tests.workers.trainer.evaluation import made_checkpoint
 from workers.contract.config import PaacConfig
+from workers.contract.tracks import read
 from workers.trainer import replay as replays
-from workers.trainer.networks import networks
-from workers.trainer.replays import playback
-from workers.trainer.run import checkpoints
-from workers.trainer.run.run import TrainingState
 
 
 @pytest.fixture(autouse=True)
@@ -21,34 +18,29 @@ def _headless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def untrained(directory: Path, env: str, step: int = 5) -> str:
     """Write a checkpoint of a fresh network and return its file."""
-    config = PaacConfig(env=env, seed=1)
-    stage = playback.open_stage(config, 1)
-    torch.manual_seed(0)
-    network = networks.build(config, stage.observation_shape, stage.actions)
-    stage.close()
-    tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
-    return checkpoints.write(directory, TrainingState(step, 4 * step, tensors), config, {}).file
+    return made_checkpoint.write(directory, PaacConfig(env=env, seed=1), step)
 
 
 def test_an_episode_is_recorded_whole(tmp_path: Path) -> None:
     replay = replays.record(tmp_path, untrained(tmp_path, "CartPole-v1"))
     assert (replay.file, replay.poster) == ("replays/step-000000000005.mp4", "replays/step-000000000005.png")
+    assert (replay.seen, replay.track) == (None, "replays/step-000000000005.npz")
     assert replay.complete
     assert replay.episode_return == replay.length > 5  # CartPole gives 1 a step
     assert replay.seconds == pytest.approx((replay.length + 1) / 50)
+    assert len(read(tmp_path / replay.track)) == replay.length
     with av.open(str(tmp_path / replay.file)) as container:
         assert container.streams.video[0].frames == replay.length + 1
-    assert sorted(path.name for path in (tmp_path / "replays").iterdir()) == [
-        "step-000000000005.mp4",
-        "step-000000000005.png",
-    ]
+    written = sorted(path.suffix for path in (tmp_path / "replays").iterdir())
+    assert written == [".mp4", ".npz", ".png"]
 
 
 def test_the_same_checkpoint_plays_the_same_episode(tmp_path: Path) -> None:
     file = untrained(tmp_path, "CartPole-v1")
     first = replays.record(tmp_path, file)
-    last_frame = (tmp_path / first.poster).read_bytes()
+    track, last_frame = (tmp_path / first.track).read_bytes(), (tmp_path / first.poster).read_bytes()
     assert replays.record(tmp_path, file) == first
+    assert (tmp_path / first.track).read_bytes() == track
     assert (tmp_path / first.poster).read_bytes() == last_frame
 
 
@@ -57,19 +49,21 @@ def test_another_step_plays_another_episode(tmp_path: Path) -> None:
     assert len(lengths) > 1
 
 
-def test_atari_is_shown_with_every_frame_at_60_frames_a_second(tmp_path: Path) -> None:
+def test_atari_is_shown_with_every_frame_at_60_frames_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replays, "LONGEST_SECONDS", 2.0)
     replay = replays.record(tmp_path, untrained(tmp_path, "ALE/Breakout-v5"))
-    assert replay.complete
-    with av.open(str(tmp_path / replay.file)) as container:
-        stream = container.streams.video[0]
-        assert (stream.width, stream.height) == (320, 420)
-        assert stream.average_rate == 60
-        # The last step may have fewer than four frames, because the game ends.
-        assert 4 * replay.length - 3 < stream.frames <= 4 * replay.length + 1
+    assert replay.seen == "replays/step-000000000005.seen.mp4"
+    for file, width, height in ((replay.file, 320, 420), (replay.seen, 84, 84)):
+        with av.open(str(tmp_path / file)) as container:
+            stream = container.streams.video[0]
+            assert (stream.width, stream.height) == (width, height)
+            assert stream.average_rate == 60
+            # The last step may have fewer than four frames, because the game ends.
+            assert 4 * replay.length - 3 < stream.frames <= 4 * replay.length + 1
 
 
 def test_a_long_episode_is_cut_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replays, "LONGEST_SECONDS", 1)
+    monkeypatch.setattr(replays, "LONGEST_SECONDS", 1.0)
     replay = replays.record(tmp_path, untrained(tmp_path, "Acrobot-v1"))
     assert not replay.complete
     assert (replay.seconds, replay.length, replay.episode_return) == (1.0, 14, -14)

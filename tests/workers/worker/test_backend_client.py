@@ -9,7 +9,7 @@ import pytest
 
 from tests.workers.worker_api import TOKEN, Answer, WorkerApi, problem
 from workers.contract.values import LONGEST_MESSAGE, LONGEST_TRACEBACK
-from workers.contract.worker_api import HeldRun, OfferedCheckpoint
+from workers.contract.worker_api import OfferedCheckpoint
 from workers.worker.answers import (
     BackendError,
     FailingError,
@@ -21,7 +21,10 @@ from workers.worker.answers import (
 from workers.worker.backend_client import BackendClient
 from workers.worker.backoff import LONGEST_SECONDS, MOST_FAILURES, Backoff, persist
 from workers.worker.endings import Ending
+from workers.worker.job import Job
 from workers.worker.machine import machine_facts
+
+RUN = Job("runs", 1, 1)
 
 
 def answering(api: WorkerApi, answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,14 +56,14 @@ def test_an_error_says_what_to_do_about_it(
 ) -> None:
     answering(api, answer, monkeypatch)
     with pytest.raises(error):
-        client.post_events(1, 1, [{"seq": 1}])
+        client.post_events(RUN, [{"seq": 1}])
 
 
 PAGE = b"<html>a proxy's page</html>"
 
 
 def held(client: BackendClient) -> object:
-    return client.heartbeat(machine_facts(), HeldRun(id=1, attempt=1))
+    return client.heartbeat(machine_facts(), 1, [RUN])
 
 
 @pytest.mark.parametrize("status", [200, 302, 404, 409, 413, 421, 422, 502])
@@ -69,9 +72,9 @@ def held(client: BackendClient) -> object:
     "call",
     [
         held,
-        lambda client: client.post_events(1, 1, [{"seq": 1}]),
-        lambda client: client.upload(1, 1, "checkpoint", "a", Path(__file__)),
-        lambda client: client.release(1, 1, Ending("finished")),
+        lambda client: client.post_events(RUN, [{"seq": 1}]),
+        lambda client: client.upload(RUN, "checkpoint", "a", Path(__file__)),
+        lambda client: client.release(RUN, Ending("finished")),
     ],
     ids=["heartbeat", "events", "upload", "release"],
 )
@@ -95,11 +98,11 @@ def test_a_page_in_the_place_of_a_checkpoint_is_not_taken_for_a_damaged_one(
     offered = OfferedCheckpoint(id=5, file="checkpoints/a", sha256=sha256, bytes=7, step=1, frames=4)
     api.downloads[5] = PAGE
     with pytest.raises(UnreachableError, match="Is a proxy between"):
-        client.download(1, 1, offered, tmp_path / "part")
+        client.download(RUN, offered, tmp_path / "part")
     api.hashes[5] = sha256
-    assert not client.download(1, 1, offered, tmp_path / "part"), "the backend's own bytes are damaged"
+    assert not client.download(RUN, offered, tmp_path / "part"), "the backend's own bytes are damaged"
     api.downloads[5] = b"weights"
-    assert client.download(1, 1, offered, tmp_path / "part")
+    assert client.download(RUN, offered, tmp_path / "part")
 
 
 def test_a_backend_that_does_not_know_a_call_does_not_take_the_run_away(
@@ -131,7 +134,7 @@ def test_nothing_to_claim_is_no_error(client: BackendClient) -> None:
 
 
 def test_a_long_ending_is_cut_to_what_the_backend_takes(api: WorkerApi, client: BackendClient) -> None:
-    client.release(7, 1, Ending("failed", "m" * 2 * LONGEST_MESSAGE, "t" * LONGEST_TRACEBACK + "the end"))
+    client.release(Job("runs", 7, 1), Ending("failed", "m" * 2 * LONGEST_MESSAGE, "t" * LONGEST_TRACEBACK + "the end"))
     (release,) = api.releases
     assert release["message"] == "m" * LONGEST_MESSAGE
     assert len(release["traceback"]) == LONGEST_TRACEBACK
@@ -179,7 +182,7 @@ def test_an_answer_without_end_is_not_read_to_its_end(
     sha256 = hashlib.sha256(b"weights").hexdigest()
     offered = OfferedCheckpoint(id=5, file="checkpoints/a", sha256=sha256, bytes=7, step=1, frames=4)
     with pytest.raises(UnreachableError):
-        client.download(1, 1, offered, tmp_path / "part")
+        client.download(Job("runs", 1, 1), offered, tmp_path / "part")
     assert (tmp_path / "part").stat().st_size < 10_000_000
 
 

@@ -422,11 +422,11 @@ def test_events_that_the_backend_did_not_store_are_not_taken_for_delivered(
     take = api._take_events
     forgotten: list[int] = []
 
-    def forgetful(run: int, body: dict[str, Any]) -> Answer:
+    def forgetful(events: dict[tuple[int, int], Any], number: int, body: dict[str, Any]) -> Answer:
         if not forgotten and body["events"][0]["seq"] > 1:
             forgotten.append(1)
             return 200, {"acknowledged": body["events"][0]["seq"] - 1}
-        return take(run, body)
+        return take(events, number, body)
 
     monkeypatch.setattr(api, "_take_events", forgetful)
     api.claims.append(claim(points=100, interval=0.01))

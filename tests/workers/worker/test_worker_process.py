@@ -14,15 +14,19 @@ from celery import Celery
 from tests.workers.conftest import claim
 from tests.workers.redis_server import RedisServer
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+from tests.workers.worker.test_errands import offer
 from tests.workers.worker_api import TOKEN, WorkerApi
+from workers.contract.worker_api import private_queue
 
 REPOSITORY = Path(__file__).parents[3]
 
-# The worker's own main with the fake trainer put in the place of the real one.
+# The worker's own main with the fake trainer and the fake errand put in the places of the real ones.
 WITH_FAKE_TRAINER = """
 import sys
-from workers.worker import __main__, supervisor
-supervisor.Supervisor.__init__.__defaults__ = ((sys.executable, sys.argv.pop(1)), ())
+from functools import partial
+from workers.worker import __main__
+__main__.Training = partial(__main__.Training, program=(sys.executable, sys.argv.pop(1)))
+__main__.Errands = partial(__main__.Errands, program=(sys.executable, sys.argv.pop(1)))
 sys.exit(__main__.main())
 """
 # The worker's own main, which does not wait for the directory of a worker that may just be ending.
@@ -44,11 +48,19 @@ class WorkerProcess:
 
     def start(self) -> None:
         """Start the worker and wait until it hears."""
-        fake = str(Path(__file__).parents[1] / "fake_trainer.py")
+        fakes = [str(Path(__file__).parents[1] / f"fake_{name}.py") for name in ("trainer", "errand")]
         options = ["--queue", "cpu", "--name", "tester", "--backend-url", self._api.url]
         with self.output.open("w") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", WITH_FAKE_TRAINER, fake, *options, "--worker-dir", str(self.directory / "runs")],
+                [
+                    sys.executable,
+                    "-c",
+                    WITH_FAKE_TRAINER,
+                    *fakes,
+                    *options,
+                    "--worker-dir",
+                    str(self.directory / "runs"),
+                ],
                 env={**os.environ, "ARCADIA_WORKER_TOKEN": TOKEN, "ARCADIA_BROKER_URL": self.redis.url},
                 cwd=REPOSITORY,
                 stdout=output,
@@ -56,11 +68,11 @@ class WorkerProcess:
             )
         wait_until(lambda: "ready." in self.output.read_text())
 
-    def ring(self, times: int = 1) -> None:
+    def ring(self, times: int = 1, queue: str = "cpu", task: str = "workers.look") -> None:
         """Ring the doorbell as the backend does."""
         with Celery(broker=self.redis.url, set_as_current=False) as bell:
             for _ in range(times):
-                bell.send_task("workers.look", args=[7], queue="cpu", ignore_result=True)
+                bell.send_task(task, args=[7], queue=queue, ignore_result=True)
 
     def trainer(self) -> psutil.Process:
         """Return the trainer's process."""
@@ -84,6 +96,25 @@ def worker(api: WorkerApi, tmp_path: Path) -> Iterator[WorkerProcess]:
     yield worker
     worker.close()
     redis.kill()
+
+
+def test_an_errand_is_done_while_a_run_is_trained(api: WorkerApi, worker: WorkerProcess) -> None:
+    api.claims.append(claim(points=10**6, interval=0.01))
+    worker.ring()
+    trainer = worker.trainer()
+    offer(api)
+    # Bells for runs that it hears in vain must not keep it from hearing the errand's.
+    worker.ring(times=3)
+    worker.ring(queue="errands", task="workers.look_for_errands")
+    wait_until(lambda: api.errand_releases)
+    assert api.errand_releases[0]["outcome"] == "finished"
+    assert trainer.is_running()
+
+
+def test_the_queue_of_this_worker_alone_is_heard(api: WorkerApi, worker: WorkerProcess) -> None:
+    api.claims.append(claim(8))
+    worker.ring(queue=private_queue("tester"))
+    wait_until(lambda: api.releases)
 
 
 def test_the_doorbell_is_heard_after_redis_was_killed_three_times(api: WorkerApi, worker: WorkerProcess) -> None:

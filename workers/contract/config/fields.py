@@ -13,6 +13,7 @@ from workers.contract.config.emulator import (
     MinNoops,
     RepeatActionProbability,
 )
+from workers.contract.config.evaluation import ChosenProtocol, unfit_because
 from workers.contract.games import ENVIRONMENTS, ActionKind, Environment, known
 from workers.contract.protocols.acting import SAMPLED, Acting
 from workers.contract.thinning import FEWEST_KEPT, USUALLY_KEPT
@@ -122,6 +123,24 @@ class TrainingConfig(BaseModel):
             "The first, the best and the last stay, each with its replay, and between them others spread evenly over "
             "training. Those that you pin stay as well."
         ),
+        json_schema_extra=RUN,
+    )
+    evaluate_every_steps: int = Field(
+        default=0,
+        ge=0,
+        le=10_000_000_000,
+        title="Steps between evaluations",
+        description=(
+            "A worker evaluates the first checkpoint at or after each multiple of this many steps, beside its "
+            "training; 0: none. Checkpoints are saved by time, so evaluations are at least as far apart as these."
+        ),
+        json_schema_extra=RUN,
+    )
+    evaluation_protocol: ChosenProtocol = Field(
+        default="auto",
+        title="Evaluation protocol",
+        description="How checkpoints are evaluated, and compared for the best; auto: no-op-5min for Atari games, "
+        "episodes for all else.",
         json_schema_extra=RUN,
     )
     t_max: int = Field(
@@ -260,6 +279,15 @@ class TrainingConfig(BaseModel):
                 {"algorithm": cls.model_fields["algorithm"].default, "env": env, "reason": environment.unfit_because},
             )
         return env
+
+    @field_validator("evaluation_protocol")
+    @classmethod
+    def protocol_fits_environment(cls, protocol: ChosenProtocol, info: ValidationInfo) -> ChosenProtocol:
+        """Refuse protocols for other environments."""
+        env = info.data.get("env")  # a wrong environment has already been reported
+        if env and protocol != "auto" and (refusal := unfit_because(protocol, env)):
+            raise ValueError(refusal)
+        return protocol
 
     @field_validator("network")
     @classmethod

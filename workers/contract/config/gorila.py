@@ -262,10 +262,6 @@ class GorilaConfig(ActionValueConfig):
         return steps
 
     @property
-    def playing_epsilon(self) -> float:
-        return self.final_epsilon
-
-    @property
     def streams(self) -> int:
         return 2 if self.dueling else 1
 

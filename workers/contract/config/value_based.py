@@ -1,6 +1,6 @@
 """The fields that methods learning Q(s, a) have in common."""
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from math import isclose
 from typing import Annotated, ClassVar
 
@@ -16,11 +16,6 @@ class ActionValueConfig(TrainingConfig, ABC):
     """The configuration of a method that learns Q(s, a)."""
 
     usual_acting: ClassVar[Acting] = EPSILON_GREEDY
-
-    @property
-    @abstractmethod
-    def playing_epsilon(self) -> float:
-        """The share of random actions in a replay."""
 
     @property
     def streams(self) -> int:
@@ -74,11 +69,6 @@ class ValueBasedFields(ActionValueConfig):
         description="I_target: every so many emulator frames, the target network copies the learnt weights.",
         json_schema_extra=OPTIMISATION,
     )
-
-    @property
-    def playing_epsilon(self) -> float:
-        """The smallest final ε of the run's actors."""
-        return min(self.final_epsilons)
 
     @field_validator("final_epsilon_probabilities")
     @classmethod

@@ -113,11 +113,9 @@ class AtariEnvironments:
         self._lives = np.zeros(num_envs, dtype=np.int32)
 
     def reset(self) -> Observations:
-        self.opening_resets = np.ones(self.num_envs, dtype=np.int64)
         observations, info = self._with_noops(*self._games.reset(seed=self._seeds), np.ones(self.num_envs, np.bool_))
         self._over = np.zeros(self.num_envs, dtype=np.bool_)
         self._lives = info["lives"].copy()
-        self.opening_frames = info["episode_frame_number"].copy()
         return observations
 
     def send(self, actions: Actions) -> None:
@@ -148,7 +146,6 @@ class AtariEnvironments:
         """Reset the opening games again that drew too few no-ops."""
         while (few := opening & (info["episode_frame_number"] < self._min_noops)).any():
             observations, info = self._games.reset(options={"reset_mask": few})
-            self.opening_resets += few
         return observations, info
 
     def close(self) -> None:

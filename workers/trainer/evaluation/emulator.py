@@ -15,6 +15,7 @@ from workers.contract.protocols.starts import Held
 from workers.contract.spaces import ActionSpace, Discrete
 from workers.trainer.environments.environments import Observations
 from workers.trainer.errors import TrainerError
+from workers.trainer.evaluation.games import NO_LIVES, Watch
 from workers.trainer.evaluation.screens import SIDE, Screen, shrunk
 from workers.trainer.replays.players import Action
 
@@ -49,23 +50,36 @@ class AtariGame:
     observation_shape: tuple[int, ...] = (STACK, SIDE, SIDE)
     actions: ActionSpace
     observation: Observations
+    pictures_per_second = 60
+    scale = 2
 
     def __init__(
         self, env: str, cap_frames: int | None, frames_per_step: int, action_set: ActionSet = "minimal"
     ) -> None:
         self._rom, self._legal = game_of(env, action_set)
         self.actions = Discrete(len(self._legal))
+        self.action_names = tuple(action.name for action in self._legal)
         self.frames_per_step = frames_per_step
         self._emulator = ale_py.ALEInterface()
         self._emulator.setFloat("repeat_action_probability", 0.0)
         self._emulator.setInt("frame_skip", 1)
         self._emulator.setInt("max_num_frames_per_episode", cap_frames or 0)
         self._emulator.setBool("color_averaging", False)
+        self._watch: Watch | None = None
+
+    @property
+    def lives(self) -> int:
+        return self._emulator.lives() if self._has_lives else NO_LIVES
+
+    def show(self, watch: Watch) -> None:
+        watch(self._emulator.getScreenRGB())
+        self._watch = watch
 
     def begin(self, seed: int) -> None:
         self._emulator.setInt("random_seed", seed)
         self._emulator.loadROM(self._rom)  # which takes the seed
         self._emulator.reset_game()
+        self._has_lives = self._emulator.lives() > 0
         self.seed = seed
         self.trail: list[Held] = []
         self.score, self.frames, self.over, self.cut_off = 0.0, 0, False, False
@@ -100,6 +114,8 @@ class AtariGame:
     def _frame(self, action: ale_py.Action) -> None:
         self.score += self._emulator.act(action)
         self.frames += 1
+        if self._watch:
+            self._watch(self._emulator.getScreenRGB())
         number = action.value
         if self.trail and self.trail[-1][0] == number:
             self.trail[-1] = (number, self.trail[-1][1] + 1)

@@ -1,14 +1,22 @@
 """One environment, played an episode at a time."""
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol, cast
 
 import gymnasium
 import numpy as np
 
+from workers.contract.action_names import action_names
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.environments.environments import Observations, action_space, observed
 from workers.trainer.replays.players import Action
+from workers.trainer.replays.video import Frame
+
+Watch = Callable[[Frame], None]
+"""Is shown each picture of a game."""
+
+NO_LIVES = -1
 
 
 class Game(Protocol):
@@ -16,7 +24,11 @@ class Game(Protocol):
 
     observation_shape: tuple[int, ...]
     actions: ActionSpace
+    action_names: tuple[str, ...]
     frames_per_step: int
+    pictures_per_second: int
+    # How often each pixel of a picture is repeated, across and down, when it is shown.
+    scale: int
     observation: Observations
     # Since the reset.
     score: float
@@ -24,6 +36,15 @@ class Game(Protocol):
     over: bool
     # Whether a cap or a limit of time ended the episode.
     cut_off: bool
+
+    @property
+    def lives(self) -> int:
+        """How many lives are left, or NO_LIVES."""
+        ...
+
+    def show(self, watch: Watch) -> None:
+        """Show the present picture, and from now on each that follows."""
+        ...
 
     def begin(self, seed: int) -> None:
         """Reset to the beginning of an episode."""
@@ -39,17 +60,23 @@ class Game(Protocol):
 
 
 class GymnasiumGame:
-    """One of gymnasium's environments or our worlds."""
+    """One of gymnasium's environments or our worlds; only one that is filmed can show pictures."""
 
-    def __init__(self, env: str) -> None:
-        if ENVIRONMENTS[env].group.startswith("MuJoCo"):
-            from workers.trainer.environments.worlds import physics  # loads the physics engine
+    scale = 1
+    lives = NO_LIVES
 
-            physics.hear_warnings()
-        self._env: gymnasium.Env[Any, Any] = gymnasium.make(env)
+    def __init__(self, env: str, *, filmed: bool = False) -> None:
+        self._env = _made(env, filmed)
         self.actions = action_space(env, self._env.action_space)
+        self.action_names = action_names(env, self.actions)
         self.observation_shape = self._env.observation_space.shape or ()
         self.frames_per_step = ENVIRONMENTS[env].frames_per_step
+        self.pictures_per_second = int(self._env.metadata["render_fps"])
+        self._watch: Watch | None = None
+
+    def show(self, watch: Watch) -> None:
+        watch(self._pictures()[-1])
+        self._watch = watch
 
     def begin(self, seed: int) -> None:
         observation, _ = self._env.reset(seed=seed)
@@ -64,6 +91,25 @@ class GymnasiumGame:
         self.score += float(reward)
         self.frames += self.frames_per_step
         self.over, self.cut_off = bool(terminated or truncated), bool(truncated and not terminated)
+        if self._watch:
+            for picture in self._pictures():
+                self._watch(picture)
 
     def close(self) -> None:
         self._env.close()
+
+    def _pictures(self) -> list[Frame]:
+        # All since the last call; worlds that repeat actions draw several a step.
+        return [np.asarray(picture) for picture in cast(list[Frame], self._env.render())]
+
+
+def _made(env: str, filmed: bool) -> gymnasium.Env[Any, Any]:
+    group = ENVIRONMENTS[env].group
+    if not group.startswith("MuJoCo"):
+        return gymnasium.make(env, render_mode="rgb_array_list" if filmed else None)
+    from workers.trainer.environments.worlds import physics  # loads the physics engine
+
+    physics.hear_warnings()
+    if group == "MuJoCo" and filmed:
+        return physics.Filmed(gymnasium.make(env))
+    return gymnasium.make(env, render_mode="rgb_array_list" if filmed else None)

@@ -21,6 +21,7 @@ from workers.trainer.evaluation.games import Game
 from workers.trainer.evaluation.openings import Open
 from workers.trainer.evaluation.subjects import Subject
 from workers.trainer.networks.agents import Memory
+from workers.trainer.replays.players import Action
 
 LANES = 8
 
@@ -58,10 +59,12 @@ class Lane:
         self._score_before = self.game.score if self._protocol.own_points_only else 0.0
         self.choose: Choose = chooser(self._acting, self.game.actions, drawn.acting_seed)
 
-    def step(self, numbers: torch.Tensor) -> None:
-        """Take one decision, from the network's numbers."""
-        self.game.step(self.choose(numbers))
+    def step(self, numbers: torch.Tensor) -> Action:
+        """Take one decision, from the network's numbers, and return it."""
+        action = self.choose(numbers)
+        self.game.step(action)
         self._length += 1
+        return action
 
     def ended(self) -> Played:
         """Return the episode that is over."""
@@ -98,9 +101,9 @@ def play(
         while rows and not should_stop():
             for row in rows:
                 observations[row] = lanes[row].game.observation
-            said, memory = subject.player.numbers(torch.from_numpy(observations), memory)
+            thoughts, memory = subject.player.think(torch.from_numpy(observations), memory)
             for row in rows:
-                lanes[row].step(said[row : row + 1])
+                lanes[row].step(thoughts.numbers[row : row + 1])
             for row in [row for row in rows if lanes[row].game.over]:
                 yield lanes[row].ended()
                 if waiting[row]:

@@ -24,7 +24,7 @@ from workers.trainer.evaluation.emulator import AtariGame
 from workers.trainer.evaluation.games import Game, GymnasiumGame
 from workers.trainer.methods import METHODS
 from workers.trainer.networks.agents import Memory
-from workers.trainer.replays.players import Learnt, SideBySide
+from workers.trainer.replays.players import Learnt, Player, Thoughts
 from workers.trainer.run import checkpoints
 from workers.trainer.run.checkpoints import Checkpoint
 
@@ -41,7 +41,7 @@ class Subject:
     """A player in its environment, and how it acts there."""
 
     env: str
-    player: SideBySide
+    player: Player
     acting: Acting
     open_game: Callable[[], Game]
     observation_shape: tuple[int, ...]
@@ -59,17 +59,22 @@ class NoNetwork:
     def memory_of(self, episodes: int) -> Memory:  # noqa: ARG002
         return ()
 
-    def numbers(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
-        return torch.empty(len(observations), 0), memory
+    def think(self, observations: Tensor, memory: Memory) -> tuple[Thoughts, Memory]:
+        return Thoughts(torch.empty(len(observations), 0), torch.zeros(len(observations))), memory
 
 
 def opener(
-    env: str, protocol: EvaluationProtocol, frames_per_action: int, action_set: ActionSet = "minimal"
+    env: str,
+    protocol: EvaluationProtocol,
+    frames_per_action: int,
+    action_set: ActionSet = "minimal",
+    *,
+    filmed: bool = False,
 ) -> Callable[[], Game]:
-    """Return what opens the games of an evaluation."""
+    """Return what opens the games of an evaluation; filmed ones can show their pictures."""
     if ENVIRONMENTS[env].kind == "atari":
         return lambda: AtariGame(env, protocol.cap_frames, frames_per_action, action_set)
-    return lambda: GymnasiumGame(env)
+    return lambda: GymnasiumGame(env, filmed=filmed)
 
 
 def random_subject(env: str, protocol: EvaluationProtocol) -> Subject:
@@ -95,14 +100,19 @@ def read(directory: Path, step: int | None) -> tuple[Checkpoint, RunConfig]:
 
 
 def agent_subject(
-    checkpoint: Checkpoint, config: RunConfig, protocol: EvaluationProtocol, acting: Acting | None
+    checkpoint: Checkpoint,
+    config: RunConfig,
+    protocol: EvaluationProtocol,
+    acting: Acting | None,
+    *,
+    filmed: bool = False,
 ) -> Subject:
     """Make a checkpoint's agent a subject."""
     frames = config.environment.frames_per_step
-    games = opener(config.env, protocol, frames, config.action_set)
+    games = opener(config.env, protocol, frames, config.action_set, filmed=filmed)
     game = games()
     game.close()
-    player = METHODS[config.algorithm].player(config, game.observation_shape, game.actions, checkpoint.state, 0)
+    player = METHODS[config.algorithm].player(config, game.observation_shape, game.actions, checkpoint.state)
     acting = acting or config.usual_acting
     check(acting, player.learnt, game.actions)
     return Subject(

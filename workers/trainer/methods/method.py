@@ -25,8 +25,8 @@ class Method(Generic[Config]):
     train: Callable[[Config, Run], None]
     # What training will hold in the host's memory at its busiest moment, estimated from below.
     needs: Callable[[Config, torch.device], list[Need]]
-    # Make the player of a checkpoint, from the shape of observations, the actions, the checkpoint and a seed.
-    player: Callable[[Config, tuple[int, ...], ActionSpace, TrainingState, int], Player]
+    # Make the player of a checkpoint, from the shape of observations, the actions and the checkpoint.
+    player: Callable[[Config, tuple[int, ...], ActionSpace, TrainingState], Player]
 
     @property
     def algorithm(self) -> str:

@@ -64,14 +64,14 @@ class Agent(nn.Module):
         values: Tensor = self.value(features)
         return values.squeeze(-1)
 
-    def step(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
-        """Return the policy's numbers (n, …) and the new memory after one step in each of n environments."""
+    def step(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
+        """Return the policy's numbers (n, …), the values (n,) and the new memory after a step in n environments."""
         states = self.prepare(observations)
         features = [body(states).float() for body in self.bodies]
         lstms = cast(Sequence[Lstm], self.lstms)
         after = tuple(lstm.step(x, cells) for lstm, x, cells in zip(lstms, features, memory, strict=False))
         features = [h for h, _ in after] or features
-        return self.policy(features[0]), after
+        return *self.heads(features), after
 
     def heads(self, features: list[Tensor]) -> tuple[Tensor, Tensor]:
         """Return the numbers of the first trunk's features and the values of the last's; a single trunk is both."""

@@ -1,5 +1,6 @@
-"""Players load a checkpoint's weights and choose actions as the method did in training."""
+"""Players load a checkpoint's weights and tell what its network says of what it sees."""
 
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
 import numpy as np
@@ -9,9 +10,6 @@ from torch import Tensor, nn
 
 from workers.contract.config import ActionValueConfig, TrainingConfig
 from workers.contract.spaces import ActionSpace
-from workers.trainer.environments.environments import Observations
-from workers.trainer.learning.exploration import EpsilonGreedy
-from workers.trainer.learning.policies import Policy, policy_over
 from workers.trainer.networks import networks
 from workers.trainer.networks.agents import Agent, Memory
 from workers.trainer.networks.networks import ActionValues, ActorCritic
@@ -27,7 +25,15 @@ Action = int | NDArray[np.float32]
 Learnt = Literal["policy", "values"]
 
 
-class SideBySide(Protocol):
+@dataclass(frozen=True)
+class Thoughts:
+    """What a network says of some states, a row for each: its numbers, and V(s) or the greatest Q(s, a)."""
+
+    numbers: Tensor
+    values: Tensor
+
+
+class Player(Protocol):
     """Tells what a network says of several episodes that are played side by side."""
 
     @property
@@ -39,107 +45,79 @@ class SideBySide(Protocol):
         """Return the memory with which so many episodes begin, a row each."""
         ...
 
-    def numbers(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
-        """Return the network's numbers and the new memory, a row for each episode."""
-        ...
-
-
-class Player(SideBySide, Protocol):
-    """Chooses the actions of one episode."""
-
-    def act(self, observation: Observations) -> Action:
-        """Choose the next action."""
+    def think(self, observations: Tensor, memory: Memory) -> tuple[Thoughts, Memory]:
+        """Return what the network says and the new memory, a row for each episode."""
         ...
 
 
 class PolicyPlayer:
-    """Draws actions from the policy, as in training."""
+    """Tells what an actor-critic says."""
 
     learnt: Learnt = "policy"
 
-    def __init__(self, network: ActorCritic, policy: Policy) -> None:
-        self._network, self._policy = network, policy
-
-    @torch.no_grad()
-    def act(self, observation: Observations) -> Action:
-        numbers, _ = self._network(_batch(observation))
-        return action_of(self._policy.sample(numbers))
+    def __init__(self, network: ActorCritic) -> None:
+        self._network = network
 
     def memory_of(self, episodes: int) -> Memory:  # noqa: ARG002
         return ()
 
     @torch.no_grad()
-    def numbers(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
-        numbers, _ = self._network(observations)
-        return numbers, memory
+    def think(self, observations: Tensor, memory: Memory) -> tuple[Thoughts, Memory]:
+        return Thoughts(*self._network(observations)), memory
 
 
 class AgentPlayer:
-    """Draws actions from an agent's policy, and carries its LSTM memory through the episode."""
+    """Tells what an agent says, whose LSTM may remember the episode."""
 
     learnt: Learnt = "policy"
 
-    def __init__(self, agent: Agent, policy: Policy) -> None:
-        self._agent, self._policy, self._memory = agent, policy, agent.blank
-
-    @torch.no_grad()
-    def act(self, observation: Observations) -> Action:
-        numbers, _, self._memory = self._agent(_batch(observation), self._memory)
-        return action_of(self._policy.sample(numbers))
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
 
     def memory_of(self, episodes: int) -> Memory:
         return tuple((h.repeat(episodes, 1), c.repeat(episodes, 1)) for h, c in self._agent.blank)
 
     @torch.no_grad()
-    def numbers(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
-        return self._agent.step(observations, memory)
+    def think(self, observations: Tensor, memory: Memory) -> tuple[Thoughts, Memory]:
+        numbers, values, memory = self._agent.step(observations, memory)
+        return Thoughts(numbers, values), memory
 
 
 class ValuePlayer:
-    """Takes the action of the highest value, or with probability ε a random one."""
+    """Tells the action values that a network has learnt."""
 
     learnt: Learnt = "values"
 
-    def __init__(self, network: ActionValues, epsilon: float, seed: int) -> None:
+    def __init__(self, network: ActionValues) -> None:
         self._network = network
-        self._explore = EpsilonGreedy(np.array([epsilon]), anneal_frames=0, seed=seed, device=torch.device("cpu"))
-
-    @torch.no_grad()
-    def act(self, observation: Observations) -> Action:
-        return action_of(self._explore(self._network(_batch(observation))))
 
     def memory_of(self, episodes: int) -> Memory:  # noqa: ARG002
         return ()
 
     @torch.no_grad()
-    def numbers(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Memory]:
-        return self._network(observations), memory
+    def think(self, observations: Tensor, memory: Memory) -> tuple[Thoughts, Memory]:
+        numbers = self._network(observations)
+        return Thoughts(numbers, numbers.amax(dim=-1)), memory
 
 
 def play_policy(
-    config: TrainingConfig, observation_shape: tuple[int, ...], actions: ActionSpace, state: TrainingState, seed: int
+    config: TrainingConfig, observation_shape: tuple[int, ...], actions: ActionSpace, state: TrainingState
 ) -> PolicyPlayer:
     """Play a checkpoint of an actor-critic."""
-    network = restored(networks.build(config, observation_shape, actions), state)
-    return PolicyPlayer(network, policy_over(actions, torch.Generator().manual_seed(seed)))
+    return PolicyPlayer(restored(networks.build(config, observation_shape, actions), state))
 
 
 def play_values(
-    config: ActionValueConfig, observation_shape: tuple[int, ...], actions: ActionSpace, state: TrainingState, seed: int
+    config: ActionValueConfig, observation_shape: tuple[int, ...], actions: ActionSpace, state: TrainingState
 ) -> ValuePlayer:
     """Play a checkpoint of a method that learns action values."""
-    network = restored(networks.build_action_values(config, observation_shape, actions), state)
-    return ValuePlayer(network, config.playing_epsilon, seed)
+    return ValuePlayer(restored(networks.build_action_values(config, observation_shape, actions), state))
 
 
 def restored(network: Network, state: TrainingState) -> Network:
     """Give a network the weights of a checkpoint."""
     network.load_state_dict(state.component("network"))
     return network
-
-
-def _batch(observation: Observations) -> Tensor:
-    return torch.from_numpy(observation).unsqueeze(0)
 
 
 def action_of(batch: Tensor) -> Action:

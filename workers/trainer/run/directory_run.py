@@ -260,6 +260,8 @@ class DirectoryRun:
             frames=checkpoint.frames,
             file=outcome.file,
             poster=outcome.poster,
+            seen=outcome.seen,
+            track=outcome.track,
             checkpoint=checkpoint.file,
             episode_return=outcome.episode_return,
             length=outcome.length,

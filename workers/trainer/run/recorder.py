@@ -33,6 +33,9 @@ class Replay:
 
     file: str
     poster: str
+    # What the network saw; none where it sees no pictures.
+    seen: str | None
+    track: str
     episode_return: float
     length: int
     seconds: float

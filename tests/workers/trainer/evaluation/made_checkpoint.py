@@ -35,3 +35,9 @@ def subject(directory: Path, config: RunConfig, protocol: EvaluationProtocol, ac
     """Return the agent of a fresh network."""
     write(directory, config)
     return subjects.agent_subject(*subjects.read(directory, None), protocol, acting)
+
+
+def shape(config: RunConfig) -> tuple[int, ...]:
+    """Return the shape of what the run's agent sees."""
+    seen, _ = own_environment.interface(config)
+    return seen

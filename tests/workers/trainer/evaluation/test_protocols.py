@@ -75,7 +75,7 @@ def test_an_agent_sees_and_does_what_the_literal_loop_does(tmp_path: Path) -> No
 
     def greedily(screens: literal.Screen) -> int:
         batch = torch.from_numpy(np.stack([screens] * LANES))
-        chosen.append(int(subject.player.numbers(batch, ())[0][0].argmax()))
+        chosen.append(int(subject.player.think(batch, ())[0].numbers[0].argmax()))
         return chosen[-1]
 
     drawn = openings.draws(protocol, SEED, 0)

@@ -96,11 +96,13 @@ def test_episodes_side_by_side_are_those_of_each_alone(lstm_units: int, value_ne
     config = A3cConfig(env="CartPole-v1", **fields)
     agent = agents.build(config, (4,), Discrete(2))
     observations = torch.randn(6, 3, 4)  # six steps of three episodes
-    together, memory = [], tuple((h.repeat(3, 1), c.repeat(3, 1)) for h, c in agent.blank)
+    together, valued, memory = [], [], tuple((h.repeat(3, 1), c.repeat(3, 1)) for h, c in agent.blank)
     with torch.no_grad():
         for step in observations:
-            numbers, memory = agent.step(step, memory)
+            numbers, values, memory = agent.step(step, memory)
             together.append(numbers)
+            valued.append(values)
         for episode in range(3):
-            alone, _, _ = agent(observations[:, episode], agent.blank)
+            alone, valued_alone, _ = agent(observations[:, episode], agent.blank)
             assert torch.allclose(torch.stack(together)[:, episode], alone, atol=1e-6)
+            assert torch.allclose(torch.stack(valued)[:, episode], valued_alone, atol=1e-6)

@@ -1,10 +1,8 @@
-"""Every method's checkpoint can be played, and acts as the method does."""
+"""Every method's checkpoint can be played, and says what its network says."""
 
-import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from workers.contract.config import (
     A3cConfig,
@@ -18,11 +16,9 @@ from workers.contract.config import (
     PaacQConfig,
     TrainingConfig,
 )
-from workers.trainer.learning.policies import Gaussian
+from workers.trainer.environments import own_environment
 from workers.trainer.methods import METHODS
 from workers.trainer.networks import agents, networks
-from workers.trainer.replays import playback
-from workers.trainer.replays.playback import Stage
 from workers.trainer.replays.players import Player
 from workers.trainer.run.run import TrainingState
 
@@ -48,87 +44,44 @@ def checkpoint_of(network: nn.Module) -> TrainingState:
     return TrainingState(0, 0, {f"network.{name}": tensor for name, tensor in network.state_dict().items()})
 
 
-def fresh_network(config: TrainingConfig, stage: Stage) -> nn.Module:
-    """Make the untrained network of a method."""
+def fresh_network(config: TrainingConfig) -> tuple[nn.Module, Player]:
+    """Make the untrained network of a method, and the player of its checkpoint."""
+    shape, actions = own_environment.interface(config)
     torch.manual_seed(0)
+    network: nn.Module
     if isinstance(config, A3cConfig):
-        return agents.build(config, stage.observation_shape, stage.actions)
-    if isinstance(config, PaacConfig | Ga3cConfig):
-        return networks.build(config, stage.observation_shape, stage.actions)
-    assert isinstance(config, ActionValueConfig)
-    return networks.build_action_values(config, stage.observation_shape, stage.actions)
+        network = agents.build(config, shape, actions)
+    elif isinstance(config, PaacConfig | Ga3cConfig):
+        network = networks.build(config, shape, actions)
+    else:
+        assert isinstance(config, ActionValueConfig)
+        network = networks.build_action_values(config, shape, actions)
+    return network, METHODS[config.algorithm].player(config, shape, actions, checkpoint_of(network))
 
 
-def player_of(config: TrainingConfig, stage: Stage, network: nn.Module, seed: int = 1) -> Player:
-    """Make the player of a method's checkpoint."""
-    method = METHODS[config.algorithm]
-    return method.player(config, stage.observation_shape, stage.actions, checkpoint_of(network), seed)
-
-
-def played(config: TrainingConfig, seed: int = 1) -> list[NDArray[np.float64]]:
-    """Return the actions of one episode."""
-    stage = playback.open_stage(config, seed)
-    player = player_of(config, stage, fresh_network(config, stage), seed)
-    seen, actions = stage.reset(), []
-    while not seen.over:
-        action = player.act(seen.observation)
-        actions.append(np.asarray(action, dtype=np.float64))
-        seen = stage.step(action)
-    stage.close()
-    return actions
+def observations_of(config: TrainingConfig, steps: int) -> Tensor:
+    """Return so many states of three episodes."""
+    shape, _ = own_environment.interface(config)
+    return torch.randn(steps, 3, *shape, generator=torch.Generator().manual_seed(1))
 
 
 @pytest.mark.parametrize("config", EVERY_KIND, ids=lambda config: f"{config.algorithm}-{config.env[8:12]}")
-def test_every_method_plays_an_episode_and_repeats_it(config: TrainingConfig) -> None:
-    actions = played(config)
-    assert actions
-    assert np.array_equal(actions, played(config))
-    expected = (2,) if config.env == TARGET else ()
-    assert actions[0].shape == expected
-
-
-def value_player(final_epsilons: tuple[float, ...]) -> tuple[Player, Stage, nn.Module]:
-    config = PaacQConfig(
-        env=CATCH, final_epsilons=final_epsilons, final_epsilon_probabilities=(1.0, *[0.0] * (len(final_epsilons) - 1))
-    )
-    stage = playback.open_stage(config, 1)
-    network = fresh_network(config, stage)
-    return player_of(config, stage, network), stage, network
-
-
-def test_a_value_player_takes_the_best_action_except_with_the_smallest_epsilon() -> None:
-    careful, stage, network = value_player((0.5, 0.0))
-    observation = stage.reset().observation
+def test_every_methods_player_thinks_as_its_network(config: TrainingConfig) -> None:
+    network, player = fresh_network(config)
+    seen, memory = observations_of(config, 4), player.memory_of(3)
+    told = []
+    for observations in seen:
+        thoughts, memory = player.think(observations, memory)
+        told.append(thoughts)
     with torch.no_grad():
-        best = int(network(torch.from_numpy(observation).unsqueeze(0)).argmax())
-    assert {careful.act(observation) for _ in range(100)} == {best}
-    reckless, stage, _ = value_player((1.0,))
-    assert {reckless.act(observation) for _ in range(100)} == {0, 1, 2}
-
-
-def test_an_agent_with_cells_remembers_the_episode() -> None:
-    config = A3cConfig(env=CATCH, lstm_units=8)
-    stage = playback.open_stage(config, 1)
-    agent = fresh_network(config, stage)
-    assert isinstance(agent, agents.Agent)
-    player = player_of(config, stage, agent)
-    observations = [stage.reset().observation] + [stage.step(0).observation for _ in range(4)]
-    for observation in observations:
-        player.act(observation)
-    with torch.no_grad():
-        _, _, memory = agent(torch.from_numpy(np.stack(observations)), agent.blank)
-    assert torch.allclose(player._memory[0][0], memory[0][0], atol=1e-6)  # type: ignore[attr-defined]
-
-
-def test_continuous_actions_have_the_policys_variance() -> None:
-    config = A3cConfig(env=TARGET)
-    stage = playback.open_stage(config, 1)
-    agent = fresh_network(config, stage)
-    player = player_of(config, stage, agent)
-    observation = stage.reset().observation
-    actions = np.array([player.act(observation) for _ in range(4000)])
-    with torch.no_grad():
-        numbers, _, _ = agent(torch.from_numpy(observation).unsqueeze(0), ())
-    mean, variance = Gaussian._mean_and_variance(numbers)
-    assert np.allclose(actions.mean(axis=0), mean[0], atol=4 * float(variance.sqrt()) / 4000**0.5)
-    assert np.allclose(actions.var(axis=0), float(variance), rtol=0.1)
+        for episode in range(3):
+            if isinstance(config, A3cConfig):
+                numbers, values, _ = network(seen[:, episode], network.blank)
+            elif isinstance(config, ActionValueConfig):
+                numbers = network(seen[:, episode])
+                values = numbers.max(dim=-1).values
+            else:
+                numbers, values = network(seen[:, episode])
+            assert torch.allclose(torch.stack([t.numbers[episode] for t in told]), numbers, atol=1e-6)
+            assert torch.allclose(torch.stack([t.values[episode] for t in told]), values, atol=1e-6)
+    assert player.learnt == ("values" if isinstance(config, ActionValueConfig) else "policy")

@@ -28,7 +28,8 @@ REPLAYS = (
     "-c",
     "import json, pathlib, sys; from workers.contract import layout; step = int(sys.argv[2][-24:-12]);"
     "file = pathlib.Path(sys.argv[1]) / layout.replay_file(step); file.parent.mkdir(exist_ok=True); file.touch();"
-    "print(json.dumps(dict(file=layout.replay_file(step), poster='none', episode_return=1.0, length=1, seconds=1.0,"
+    "print(json.dumps(dict(file=layout.replay_file(step), poster='none', seen=None, track='none', episode_return=1.0,"
+    " length=1, seconds=1.0,"
     "complete=True)))",
 )
 PLACE = RolePlace(kind="bundle", number=0, host="sun (10.0.0.1)", times_lost=0)

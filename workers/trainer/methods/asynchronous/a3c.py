@@ -125,11 +125,10 @@ def build(config: A3cConfig, observation_shape: tuple[int, ...], actions: Action
 
 
 def play(
-    config: A3cConfig, observation_shape: tuple[int, ...], actions: ActionSpace, state: TrainingState, seed: int
+    config: A3cConfig, observation_shape: tuple[int, ...], actions: ActionSpace, state: TrainingState
 ) -> AgentPlayer:
     """Play a checkpoint."""
-    agent = restored(agents.build(config, observation_shape, actions), state)
-    return AgentPlayer(agent, policy_over(actions, torch.Generator().manual_seed(seed)))
+    return AgentPlayer(restored(agents.build(config, observation_shape, actions), state))
 
 
 def train(config: A3cConfig, run: Run) -> None:

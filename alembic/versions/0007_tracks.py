@@ -1,0 +1,35 @@
+"""Replays with what the network saw and what the agent thought
+
+Revision ID: 0007
+Revises: 0006
+"""
+
+import sqlalchemy as sa
+
+from alembic import op
+
+revision = "0007"
+down_revision = "0006"
+branch_labels = None
+depends_on = None
+
+ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+COLUMNS = ("seen_file_id", "track_file_id")
+
+
+def upgrade() -> None:
+    """Replays with what the network saw and what the agent thought."""
+    with op.batch_alter_table("videos", schema=None, table_kwargs={"sqlite_autoincrement": True}) as batch_op:
+        for name in COLUMNS:
+            batch_op.add_column(sa.Column(name, ID, nullable=True))
+            batch_op.create_foreign_key(op.f(f"fk_videos_{name}"), "files", [name], ["id"], ondelete="SET NULL")
+            batch_op.create_index(op.f(f"ix_videos_{name}"), [name])
+
+
+def downgrade() -> None:
+    """Undo it."""
+    with op.batch_alter_table("videos", schema=None, table_kwargs={"sqlite_autoincrement": True}) as batch_op:
+        for name in COLUMNS:
+            batch_op.drop_index(op.f(f"ix_videos_{name}"))
+            batch_op.drop_constraint(op.f(f"fk_videos_{name}"), type_="foreignkey")
+            batch_op.drop_column(name)

@@ -1,0 +1,84 @@
+"""Errands as users and schedules ask for them; every function works inside the caller's transaction.
+
+The caller has locked the errand's run before, so that all lock in the same order.
+"""
+
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.columns import utc_now
+from backend.db import after_commit
+from backend.errors import Conflict
+from backend.files.service import delete_files
+from backend.live.notices import publish
+from backend.models import Checkpoint, Errand, File, Run
+from workers.contract.worker_api import ErrandKind, ErrandState
+
+UNDER_WAY: tuple[ErrandState, ...] = ("queued", "running")
+
+
+def ask(
+    session: Session, run: Run, checkpoint: Checkpoint, kind: ErrandKind, parameters: dict[str, Any], total: int
+) -> Errand:
+    """Put an errand into the queue."""
+    errand = Errand(
+        kind=kind, run_id=run.id, checkpoint_id=checkpoint.id, parameters=parameters, total=total, state="queued"
+    )
+    session.add(errand)
+    session.flush()
+    announce(session, errand)
+    return errand
+
+
+def cancel(session: Session, errand: Errand) -> None:
+    """Cancel an errand; one that a worker does is cancelled once its process has ended."""
+    if errand.state not in UNDER_WAY:
+        raise Conflict(f"It is {errand.state} already, so there is nothing to cancel.")
+    errand.desired = "cancel"
+    if errand.state == "queued":
+        end(session, errand, "cancelled")
+    announce(session, errand)
+
+
+def end(session: Session, errand: Errand, state: ErrandState, message: str | None = None) -> None:
+    """Move an errand on from its attempt, and tell open pages."""
+    errand.state, errand.worker, errand.lease_expires_at = state, None, None
+    errand.message = message or errand.message
+    errand.finished_at = None if state in UNDER_WAY else utc_now()
+    announce(session, errand)
+
+
+def remove(session: Session, errand: Errand) -> None:
+    """Remove an errand with all that it brought; a worker that does it hears that it is gone, and ends."""
+    announce(session, errand)
+    delete_errand_files(session, errand)
+    session.delete(errand)
+    session.flush()
+
+
+def delete_errand_files(session: Session, errand: Errand) -> None:
+    """Delete the files that an errand has made so far."""
+    delete_files(session, session.scalars(select(File.id).where(File.errand_id == errand.id)).all())
+
+
+def reason(errand: Errand, free: int | None) -> str | None:
+    """In plain words, why an errand is in its state, or waits; `free` is how many could begin now."""
+    if errand.state != "queued":
+        return "Cancelling." if errand.state == "running" and errand.desired == "cancel" else errand.message
+    return " ".join(part for part in (errand.message, _waiting(free)) if part)
+
+
+def announce(session: Session, errand: Errand) -> None:
+    """Tell open pages after the commit that an errand of a run, or what it brought, has changed."""
+    notice = {"run_id": errand.run_id}
+    after_commit(session, lambda: publish("run.files", notice))
+
+
+def _waiting(free: int | None) -> str:
+    if free is None:
+        return "No worker that takes errands is connected: start one with `arcadia worker --errands 1`."
+    if not free:
+        return "Every worker is busy with other errands; it begins once one of them is done."
+    return "A worker is about to take it."

@@ -1,0 +1,1 @@
+"""Evaluations: episodes that a checkpoint plays by a protocol, apart from training."""

@@ -1,0 +1,74 @@
+"""/runs/…/evaluations and /evaluations: ask for, list, read, cancel, remove and export."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+from fastapi.responses import StreamingResponse
+
+from backend.db import Db
+from backend.doorbell import Bell
+from backend.errands import service as errands
+from backend.evaluations import schemas, service, view
+from backend.lookup import KnownRun, RunId, find_run
+
+router = APIRouter(tags=["evaluations"])
+
+EvaluationId = Annotated[int, Path(ge=1, le=2**53)]
+
+
+@router.post("/runs/{run_id}/evaluations", status_code=201)
+def ask_evaluation(db: Db, bell: Bell, run_id: RunId, wanted: schemas.AskEvaluation) -> schemas.EvaluationWithEpisodes:
+    """Have a worker play episodes from a checkpoint of a run, beside what it trains."""
+    with db.write() as session:
+        # Locked, so that the checkpoint is not thinned out meanwhile.
+        evaluation = service.ask(session, find_run(session, run_id, lock=True), wanted)
+        evaluation, errand = service.find_evaluation(session, evaluation.id)
+        bell.ring_after_commit(session, errand)
+        return view.shown(session, evaluation, errand)
+
+
+@router.get("/runs/{run_id}/evaluations")
+def list_evaluations(
+    db: Db,
+    run: KnownRun,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    cursor: Annotated[str | None, Query(max_length=100)] = None,
+) -> schemas.EvaluationPage:
+    """A run's evaluations without their episodes, the latest asked for first."""
+    with db.read() as session:
+        return view.page(session, run, limit, cursor)
+
+
+@router.get("/evaluations/{evaluation_id}")
+def read_evaluation(db: Db, evaluation_id: EvaluationId) -> schemas.EvaluationWithEpisodes:
+    """An evaluation with its episodes."""
+    with db.read() as session:
+        return view.shown(session, *service.find_evaluation(session, evaluation_id))
+
+
+@router.post("/evaluations/{evaluation_id}/cancel")
+def cancel_evaluation(db: Db, evaluation_id: EvaluationId) -> schemas.EvaluationWithEpisodes:
+    """Cancel an evaluation that waits or is played."""
+    with db.write() as session:
+        evaluation, errand = service.find_evaluation(session, evaluation_id, lock=True)
+        errands.cancel(session, errand)
+        return view.shown(session, evaluation, errand)
+
+
+@router.delete("/evaluations/{evaluation_id}", status_code=204)
+def delete_evaluation(db: Db, evaluation_id: EvaluationId) -> Response:
+    """Remove an evaluation for good; one that is played ends."""
+    with db.write() as session:
+        _, errand = service.find_evaluation(session, evaluation_id, lock=True)
+        errands.remove(session, errand)
+    return Response(status_code=204)
+
+
+@router.get("/export/evaluations/{evaluation_id}.csv", response_class=StreamingResponse)
+def export_evaluation(db: Db, evaluation_id: EvaluationId) -> StreamingResponse:
+    """Every episode of an evaluation as CSV."""
+    with db.read() as session:
+        evaluation, _ = service.find_evaluation(session, evaluation_id)
+        lines = view.csv_lines(evaluation)
+    headers = {"Content-Disposition": f'attachment; filename="evaluation-{evaluation_id}.csv"'}
+    return StreamingResponse(lines, media_type="text/csv", headers=headers)

@@ -1,0 +1,89 @@
+"""Requests and answers of the evaluations API."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from backend.json_numbers import JsonNumber
+from backend.models import Origin
+from workers.contract.protocols.acting import Acting
+from workers.contract.protocols.document import NormalisedBy, PlayedEpisode
+from workers.contract.values import NO_BOOLEAN, Id, Text
+from workers.contract.worker_api import ErrandState
+
+MOST_EPISODES = 1_000
+
+Seed = Annotated[int, Field(ge=0, le=2**53), NO_BOOLEAN]
+
+
+class AskEvaluation(BaseModel):
+    """Have a worker play episodes from a checkpoint."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    checkpoint: Id | Literal["newest", "best"] = "newest"
+    protocol: Annotated[Text, Field(max_length=100)] | None = Field(
+        default=None, description="How it is evaluated, as no-op-5min; the run's own protocol unless told otherwise."
+    )
+    episodes: Annotated[int, Field(ge=1, le=MOST_EPISODES), NO_BOOLEAN] | None = Field(
+        default=None, description="As many episodes instead of the protocol's number."
+    )
+    seed: Seed = Field(default=1, description="The same seed gives the same scores.")
+    acting: Acting | None = Field(default=None, description="As the method's paper has it unless told otherwise.")
+
+
+class ScoredEpisode(PlayedEpisode):
+    """One episode of an evaluation."""
+
+    score: JsonNumber = Field(description="Sum of the raw, unclipped rewards that count.")
+
+
+class RunEvaluation(BaseModel):
+    """An evaluation of a checkpoint: where it stands, and once it is done what it found.
+
+    NaN and the infinities are strings.
+    """
+
+    model_config = ConfigDict(ser_json_inf_nan="strings")
+
+    id: int
+    run_id: int
+    state: ErrandState
+    reason: str | None = Field(description="In plain words, why it waits, or has failed.")
+    traceback: str | None = Field(description="Of a failure that is a bug.")
+    origin: Origin
+    checkpoint_id: int
+    checkpoint_sha256: str
+    step: int = Field(description="Of the checkpoint.")
+    frames: int = Field(description="Of the checkpoint.")
+    protocol: str
+    acting: Acting
+    seed: int
+    episodes_done: int
+    episodes_total: int
+    worker: str | None
+    mean: JsonNumber | None
+    median: JsonNumber | None
+    standard_error: JsonNumber | None = Field(description="Of the mean; null for a single episode.")
+    interval: tuple[JsonNumber, JsonNumber] | None = Field(description="95 % bootstrap interval of the mean.")
+    human_normalised: JsonNumber | None = Field(description="100 · (mean − random) / (human − random).")
+    normalised_by: NormalisedBy | None
+    not_normalised_because: str | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+class EvaluationWithEpisodes(RunEvaluation):
+    """An evaluation with all its episodes."""
+
+    episodes: list[ScoredEpisode]
+
+
+class EvaluationPage(BaseModel):
+    """One page of a run's evaluations, the latest asked for first."""
+
+    items: list[RunEvaluation]
+    next_cursor: str | None
+    total: int

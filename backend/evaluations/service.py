@@ -1,0 +1,146 @@
+"""Evaluations as users and schedules ask for them, and their results as workers bring them."""
+
+import json
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session
+
+from backend.checkpoints.keeping import resumable
+from backend.errands import service as errands
+from backend.errors import Conflict, FieldError, Invalid, NotFound
+from backend.evaluations.schemas import AskEvaluation
+from backend.lookup import find_run
+from backend.models import Attempt, Checkpoint, Errand, Evaluation, Origin, Run
+from workers.contract import events as ev
+from workers.contract.config import CONFIGURATIONS
+from workers.contract.config.evaluation import acting_unfit_because, protocol_of, unfit_because
+from workers.contract.errands import EvaluationParameters
+from workers.contract.protocols import PROTOCOLS
+from workers.contract.protocols.acting import Acting
+
+# A schedule that is ahead of the workers by so many asks for no more, since each keeps a checkpoint.
+MOST_SCHEDULED = 10
+
+
+def ask(session: Session, run: Run, wanted: AskEvaluation) -> Evaluation:
+    """Have a worker evaluate a checkpoint; the run is locked, so that the checkpoint stays until it is evaluated."""
+    protocol, usual = wanted.protocol or protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting
+    if (refusal := unfit_because(protocol, run.env)) is not None:
+        raise Invalid(FieldError(field="protocol", message=refusal))
+    acting = wanted.acting or usual
+    if (refusal := acting_unfit_because(acting, usual, run.env)) is not None:
+        raise Invalid(FieldError(field="acting", message=refusal))
+    checkpoint = _wanted_checkpoint(session, run, wanted.checkpoint)
+    episodes = wanted.episodes or PROTOCOLS[protocol].episodes
+    return _add(session, run, checkpoint, protocol, acting, wanted.seed, episodes, "asked")
+
+
+def schedule(session: Session, run: Run, attempt: Attempt) -> None:
+    """Ask for an evaluation of the newest checkpoint if it is the first at or after a multiple of the interval."""
+    every = run.config.get("evaluate_every_steps", 0)
+    checkpoint = next(iter(resumable(session, run)), None)
+    if not every or checkpoint is None:
+        return
+    last = max(_last_scheduled(session, run, attempt), run.parent_step or 0)
+    if checkpoint.step // every <= last // every or _waiting(session, run) >= MOST_SCHEDULED:
+        return
+    protocol, acting = protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting
+    _add(session, run, checkpoint, protocol, acting, 1, PROTOCOLS[protocol].episodes, "schedule")
+
+
+def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False) -> tuple[Evaluation, Errand]:
+    """The evaluation with its errand, or a problem that says there is none; a locked one has its run locked first."""
+    evaluation = session.get(Evaluation, evaluation_id)
+    if evaluation is not None and lock:
+        find_run(session, evaluation.run_id, lock=True)
+        session.refresh(evaluation)
+    errand = session.get(Errand, evaluation.errand_id, with_for_update=True if lock else None) if evaluation else None
+    if evaluation is None or errand is None:
+        raise NotFound(f"There is no evaluation {evaluation_id}.")
+    return evaluation, errand
+
+
+def keep_result(session: Session, errand: Errand, event: ev.Evaluation) -> None:
+    """Store what an evaluation found."""
+    evaluation = _of(session, errand)
+    # By its JSON, in which NaN and the infinities are words: PostgreSQL's JSON has no others.
+    evaluation.document = json.loads(event.document.model_dump_json()) if event.document else None
+    evaluation.mean = event.document.mean if event.document else None
+
+
+def discard_result(session: Session, errand: Errand) -> None:
+    """Forget what an earlier attempt found: the evaluation is done again."""
+    evaluation = _of(session, errand)
+    evaluation.document = evaluation.mean = None
+
+
+def has_result(session: Session, errand: Errand) -> bool:
+    """Whether the evaluation has found something."""
+    return _of(session, errand).document is not None
+
+
+def _of(session: Session, errand: Errand) -> Evaluation:
+    return session.scalars(select(Evaluation).where(Evaluation.errand_id == errand.id)).one()
+
+
+def _add(
+    session: Session,
+    run: Run,
+    checkpoint: Checkpoint,
+    protocol: str,
+    acting: Acting,
+    seed: int,
+    episodes: int,
+    origin: Origin,
+) -> Evaluation:
+    told = EvaluationParameters(protocol=protocol, acting=acting, seed=seed, episodes=episodes)
+    errand = errands.ask(session, run, checkpoint, "evaluation", told.model_dump(mode="json"), episodes)
+    evaluation = Evaluation(
+        run_id=run.id,
+        errand_id=errand.id,
+        checkpoint_id=checkpoint.id,
+        step=checkpoint.step,
+        frames=checkpoint.frames,
+        sha256=checkpoint.sha256,
+        protocol=protocol,
+        acting=acting.model_dump(mode="json"),
+        seed=seed,
+        origin=origin,
+    )
+    session.add(evaluation)
+    session.flush()
+    return evaluation
+
+
+def _wanted_checkpoint(session: Session, run: Run, wanted: int | str) -> Checkpoint:
+    """The checkpoint that a user means, if its file is kept."""
+    there = list(resumable(session, run))
+    if isinstance(wanted, int):
+        found = session.get(Checkpoint, wanted)
+        if found is None or found.run_id != run.id:
+            raise Invalid(FieldError(field="checkpoint", message=f"run {run.id} has no such checkpoint"))
+        if found.file_id is None:
+            raise Conflict(f"The checkpoint at step {found.step} was thinned out; evaluate one that is still kept.")
+        return found
+    if not there:
+        raise Conflict(f"Run {run.id} has no checkpoint yet. Ask again once it has saved its first one.")
+    if wanted == "newest":
+        return there[0]
+    best = select(Checkpoint).where(Checkpoint.run_id == run.id, Checkpoint.best, Checkpoint.file_id.is_not(None))
+    found = session.scalar(best.limit(1))
+    if found is None:
+        raise Conflict(f"Run {run.id} has no best checkpoint yet, since no episode has ended. Evaluate the newest one.")
+    return found
+
+
+def _last_scheduled(session: Session, run: Run, attempt: Attempt) -> int:
+    """The step of the last evaluation by schedule, but for those of checkpoints that the run went back behind."""
+    in_line = or_(Checkpoint.attempt == attempt.attempt, Checkpoint.step <= (attempt.resumed_step or 0))
+    query = select(func.max(Evaluation.step)).join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)
+    return session.scalar(query.where(Evaluation.run_id == run.id, Evaluation.origin == "schedule", in_line)) or 0
+
+
+def _waiting(session: Session, run: Run) -> int:
+    query = select(func.count()).select_from(Evaluation).join(Errand, Errand.id == Evaluation.errand_id)
+    by_schedule = (Evaluation.run_id == run.id, Evaluation.origin == "schedule")
+    return session.scalar(query.where(*by_schedule, Errand.state.in_(errands.UNDER_WAY))) or 0

@@ -1,0 +1,84 @@
+"""Evaluations as the API shows them, with their errands' states."""
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from backend.errands.service import reason
+from backend.errors import Conflict, FieldError, Invalid
+from backend.evaluations.schemas import EvaluationPage, EvaluationWithEpisodes, RunEvaluation, ScoredEpisode
+from backend.json_numbers import spelled
+from backend.models import Errand, Evaluation, Run
+from backend.presence import places_for_errands
+from workers.contract.protocols.document import EvaluationDocument
+
+COLUMNS = ("episode", "score", "frames", "frames_before", "length", "ended")
+FOUND = ("mean", "median", "standard_error", "interval", "human_normalised", "normalised_by", "not_normalised_because")
+# Numbers in the database go no further.
+CURSOR_DIGITS = 16
+
+
+def page(session: Session, run: Run, limit: int, cursor: str | None) -> EvaluationPage:
+    """One page of a run's evaluations, the latest first."""
+    mine = Evaluation.run_id == run.id
+    query = select(Evaluation, Errand).join(Errand, Errand.id == Evaluation.errand_id).where(mine)
+    if cursor is not None:
+        query = query.where(Evaluation.id < _read(cursor))
+    rows = [(row[0], row[1]) for row in session.execute(query.order_by(Evaluation.id.desc()).limit(limit + 1))]
+    return EvaluationPage(
+        items=_shown(session, rows[:limit]),
+        next_cursor=str(rows[limit - 1][0].id) if len(rows) > limit else None,
+        total=session.scalar(select(func.count()).select_from(Evaluation).where(mine)) or 0,
+    )
+
+
+def shown(session: Session, evaluation: Evaluation, errand: Errand) -> EvaluationWithEpisodes:
+    """One evaluation with its episodes."""
+    (one,) = _shown(session, [(evaluation, errand)])
+    return EvaluationWithEpisodes(**one.model_dump(), episodes=_episodes(evaluation))
+
+
+def csv_lines(evaluation: Evaluation) -> Iterator[str]:
+    """The episodes of an evaluation as lines of CSV."""
+    if evaluation.document is None:
+        raise Conflict("It has no episodes yet; they are there once it is done.")
+    found = _episodes(evaluation)
+    rows = ((e.number, spelled(e.score), e.frames, e.frames_before, e.length, e.ended) for e in found)
+    return (f"{','.join(map(str, row))}\n" for row in (COLUMNS, *rows))
+
+
+def _episodes(evaluation: Evaluation) -> list[ScoredEpisode]:
+    rows = evaluation.document["episodes"] if evaluation.document else []
+    return [ScoredEpisode.model_validate(row) for row in rows]
+
+
+def _shown(session: Session, rows: Sequence[tuple[Evaluation, Errand]]) -> list[RunEvaluation]:
+    waiting = any(errand.state == "queued" for _, errand in rows)
+    free = places_for_errands(session) if waiting else None
+    return [_one(evaluation, errand, free) for evaluation, errand in rows]
+
+
+def _one(evaluation: Evaluation, errand: Errand, free: int | None) -> RunEvaluation:
+    # Until it is done, what an attempt has found may be discarded yet.
+    ended = errand.state == "done" and evaluation.document is not None
+    document = EvaluationDocument.model_validate(evaluation.document) if ended else None
+    same = ("id", "run_id", "origin", "checkpoint_id", "step", "frames", "protocol", "acting", "seed")
+    return RunEvaluation.model_validate(
+        {name: getattr(evaluation, name) for name in same}
+        | {name: getattr(errand, name) for name in ("state", "traceback", "worker")}
+        | {name: getattr(errand, name) for name in ("created_at", "started_at", "finished_at")}
+        | {name: getattr(document, name, None) for name in FOUND}
+        | {
+            "reason": reason(errand, free),
+            "checkpoint_sha256": evaluation.sha256,
+            "episodes_done": errand.done,
+            "episodes_total": errand.total,
+        }
+    )
+
+
+def _read(cursor: str) -> int:
+    if cursor.isascii() and cursor.isdecimal() and len(cursor) < CURSOR_DIGITS:
+        return int(cursor)
+    raise Invalid(FieldError(field="cursor", message="not a cursor of this list; begin again without one"))

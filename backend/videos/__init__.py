@@ -1,0 +1,1 @@
+"""Replays: kept with their checkpoints, listed, and told with what the agent thought."""

@@ -1,0 +1,30 @@
+"""/runs/…/videos and /videos: list replays, and tell what the agent thought in one."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+
+from backend.config import CurrentSettings
+from backend.db import Db
+from backend.lookup import KnownRun
+from backend.videos import service, tracks
+from backend.videos.schemas import RunVideo, Track
+
+router = APIRouter(tags=["files"])
+
+VideoId = Annotated[int, Path(ge=1, le=2**53)]
+
+
+@router.get("/runs/{run_id}/videos")
+def list_videos(db: Db, run: KnownRun) -> list[RunVideo]:
+    """Replays by the step of the checkpoint that played them."""
+    with db.read() as session:
+        return [RunVideo.model_validate(row) for row in service.list_videos(session, run)]
+
+
+@router.get("/videos/{video_id}/track")
+def read_track(db: Db, settings: CurrentSettings, video_id: VideoId) -> Track:
+    """What the agent thought, decision by decision, in a replay."""
+    with db.read() as session:
+        file = service.find_track(session, video_id)
+    return tracks.read(file, settings.files_dir)

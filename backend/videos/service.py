@@ -1,0 +1,94 @@
+"""Replays: episodes that a checkpoint played; each is kept as long as that checkpoint."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.errors import NotFound
+from backend.files.service import delete_files, reported_file
+from backend.models import Attempt, Checkpoint, File, Run, Video
+from workers.contract import events as ev
+
+# The video, its last picture, what the network saw, and what the agent thought.
+FILES = ("file_id", "poster_file_id", "seen_file_id", "track_file_id")
+
+
+def keep_video(session: Session, run: Run, attempt: Attempt, event: ev.Video) -> None:
+    """Store a replay in place of an earlier one of its checkpoint; without its checkpoint a replay is not kept."""
+    files = {
+        column: reported_file(session, run.id, attempt.attempt, path).id
+        for column, path in zip(FILES, (event.file, event.poster, event.seen, event.track), strict=True)
+        if path is not None
+    }
+    player = session.scalar(
+        select(Checkpoint)
+        .where(Checkpoint.run_id == run.id, Checkpoint.file == event.checkpoint, Checkpoint.file_id.is_not(None))
+        .order_by(Checkpoint.attempt.desc())
+        .limit(1)
+    )
+    if player is None:
+        delete_files(session, list(files.values()))
+        return
+    _delete(session, [video for video in _played_by(session, run, [player.file]) if video.file_id != files["file_id"]])
+    video = _row(session, run, attempt, event.file)
+    video.step, video.frames, video.checkpoint = player.step, player.frames, player.file
+    for column in FILES:
+        setattr(video, column, files.get(column))
+    video.episode_return, video.length, video.seconds = event.episode_return, event.length, event.seconds
+    session.flush()
+    _choose_poster(session, run)
+
+
+def _row(session: Session, run: Run, attempt: Attempt, file: str) -> Video:
+    """The row of a replay's file: a new one, or the one there is when the replay is told again."""
+    key = {"run_id": run.id, "attempt": attempt.attempt, "file": file}
+    video = session.scalar(select(Video).filter_by(**key))
+    if video is None:
+        video = Video(**key)
+        session.add(video)
+    return video
+
+
+def delete_replays(session: Session, run: Run, checkpoints: Sequence[str]) -> None:
+    """Delete the replays of checkpoints that were thinned out, unless another attempt's of the same step is kept."""
+    there = select(Checkpoint.file).where(Checkpoint.run_id == run.id, Checkpoint.file_id.is_not(None))
+    kept = set(session.scalars(there))
+    _delete(session, _played_by(session, run, [name for name in checkpoints if name not in kept]))
+    _choose_poster(session, run)
+
+
+def _played_by(session: Session, run: Run, checkpoints: Sequence[str]) -> Sequence[Video]:
+    query = select(Video).where(Video.run_id == run.id, Video.checkpoint.in_(checkpoints))
+    return session.scalars(query).all()
+
+
+def _delete(session: Session, videos: Sequence[Video]) -> None:
+    ids = [found for video in videos for column in FILES if (found := getattr(video, column)) is not None]
+    for video in videos:
+        session.delete(video)
+    session.flush()
+    delete_files(session, ids)
+
+
+def _choose_poster(session: Session, run: Run) -> None:
+    """Show the run by the last picture of the replay that is farthest along."""
+    query = select(Video.poster_file_id).where(Video.run_id == run.id)
+    run.poster_file_id = session.scalar(query.order_by(Video.step.desc(), Video.id.desc()).limit(1))
+
+
+def list_videos(session: Session, run: Run) -> Sequence[Video]:
+    """A run's replays by the step of the checkpoint that played them."""
+    query = select(Video).where(Video.run_id == run.id)
+    return session.scalars(query.order_by(Video.step, Video.attempt, Video.id)).all()
+
+
+def find_track(session: Session, video_id: int) -> File:
+    """The file of a replay's track, or a problem that says there is none."""
+    video = session.get(Video, video_id)
+    if video is None:
+        raise NotFound(f"There is no replay {video_id}.")
+    file = session.get(File, video.track_file_id) if video.track_file_id else None
+    if file is None:
+        raise NotFound(f"Replay {video_id} has no track: it was recorded before tracks were kept.")
+    return file

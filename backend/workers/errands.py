@@ -1,0 +1,177 @@
+"""Errands in the hands of workers: claimed by one conditional update, guarded by the attempt, as runs are."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from backend.checkpoints.thinning import settle
+from backend.columns import utc_now
+from backend.config import Settings
+from backend.errands import service
+from backend.errors import NotFound
+from backend.evaluations.service import discard_result, has_result, keep_result
+from backend.lookup import find_run
+from backend.models import Checkpoint, Errand, Run
+from backend.workers.attempts import UNHEARD, StaleAttempt, identity, offered
+from backend.workers.sequence import moment, new_events
+from workers.contract import events as ev
+from workers.contract.worker_api import ErrandClaim, EventBatch, Outcome, Release
+
+
+def claim(session: Session, settings: Settings, worker: str) -> ErrandClaim | None:
+    """Hand the oldest waiting errand to a worker; None when nothing waits or another worker was faster."""
+    oldest = (
+        select(Errand.id)
+        .where(Errand.state == "queued")
+        .order_by(Errand.created_at, Errand.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+        .scalar_subquery()
+    )
+    claimed = session.execute(
+        update(Errand)
+        .where(Errand.id == oldest, Errand.state == "queued")
+        .values(
+            state="running",
+            worker=worker,
+            attempt=Errand.attempt + 1,
+            lease_expires_at=utc_now() + timedelta(seconds=UNHEARD * settings.lease_seconds),
+            # Nothing of the attempt before is left.
+            last_seq=0,
+            done=0,
+            outcome=None,
+            message=None,
+            traceback=None,
+        )
+        .returning(Errand.id)
+        .execution_options(synchronize_session=False)
+    ).scalar_one_or_none()
+    if claimed is None:
+        return None
+    errand = session.get_one(Errand, claimed)
+    service.delete_errand_files(session, errand)
+    discard_result(session, errand)
+    service.announce(session, errand)
+    return ErrandClaim(
+        errand_id=errand.id,
+        attempt=errand.attempt,
+        kind=errand.kind,
+        parameters=errand.parameters,
+        lease_seconds=settings.lease_seconds,
+        checkpoint=offered(session.get_one(Checkpoint, errand.checkpoint_id)),
+        installation=identity(session),
+    )
+
+
+def current_errand(session: Session, errand_id: int, attempt: int, *, lock: bool = False) -> Errand:
+    """The errand, if this attempt is still active; to change it, its run is locked first."""
+    errand = find_errand(session, errand_id, lock=lock)
+    if errand.attempt != attempt or errand.state != "running":
+        raise _stale(errand, attempt)
+    return errand
+
+
+def find_errand(session: Session, errand_id: int, *, lock: bool = False) -> Errand:
+    """The errand, or a problem that says there is none; a locked one is this transaction's until it ends."""
+    run_id = session.scalar(select(Errand.run_id).where(Errand.id == errand_id))
+    if lock and run_id is not None:
+        find_run(session, run_id, lock=True)
+    errand = session.get(Errand, errand_id, with_for_update=True if lock else None)
+    if errand is None:
+        raise NotFound(f"There is no errand {errand_id}.")
+    return errand
+
+
+def ingest(session: Session, errand_id: int, batch: EventBatch) -> int:
+    """Store the new events of a batch. Return the number of the last one stored."""
+    errand = current_errand(session, errand_id, batch.attempt, lock=True)
+    for event in new_events(batch.events, errand.last_seq, _HANDLERS):
+        _HANDLERS[type(event)](session, errand, event)
+        errand.last_seq = event.seq
+    service.announce(session, errand)
+    return errand.last_seq
+
+
+def release(session: Session, settings: Settings, errand_id: int, ended: Release) -> Errand:
+    """Take an errand back from its worker; a repeated call changes nothing."""
+    errand = find_errand(session, errand_id, lock=True)
+    if errand.attempt != ended.attempt:
+        raise _stale(errand, ended.attempt)
+    if errand.state == "running":
+        errand.traceback = ended.traceback or errand.traceback
+        conclude(session, settings, errand, ended.outcome, ended.message)
+    return errand
+
+
+def conclude(
+    session: Session, settings: Settings, errand: Errand, outcome: Outcome, message: str | None = None
+) -> None:
+    """End the active attempt; its outcome and the user's wish decide the errand's next state."""
+    if outcome == "lost" and errand.outcome is not None:
+        # Its process had reported its end before its worker was lost.
+        outcome = errand.outcome
+    if outcome == "finished" and not has_result(session, errand):
+        service.end(session, errand, "failed", errand.message or "Its process ended without a result.")
+    elif outcome == "finished":
+        service.end(session, errand, "done")
+    elif outcome == "failed":
+        service.end(session, errand, "failed", message or errand.message or "It failed without an error message.")
+    elif errand.desired == "cancel":
+        service.end(session, errand, "cancelled")
+    elif outcome == "lost":
+        _again_or_give_up(session, settings, errand, message or f"Worker {errand.worker} fell silent.")
+    else:
+        service.end(session, errand, "queued", f"Worker {errand.worker} was shut down.")
+    # What it evaluated may be the best now, and what waited for it may go.
+    settle(session, session.get_one(Run, errand.run_id))
+
+
+def _again_or_give_up(session: Session, settings: Settings, errand: Errand, reason: str) -> None:
+    if errand.tries >= settings.max_requeues:
+        told = f"{reason} That was once too often: it has been tried again {errand.tries} times already."
+        service.end(session, errand, "failed", told)
+        return
+    errand.tries += 1
+    again = f"{reason} Back in the queue, {errand.tries} of at most {settings.max_requeues} times."
+    service.end(session, errand, "queued", again)
+
+
+def _stale(errand: Errand, attempt: int) -> StaleAttempt:
+    return StaleAttempt(
+        f"Attempt {attempt} of errand {errand.id} is over; the errand is {errand.state} at attempt {errand.attempt}. "
+        "Stop its process."
+    )
+
+
+def _start(_session: Session, errand: Errand, event: ev.Started) -> None:
+    errand.started_at = moment(event.time)
+
+
+def _progress(_session: Session, errand: Errand, event: ev.EvaluatedEpisode) -> None:
+    errand.done = event.done
+
+
+def _log(_session: Session, errand: Errand, event: ev.Log) -> None:
+    if event.level != "info":
+        errand.message = event.message
+
+
+def _end(_session: Session, errand: Errand, event: ev.Stopped | ev.Finished | ev.Failed) -> None:
+    """Keep how the process ended. The errand changes state when its worker gives it back or falls silent."""
+    errand.outcome = event.kind
+    if isinstance(event, ev.Failed):
+        errand.message, errand.traceback = event.message, event.traceback
+
+
+_HANDLERS: dict[type[ev.Event], Callable[[Session, Errand, Any], None]] = {
+    ev.Started: _start,
+    ev.EvaluatedEpisode: _progress,
+    ev.Evaluation: keep_result,
+    ev.Log: _log,
+    ev.Stopped: _end,
+    ev.Finished: _end,
+    ev.Failed: _end,
+}

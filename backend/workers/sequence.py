@@ -1,0 +1,38 @@
+"""Events in their order: each stored once, none missing between; and their times."""
+
+import math
+from collections.abc import Container, Sequence
+from datetime import UTC, datetime
+
+from backend.errors import FieldError, Invalid, Problem
+from workers.contract import events as ev
+from workers.contract.worker_api import SEQUENCE_GAP
+
+
+class SequenceGap(Problem):
+    """Events are missing between the last one stored and the first one sent."""
+
+    status = 409
+    kind = SEQUENCE_GAP
+    title = "Events are missing"
+
+
+def new_events(events: Sequence[ev.Event], last_seq: int, known: Container[type[ev.Event]]) -> list[ev.Event]:
+    """Events not stored yet; raise if one is missing between, or of a kind that is not known here."""
+    new = [event for event in events if event.seq > last_seq]
+    for event in new:
+        if type(event) not in known:
+            raise Invalid(FieldError(field="events", message=f"no event {event.kind} is expected here"))
+    for expected, event in enumerate(new, start=last_seq + 1):
+        if event.seq != expected:
+            raise SequenceGap(
+                f"Event {expected} must come next, but {event.seq} came. Send again from {expected}.", expected=expected
+            )
+    return new
+
+
+def moment(seconds: float) -> datetime:
+    """A Unix time as a moment; one outside the calendar becomes 1970, since a trainer's clock may be wrong."""
+    if not math.isfinite(seconds) or not 0 <= seconds < 253_402_300_800:
+        seconds = 0.0
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,105 @@
+"""The best checkpoint: by its evaluation where there is one, else by training; and what an errand waits for stays."""
+
+from typing import Any
+
+import pytest
+
+from tests.factories import CARTPOLE, Api
+
+KEEP_FOUR = {**CARTPOLE, "checkpoints_kept": 4}
+
+
+def rows(api: Api, run_id: int) -> dict[int, dict[str, Any]]:
+    """A run's checkpoints by their steps."""
+    return {row["step"]: row for row in api.user.get(f"/api/v1/runs/{run_id}/checkpoints").json()}
+
+
+def best(api: Api, run_id: int) -> tuple[int, str]:
+    """The best checkpoint's step, and by what it is the best."""
+    ((step, by),) = [(step, row["best_by"]) for step, row in rows(api, run_id).items() if row["best"]]
+    return step, by
+
+
+def evaluated(api: Api, run_id: int, step: int, scores: list[float]) -> None:
+    """Evaluate the checkpoint of a step."""
+    api.evaluate(run_id, checkpoint=rows(api, run_id)[step]["id"])
+    api.play(scores)
+
+
+def test_the_best_goes_by_evaluations_once_there_are_some(api: Api) -> None:
+    run_id, attempt = api.running()
+    for seq, (step, trained) in enumerate(((100, 1.0), (200, 9.0), (300, 5.0)), start=2):
+        api.save(run_id, attempt, seq, step, return_mean=trained)
+    assert best(api, run_id) == (200, "training")
+    evaluated(api, run_id, 100, [3.0])
+    assert best(api, run_id) == (100, "evaluation")
+    evaluated(api, run_id, 300, [4.0])
+    assert best(api, run_id) == (300, "evaluation")
+    evaluated(api, run_id, 100, [6.0])
+    assert best(api, run_id) == (100, "evaluation"), "its newest evaluation counts"
+    api.save(run_id, attempt, 5, 400, return_mean=99.0)
+    assert best(api, run_id) == (100, "evaluation")
+
+
+@pytest.mark.parametrize("wanted", [{"episodes": 29}, {"acting": {"name": "greedy"}}], ids=["fewer", "greedily"])
+def test_a_shorter_look_or_another_way_of_acting_does_not_count(api: Api, wanted: dict[str, Any]) -> None:
+    run_id, attempt = api.running()
+    for seq, (step, trained) in enumerate(((100, 1.0), (200, 9.0)), start=2):
+        api.save(run_id, attempt, seq, step, return_mean=trained)
+    api.evaluate(run_id, checkpoint=rows(api, run_id)[100]["id"], **wanted)
+    api.play([3.0])
+    assert best(api, run_id) == (200, "training")
+
+
+def test_the_best_by_evaluation_and_the_best_by_training_are_both_kept(api: Api) -> None:
+    run_id, attempt = api.running(config=KEEP_FOUR)
+    for number in range(1, 5):
+        api.save(run_id, attempt, 1 + number, 100 * number, return_mean=50.0 if number == 2 else number)
+    evaluated(api, run_id, 300, [7.0])
+    for number in range(5, 20):
+        api.save(run_id, attempt, 1 + number, 100 * number, return_mean=number)
+    there = {step: row["kept_as"] for step, row in rows(api, run_id).items() if row["available"]}
+    assert there == {100: "first", 200: "spread", 300: "best", 1900: "last"}
+
+
+def test_a_checkpoint_that_an_errand_waits_for_is_not_thinned_out(api: Api) -> None:
+    run_id, attempt = api.running(config=KEEP_FOUR)
+    for number in range(1, 5):
+        api.save(run_id, attempt, 1 + number, 100 * number, return_mean=number)
+    waiting = api.evaluate(run_id, checkpoint=rows(api, run_id)[300]["id"])["id"]
+    for number in range(5, 20):
+        api.save(run_id, attempt, 1 + number, 100 * number, return_mean=number)
+    there = [step for step, row in rows(api, run_id).items() if row["available"]]
+    assert 300 in there
+    assert len(there) == 5
+    api.user.post(f"/api/v1/evaluations/{waiting}/cancel")
+    assert 300 in [step for step, row in rows(api, run_id).items() if row["available"]]
+    api.save(run_id, attempt, 21, 2_000, return_mean=20)
+    assert 300 not in [step for step, row in rows(api, run_id).items() if row["available"]]
+
+
+def test_what_waited_goes_by_the_rule_once_it_is_evaluated(api: Api) -> None:
+    run_id, attempt = api.running(config=KEEP_FOUR)
+    for number in range(1, 5):
+        api.save(run_id, attempt, 1 + number, 100 * number, return_mean=number)
+    api.evaluate(run_id, checkpoint=rows(api, run_id)[200]["id"])
+    api.evaluate(run_id, checkpoint=rows(api, run_id)[300]["id"])
+    for number in range(5, 20):
+        api.save(run_id, attempt, 1 + number, 100 * number, return_mean=number)
+    assert len([row for row in rows(api, run_id).values() if row["available"]]) == 6
+    api.play([1.0])
+    api.play([2.0])
+    there = [step for step, row in rows(api, run_id).items() if row["available"]]
+    assert 300 in there, "the best by its evaluation"
+    assert len(there) == 4
+
+
+def test_nothing_is_thinned_out_before_the_next_attempt_has_said_where_it_begins(api: Api) -> None:
+    run_id, attempt = api.running(config=KEEP_FOUR)
+    for number in range(1, 4):
+        api.save(run_id, attempt, 1 + number, 100 * number, return_mean=number)
+    api.evaluate(run_id)
+    api.release(run_id, attempt, "lost")
+    api.claim()
+    api.play([1.0])
+    assert [row["available"] for row in rows(api, run_id).values()] == [True] * 3

@@ -1,0 +1,157 @@
+"""Evaluations as users ask for, read, cancel, remove and export them."""
+
+from typing import Any
+
+import pytest
+
+from tests.factories import Api, evaluated_episode, evaluation, event, started
+
+PONG = {"algorithm": "paac", "env": "ALE/Pong-v5", "total_steps": 1_000, "num_envs": 4}
+
+
+def trained(api: Api, **more: Any) -> int:
+    """A run with a checkpoint."""
+    run_id, attempt = api.running(**more)
+    api.save(run_id, attempt, 2, 100, return_mean=5.0)
+    return run_id
+
+
+def refusal(api: Api, run_id: int, status: int, **wanted: Any) -> str:
+    """Why an evaluation is refused."""
+    response = api.user.post(f"/api/v1/runs/{run_id}/evaluations", json=wanted)
+    assert response.status_code == status, response.text
+    return str(response.json()["detail"])
+
+
+def test_an_evaluation_is_asked_for_played_and_read(api: Api) -> None:
+    api.beat(errand_slots=1)
+    run_id = trained(api)
+    asked = api.evaluate(run_id, seed=3, episodes=2)
+    assert (asked["state"], asked["protocol"], asked["step"], asked["seed"]) == ("queued", "episodes", 100, 3)
+    assert (asked["origin"], asked["acting"]) == ("asked", {"name": "sampled", "epsilon": None})
+    assert asked["reason"] == "A worker is about to take it."
+    claimed = api.claim_errand()
+    assert claimed["checkpoint"]["sha256"] == asked["checkpoint_sha256"]
+    acting = {"name": "sampled", "epsilon": None}
+    assert claimed["parameters"] == {"protocol": "episodes", "acting": acting, "seed": 3, "episodes": 2}
+    held = claimed["errand_id"], claimed["attempt"]
+    api.send_of_errand(*held, started(1), evaluated_episode(2, 1, 2))
+    playing = api.evaluation(asked["id"])
+    assert (playing["state"], playing["episodes_done"], playing["episodes_total"]) == ("running", 1, 2)
+    assert playing["mean"] is None
+    api.send_of_errand(*held, evaluated_episode(3, 2, 2), evaluation(4, [1.0, 3.0]), event(5, "finished"))
+    assert api.release_errand(*held, "finished").json() == {"state": "done"}
+    done = api.evaluation(asked["id"])
+    assert (done["state"], done["mean"], done["median"], done["interval"]) == ("done", 2.0, 2.0, [1.0, 3.0])
+    assert [episode["score"] for episode in done["episodes"]] == [1.0, 3.0]
+    assert done["not_normalised_because"].startswith("the papers publish no")
+    lines = api.user.get(f"/api/v1/export/evaluations/{asked['id']}.csv").text.splitlines()
+    assert lines == ["episode,score,frames,frames_before,length,ended", "0,1.0,400,8,98,over", "1,3.0,400,8,98,over"]
+
+
+def test_scores_may_be_words(api: Api) -> None:
+    run_id = trained(api)
+    asked = api.evaluate(run_id)
+    api.play([1.0, "NaN", "Infinity"], median="NaN")
+    found = api.evaluation(asked["id"])
+    assert [episode["score"] for episode in found["episodes"]] == [1.0, "NaN", "Infinity"]
+    assert (found["mean"], found["median"]) == ("NaN", "NaN")
+    assert [row["mean"] for row in api.evaluations(run_id)] == ["NaN"]
+    assert "1,NaN,400" in api.user.get(f"/api/v1/export/evaluations/{asked['id']}.csv").text
+
+
+def test_a_run_without_a_checkpoint_cannot_be_evaluated_yet(api: Api) -> None:
+    run_id, _ = api.running()
+    assert refusal(api, run_id, 409).startswith(f"Run {run_id} has no checkpoint yet.")
+    assert "no such checkpoint" in refusal(api, run_id, 422, checkpoint=99)
+
+
+def test_what_cannot_be_evaluated_is_refused_with_what_can(api: Api) -> None:
+    run_id = trained(api)
+    assert refusal(api, run_id, 422, protocol="no-op-5-min").endswith("no protocol 'no-op-5-min': use episodes")
+    assert refusal(api, run_id, 422, protocol="no-op-5min").endswith("no-op-5min is not for CartPole-v1: use episodes")
+    assert "use sampled, greedy or epsilon-greedy" in refusal(api, run_id, 422, acting={"name": "random"})
+    assert "acting" in refusal(api, run_id, 422, acting={"name": "greedy", "epsilon": 0.5})
+
+
+@pytest.mark.parametrize("protocol", ["human-starts", "agent-starts"])
+def test_a_protocol_with_start_points_is_refused_since_workers_have_none(api: Api, protocol: str) -> None:
+    run_id = trained(api, config=PONG)
+    assert refusal(api, run_id, 422, protocol=protocol).endswith(
+        f"{protocol} needs a set of start points, which workers do not have: "
+        f"use no-op-5min or no-op-30min here, or `arcadia evaluate --protocol {protocol} --starts FILE`"
+    )
+    assert api.evaluations(run_id) == []
+    assert api.evaluate(run_id)["protocol"] == "no-op-5min"
+
+
+def test_the_best_checkpoint_can_be_asked_for(api: Api) -> None:
+    run_id, attempt = api.running()
+    for number, value in ((2, 9.0), (3, 1.0)):
+        api.save(run_id, attempt, number, 100 * number, return_mean=value)
+    assert api.evaluate(run_id, checkpoint="best")["step"] == 200
+    assert api.evaluate(run_id)["step"] == 300
+
+
+def test_the_list_is_paged(api: Api) -> None:
+    run_id = trained(api)
+    ids = [api.evaluate(run_id)["id"] for _ in range(3)]
+    path = f"/api/v1/runs/{run_id}/evaluations"
+    page = api.user.get(path, params={"limit": 2}).json()
+    assert ([row["id"] for row in page["items"]], page["total"]) == (ids[:0:-1], 3)
+    rest = api.user.get(path, params={"limit": 2, "cursor": page["next_cursor"]}).json()
+    assert ([row["id"] for row in rest["items"]], rest["next_cursor"]) == (ids[:1], None)
+    assert api.user.get(path, params={"cursor": "elsewhere"}).status_code == 422
+    assert api.user.get("/api/v1/runs/999/evaluations").status_code == 404
+
+
+def test_one_that_waits_is_cancelled_at_once_and_one_that_is_played_by_its_worker(api: Api) -> None:
+    run_id = trained(api)
+    playing, waiting = (api.evaluate(run_id)["id"] for _ in range(2))
+    claimed = api.claim_errand()
+    held = {"id": claimed["errand_id"], "attempt": claimed["attempt"]}
+    cancel = [api.user.post(f"/api/v1/evaluations/{each}/cancel").json() for each in (waiting, playing)]
+    assert [(row["state"], row["reason"]) for row in cancel] == [("cancelled", None), ("running", "Cancelling.")]
+    assert api.beat(errand_slots=1, errands=[held]).json()["errands"] == [{**held, "desired": "cancel"}]
+    api.release_errand(held["id"], held["attempt"], "stopped")
+    assert api.evaluation(playing)["state"] == "cancelled"
+    again = api.user.post(f"/api/v1/evaluations/{playing}/cancel")
+    assert (again.status_code, again.json()["detail"]) == (
+        409,
+        "It is cancelled already, so there is nothing to cancel.",
+    )
+
+
+def test_one_that_is_removed_leaves_its_worker(api: Api) -> None:
+    run_id = trained(api)
+    asked = api.evaluate(run_id)
+    claimed = api.claim_errand()
+    held = {"id": claimed["errand_id"], "attempt": claimed["attempt"]}
+    assert api.user.delete(f"/api/v1/evaluations/{asked['id']}").status_code == 204
+    assert api.evaluations(run_id) == []
+    assert api.beat(errands=[held]).json()["errands"] == [{**held, "desired": None}]
+    assert api.send_of_errand(held["id"], held["attempt"], started(1)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("slots", "told"),
+    [
+        (None, "No worker that takes errands is connected: start one with `arcadia worker --errands 1`."),
+        (0, "No worker that takes errands is connected: start one with `arcadia worker --errands 1`."),
+        (1, "Every worker is busy with other errands; it begins once one of them is done."),
+        (2, "A worker is about to take it."),
+    ],
+)
+def test_it_says_why_it_waits(api: Api, slots: int | None, told: str) -> None:
+    run_id = trained(api)
+    api.evaluate(run_id)
+    api.claim_errand()
+    if slots is not None:
+        api.beat(errand_slots=slots)
+    assert api.evaluate(run_id)["reason"] == told
+
+
+def test_the_description_says_that_a_score_may_be_a_word(api: Api) -> None:
+    document = api.user.get("/api/v1/openapi.json").json()
+    score = document["components"]["schemas"]["ScoredEpisode"]["properties"]["score"]
+    assert {"type": "string", "enum": ["NaN", "Infinity", "-Infinity"]} in score["anyOf"]

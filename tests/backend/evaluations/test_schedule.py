@@ -1,0 +1,85 @@
+"""Evaluations that a run's schedule asks for, as checkpoints arrive."""
+
+from typing import Any
+
+import pytest
+
+from tests.factories import CARTPOLE, Api, started
+
+EVERY_THOUSAND = {**CARTPOLE, "total_steps": 100_000, "evaluate_every_steps": 1_000}
+
+
+def steps(api: Api, run_id: int) -> list[int]:
+    """The steps of the checkpoints that were chosen, in the order in which they were."""
+    return [row["step"] for row in reversed(api.evaluations(run_id))]
+
+
+def save(api: Api, run_id: int, attempt: int, *wanted: int, first: int = 2) -> None:
+    """Save checkpoints."""
+    for seq, step in enumerate(wanted, start=first):
+        api.save(run_id, attempt, seq, step)
+
+
+def test_the_first_checkpoint_at_or_after_each_multiple_is_evaluated(api: Api) -> None:
+    run_id, attempt = api.running(config=EVERY_THOUSAND)
+    save(api, run_id, attempt, 500, 1_000, 1_400, 2_100, 2_900, 5_500, 5_800, 6_000)
+    assert steps(api, run_id) == [1_000, 2_100, 5_500, 6_000]
+    (first, *_) = reversed(api.evaluations(run_id))
+    assert (first["origin"], first["protocol"], first["episodes_total"]) == ("schedule", "episodes", 30)
+
+
+def test_without_a_schedule_nothing_is_evaluated(api: Api) -> None:
+    run_id, attempt = api.running()
+    save(api, run_id, attempt, 1_000, 2_000)
+    assert steps(api, run_id) == []
+
+
+def test_a_checkpoint_that_is_reported_twice_is_evaluated_once(api: Api) -> None:
+    run_id, attempt = api.running(config=EVERY_THOUSAND)
+    for _ in range(2):
+        save(api, run_id, attempt, 1_000)
+    assert steps(api, run_id) == [1_000]
+
+
+def test_what_a_run_went_back_behind_is_evaluated_again(api: Api) -> None:
+    run_id, attempt = api.running(config=EVERY_THOUSAND)
+    save(api, run_id, attempt, 1_000, 2_000)
+    api.release(run_id, attempt, "lost")
+    second = api.claim()["attempt"]
+    api.send(run_id, second, started(1, resumed_from=1_000))
+    save(api, run_id, second, 1_500, 2_000)
+    assert steps(api, run_id) == [1_000, 2_000, 2_000]
+
+
+def test_a_fork_is_not_evaluated_for_what_its_parent_trained(api: Api) -> None:
+    run_id, attempt = api.running(config=EVERY_THOUSAND)
+    checkpoint_id = api.save(run_id, attempt, 2, 1_500)
+    fork = api.act(run_id, "fork", checkpoint_id=checkpoint_id)["id"]
+    api.release(run_id, attempt, "finished")
+    forked = api.claim()["attempt"]
+    api.send(fork, forked, started(1, resumed_from=1_500))
+    save(api, fork, forked, 1_900, 2_000)
+    assert steps(api, fork) == [2_000]
+
+
+def test_a_schedule_far_ahead_of_the_workers_waits(api: Api) -> None:
+    run_id, attempt = api.running(config=EVERY_THOUSAND)
+    save(api, run_id, attempt, *range(1_000, 13_000, 1_000))
+    assert steps(api, run_id) == list(range(1_000, 11_000, 1_000))
+    api.play([1.0])
+    save(api, run_id, attempt, 12_500, first=14)
+    assert steps(api, run_id)[-1] == 12_500
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        ({"evaluation_protocol": "no-op-5min"}, "no-op-5min is not for CartPole-v1: use episodes"),
+        ({"env": "ALE/Pong-v5", "evaluation_protocol": "episodes"}, "episodes is not for ALE/Pong-v5"),
+        ({"evaluate_every_steps": -1}, "evaluate_every_steps"),
+    ],
+)
+def test_a_schedule_that_cannot_be_kept_is_refused_at_the_launch(api: Api, config: dict[str, Any], told: str) -> None:
+    response = api.user.post("/api/v1/runs", json={"config": {**CARTPOLE, **config}})
+    assert response.status_code == 422
+    assert told in response.json()["detail"]

@@ -1,0 +1,206 @@
+"""A recording is the episode that an evaluation plays, and its track says what the agent saw, thought and got."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+import torch
+
+from tests.workers.trainer.evaluation import made_checkpoint
+from workers.contract.config import A3cConfig, GorilaConfig, PaacConfig, RunConfig
+from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
+from workers.contract.tracks import Track, read
+from workers.trainer.evaluation import openings, subjects
+from workers.trainer.evaluation.playing import play
+from workers.trainer.recording import recording
+from workers.trainer.recording.diary import discounted
+from workers.trainer.recording.files import files_in, seen_picture
+from workers.trainer.recording.recording import Asked, StoppedError
+
+SHORT = replace(PROTOCOLS["no-op-5min"], cap_frames=400)
+BREAKOUT = PaacConfig(env="ALE/Breakout-v5", life_loss_ends_episode=True)
+
+# Every kind: emulator, pictures in grey and in colour, readings; actions chosen and set; policy, values, memory.
+KINDS: dict[str, RunConfig] = {
+    "emulator": BREAKOUT,
+    "values": GorilaConfig(env="ALE/Pong-v5"),
+    "readings": PaacConfig(env="CartPole-v1"),
+    "numbers": A3cConfig(env="Pendulum-v1", gamma=0.9),
+    "colours": A3cConfig(env="Arcadia/Labyrinth-v0", lstm_units=8),
+    "driving": PaacConfig(env="Arcadia/CarRacing-v0"),
+    "physics": A3cConfig(env="Hopper-v5"),
+    "physics seen": A3cConfig(env="Arcadia/ReacherPixels-v0"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _headless(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+
+
+def protocol_of(config: RunConfig) -> EvaluationProtocol:
+    """Return a protocol that fits, with short episodes of Atari games."""
+    return SHORT if config.environment.kind == "atari" else PROTOCOLS["episodes"]
+
+
+def recorded(run: Path, into: Path, episode: int = 0, seconds: float = 2.0) -> Track:
+    """Record an episode of the checkpoint in a run's directory."""
+    checkpoint, config = subjects.read(run, None)
+    asked = Asked(protocol_of(config), seed=3, episode=episode, longest_seconds=seconds)
+    recording.record(checkpoint, config, asked, files_in(into))
+    return read(into / "track.npz")
+
+
+def pictures(video: Path) -> list[np.ndarray]:
+    """Decode a video."""
+    with av.open(str(video)) as container:
+        return [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_videos_and_track_are_in_step(kind: str, tmp_path: Path) -> None:
+    config = KINDS[kind]
+    made_checkpoint.write(tmp_path, config)
+    track = recorded(tmp_path, tmp_path / "out")
+    head, columns = track.head, track.columns
+    shown = pictures(tmp_path / "out" / "recording.mp4")
+    assert len(shown) == head.pictures
+    assert {len(column) for column in columns.values()} == {len(track)}
+    assert columns["picture"][0] == 0
+    films_each = not config.environment.group.startswith("MuJoCo")
+    assert (np.diff(columns["picture"]) >= films_each).all()
+    assert columns["picture"][-1] < head.pictures
+    assert (head.env, head.algorithm) == (config.env, config.algorithm)
+    assert columns["score"][-1] + columns["reward"][-1] == pytest.approx(head.score)
+    seen = tmp_path / "out" / "seen.mp4"
+    assert seen.exists() == config.environment.shows_pixels
+    if seen.exists():
+        assert len(pictures(seen)) == head.pictures
+        assert "observation" not in columns
+    else:
+        assert columns["observation"].shape[1:] == made_checkpoint.shape(config)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_numbers_are_told_as_readers_understand_them(kind: str, tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, KINDS[kind])
+    track = recorded(tmp_path, tmp_path / "out", seconds=0.5)
+    numbers, value = track.columns["numbers"], track.columns["value"]
+    if track.head.learnt == "policy":
+        assert numbers.sum(axis=1) == pytest.approx(1, abs=1e-5)
+        assert numbers.shape[1] == len(track.head.action_names)
+    elif track.head.learnt == "values":
+        assert (numbers.max(axis=1) == value).all()
+    else:
+        assert numbers.shape[1] == len(track.head.action_names) + 1
+        assert (numbers[:, -1] > 0).all()
+    assert np.isfinite(value).all()
+
+
+@pytest.mark.parametrize("kind", ["emulator", "readings"])
+def test_it_is_the_episode_that_an_evaluation_plays(kind: str, tmp_path: Path) -> None:
+    config = KINDS[kind]
+    made_checkpoint.write(tmp_path, config)
+    checkpoint, _ = subjects.read(tmp_path, None)
+    protocol = protocol_of(config)
+    subject = subjects.agent_subject(checkpoint, config, protocol, None)
+    numbers = [0, 9, 10]
+    for one in play(subject, protocol, 3, numbers, openings.opening(protocol, None)):
+        number = one.episode.number
+        track = recorded(tmp_path, tmp_path / str(number), episode=number, seconds=60)
+        assert (track.head.score, len(track), track.head.ended) == (
+            one.episode.score,
+            one.episode.length,
+            one.episode.ended,
+        )
+        numbers.remove(number)
+    assert numbers == []
+
+
+@pytest.mark.parametrize("kind", ["emulator", "colours"])
+def test_the_same_checkpoint_and_seed_give_the_same_bytes(kind: str, tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, KINDS[kind])
+    for out in "ab":
+        recorded(tmp_path, tmp_path / out, seconds=1)
+    assert (tmp_path / "a" / "track.npz").read_bytes() == (tmp_path / "b" / "track.npz").read_bytes()
+    assert recorded(tmp_path, tmp_path / "c", episode=1, seconds=1).columns["numbers"].tolist() != (
+        read(tmp_path / "a" / "track.npz").columns["numbers"].tolist()
+    )
+
+
+def test_what_is_told_is_what_the_network_says_of_what_it_saw(tmp_path: Path) -> None:
+    config = PaacConfig(env="CartPole-v1")
+    made_checkpoint.write(tmp_path, config)
+    track = recorded(tmp_path, tmp_path / "out")
+    checkpoint, _ = subjects.read(tmp_path, None)
+    player = subjects.agent_subject(checkpoint, config, PROTOCOLS["episodes"], None).player
+    thoughts, _ = player.think(torch.from_numpy(track.columns["observation"]), ())
+    assert track.columns["value"] == pytest.approx(thoughts.values.numpy(), rel=1e-4)
+    assert track.columns["numbers"] == pytest.approx(torch.softmax(thoughts.numbers, -1).numpy(), rel=1e-4)
+
+
+def test_the_network_saw_the_picture_that_was_shown_when_it_decided(tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, PaacConfig(env="ALE/MsPacman-v5"))
+    track = recorded(tmp_path, tmp_path / "out")
+    shown, seen = pictures(tmp_path / "out" / "recording.mp4"), pictures(tmp_path / "out" / "seen.mp4")
+
+    def unlike(decision: int, shift: int) -> float:
+        """Compare what was seen at a decision with what was shown some pictures later."""
+        picture = track.columns["picture"][decision]
+        grey = shown[picture + shift].mean(axis=2)[::5, ::4][:84, :80]  # 420 × 320 to 84 × 80
+        narrow = seen[picture].mean(axis=2)[:, np.linspace(0, 83, 80).round().astype(int)]
+        return float(np.abs(grey - narrow).mean())
+
+    inner = range(4, len(track) - 4)
+    at_once = np.mean([unlike(decision, 0) for decision in inner])
+    assert at_once < np.mean([unlike(decision, 4) for decision in inner])
+    assert at_once < np.mean([unlike(decision, -4) for decision in inner])
+
+
+def test_returns_are_summed_up_as_training_counts_them(tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, BREAKOUT)
+    track = recorded(tmp_path, tmp_path / "out", seconds=60)
+    assert track.head.ended == "cut off"
+    rewards, lost = np.sign(track.columns["reward"]), track.columns["life_lost"]
+    for t in range(0, len(track), 7):
+        # Literally: discounted rewards up to the loss of a life, which ends an episode of this training.
+        literal, factor = 0.0, 1.0
+        for later in range(t, len(track)):
+            literal, factor = literal + factor * rewards[later], factor * 0.99
+            if lost[later]:
+                break
+        else:
+            continue  # its end lies behind the recording's
+        assert track.columns["obtained"][t] == pytest.approx(literal, abs=1e-5)
+    assert lost.any()
+    assert (np.diff(track.columns["lives"]) == -lost[:-1].astype(int)).all()
+
+
+def test_a_return_goes_on_with_what_was_expected_where_the_recording_ends() -> None:
+    assert discounted([1.0, 0.0, 2.0], [False, False, False], 0.5, after=4.0).tolist() == [2.0, 2.0, 4.0]
+    assert discounted([1.0, 0.0, 2.0], [False, True, False], 0.5, after=4.0).tolist() == [1.0, 0.0, 4.0]
+
+
+def test_a_long_episode_is_left_unfinished_and_says_so(tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, KINDS["values"])
+    track = recorded(tmp_path, tmp_path / "out", seconds=1)
+    assert track.head.ended == "unfinished"
+    assert 60 <= track.head.pictures < 64
+
+
+def test_a_stopped_recording_leaves_nothing_behind(tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, KINDS["values"])
+    checkpoint, config = subjects.read(tmp_path, None)
+    asked = Asked(SHORT, seed=1, episode=0, longest_seconds=5)
+    with pytest.raises(StoppedError, match="was stopped"):
+        recording.record(checkpoint, config, asked, files_in(tmp_path / "out"), should_stop=lambda: True)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_of_stacked_screens_the_newest_is_shown_and_colours_stay() -> None:
+    stacked = np.arange(4 * 84 * 84, dtype=np.uint64).reshape(4, 84, 84).astype(np.uint8)
+    assert (seen_picture(stacked) == stacked[3][:, :, None]).all()
+    coloured = stacked[:3]
+    assert (seen_picture(coloured)[5, 6] == coloured[:, 5, 6]).all()

@@ -1,0 +1,93 @@
+"""`arcadia record`, from the command line to the files."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.waiting import wait_until
+from workers.contract.config import PaacConfig
+from workers.contract.tracks import TrackError, read
+from workers.trainer.record import main
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run directory with the checkpoints of steps 5 and 9."""
+    directory = tmp_path / "run"
+    for step in (5, 9):
+        made_checkpoint.write(directory, PaacConfig(env="CartPole-v1", seed=1), step)
+    return directory
+
+
+@pytest.fixture(autouse=True)
+def _headless(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 2) -> str:
+    """Ask for what cannot be, and return the one sentence."""
+    assert main([str(argument) for argument in arguments]) == status
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    return said.err
+
+
+def test_it_says_what_it_recorded_and_where(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert main(["--run-dir", str(run), "--seed", "7", "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    track = read(out / "track.npz")
+    assert f"paac at step 9 on CartPole-v1, {len(track)} points, episodes, seed 7" in said
+    assert {file.name for file in out.iterdir()} == {"recording.mp4", "track.npz", "poster.png"}
+    assert track.head.score == len(track)
+
+
+def test_a_checkpoint_an_episode_and_json_can_be_asked_for(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = ["--checkpoint", "5", "--episode", "3", "--protocol", "episodes", "--longest", "0.1", "--json"]
+    assert main(["--run-dir", str(run), "--out", str(tmp_path / "out"), *wanted]) == 0
+    head = json.loads(capsys.readouterr().out)
+    assert (head["checkpoint_step"], head["episode"], head["ended"]) == (5, 3, "unfinished")
+    assert head["action_names"] == ["left", "right"]
+
+
+def test_mistakes_are_told_in_a_sentence(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def ask(*arguments: object, status: int = 2) -> str:
+        return refused(capsys, "--run-dir", run, "--out", tmp_path / "out", *arguments, status=status)
+
+    assert "there is no run directory" in refused(capsys, "--run-dir", tmp_path / "none", "--out", tmp_path / "out")
+    assert "choose a new one" in refused(capsys, "--run-dir", run, "--out", run)
+    assert "choose one of no-op-5min" in ask("--protocol", "best")
+    assert "use no-op-5min" in ask("--protocol", "human-starts")
+    assert "evaluate CartPole-v1 by episodes" in ask("--protocol", "no-op-5min")
+    assert "from 0" in ask("--seed", -1)
+    assert "from 0" in ask("--episode", -1)
+    assert "above 0" in ask("--longest", "nan")
+    assert "it has 5, 9" in ask("--checkpoint", 6, status=1)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_no_track_is_told(tmp_path: Path) -> None:
+    (tmp_path / "track.npz").write_bytes(b"no archive")
+    with pytest.raises(TrackError, match="not the file of a track"):
+        read(tmp_path / "track.npz")
+
+
+def test_a_stopped_recording_says_so_and_leaves_nothing(tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path / "run", PaacConfig(env="ALE/Breakout-v5"))
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "workers.trainer.record", "--run-dir", str(tmp_path / "run"), "--out", str(out)]
+    process = subprocess.Popen([*command, "--longest", "100000"], stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: out.exists() and any(out.iterdir()))
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate()
+    assert process.returncode == 1
+    assert "the recording was stopped" in said
+    assert list(out.iterdir()) == []

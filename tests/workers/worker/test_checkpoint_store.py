@@ -1,0 +1,61 @@
+"""Checkpoints kept by their hash, as many as there is room for."""
+
+import hashlib
+import os
+from pathlib import Path
+
+from tests.workers.worker_api import WorkerApi
+from workers.contract.worker_api import OfferedCheckpoint
+from workers.worker.backend_client import BackendClient
+from workers.worker.checkpoint_store import CheckpointStore
+from workers.worker.job import Job
+
+RUN = Job("runs", 1, 1)
+
+
+def offered(api: WorkerApi, number: int) -> OfferedCheckpoint:
+    """Offer a checkpoint of 1,000 bytes."""
+    content = bytes([number]) * 1000
+    api.downloads[number] = content
+    digest = hashlib.sha256(content).hexdigest()
+    return OfferedCheckpoint(id=number, file="checkpoints/a", sha256=digest, bytes=1000, step=1, frames=1)
+
+
+def never() -> bool:
+    return False
+
+
+def test_the_least_recently_used_goes_first(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+    store, folder = CheckpointStore(client, tmp_path / "store", most_bytes=2500), tmp_path / "store"
+    first, second, third = (offered(api, number) for number in (1, 2, 3))
+    for age, each in ((30, first), (20, second)):
+        assert store.fetch(RUN, each, tmp_path / "a", never)
+        used = (folder / each.sha256).stat().st_mtime - age
+        os.utime(folder / each.sha256, (used, used))
+    assert store.fetch(RUN, first, tmp_path / "a", never)
+    assert api.downloaded == 2, "it was here"
+    assert store.fetch(RUN, third, tmp_path / "a", never)
+    assert {path.name for path in folder.iterdir()} == {first.sha256, third.sha256}
+    assert (tmp_path / "a").read_bytes() == bytes([3]) * 1000
+
+
+def test_one_that_is_larger_than_the_room_is_used_all_the_same(
+    api: WorkerApi, client: BackendClient, tmp_path: Path
+) -> None:
+    store = CheckpointStore(client, tmp_path / "store", most_bytes=10)
+    assert store.fetch(RUN, offered(api, 1), tmp_path / "a", never)
+    assert (tmp_path / "a").read_bytes() == bytes([1]) * 1000
+
+
+def test_one_that_was_damaged_here_is_fetched_again(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+    store, each = CheckpointStore(client, tmp_path / "store"), offered(api, 1)
+    assert store.fetch(RUN, each, tmp_path / "a", never)
+    (tmp_path / "store" / each.sha256).write_bytes(b"something else")
+    assert store.fetch(RUN, each, tmp_path / "b", never)
+    assert (tmp_path / "b").read_bytes() == bytes([1]) * 1000
+
+
+def test_what_a_killed_worker_had_half_fetched_goes(client: BackendClient, tmp_path: Path) -> None:
+    (tmp_path / "abc.12.part").touch()
+    CheckpointStore(client, tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,172 @@
+"""Errands as a worker does them: beside training, by the same pieces."""
+
+import hashlib
+import json
+import os
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workers.conftest import Slot, claim
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+from tests.workers.worker_api import WorkerApi
+
+WEIGHTS = b"weights" * 1000
+
+
+def offer(api: WorkerApi, number: int = 5, attempt: int = 1, content: bytes = WEIGHTS, **parameters: Any) -> None:
+    """Have an errand wait whose checkpoint is file 3."""
+    api.downloads[3] = content
+    api.hashes[3] = hashlib.sha256(WEIGHTS).hexdigest()
+    checkpoint = {
+        "id": 3,
+        "file": "checkpoints/step-000000000100.safetensors",
+        "sha256": hashlib.sha256(WEIGHTS).hexdigest(),
+        "bytes": len(WEIGHTS),
+        "step": 100,
+        "frames": 400,
+    }
+    api.errand_claims.append(
+        {
+            "errand_id": number,
+            "attempt": attempt,
+            "kind": "evaluation",
+            "parameters": {"episodes": 3, **parameters},
+            "lease_seconds": 60,
+            "checkpoint": checkpoint,
+        }
+    )
+
+
+def directory(slot: Slot, number: int = 5, attempt: int = 1) -> Path:
+    """Return an errand's directory."""
+    return slot.directory / "errands" / str(number) / f"attempt-{attempt}"
+
+
+def begin(slot: Slot) -> threading.Thread:
+    """Look for errands in a thread."""
+    thread = threading.Thread(target=slot.errands.look)
+    thread.start()
+    return thread
+
+
+def done(thread: threading.Thread) -> None:
+    """Wait until no errand is left."""
+    thread.join(timeout=PATIENCE_SECONDS)
+    assert not thread.is_alive()
+
+
+def test_an_errand_is_done_delivered_and_given_back(api: WorkerApi, slot: Slot) -> None:
+    offer(api)
+    slot.errands.look()
+    assert list(api.errand_events[5, 1]) == [1, 2, 3, 4, 5]
+    assert [(row["errand"], row["outcome"]) for row in api.errand_releases] == [(5, "finished")]
+    assert not directory(slot).parent.exists()
+    assert api.events == {}
+
+
+def test_it_runs_beside_training_with_one_thread_and_its_checkpoint(api: WorkerApi, slot: Slot) -> None:
+    api.claims.append(claim(points=10**6, interval=0.01))
+    slot.look()
+    offer(api, episodes=10**6, interval=0.01)
+    thread = begin(slot)
+    facts = directory(slot) / "facts.json"
+    wait_until(lambda: facts.exists() and facts.read_text().endswith("}"))
+    told = json.loads(facts.read_text())
+    assert told["files"] == ["step-000000000100.json", "step-000000000100.safetensors"]
+    assert told["environment"]["OMP_NUM_THREADS"] == "1"
+    assert told["environment"]["CUDA_VISIBLE_DEVICES"] == ""
+    points = len(api.points(7, 1))
+    wait_until(lambda: len(api.points(7, 1)) > points and len(api.errand_events.get((5, 1), {})) > 3)
+    beat = api.heartbeats[-1]
+    assert (beat["run"], beat["errands"]) == ({"id": 7, "attempt": 1}, [{"id": 5, "attempt": 1}])
+    assert beat["errand_slots"] == 1
+    slot.errands.drain()
+    done(thread)
+    assert [row["outcome"] for row in api.errand_releases] == ["drained"]
+
+
+@pytest.mark.parametrize(("desired", "outcomes"), [("cancel", ["stopped"]), (None, [])])
+def test_one_that_is_cancelled_or_gone_ends(
+    api: WorkerApi, slot: Slot, desired: str | None, outcomes: list[str]
+) -> None:
+    offer(api, episodes=10**6, interval=0.01)
+    thread = begin(slot)
+    wait_until(lambda: (directory(slot) / "errand.pid").exists())
+    api.errands_desired[5] = desired
+    done(thread)
+    assert [row["outcome"] for row in api.errand_releases] == outcomes
+    assert not directory(slot).exists()
+
+
+def test_one_that_is_killed_is_lost_and_says_so(api: WorkerApi, slot: Slot) -> None:
+    offer(api, episodes=10**6, interval=0.01)
+    thread = begin(slot)
+    pid = directory(slot) / "errand.pid"
+    wait_until(lambda: pid.exists() and pid.read_text() and api.errand_events)
+    os.kill(int(pid.read_text()), signal.SIGKILL)
+    done(thread)
+    told = [(row["outcome"], row["message"]) for row in api.errand_releases]
+    assert told == [("lost", "The errand's process was killed by SIGKILL.")]
+
+
+def test_one_that_exits_without_a_word_has_failed(api: WorkerApi, slot: Slot) -> None:
+    offer(api, how="complains")
+    slot.errands.look()
+    told = [(row["outcome"], row["message"]) for row in api.errand_releases]
+    assert told == [("failed", "The errand's process exited with status 2: no such game")]
+
+
+def test_a_damaged_checkpoint_fails_it_with_a_sentence(api: WorkerApi, slot: Slot) -> None:
+    offer(api, content=b"weigths")
+    slot.errands.look()
+    ((outcome, message),) = [(row["outcome"], row["message"]) for row in api.errand_releases]
+    assert outcome == "failed"
+    assert message == (
+        "step-000000000100.safetensors is damaged: what the backend has is not what was saved. "
+        "Choose another checkpoint."
+    )
+
+
+def test_a_checkpoint_that_the_backend_no_longer_has_fails_it_with_a_sentence(api: WorkerApi, slot: Slot) -> None:
+    offer(api)
+    api.downloads.clear()
+    slot.errands.look()
+    (row,) = api.errand_releases
+    assert row["outcome"] == "failed"
+    assert "cannot be had from the backend" in row["message"]
+
+
+def test_a_checkpoint_is_fetched_once(api: WorkerApi, slot: Slot) -> None:
+    for number in (5, 6):
+        offer(api, number)
+    slot.errands.look()
+    assert [row["errand"] for row in api.errand_releases] == [5, 6]
+    assert api.downloaded == 1
+
+
+def test_what_a_killed_worker_left_is_delivered_and_given_back(api: WorkerApi, slot: Slot) -> None:
+    directory(slot).mkdir(parents=True)
+    event = {"kind": "evaluated_episode", "seq": 1, "time": 0.0, "step": 1, "frames": 1}
+    (directory(slot) / "events.jsonl").write_text(json.dumps(event) + "\n")
+    slot.errands.recover()
+    assert list(api.errand_events[5, 1]) == [1]
+    told = [(row["outcome"], row["message"]) for row in api.errand_releases]
+    assert told == [("lost", "The worker was killed while it did this errand.")]
+    assert api.releases == []
+
+
+def test_a_doorbell_in_vain_takes_nobodys_time(api: WorkerApi, slot: Slot) -> None:
+    offer(api, episodes=10**6, interval=0.01)
+    thread = begin(slot)
+    wait_until(lambda: api.errand_events)
+    slot.errands.look()
+    assert thread.is_alive(), "the look came back while the errand is done"
+    offer(api, 6)
+    slot.errands.look()
+    api.errands_desired[5] = "cancel"
+    done(thread)
+    assert [row["errand"] for row in api.errand_releases] == [5, 6], "the one inside looked again"

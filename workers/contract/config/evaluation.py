@@ -1,0 +1,48 @@
+"""By which protocol a run is evaluated."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from workers.contract.games import ENVIRONMENTS
+from workers.contract.protocols import PROTOCOLS, fitting
+from workers.contract.protocols.acting import Acting
+
+# Those that need no set of start points.
+WITHOUT_STARTS = tuple(name for name, protocol in PROTOCOLS.items() if protocol.starts_from is None)
+ChosenProtocol = Literal["auto", *WITHOUT_STARTS]  # type: ignore[valid-type]
+
+
+def usual_protocol(env: str) -> str:
+    """Name the protocol of an environment when nobody has chosen one."""
+    return fitting(ENVIRONMENTS[env].kind == "atari")[0]
+
+
+def protocol_of(config: Mapping[str, Any]) -> str:
+    """Name the protocol of a run by its configuration, also by one of an earlier version."""
+    chosen = str(config.get("evaluation_protocol", "auto"))
+    return usual_protocol(config["env"]) if chosen == "auto" else chosen
+
+
+def unfit_because(protocol: str, env: str) -> str | None:
+    """Say why an environment cannot be evaluated by a protocol, and by which it can; None if it can."""
+    fit = [name for name in fitting(ENVIRONMENTS[env].kind == "atari") if name in WITHOUT_STARTS]
+    choice = " or ".join(fit)
+    if protocol in fit:
+        return None
+    if protocol not in PROTOCOLS:
+        return f"there is no protocol {protocol[:80]!r}: use {choice}"
+    if PROTOCOLS[protocol].starts_from and ENVIRONMENTS[env].kind == "atari":
+        by_hand = f"`arcadia evaluate --protocol {protocol} --starts FILE`"
+        return f"{protocol} needs a set of start points, which workers do not have: use {choice} here, or {by_hand}"
+    return f"{protocol} is not for {env}: use {choice}"
+
+
+def acting_unfit_because(acting: Acting, usual: Acting, env: str) -> str | None:
+    """Say why agents that usually act in another way cannot act like this; None if they can."""
+    if acting.name == "random":
+        return "random plays without an agent: use sampled, greedy or epsilon-greedy"
+    if acting.name == "sampled" and usual.name == "epsilon-greedy":
+        return "sampled needs a policy, but this method learns action values: use epsilon-greedy or greedy"
+    if acting.name == "epsilon-greedy" and ENVIRONMENTS[env].actions == "continuous":
+        return "epsilon-greedy chooses one of several actions, but these are numbers: use sampled or greedy"
+    return None

@@ -1,0 +1,30 @@
+"""What an errand asks of its process: REQUEST.json, which the worker writes and the trainer's side reads."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from workers.contract.protocols.acting import Acting
+from workers.contract.values import Count
+from workers.contract.worker_api import ErrandKind
+
+
+class ErrandRequest(BaseModel):
+    """A kind of errand, the step of the checkpoint beside the request, and what else the kind needs."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: ErrandKind
+    step: Count
+    parameters: dict[str, Any]
+
+
+class EvaluationParameters(BaseModel):
+    """How an evaluation is played."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    protocol: str
+    acting: Acting
+    seed: Count
+    episodes: Count = Field(ge=1)

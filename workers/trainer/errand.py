@@ -1,0 +1,67 @@
+"""`python -m workers.trainer.errand`: do one errand for a run, in little haste; a worker starts it."""
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from workers.contract.errands import ErrandRequest, EvaluationParameters
+from workers.contract.protocols import PROTOCOLS
+from workers.trainer.evaluate import carry_out
+from workers.trainer.evaluation.report import Report
+from workers.trainer.evaluation.request import Request
+from workers.trainer.run.journal import Journal
+from workers.trainer.stopping import StopRequest
+
+# On a desktop each session has a share of the cores whatever its processes' niceness: this is the session's own.
+SESSION_NICENESS = Path("/proc/self/autogroup")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the request says; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m workers.trainer.errand", description=__doc__)
+    parser.add_argument("request", type=Path, metavar="REQUEST.json", help="what to do")
+    parser.add_argument("--dir", type=Path, required=True, metavar="DIR", help="has the checkpoint, gets events.jsonl")
+    parser.add_argument(
+        "--nice", type=int, default=0, metavar="N", help="how far to give way to other programs, 0 to 19"
+    )
+    options = parser.parse_args(arguments)
+    give_way(options.nice)
+    asked = ErrandRequest.model_validate_json(options.request.read_bytes())
+    with Journal(options.dir) as journal:
+        return carry_out(evaluation(asked, options.dir), Report(journal), StopRequest())
+
+
+def give_way(niceness: int) -> None:
+    """Let other programs go first."""
+    os.nice(niceness)
+    with contextlib.suppress(OSError):  # systems without it go by the niceness of the process alone
+        SESSION_NICENESS.write_text(str(niceness))
+
+
+def evaluation(asked: ErrandRequest, directory: Path) -> Request:
+    """Say what is evaluated and how."""
+    how = EvaluationParameters.model_validate(asked.parameters)
+    return Request(
+        protocol=PROTOCOLS[how.protocol],
+        run_directory=directory,
+        step=asked.step,
+        env=None,
+        episodes=how.episodes,
+        seed=how.seed,
+        acting=how.acting,
+        starts=None,
+        save_starts=None,
+        events=None,
+        json=True,
+    )
+
+
+if __name__ == "__main__":
+    status = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # All is on the disk. Taking torch apart would cost seconds.
+    os._exit(status)

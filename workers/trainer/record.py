@@ -1,0 +1,70 @@
+"""`arcadia record`: film an episode of an agent, with a track of what it saw, thought and got."""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from workers.contract.tracks import TrackHead
+from workers.trainer.errors import TrainerError
+from workers.trainer.evaluation.request import RequestError, check_fit
+from workers.trainer.evaluation.table import rounded
+from workers.trainer.recording import request as requests
+from workers.trainer.recording.request import Request
+from workers.trainer.stopping import StopRequest
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line says; return the exit status."""
+    try:
+        request = requests.read(requests.parser().parse_args(arguments))
+    except TrainerError as error:
+        print(error, file=sys.stderr)
+        return 2
+    stop = StopRequest()
+    try:
+        stop.listen()
+        head = recorded(request, stop)
+    except KeyboardInterrupt:
+        print(f"{stop.reason}: nothing was recorded", file=sys.stderr)
+        return 1
+    except TrainerError as error:
+        print(error, file=sys.stderr)
+        return 2 if isinstance(error, RequestError) else 1
+    except OSError as error:
+        print(f"--out {request.folder} cannot be used: {error.strerror or error}", file=sys.stderr)
+        return 1
+    except Exception as error:
+        traceback.print_exception(error)
+        return 1
+    print(head.model_dump_json(indent=2) if request.json else sentence(head, request), flush=True)
+    return 0
+
+
+def recorded(request: Request, stop: StopRequest) -> TrackHead:
+    """Record what was asked for."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    from workers.contract.protocols import PROTOCOLS, fitting
+    from workers.trainer.evaluation import subjects  # loads torch, which takes seconds
+    from workers.trainer.recording.files import files_in
+    from workers.trainer.recording.recording import Asked, record
+
+    stop.interrupts = False
+    checkpoint, config = subjects.read(request.run_directory, request.step)
+    protocol = PROTOCOLS[request.protocol or fitting(config.environment.kind == "atari")[0]]
+    check_fit(protocol, config.env, saves_starts=False)
+    asked = Asked(protocol, request.seed, request.episode, request.longest_seconds)
+    return record(checkpoint, config, asked, files_in(request.folder), stop.requested).head
+
+
+def sentence(head: TrackHead, request: Request) -> str:
+    """Say what was recorded."""
+    seconds = head.pictures / head.pictures_per_second
+    score = f"{rounded(head.score)} points{' so far' if head.ended == 'unfinished' else ''}"
+    who = f"{head.algorithm} at step {head.checkpoint_step:,} on {head.env}"
+    return f"{request.folder}: {seconds:.1f} s of {who}, {score}, {head.protocol}, seed {head.seed}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Gathers the columns of a track, a row for each decision."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import DTypeLike, NDArray
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from workers.contract.spaces import ActionSpace, Continuous
+from workers.contract.tracks import Column, Numbers, TrackHead
+from workers.trainer.environments.environments import Observations
+from workers.trainer.replays.players import Action, Learnt, Thoughts
+
+TYPES: dict[str, DTypeLike] = {
+    "picture": np.int32,
+    "numbers": np.float32,
+    "value": np.float32,
+    "score": np.float64,
+    "lives": np.int16,
+    "observation": np.float32,
+    "reward": np.float64,
+    "life_lost": np.bool_,
+}
+
+
+def kind_of_numbers(learnt: Learnt, actions: ActionSpace) -> Numbers:
+    """Say what the numbers of a network are."""
+    return "gaussian" if isinstance(actions, Continuous) else learnt
+
+
+def told(numbers: Tensor, kind: Numbers) -> Tensor:
+    """Turn a network's numbers into those that a reader understands: logits into probabilities, x into σ²."""
+    if kind == "policy":
+        return torch.softmax(numbers, dim=-1)
+    if kind == "gaussian":
+        return torch.cat([numbers[..., :-1], softplus(numbers[..., -1:])], dim=-1)
+    return numbers
+
+
+def discounted(rewards: Sequence[float], ends: Sequence[bool], gamma: float, after: float) -> NDArray[np.float64]:
+    """Return Gₜ = rₜ + γ Gₜ₊₁ of each decision, from 0 behind an end, and from what came after the last decision."""
+    returns = np.zeros(len(rewards))
+    following = after
+    for t in reversed(range(len(rewards))):
+        returns[t] = following = rewards[t] + gamma * (0.0 if ends[t] else following)
+    return returns
+
+
+class Diary:
+    """The rows of an episode so far."""
+
+    def __init__(self, kind: Numbers, *, keeps_observations: bool) -> None:
+        self._kind, self._keeps_observations = kind, keeps_observations
+        self._rows: list[dict[str, object]] = []
+
+    def decide(self, picture: int, thoughts: Thoughts, score: float, lives: int, observation: Observations) -> None:
+        """Note what the agent sees and thinks before it acts."""
+        row: dict[str, object] = {
+            "picture": picture,
+            "numbers": told(thoughts.numbers[0], self._kind).numpy(),
+            "value": float(thoughts.values[0]),
+            "score": score,
+            "lives": lives,
+        }
+        if self._keeps_observations:
+            row["observation"] = observation.copy()
+        self._rows.append(row)
+
+    def act(self, action: Action, reward: float, *, life_lost: bool) -> None:
+        """Note what the agent did, and what came of it."""
+        self._rows[-1] |= {"action": action, "reward": reward, "life_lost": life_lost}
+
+    def columns(self, head: TrackHead, after: float) -> dict[str, Column]:
+        """Return all columns; `after` is what the agent expected when the recording ended, 0 if the episode did."""
+        columns = {name: np.array([row[name] for row in self._rows], dtype=TYPES.get(name)) for name in self._rows[0]}
+        rewards = np.clip(columns["reward"], -1, 1) if head.clip_rewards else columns["reward"]
+        ends = columns["life_lost"] if head.life_loss_ends_episode else np.zeros(len(rewards), dtype=np.bool_)
+        columns["obtained"] = discounted(rewards.tolist(), ends.tolist(), head.gamma, after).astype(np.float32)
+        return columns

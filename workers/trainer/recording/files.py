@@ -1,0 +1,93 @@
+"""The files of a recording: the game's own pictures, and what the network saw, picture by picture in step."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from workers.trainer.environments.environments import Observations
+from workers.trainer.evaluation.games import Game
+from workers.trainer.replays.video import Frame, VideoWriter, write_png
+
+COLOURS = 3
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where a recording goes; what the network saw is filmed only where it sees pictures."""
+
+    video: Path
+    seen: Path
+    track: Path
+    poster: Path
+
+
+def files_in(folder: Path) -> Files:
+    """Name the files of a recording that has a folder to itself."""
+    return Files(folder / "recording.mp4", folder / "seen.mp4", folder / "track.npz", folder / "poster.png")
+
+
+class Films:
+    """Writes both videos; a picture of the second is repeated until the agent sees another.
+
+    They appear at the end, the game's own last: where it is, the whole recording is.
+    """
+
+    def __init__(self, files: Files, game: Game, *, sees_pixels: bool) -> None:
+        self._files, self._scale = files, game.scale
+        self._video = VideoWriter(files.video, game.pictures_per_second, game.scale)
+        self._seen = VideoWriter(files.seen, game.pictures_per_second, 1) if sees_pixels else None
+        self._screen: Frame | None = None
+
+    @property
+    def pictures(self) -> int:
+        """How many pictures the video has so far."""
+        return self._video.frames
+
+    @property
+    def seconds(self) -> float:
+        """Length of the video so far."""
+        return self._video.seconds
+
+    def show(self, picture: Frame) -> None:
+        """Film one picture of the game."""
+        self._video.add(picture)
+        self._last = picture
+
+    def see(self, observation: Observations) -> None:
+        """Film what the network sees now; until then it saw what it was shown before."""
+        if self._seen is None:
+            return
+        while self._screen is not None and self._seen.frames < self._video.frames - 1:
+            self._seen.add(self._screen)
+        self._screen = seen_picture(observation)
+        # Some worlds draw fewer pictures than the agent sees.
+        if self._seen.frames < self._video.frames:
+            self._seen.add(self._screen)
+
+    def __enter__(self) -> Self:
+        self._open = ExitStack()
+        self._open.enter_context(self._video)
+        if self._seen:
+            self._open.enter_context(self._seen)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.__exit__(kind, error, trace)
+
+    def write_poster(self) -> None:
+        """Write the last picture."""
+        write_png(self._files.poster, self._last, self._scale)
+
+
+def seen_picture(observation: Observations) -> Frame:
+    """Return the picture that is new to the network: of stacked grey ones the newest, or one in colour."""
+    planes = observation.astype(np.uint8)
+    if len(planes) == COLOURS:
+        return np.ascontiguousarray(planes.transpose(1, 2, 0))
+    return np.ascontiguousarray(np.repeat(planes[-1][:, :, None], COLOURS, axis=2))

@@ -1,0 +1,130 @@
+"""Plays one episode, films it, and keeps a track of what the agent saw, thought and got.
+
+It is the episode that an evaluation with the same protocol, seed and number plays: the same lane of `playing`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+
+from workers.contract.config import RunConfig
+from workers.contract.protocols import EvaluationProtocol
+from workers.contract.tracks import Track, TrackHead, packed
+from workers.trainer.errors import TrainerError
+from workers.trainer.evaluation import openings, subjects
+from workers.trainer.evaluation.games import Game
+from workers.trainer.evaluation.openings import Open
+from workers.trainer.evaluation.playing import LANES, Lane
+from workers.trainer.evaluation.subjects import Subject
+from workers.trainer.networks.agents import Memory
+from workers.trainer.recording.diary import Diary, kind_of_numbers
+from workers.trainer.recording.files import Files, Films
+from workers.trainer.replays.players import Thoughts
+from workers.trainer.run import durable_files
+from workers.trainer.run.checkpoints import Checkpoint
+
+Ended = Literal["over", "cut off", "unfinished"]
+
+
+class StoppedError(TrainerError):
+    """Somebody ended the recording early."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which episode is recorded, and how."""
+
+    protocol: EvaluationProtocol
+    seed: int
+    episode: int
+    longest_seconds: float
+
+
+def record(
+    checkpoint: Checkpoint,
+    config: RunConfig,
+    asked: Asked,
+    files: Files,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Track:
+    """Record an episode of a checkpoint's agent; the video appears last."""
+    torch.set_num_threads(1)
+    subject = subjects.agent_subject(checkpoint, config, asked.protocol, None, filmed=True)
+    game = subject.open_game()
+    kind = kind_of_numbers(subject.player.learnt, game.actions)
+    diary = Diary(kind, keeps_observations=not config.environment.shows_pixels)
+    try:
+        with Films(files, game, sees_pixels=config.environment.shows_pixels) as films:
+            begin = openings.opening(asked.protocol, None)
+            ended, after = _play(subject, game, asked, begin, films, diary, should_stop)
+            head = TrackHead(
+                env=config.env,
+                algorithm=config.algorithm,
+                checkpoint_step=checkpoint.file.step,
+                checkpoint_sha256=checkpoint.file.sha256,
+                protocol=asked.protocol.name,
+                acting=subject.acting,
+                seed=asked.seed,
+                episode=asked.episode,
+                gamma=config.gamma,
+                clip_rewards=config.clip_rewards,
+                life_loss_ends_episode=config.life_loss_ends_episode,
+                learnt=kind,
+                action_names=game.action_names,
+                pictures=films.pictures,
+                pictures_per_second=game.pictures_per_second,
+                frames_per_action=game.frames_per_step,
+                ended=ended,
+                score=game.score,
+            )
+            track = Track(head, diary.columns(head, after))
+            durable_files.write(files.track, packed(track))
+            films.write_poster()
+    finally:
+        game.close()
+    return track
+
+
+def _play(
+    subject: Subject,
+    game: Game,
+    asked: Asked,
+    begin: Open,
+    films: Films,
+    diary: Diary,
+    should_stop: Callable[[], bool],
+) -> tuple[Ended, float]:
+    """Play to the end; return how it ended, and what the agent expected then (0 behind an end)."""
+    lane, row = Lane(asked.protocol, asked.seed, subject.acting, game, begin), asked.episode % LANES
+    lane.open(asked.episode)
+    game.show(films.show)
+    think = _thinker(subject, row)
+    while not game.over and films.seconds < asked.longest_seconds:
+        if should_stop():
+            raise StoppedError("the recording was stopped")
+        thoughts, score, lives = think(game), game.score, game.lives
+        diary.decide(films.pictures - 1, thoughts, score, lives, game.observation)
+        films.see(game.observation)
+        action = lane.step(thoughts.numbers)
+        diary.act(action, game.score - score, life_lost=game.lives < lives)
+    films.see(game.observation)
+    if not game.over:
+        return "unfinished", float(think(game).values[0])
+    return ("cut off", float(think(game).values[0])) if game.cut_off else ("over", 0.0)
+
+
+def _thinker(subject: Subject, row: int) -> Callable[[Game], Thoughts]:
+    """Return what asks the network about the game, in the row of its lane, and remembers the LSTM's state."""
+    observations = np.zeros((LANES, *subject.observation_shape), dtype=subject.observation_type)
+    memory: Memory = subject.player.memory_of(LANES)
+
+    def think(game: Game) -> Thoughts:
+        nonlocal memory
+        observations[row] = game.observation
+        thoughts, memory = subject.player.think(torch.from_numpy(observations), memory)
+        return Thoughts(thoughts.numbers[row : row + 1], thoughts.values[row : row + 1])
+
+    return think

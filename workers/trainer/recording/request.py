@@ -1,0 +1,81 @@
+"""The command line of a recording. Loads no torch, so that mistakes are told at once."""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from workers.contract.protocols import PROTOCOLS
+from workers.trainer.evaluation.request import LARGEST_SEED, RequestError
+
+LONGEST_SECONDS = 300.0
+MOST_EPISODES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks for; without a protocol, the usual one of the run's environment."""
+
+    run_directory: Path
+    step: int | None
+    protocol: str | None
+    seed: int
+    episode: int
+    longest_seconds: float
+    folder: Path
+    json: bool
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    protocols = "\n".join(f"  {protocol.name:<12}  {protocol.sentence}" for protocol in PROTOCOLS.values())
+    parser = argparse.ArgumentParser(
+        prog="arcadia record",
+        description="Record an episode of an agent as a video with a track of what it saw, thought and got; "
+        "needs no server.",
+        epilog=f"protocols:\n{protocols}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--run-dir", type=Path, metavar="DIR", required=True, help="the run whose agent plays")
+    add("--checkpoint", type=int, metavar="STEP", help="the step of its checkpoint; the newest unless told otherwise")
+    add("--protocol", metavar="NAME", help="how it begins and ends (below); no-op-5min or episodes unless told")
+    add("--seed", type=int, default=1, metavar="S", help="the same seed gives the same play; 1 unless told otherwise")
+    add("--episode", type=int, default=0, metavar="N", help="which episode of an evaluation with this seed, from 0")
+    add(
+        "--longest",
+        type=float,
+        default=LONGEST_SECONDS,
+        metavar="SECONDS",
+        help=f"end a longer recording; {LONGEST_SECONDS:.0f} unless told otherwise",
+    )
+    add("--out", type=Path, metavar="DIR", required=True, help="a new folder for recording.mp4, seen.mp4, track.npz")
+    add("--json", action="store_true", help="print what was recorded as one JSON document")
+    return parser
+
+
+def read(options: argparse.Namespace) -> Request:
+    """Check what was asked for."""
+    if not options.run_dir.is_dir():
+        raise RequestError(f"there is no run directory {options.run_dir}")
+    if options.protocol is not None and options.protocol not in PROTOCOLS:
+        raise RequestError(f"there is no protocol {options.protocol!r}: choose one of {', '.join(PROTOCOLS)}")
+    if options.protocol is not None and PROTOCOLS[options.protocol].starts_from:
+        raise RequestError(f"{options.protocol} begins at stored start points, which recordings do not: use no-op-5min")
+    if not 0 <= options.seed <= LARGEST_SEED:
+        raise RequestError(f"--seed {options.seed}: give a number from 0 to 2⁶³ − 1")
+    if not 0 <= options.episode < MOST_EPISODES:
+        raise RequestError(f"--episode {options.episode}: give a number from 0 to {MOST_EPISODES - 1:,}")
+    if not 0 < options.longest < float("inf"):
+        raise RequestError(f"--longest {options.longest}: give a number of seconds above 0")
+    if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
+        raise RequestError(f"--out {options.out} is not an empty folder: choose a new one, so that nothing is lost")
+    return Request(
+        options.run_dir,
+        options.checkpoint,
+        options.protocol,
+        options.seed,
+        options.episode,
+        options.longest,
+        options.out,
+        options.json,
+    )

@@ -1,0 +1,84 @@
+"""One attempt's directory: WORKER_DIR/runs/RUN/attempt-N, or WORKER_DIR/errands/ERRAND/attempt-N.
+
+It is there from the claim until the backend has everything.
+"""
+
+import json
+import logging
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+
+from workers.contract import layout
+from workers.contract.errands import ErrandRequest
+from workers.contract.events import CheckpointFile
+from workers.contract.worker_api import RUN_PATH, Claim, ErrandClaim, OfferedCheckpoint
+from workers.worker.answers import RefusedError
+from workers.worker.checkpoint_store import CheckpointStore
+from workers.worker.job import INSTALLATION, Job
+
+log = logging.getLogger(__name__)
+
+
+class NoCheckpointError(Exception):
+    """No checkpoint arrives: an errand has no other, and a run that began anew would throw away what it has learned."""
+
+
+def remove(directory: Path) -> None:
+    """Remove an attempt's directory, and the folder around it once that is empty."""
+    shutil.rmtree(directory, ignore_errors=True)
+    if directory.parent.exists() and not any(directory.parent.iterdir()):
+        directory.parent.rmdir()
+
+
+def prepare_run(directory: Path, job: Job, claim: Claim, store: CheckpointStore, gives_up: Callable[[], bool]) -> None:
+    """Make a fresh directory with the configuration and the newest checkpoint that arrives undamaged."""
+    _make_anew(directory, job)
+    (directory / layout.CONFIG).write_text(json.dumps(claim.config, indent=2))
+    for offered in claim.checkpoints:
+        if (problem := fetch(directory, job, offered, store, gives_up)) is None:
+            return
+        log.warning("%s: %s", job, problem)
+    if claim.checkpoints:
+        raise NoCheckpointError(
+            f"None of the run's {len(claim.checkpoints)} latest checkpoints could be had undamaged, so it cannot go "
+            "on. Launch it again to begin anew, or fork an earlier one."
+        )
+
+
+def prepare_errand(
+    directory: Path, job: Job, claim: ErrandClaim, store: CheckpointStore, gives_up: Callable[[], bool]
+) -> None:
+    """Make a fresh directory with the request and its checkpoint."""
+    _make_anew(directory, job)
+    if (problem := fetch(directory, job, claim.checkpoint, store, gives_up)) is not None:
+        raise NoCheckpointError(f"{problem}. Choose another checkpoint.")
+    request = ErrandRequest(kind=claim.kind, step=claim.checkpoint.step, parameters=claim.parameters)
+    (directory / layout.REQUEST).write_text(request.model_dump_json(indent=2))
+
+
+def fetch(
+    directory: Path, job: Job, offered: OfferedCheckpoint, store: CheckpointStore, gives_up: Callable[[], bool]
+) -> str | None:
+    """Fetch one checkpoint and write its manifest, or say why it cannot be used."""
+    path = PurePosixPath(offered.file)
+    if not re.fullmatch(RUN_PATH, offered.file) or str(path.parent) != layout.CHECKPOINTS:
+        return f"the checkpoint's name is odd: {offered.file!r}"
+    target = directory / path
+    try:
+        undamaged = store.fetch(job, offered, target, gives_up)
+    except RefusedError as error:
+        return f"{path.name} cannot be had from the backend ({error})"
+    if not undamaged:
+        return f"{path.name} is damaged: what the backend has is not what was saved"
+    manifest = offered.model_dump(include=set(CheckpointFile.model_fields))
+    target.with_suffix(".json").write_text(json.dumps(manifest))
+    return None
+
+
+def _make_anew(directory: Path, job: Job) -> None:
+    if directory.exists():
+        shutil.rmtree(directory)
+    (directory / layout.CHECKPOINTS).mkdir(parents=True)
+    (directory / INSTALLATION).write_text(job.installation or "")
