@@ -29,6 +29,7 @@ from backend.live.routes import router as live
 from backend.logs import router as logs
 from backend.metrics.routes import router as metrics
 from backend.migrations import migrate
+from backend.recordings.routes import router as recordings
 from backend.reference.routes import serve_reference
 from backend.runs.routes import router as runs
 from backend.security import API, Perimeter, describe_access, guard
@@ -49,6 +50,7 @@ ROUTERS = (
     checkpoints,
     videos,
     evaluations,
+    recordings,
     live,
     figures,
     compare,
