@@ -1,0 +1,73 @@
+"""One table of scores as bars, with the intervals of runs."""
+
+import math
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from backend.figures.drawing import as_text
+from backend.figures.schemas import Figure
+from backend.games.schemas import ScoreTable, TableRow
+
+MOST_RUNS = 20
+LONGEST_NAME = 28
+PUBLISHED = "#868e99"
+
+
+def table_figure(table: ScoreTable) -> Figure:
+    """The best runs and every published score of a table, the best on top."""
+    rows = [row for row in table.rows if math.isfinite(row.score)]
+    runs = [row for row in rows if row.ours][:MOST_RUNS]
+    rows = [row for row in rows if row.ours is None or row in runs]
+    places = list(range(len(rows)))
+    bars = go.Bar(
+        orientation="h",
+        y=places,
+        x=[row.score for row in rows],
+        marker={"color": [row.ours.run.color if row.ours else PUBLISHED for row in rows]},
+        error_x=_intervals(rows),
+        hovertext=[_told(row) for row in rows],
+        hoverinfo="text",
+        showlegend=False,
+    )
+    named = {"tickmode": "array", "tickvals": places, "ticktext": [_named(row) for row in rows]}
+    layout = {
+        "xaxis": {"title": {"text": "score"}, "fixedrange": True},
+        "yaxis": {"autorange": "reversed", "fixedrange": True, "showgrid": False, **named},
+        "bargap": 0.35,
+    }
+    return Figure(data=[bars.to_plotly_json()], layout=layout)
+
+
+def _intervals(rows: Sequence[TableRow]) -> dict[str, object]:
+    ends = [_interval(row) for row in rows]
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [high - row.score for row, (_, high) in zip(rows, ends, strict=True)],
+        "arrayminus": [row.score - low for row, (low, _) in zip(rows, ends, strict=True)],
+        "thickness": 1.5,
+        "width": 4,
+    }
+
+
+def _interval(row: TableRow) -> tuple[float, float]:
+    """Without an interval, and where it has an end that cannot be drawn, none is."""
+    interval = row.ours.interval if row.ours else None
+    return interval if interval and all(map(math.isfinite, interval)) else (row.score, row.score)
+
+
+def _named(row: TableRow) -> str:
+    name = row.player
+    if len(name) > LONGEST_NAME and row.ours:
+        number = f" #{row.ours.run.id}"
+        name = f"{row.ours.run.name[: LONGEST_NAME - len(number) - 1]}…{number}"
+    return as_text(name)
+
+
+def _told(row: TableRow) -> str:
+    if row.ours is None:
+        return as_text(f"{row.player}: {row.score:,.6g} ({', '.join(f'{s.source}, {s.table}' for s in row.sources)})")
+    low, high = _interval(row)
+    interval = f", 95 % interval {low:,.6g} to {high:,.6g}" if low < high else ""
+    return as_text(f"{row.player}: {row.score:,.6g}{interval}, {row.ours.episodes} episodes")
