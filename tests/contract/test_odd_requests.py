@@ -16,13 +16,14 @@ from tests.door import Answer, Caller, Request, Tally
 A_FEW = 200
 MARK = "ODD VALUE"
 API = "/api/v1"
+HELD = (f"{API}/worker/runs/", f"{API}/worker/errands/")
 JSON = ("Content-Type", "application/json")
 
 Call = tuple[str, str, dict[str, Any]]
 
 
 class Scene:
-    """A run in training that requests can speak of, with a checkpoint, a replay, points and a log."""
+    """A run in training that requests can speak of, with a checkpoint that is evaluated, a replay, points and a log."""
 
     def __init__(self, door: Door) -> None:
         self._api = door.api
@@ -47,6 +48,15 @@ class Scene:
         assert api.send(self.run_id, self.attempt, *events).status_code == 200
         self.checkpoint_id = api.user.get(f"{API}/runs/{self.run_id}/checkpoints").json()[0]["id"]
         self.seq = 6
+        self.evaluation_id = api.evaluate(self.run_id)["id"]
+        self._claim_errands()
+        self.errand_seq = 1
+
+    def _claim_errands(self) -> None:
+        """Claim all that wait, of which ours is the last."""
+        while (answer := self._api.worker.post(f"{API}/worker/errands/claim", json={"name": "w1"})).status_code == 200:
+            claimed = answer.json()
+        self.errand_id, self.errand_attempt = claimed["errand_id"], claimed["attempt"]
 
     def note(self, call: Call, answer: Answer | None) -> None:
         """Follow what a request has changed."""
@@ -54,21 +64,27 @@ class Scene:
         if answer is None:
             return
         if path.endswith("/events") and method == "post" and answer.status == 200:
-            self.seq = answer.json()["acknowledged"] + 1
+            acknowledged = answer.json()["acknowledged"]
+            if "/errands/" in path:
+                self.errand_seq = acknowledged + 1
+            else:
+                self.seq = acknowledged + 1
         released = answer.status == 200 and path.endswith("/release")
-        purged = answer.status == 204 and path.endswith("{run_id}")
-        if released or purged or (answer.status == 409 and "/worker/runs/" in path):
+        removed = answer.status == 204 and path.endswith(("{run_id}", "{evaluation_id}"))
+        if released or removed or (answer.status == 409 and path.startswith(HELD)):
             self.begin()
 
-    def values(self) -> dict[str, str]:
+    def values(self, path: str) -> dict[str, str]:
         """Parameters that are right."""
         return {
             "run_id": str(self.run_id),
             "file_id": str(self.file_id),
             "checkpoint_id": str(self.checkpoint_id),
+            "evaluation_id": str(self.evaluation_id),
+            "errand_id": str(self.errand_id),
             "runs": str(self.run_id),
             "metrics": "train/loss,train/entropy",
-            "attempt": str(self.attempt),
+            "attempt": str(self.errand_attempt if "/errands/" in path else self.attempt),
             "kind": "checkpoint",
             "path": "checkpoints/x",
             "sha256": factories.sha256(b""),
@@ -79,6 +95,9 @@ class Scene:
         method, path, _ = call
         worker = {"name": "w9", "host": "h", "queue": "cpu", "pid": 7, "version": "1", "device": "cpu", "cores": 2}
         held = {"id": self.run_id, "attempt": self.attempt}
+        beside = {"errand_slots": 1, "errands": [{"id": self.errand_id, "attempt": self.errand_attempt}]}
+        lost = {"outcome": "lost", "message": "x", "traceback": "x"}
+        acting = {"name": "epsilon-greedy", "epsilon": 0.1}
         found: dict[str, list[Any]] = {
             "post /runs": [
                 {"config": dict(factories.CARTPOLE), "name": "x", "tags": ["x"], "notes": "", "priority": 0},
@@ -89,15 +108,21 @@ class Scene:
             "patch /runs/{run_id}/checkpoints/{checkpoint_id}": [{"pinned": False}],
             "post /runs/{run_id}/clone": [{"name": "x", "overrides": {"seed": 1}}],
             "post /runs/{run_id}/fork": [{"checkpoint_id": self.checkpoint_id, "overrides": {"total_steps": 9_999}}],
+            "post /runs/{run_id}/evaluations": [
+                {"checkpoint": "best", "protocol": "episodes", "episodes": 2, "seed": 1, "acting": acting}
+            ],
             "post /session": [{"token": "x"}],
             "post /worker/claim": [{"name": "w9", "queue": "gpu"}],
             "post /worker/goodbye": [{"name": "w9"}],
-            "post /worker/heartbeat": [worker | {"memory_bytes": 1, "run": held}],
-            "post /worker/runs/{run_id}/release": [
-                {"attempt": self.attempt, "outcome": "lost", "message": "x", "traceback": "x"}
-            ],
+            "post /worker/heartbeat": [worker | {"memory_bytes": 1, "run": held} | beside],
+            "post /worker/runs/{run_id}/release": [{"attempt": self.attempt, **lost}],
             "post /worker/runs/{run_id}/events": [
                 {"attempt": self.attempt, "events": [event]} for event in self.events()
+            ],
+            "post /worker/errands/claim": [{"name": "w9"}],
+            "post /worker/errands/{errand_id}/release": [{"attempt": self.errand_attempt, **lost}],
+            "post /worker/errands/{errand_id}/events": [
+                {"attempt": self.errand_attempt, "events": [event]} for event in self.errand_events()
             ],
         }
         return found.get(f"{method} {path.removeprefix(API)}", [])
@@ -120,6 +145,17 @@ class Scene:
             factories.event(seq, "failed", 100, message="x", traceback="x"),
         ]
 
+    def errand_events(self) -> list[Any]:
+        """One right event of each kind that an errand brings."""
+        seq = self.errand_seq
+        return [
+            factories.started(seq),
+            factories.evaluated_episode(seq, 1, 30),
+            factories.evaluation(seq, [1.0, "NaN"]),
+            factories.event(seq, "log", 100, level="warning", message="x"),
+            factories.event(seq, "finished", 100),
+        ]
+
 
 @dataclass(frozen=True)
 class Probe:
@@ -132,7 +168,7 @@ class Probe:
 def usual(door: Door, scene: Scene, call: Call, **more: Any) -> Request:
     """A right request but for what is given: `address` in place of parameters, `headers`, `body`, `query`, `told`."""
     method, path, described = call
-    values, query = scene.values(), []
+    values, query = scene.values(path), []
     address: dict[str, str] = more.get("address", {})
     for parameter in described.get("parameters", ()):
         name = parameter["name"]

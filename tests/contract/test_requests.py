@@ -21,8 +21,10 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/(runs|runs/{run_id}/clone|runs/{run_id}/fork)$",
     # Runs and metrics are lists separated by commas, and a cursor is of an earlier answer.
     "^/api/v1/(compare|figures/.*|runs/{run_id}/metrics)$",
+    # A protocol must be one for the run's environment, and a way of acting one for its method.
+    "^/api/v1/runs/{run_id}/evaluations$",
     # A body must have the hash that the address names; an event names files that were uploaded, and metrics.
-    "^/api/v1/worker/runs/{run_id}/(files|events)$",
+    "^/api/v1/worker/(runs/{run_id}|errands/{errand_id})/(files|events)$",
 )
 VALID = ["2xx", "3xx", "401", "403", "404", "409", "429"]
 
@@ -108,6 +110,7 @@ def _failures(recorder: ScenarioRecorder) -> Iterator[tuple[str, str, Any]]:
 def test_every_call_answers_as_described(door: Door, capsys: pytest.CaptureFixture[str]) -> None:
     run_id, attempt = door.api.running()
     door.api.save(run_id, attempt, 2, 100)
+    door.api.evaluate(run_id)
     calls = sum(len(methods) for methods in door.document["paths"].values())
     schema = schemathesis.openapi.from_dict(described(door), config=configuration(door, CASES // calls))
     schema.config.base_url = f"http://127.0.0.1:{door.port}"

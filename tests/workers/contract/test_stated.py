@@ -9,7 +9,17 @@ from workers.contract.presets import PRESETS
 from workers.contract.presets.stated import stated_for, written
 
 # What no paper decides.
-HOUSE = {"algorithm", "env", "seed", "device", "precision", "checkpoint_seconds", "checkpoints_kept"}
+HOUSE = {
+    "algorithm",
+    "env",
+    "seed",
+    "device",
+    "precision",
+    "checkpoint_seconds",
+    "checkpoints_kept",
+    "evaluate_every_steps",
+    "evaluation_protocol",
+}
 ONLY_ATARI = {
     "max_noops",
     "min_noops",

@@ -1,0 +1,67 @@
+"""An errand as a worker has it done, from the claim to the result."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.worker_api import WorkerApi
+from workers.contract.config import PaacConfig, RunConfig
+from workers.contract.protocols.acting import EPSILON_GREEDY, SAMPLED, Acting
+from workers.trainer.evaluate import main
+from workers.worker.backend_client import BackendClient
+from workers.worker.checkpoint_store import CheckpointStore
+from workers.worker.heartbeat import Heartbeat
+from workers.worker.machine import machine_facts
+from workers.worker.supervisor import Supervisor
+from workers.worker.work import Errands
+
+STEP, PROTOCOL, EPISODES, SEED = 9, "no-op-5min", 3, 7
+
+
+def by_errand(
+    api: WorkerApi, client: BackendClient, directory: Path, checkpoint: Path, acting: Acting
+) -> dict[str, Any]:
+    """Have a worker do the errand, and return the document that it delivers."""
+    content = checkpoint.read_bytes()
+    sha256 = hashlib.sha256(content).hexdigest()
+    api.downloads[3], api.hashes[3] = content, sha256
+    name = f"checkpoints/{checkpoint.name}"
+    offered = {"id": 3, "file": name, "sha256": sha256, "bytes": len(content), "step": STEP, "frames": 4 * STEP}
+    how = {"protocol": PROTOCOL, "acting": acting.model_dump(), "seed": SEED, "episodes": EPISODES}
+    claim = {"errand_id": 5, "attempt": 1, "kind": "evaluation", "parameters": how, "lease_seconds": 60}
+    api.errand_claims.append({**claim, "checkpoint": offered})
+    errands = Errands(client, CheckpointStore(client, directory / "checkpoints"), niceness=0)
+    Supervisor(client, Heartbeat(client, machine_facts()), directory, 30, errands).look()
+    assert [(row["outcome"], row["message"]) for row in api.errand_releases] == [("finished", None)]
+    (whole,) = [event for event in api.errand_events[5, 1].values() if event["kind"] == "evaluation"]
+    document: dict[str, Any] = whole["document"]
+    return document
+
+
+@pytest.mark.parametrize(
+    ("config", "acting"),
+    [
+        (PaacConfig(env="ALE/MsPacman-v5", action_set="full"), SAMPLED),
+        (PaacConfig(env="ALE/MsPacman-v5"), EPSILON_GREEDY),
+    ],
+    ids=["all actions", "the game's actions"],
+)
+def test_it_plays_as_arcadia_evaluate_does(
+    api: WorkerApi,
+    client: BackendClient,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    config: RunConfig,
+    acting: Acting,
+) -> None:
+    run = tmp_path / "run"
+    checkpoint = run / made_checkpoint.write(run, config, STEP)
+    played = by_errand(api, client, tmp_path / "worker", checkpoint, acting)
+    asked = ("--run-dir", run, "--protocol", PROTOCOL, "--episodes", EPISODES, "--seed", SEED, "--json")
+    assert main([*map(str, asked), "--acting", acting.name]) == 0
+    assert played == json.loads(capsys.readouterr().out)
+    assert len(set(played["scores"])) > 1, "scores that are all alike would agree by any play"
