@@ -24,7 +24,10 @@ def table_figure(table: ScoreTable) -> Figure:
         orientation="h",
         y=places,
         x=[row.score for row in rows],
-        marker={"color": [row.ours.run.color if row.ours else PUBLISHED for row in rows]},
+        marker={
+            "color": [row.ours.run.color if row.ours else PUBLISHED for row in rows],
+            "opacity": [0.4 if row.unranked_because else 1 for row in rows],
+        },
         error_x=_intervals(rows),
         hovertext=[_told(row) for row in rows],
         hoverinfo="text",
@@ -33,7 +36,7 @@ def table_figure(table: ScoreTable) -> Figure:
     named = {"tickmode": "array", "tickvals": places, "ticktext": [_named(row) for row in rows]}
     layout = {
         "xaxis": {"title": {"text": "score"}, "fixedrange": True},
-        "yaxis": {"autorange": "reversed", "fixedrange": True, "showgrid": False, **named},
+        "yaxis": {"autorange": "reversed", "fixedrange": True, "showgrid": False, "zeroline": False, **named},
         "bargap": 0.35,
     }
     return Figure(data=[bars.to_plotly_json()], layout=layout)
@@ -46,6 +49,7 @@ def _intervals(rows: Sequence[TableRow]) -> dict[str, object]:
         "symmetric": False,
         "array": [high - row.score for row, (_, high) in zip(rows, ends, strict=True)],
         "arrayminus": [row.score - low for row, (low, _) in zip(rows, ends, strict=True)],
+        "color": PUBLISHED,
         "thickness": 1.5,
         "width": 4,
     }
@@ -70,4 +74,5 @@ def _told(row: TableRow) -> str:
         return as_text(f"{row.player}: {row.score:,.6g} ({', '.join(f'{s.source}, {s.table}' for s in row.sources)})")
     low, high = _interval(row)
     interval = f", 95 % interval {low:,.6g} to {high:,.6g}" if low < high else ""
-    return as_text(f"{row.player}: {row.score:,.6g}{interval}, {row.ours.episodes} episodes")
+    unranked = f", not ranked: {row.unranked_because}" if row.unranked_because else ""
+    return as_text(f"{row.player}: {row.score:,.6g}{interval}, {row.ours.episodes} episodes{unranked}")

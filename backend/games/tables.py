@@ -59,10 +59,7 @@ def _apart_because(protocol: str) -> str:
             "The paper cites these scores and does not say by which protocol they were measured, so that they are "
             "ranked with no others."
         )
-    return (
-        f"The paper measured otherwise than any protocol here ({protocol}), so that these scores are ranked with no "
-        "others."
-    )
+    return "The paper measured in a way that is no protocol here, so that these scores are ranked with no others."
 
 
 def _of_run(score: schemas.RunScore) -> schemas.TableRow:

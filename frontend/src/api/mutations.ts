@@ -1,7 +1,16 @@
 import { useMutation, useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { call } from "./client";
 import { patchRun } from "./live/patch";
-import type { BulkAction, BulkResult, LaunchRequest, Run, RunConfig, RunEdit } from "./types";
+import type {
+  BulkAction,
+  BulkResult,
+  EvaluationRequest,
+  EvaluationWithEpisodes,
+  LaunchRequest,
+  Run,
+  RunConfig,
+  RunEdit,
+} from "./types";
 
 export type RunAction = "stop" | "pause" | "resume" | "archive" | "restore";
 
@@ -77,6 +86,17 @@ export function usePinCheckpoint(id: number) {
         body: { pinned },
       }),
     onSuccess: () => client.invalidateQueries({ queryKey: ["run", id, "checkpoints"] }),
+  });
+}
+
+/** Have a worker evaluate a checkpoint of a run. */
+export function useAskEvaluation(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: EvaluationRequest): Promise<EvaluationWithEpisodes> =>
+      call("post", "/api/v1/runs/{run_id}/evaluations", { path: { run_id: run }, body }),
+    meta: OWN_ERRORS,
+    onSuccess: () => client.invalidateQueries({ queryKey: ["run", run, "evaluations"] }),
   });
 }
 

@@ -32,6 +32,20 @@ export type LogLine = Schema["LogEntry"];
 export type LogPage = Schema["LogPage"];
 export type Checkpoint = Schema["RunCheckpoint"];
 export type Video = Schema["RunVideo"];
+export type EvaluationWithEpisodes = Schema["EvaluationWithEpisodes"];
+export type EvaluationRequest = Schema["AskEvaluation"];
+
+export type Games = Schema["Games"];
+export type GameCard = Schema["GameCard"];
+export type BestScore = Schema["BestScore"];
+export type GameAverage = Schema["Average"];
+export type PublishedAverage = Schema["PublishedAverage"];
+export type Game = Schema["Game"];
+export type GamePicture = Schema["Picture"];
+export type ScoreTable = Schema["ScoreTable"];
+export type ScoreRow = Schema["TableRow"];
+export type RunScore = Schema["RunScore"];
+export type WaitingRun = Schema["WaitingRun"];
 
 export type Preset = With<Schema["Preset"], { config: RunConfig }>;
 export type Environment = Schema["Environment"];

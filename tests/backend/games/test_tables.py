@@ -72,7 +72,7 @@ def test_unlike_protocols_stand_apart_and_say_why(scorer: Scorer) -> None:
     ]
     _, human_starts, ga3c, paac, cited = tables
     assert human_starts["apart_because"].startswith("No run has a score by human-starts")
-    assert "measured otherwise" in ga3c["apart_because"]
+    assert "is no protocol here" in ga3c["apart_because"]
     assert "does not say" in cited["apart_because"]
     assert ranks(human_starts)[:2] == [(1, "human", 1540.4), (2, "A3C FF", 263.9)]
     assert ranks(ga3c) == [(None, "GA3C", 218.0)]
