@@ -8,10 +8,12 @@ import { percentWords } from "./words";
 /** Human-normalised scores over the games, a card for each protocol: unlike ones are never mixed. */
 export function Averages({ games }: { games: Games }) {
   return (
-    <section aria-label="Over the games" className={classes.averages}>
-      {games.averages.map((average) => (
-        <AverageCard key={average.protocol} average={average} />
-      ))}
+    <section aria-label="Over the games">
+      <div className={classes.averages}>
+        {games.averages.map((average) => (
+          <AverageCard key={average.protocol} average={average} />
+        ))}
+      </div>
       <PublishedAverages rows={games.published_averages} />
     </section>
   );
@@ -34,8 +36,9 @@ function AverageCard({ average }: { average: GameAverage }) {
             <Number name="Mean" value={average.mean} />
           </dl>
           <Text size="xs" c="dimmed">
-            Human-normalised, over {plural(counted, "game")}, the best run of each; random is 0 %, the human
-            100 % ({tables.map(({ source, table }) => `${source}, ${table}`).join("; ")}). {leftOut(average)}
+            Human-normalised, over {plural(counted, "game")}, the best run of each; random is 0&nbsp;%, the
+            human 100&nbsp;% ({tables.map(({ source, table }) => `${source}, ${table}`).join("; ")}).{" "}
+            {leftOut(average)}
           </Text>
         </>
       ) : (
@@ -69,7 +72,7 @@ function PublishedAverages({ rows }: { rows: readonly PublishedAverage[] }) {
   const [first] = rows;
   if (!first) return null;
   return (
-    <details className={classes.card}>
+    <details className={classes.papers}>
       <summary>
         <Anchor component="span" size="sm">
           What the papers report over 57 games

@@ -12,7 +12,7 @@ import { QueryProblem } from "@/ui/QueryProblem";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { GamePicture } from "./GamePicture";
 import classes from "./games.module.css";
-import { ScoreTableCard } from "./ScoreTableCard";
+import { hasBars, ScoreTableCard } from "./ScoreTableCard";
 import { WaitingRuns } from "./WaitingRuns";
 
 /** One game: its runs ranked with what the papers publish by the same protocol. */
@@ -58,12 +58,19 @@ function GameSheet({ game }: { game: Game }) {
           <div>
             <Title order={2}>{ranked.length > 0 ? "Other protocols" : "Published scores"}</Title>
             <Text size="sm" c="dimmed" maw={860}>
-              Scores compare only within a protocol, so these stand apart.
+              Published scores by protocols that no run of this game was evaluated by.
             </Text>
           </div>
-          {apart.map((table) => (
-            <ScoreTableCard key={`${table.protocol} ${table.starts}`} game={game} table={table} level={3} />
+          {apart.filter(hasBars).map((table) => (
+            <ScoreTableCard key={table.protocol} game={game} table={table} level={3} />
           ))}
+          <div className={classes.small}>
+            {apart
+              .filter((table) => !hasBars(table))
+              .map((table) => (
+                <ScoreTableCard key={table.protocol} game={game} table={table} level={3} />
+              ))}
+          </div>
         </Stack>
       )}
     </>

@@ -71,7 +71,7 @@ function Row({ row, ranks, normalised }: { row: ScoreRow; ranks: boolean; normal
           <Score value={row.score} meaning={ours ? "Mean" : "Published"} />
         </div>
         {ours?.interval && (
-          <div className={classes.dim} title="95 % bootstrap interval of the mean">
+          <div className={classes.interval} title="95 % bootstrap interval of the mean">
             {intervalWords(ours.interval)}
           </div>
         )}
@@ -90,9 +90,13 @@ function OurPlayer({ row, ours }: { row: ScoreRow; ours: NonNullable<ScoreRow["o
     <>
       <div className={classes.player}>
         <RunDot run={ours.run} />
-        <Link to={`/runs/${ours.run.id}`}>{ours.run.name}</Link>
-        <span className={classes.dim}>#{ours.run.id}</span>
-        {ours.run.archived && <span className={classes.dim}>archived</span>}
+        <span>
+          <Link to={`/runs/${ours.run.id}`}>{ours.run.name}</Link>{" "}
+          <span className={classes.dim}>
+            #{ours.run.id}
+            {ours.run.archived && " archived"}
+          </span>
+        </span>
       </div>
       <div className={classes.dim}>{evaluationWords(ours)}</div>
       {row.unranked_because && <div className={classes.dim}>Not ranked: {row.unranked_because}</div>}

@@ -35,8 +35,10 @@ export function WaitingRuns({ game }: { game: Game }) {
               <Table.Td>
                 <div className={classes.player}>
                   <RunDot run={run} />
-                  <Link to={`/runs/${run.id}`}>{run.name}</Link>
-                  <span className={classes.dim}>#{run.id}</span>
+                  <span>
+                    <Link to={`/runs/${run.id}`}>{run.name}</Link>{" "}
+                    <span className={classes.dim}>#{run.id}</span>
+                  </span>
                 </div>
                 <div className={classes.dim}>
                   {run.method} · {STATE_NAMES[run.state]} · {short(run.step, "steps")}
