@@ -47,18 +47,18 @@ def _intervals(rows: Sequence[TableRow]) -> dict[str, object]:
     return {
         "type": "data",
         "symmetric": False,
-        "array": [high - row.score for row, (_, high) in zip(rows, ends, strict=True)],
-        "arrayminus": [row.score - low for row, (low, _) in zip(rows, ends, strict=True)],
+        "array": [end and end[1] - row.score for row, end in zip(rows, ends, strict=True)],
+        "arrayminus": [end and row.score - end[0] for row, end in zip(rows, ends, strict=True)],
         "color": PUBLISHED,
         "thickness": 1.5,
         "width": 4,
     }
 
 
-def _interval(row: TableRow) -> tuple[float, float]:
-    """Without an interval, and where it has an end that cannot be drawn, none is."""
+def _interval(row: TableRow) -> tuple[float, float] | None:
+    """An interval of which both ends can be drawn."""
     interval = row.ours.interval if row.ours else None
-    return interval if interval and all(map(math.isfinite, interval)) else (row.score, row.score)
+    return interval if interval and all(map(math.isfinite, interval)) else None
 
 
 def _named(row: TableRow) -> str:
@@ -72,7 +72,7 @@ def _named(row: TableRow) -> str:
 def _told(row: TableRow) -> str:
     if row.ours is None:
         return as_text(f"{row.player}: {row.score:,.6g} ({', '.join(f'{s.source}, {s.table}' for s in row.sources)})")
-    low, high = _interval(row)
-    interval = f", 95 % interval {low:,.6g} to {high:,.6g}" if low < high else ""
+    ends = _interval(row)
+    interval = f", 95 % interval {ends[0]:,.6g} to {ends[1]:,.6g}" if ends else ""
     unranked = f", not ranked: {row.unranked_because}" if row.unranked_because else ""
     return as_text(f"{row.player}: {row.score:,.6g}{interval}, {row.ours.episodes} episodes{unranked}")

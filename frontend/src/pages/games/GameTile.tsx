@@ -64,9 +64,8 @@ function Best({ best }: { best: BestScore }) {
   );
 }
 
-function withoutScore({ best, runs, published }: GameCard, protocol: string | undefined): string {
+function withoutScore({ best, runs }: GameCard, protocol: string | undefined): string {
   const [other] = best;
   if (other && protocol) return `No score by ${protocol}; ${score(other.mean)} by ${other.protocol}`;
-  if (runs > 0) return `${plural(runs, "run")}, none evaluated yet`;
-  return `No run yet; ${plural(published, "published score")}`;
+  return `${plural(runs, "run")}, none evaluated yet`;
 }

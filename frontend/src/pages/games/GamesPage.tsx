@@ -34,8 +34,10 @@ export default function GamesPage() {
   );
 }
 
+const hasRuns = ({ runs }: GameCard): boolean => runs > 0;
+
 function summary(games: readonly GameCard[]): string {
-  const played = games.filter(({ runs }) => runs > 0);
+  const played = games.filter(hasRuns);
   const scored = played.filter(({ best }) => best.length > 0);
   if (played.length === 0) return "No Atari game has a run yet";
   return `${plural(played.length, "game")} with runs, ${scored.length} with a score`;
@@ -48,7 +50,7 @@ function Wall({ games }: { games: Games }) {
     setParams((now) => paramsOf({ ...viewOf(now), ...changes }), { replace: true });
   const protocol = shownProtocol(games.averages, view.protocol)?.protocol;
   const shown = shownGames(games.games, view, protocol);
-  const played = games.games.filter(({ runs }) => runs > 0).length;
+  const played = games.games.filter(hasRuns).length;
   return (
     <>
       {games.averages.length > 0 && <Averages games={games} />}
@@ -67,11 +69,34 @@ function Wall({ games }: { games: Games }) {
         </EmptyState>
       )}
       <div className={classes.wall}>
-        {shown.map((game) => (
+        {shown.filter(hasRuns).map((game) => (
           <GameTile key={game.slug} game={game} protocol={protocol} />
         ))}
       </div>
+      <WithoutRuns games={shown.filter((game) => !hasRuns(game))} />
     </>
+  );
+}
+
+/** Games of which there are published scores alone. */
+function WithoutRuns({ games }: { games: readonly GameCard[] }) {
+  if (games.length === 0) return null;
+  return (
+    <section aria-label="Games without runs">
+      <Title order={2} mb="xs">
+        Games without runs
+      </Title>
+      <div className={classes.plain}>
+        {games.map(({ slug, name, published }) => (
+          <div key={slug} className={classes.plainGame}>
+            <Link to={`/games/${slug}`} className={classes.cover}>
+              {name}
+            </Link>
+            <span className={classes.dim}>{plural(published, "published score")}</span>
+          </div>
+        ))}
+      </div>
+    </section>
   );
 }
 
