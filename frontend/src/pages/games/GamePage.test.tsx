@@ -8,20 +8,39 @@ import { refusal, serve } from "@/testing/server";
 import { fakeStreams, stream } from "@/testing/stream";
 import GamePage from "./GamePage";
 
+const drawn = vi.hoisted(() => [] as { x: number[] }[][]);
+
+// The drawing library needs a canvas, which jsdom lacks.
+vi.mock("plotly.js-cartesian-dist-min", () => ({
+  default: {
+    react(element: object, data: { x: number[] }[]) {
+      drawn.push(data);
+      Object.assign(element, { on: () => undefined });
+    },
+    purge: () => undefined,
+    Plots: { resize: () => undefined },
+  },
+}));
+
 const GORILA = { source: "Gorila (Nair et al. 2015)", table: "table 4" };
 const PAAC = { source: "PAAC (Clemente et al. 2017)", table: "table 1" };
 const published = aScoreRow({ rank: 2, score: 16.7, human_normalised: 124.6, sources: [GORILA, PAAC] });
 
-beforeEach(() => {
-  // Charts wait until they are seen; these tests are about words.
+/** Charts wait until they are seen; most of these tests are about words. */
+function show(seen: boolean) {
   vi.stubGlobal(
     "IntersectionObserver",
     class {
-      observe() {}
+      constructor(private readonly changed: (entries: object[]) => void) {}
+      observe() {
+        if (seen) act(() => this.changed([{ isIntersecting: true }]));
+      }
       disconnect() {}
     },
   );
-});
+}
+
+beforeEach(() => show(false));
 
 function open(game: Game | (() => object), more: Record<string, object> = {}, live = false) {
   const server = serve({ "GET /games/pong": game, ...more });
@@ -56,6 +75,16 @@ describe("the page of a game", () => {
     expect(ours?.hasAttribute("data-ours")).toBe(true);
     expect(theirs?.hasAttribute("data-ours")).toBe(false);
     expect(within(table).getByRole("link", { name: "pong-1" }).getAttribute("href")).toBe("/runs/1");
+  });
+
+  it("draws a ranking of three as bars", async () => {
+    show(true);
+    const { server } = open(aGame([aScoreTable([aScoreRow(), published, { ...published, player: "DQN" }])]), {
+      "GET /games/pong/figure": { data: [{ x: [18.3, 16.7, 16.7] }], layout: {}, cursor: "", complete: true },
+    });
+    await waitFor(() => expect(drawn.at(-1)?.[0]?.x).toEqual([18.3, 16.7, 16.7]));
+    expect(server.of("GET /games/pong/figure")[0]?.query.toString()).toBe("protocol=no-op-5min");
+    expect(screen.getByRole("img", { name: /^Scores in Pong .* 3 players/ })).toBeTruthy();
   });
 
   it("says why something is not ranked", async () => {
