@@ -180,7 +180,8 @@ function shownType(): "active" | "none" {
 
 function paceOf(queryKey: QueryKey): number {
   const [root] = queryKey;
-  if (queryKey.at(-1) === "metric-names" || root === "run-facets" || root === "games") return SELDOM_REFRESH_MS;
+  if (queryKey.at(-1) === "metric-names" || root === "run-facets" || root === "games")
+    return SELDOM_REFRESH_MS;
   return root === "runs" || root === "compare" ? LIST_REFRESH_MS : 0;
 }
 
