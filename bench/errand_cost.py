@@ -1,12 +1,13 @@
 """What an errand costs the training beside it: `python -m bench.errand_cost --rounds 5`.
 
 One trainer goes on throughout; in turn it trains alone and beside an evaluation, which is started as a worker starts
-it. The ratios of neighbours count, so that what the machine does besides falls on both.
+it, and halted meanwhile. The ratios of neighbours count, so that what the machine does besides falls on both.
 """
 
 import argparse
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -16,6 +17,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from workers.contract import layout
 from workers.contract.errands import ErrandRequest, EvaluationParameters
@@ -53,8 +56,8 @@ def wait_for(directory: Path, kind: str, process: "subprocess.Popen[bytes]") -> 
 
 
 @contextmanager
-def errand(directory: Path, checkpoints: Path, step: int, protocol: str) -> Iterator[None]:
-    """Have an evaluation without end in progress."""
+def errand(directory: Path, checkpoints: Path, step: int, protocol: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """Have an evaluation without end, which is halted at first."""
     directory.mkdir()
     (directory / layout.CHECKPOINTS).symlink_to(checkpoints)
     how = EvaluationParameters(protocol=protocol, acting=SAMPLED, seed=1, episodes=1_000_000)
@@ -67,8 +70,9 @@ def errand(directory: Path, checkpoints: Path, step: int, protocol: str) -> Iter
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_for(directory, "started", process)
-        yield
+        wait_for(directory, "evaluated_episode", process)
+        process.send_signal(signal.SIGSTOP)
+        yield process
     finally:
         process.kill()
         process.wait()
@@ -97,15 +101,21 @@ def main() -> None:
         trainer = train(run, options.env, 10**9)
         try:
             wait_for(run, "metrics", trainer)
-            for number in range(options.rounds):
-                before = rate(run, options.seconds)
-                place, step = Path(folder) / f"errand-{number}", layout.newest_step(first)
-                with errand(place, first / layout.CHECKPOINTS, step, options.protocol):
+            step = layout.newest_step(first)
+            with errand(Path(folder) / "errand", first / layout.CHECKPOINTS, step, options.protocol) as evaluation:
+                before, used = rate(run, options.seconds), psutil.Process(evaluation.pid).cpu_times
+                for _ in range(options.rounds):
+                    spent = used().user
+                    evaluation.send_signal(signal.SIGCONT)
                     beside = rate(run, options.seconds)
-                alone = statistics.mean((before, rate(run, options.seconds)))
-                ratios.append(beside / alone)
-                told = f"alone {alone:,.0f}/s, beside an errand {beside:,.0f}/s: {ratios[-1]:.3f}"
-                print(f"{told}, load average {os.getloadavg()[0]:.0f}", flush=True)
+                    evaluation.send_signal(signal.SIGSTOP)
+                    after = rate(run, options.seconds)
+                    alone, before = statistics.mean((before, after)), after
+                    ratios.append(beside / alone)
+                    told = f"alone {alone:,.0f}/s, beside an errand {beside:,.0f}/s: {ratios[-1]:.3f}"
+                    share = (used().user - spent) / options.seconds
+                    told += f", the errand had {share:.0%} of a core, load average {os.getloadavg()[0]:.0f}"
+                    print(told, flush=True)
         finally:
             trainer.kill()
             trainer.wait()

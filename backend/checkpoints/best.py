@@ -7,8 +7,10 @@ from typing import Literal
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.models import Checkpoint, Evaluation, Run
+from backend.models import Checkpoint, Errand, Evaluation, Run
+from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import protocol_of
+from workers.contract.protocols import PROTOCOLS
 
 BestBy = Literal["evaluation", "training"]
 
@@ -22,11 +24,16 @@ def choose_best(session: Session, run: Run, rows: Sequence[Checkpoint]) -> Check
 
 
 def evaluated(session: Session, run: Run) -> dict[int, float]:
-    """The newest score of each evaluated checkpoint by the run's own protocol, since others do not compare with it."""
-    query = select(Evaluation.checkpoint_id, Evaluation.mean).where(
-        Evaluation.run_id == run.id, Evaluation.mean.is_not(None), Evaluation.protocol == protocol_of(run.config)
+    """The newest score of each checkpoint that was evaluated as the run's schedule does it; others do not compare."""
+    protocol, usual = protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting.model_dump(mode="json")
+    query = select(Evaluation.checkpoint_id, Evaluation.mean, Evaluation.acting).join(Errand)
+    query = query.where(
+        Evaluation.run_id == run.id,
+        Evaluation.mean.is_not(None),
+        Evaluation.protocol == protocol,
+        Errand.total >= PROTOCOLS[protocol].episodes,
     )
-    scores = {row.checkpoint_id: row.mean for row in session.execute(query.order_by(Evaluation.id))}
+    scores = {r.checkpoint_id: r.mean for r in session.execute(query.order_by(Evaluation.id)) if r.acting == usual}
     return {number: score for number, score in scores.items() if not math.isnan(score)}
 
 

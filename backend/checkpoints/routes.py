@@ -36,8 +36,8 @@ class RunCheckpoint(BaseModel):
     return_mean: JsonNumber | None
     best: bool
     best_by: BestBy | None = Field(
-        description="By what it is the best: by evaluations with the run's protocol where there are some, else by the "
-        "mean return of training. Null unless it is the best."
+        description="By what it is the best: by whole evaluations with the run's protocol where there are some, else "
+        "by the mean return of training. Null unless it is the best."
     )
     created_at: datetime
     available: bool

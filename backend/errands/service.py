@@ -1,6 +1,6 @@
 """Errands as users and schedules ask for them; every function works inside the caller's transaction.
 
-Whoever changes an errand has its run's row locked before, so that all lock in the same order.
+The caller has locked the errand's run before, so that all lock in the same order.
 """
 
 from typing import Any
@@ -79,4 +79,6 @@ def announce(session: Session, errand: Errand) -> None:
 def _waiting(free: int | None) -> str:
     if free is None:
         return "No worker that takes errands is connected: start one with `arcadia worker --errands 1`."
-    return "A worker is about to take it." if free else "Waiting for a worker that has done its other errands."
+    if not free:
+        return "Every worker is busy with other errands; it begins once one of them is done."
+    return "A worker is about to take it."

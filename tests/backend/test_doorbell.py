@@ -113,7 +113,7 @@ def test_it_rings_on_after_something_that_nobody_foresaw(
     doorbell = Doorbell(redis_server.url)
     asked: list[int] = []
 
-    def broken(_celery: object, _queue: str, run_id: int) -> None:
+    def broken(_celery: object, _queue: str, _task: str, run_id: int) -> None:
         asked.append(run_id)
         raise LookupError("no such transport")
 

@@ -1,4 +1,4 @@
-"""Who looks for work: so many threads at most, and none of them waits for another."""
+"""Let so many threads at most look for work, and have none of them wait for another."""
 
 import threading
 from collections.abc import Iterator
@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 
 class Places:
-    """Takes in as many as there are places.
+    """Lets as many threads in as there are places.
 
-    Who finds them all taken goes away, and one of those inside looks again before it leaves, so that no ring is lost.
+    A thread that finds them all taken goes away. One of those inside then looks again, so that no ring is lost.
     """
 
     def __init__(self, count: int) -> None:
@@ -28,7 +28,7 @@ class Places:
             return True
 
     def stays(self) -> bool:
-        """Say whether somebody rang since anybody inside looked; who is told no has left."""
+        """Say whether somebody rang since a thread inside last looked; a thread that is told no has left."""
         with self._changed:
             if self._rung and not self._closed:
                 self._rung = False

@@ -2967,7 +2967,7 @@ export interface components {
             best: boolean;
             /**
              * Best By
-             * @description By what it is the best: by evaluations with the run's protocol where there are some, else by the mean return of training. Null unless it is the best.
+             * @description By what it is the best: by whole evaluations with the run's protocol where there are some, else by the mean return of training. Null unless it is the best.
              */
             best_by: ("evaluation" | "training") | null;
             /** Bytes */

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.factories import CARTPOLE, Api
 
 KEEP_FOUR = {**CARTPOLE, "checkpoints_kept": 4}
@@ -37,6 +39,16 @@ def test_the_best_goes_by_evaluations_once_there_are_some(api: Api) -> None:
     assert best(api, run_id) == (100, "evaluation"), "its newest evaluation counts"
     api.save(run_id, attempt, 5, 400, return_mean=99.0)
     assert best(api, run_id) == (100, "evaluation")
+
+
+@pytest.mark.parametrize("wanted", [{"episodes": 29}, {"acting": {"name": "greedy"}}], ids=["fewer", "greedily"])
+def test_a_shorter_look_or_another_way_of_acting_does_not_count(api: Api, wanted: dict[str, Any]) -> None:
+    run_id, attempt = api.running()
+    for seq, (step, trained) in enumerate(((100, 1.0), (200, 9.0)), start=2):
+        api.save(run_id, attempt, seq, step, return_mean=trained)
+    api.evaluate(run_id, checkpoint=rows(api, run_id)[100]["id"], **wanted)
+    api.play([3.0])
+    assert best(api, run_id) == (200, "training")
 
 
 def test_the_best_by_evaluation_and_the_best_by_training_are_both_kept(api: Api) -> None:

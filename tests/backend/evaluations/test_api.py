@@ -68,18 +68,20 @@ def test_a_run_without_a_checkpoint_cannot_be_evaluated_yet(api: Api) -> None:
 
 def test_what_cannot_be_evaluated_is_refused_with_what_can(api: Api) -> None:
     run_id = trained(api)
-    told = refusal(api, run_id, 422, protocol="no-op-5-min")
-    assert all(name in told for name in ("no-op-5min", "no-op-30min", "human-starts", "agent-starts", "episodes"))
+    assert refusal(api, run_id, 422, protocol="no-op-5-min").endswith("no protocol 'no-op-5-min': use episodes")
     assert refusal(api, run_id, 422, protocol="no-op-5min").endswith("no-op-5min is not for CartPole-v1: use episodes")
     assert "use sampled, greedy or epsilon-greedy" in refusal(api, run_id, 422, acting={"name": "random"})
     assert "acting" in refusal(api, run_id, 422, acting={"name": "greedy", "epsilon": 0.5})
 
 
-def test_a_protocol_with_start_points_is_refused_here(api: Api) -> None:
+@pytest.mark.parametrize("protocol", ["human-starts", "agent-starts"])
+def test_a_protocol_with_start_points_is_refused_since_workers_have_none(api: Api, protocol: str) -> None:
     run_id = trained(api, config=PONG)
-    told = refusal(api, run_id, 422, protocol="human-starts")
-    assert "needs a set of start points" in told
-    assert told.endswith("use no-op-5min, no-op-30min")
+    assert refusal(api, run_id, 422, protocol=protocol).endswith(
+        f"{protocol} needs a set of start points, which workers do not have: "
+        f"use no-op-5min or no-op-30min here, or `arcadia evaluate --protocol {protocol} --starts FILE`"
+    )
+    assert api.evaluations(run_id) == []
     assert api.evaluate(run_id)["protocol"] == "no-op-5min"
 
 
@@ -136,7 +138,7 @@ def test_one_that_is_removed_leaves_its_worker(api: Api) -> None:
     [
         (None, "No worker that takes errands is connected: start one with `arcadia worker --errands 1`."),
         (0, "No worker that takes errands is connected: start one with `arcadia worker --errands 1`."),
-        (1, "Waiting for a worker that has done its other errands."),
+        (1, "Every worker is busy with other errands; it begins once one of them is done."),
         (2, "A worker is about to take it."),
     ],
 )

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.backend.games.conftest import Scorer
-from tests.factories import Api
+from tests.factories import Api, evaluation, event, started
 
 GORILA = "Gorila (Nair et al. 2015)"
 PAAC = "PAAC (Clemente et al. 2017)"
@@ -149,6 +149,18 @@ def test_what_is_not_finished_has_no_score(scorer: Scorer) -> None:
     scorer.evaluate(run_id, 1.0)
     game = scorer.game("phoenix")
     assert (game["waiting"], game["waiting_total"], game["evaluated_runs"]) == ([], 0, 1)
+
+
+def test_a_result_counts_once_its_evaluation_is_done(scorer: Scorer, api: Api) -> None:
+    scorer.api.evaluate(scorer.run("ALE/Phoenix-v5"), protocol="no-op-5min")
+    claimed = api.claim_errand()
+    held = claimed["errand_id"], claimed["attempt"]
+    found = evaluation(2, [5.0] * 30, protocol="no-op-5min", mean=5.0)
+    assert api.send_of_errand(*held, started(1), found, event(3, "finished")).is_success
+    game = scorer.game("phoenix")
+    assert (game["tables"], game["waiting"][0]["evaluation"]) == ([], "running")
+    api.release_errand(*held, "finished")
+    assert ranks(scorer.game("phoenix")["tables"][0]) == [(1, "PAAC on Phoenix #1", 5.0)]
 
 
 def test_a_purged_run_is_gone_and_an_archived_one_stays(scorer: Scorer, api: Api) -> None:

@@ -26,14 +26,15 @@ def protocol_of(config: Mapping[str, Any]) -> str:
 def unfit_because(protocol: str, env: str) -> str | None:
     """Say why an environment cannot be evaluated by a protocol, and by which it can; None if it can."""
     fit = [name for name in fitting(ENVIRONMENTS[env].kind == "atari") if name in WITHOUT_STARTS]
-    if protocol not in PROTOCOLS:
-        return f"there is no protocol {protocol[:80]!r}: choose one of {', '.join(PROTOCOLS)}"
+    choice = " or ".join(fit)
     if protocol in fit:
         return None
+    if protocol not in PROTOCOLS:
+        return f"there is no protocol {protocol[:80]!r}: use {choice}"
     if PROTOCOLS[protocol].starts_from and ENVIRONMENTS[env].kind == "atari":
-        by_hand = "needs a set of start points, which `arcadia evaluate --starts FILE` takes"
-        return f"{protocol} {by_hand}: use {', '.join(fit)}"
-    return f"{protocol} is not for {env}: use {' or '.join(fit)}"
+        by_hand = f"`arcadia evaluate --protocol {protocol} --starts FILE`"
+        return f"{protocol} needs a set of start points, which workers do not have: use {choice} here, or {by_hand}"
+    return f"{protocol} is not for {env}: use {choice}"
 
 
 def acting_unfit_because(acting: Acting, usual: Acting, env: str) -> str | None:
