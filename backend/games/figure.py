@@ -19,39 +19,46 @@ def table_figure(table: ScoreTable) -> Figure:
     rows = [row for row in table.rows if math.isfinite(row.score)]
     runs = [row for row in rows if row.ours][:MOST_RUNS]
     rows = [row for row in rows if row.ours is None or row in runs]
-    places = list(range(len(rows)))
-    bars = go.Bar(
+    placed = list(enumerate(rows))
+    # Apart, since Plotly ends a bar without an interval with the marks of an empty one.
+    bars = [[(place, row) for place, row in placed if bool(_interval(row)) == has] for has in (True, False)]
+    named = {"tickmode": "array", "tickvals": [*range(len(rows))], "ticktext": [_named(row) for row in rows]}
+    layout = {
+        "xaxis": {"title": {"text": "score"}, "fixedrange": True},
+        "yaxis": {"autorange": "reversed", "fixedrange": True, "showgrid": False, "zeroline": False, **named},
+        "bargap": 0.35,
+        "barmode": "overlay",
+    }
+    return Figure(data=[_bars(some).to_plotly_json() for some in bars if some], layout=layout)
+
+
+def _bars(placed: Sequence[tuple[int, TableRow]]) -> go.Bar:
+    rows = [row for _, row in placed]
+    return go.Bar(
         orientation="h",
-        y=places,
+        y=[place for place, _ in placed],
         x=[row.score for row in rows],
         marker={
             "color": [row.ours.run.color if row.ours else PUBLISHED for row in rows],
             "opacity": [0.4 if row.unranked_because else 1 for row in rows],
         },
-        error_x=_intervals(rows),
+        error_x=_intervals([(row.score, ends) for row in rows if (ends := _interval(row))]),
         hovertext=[_told(row) for row in rows],
         hoverinfo="text",
         showlegend=False,
     )
-    named = {"tickmode": "array", "tickvals": places, "ticktext": [_named(row) for row in rows]}
-    layout = {
-        "xaxis": {"title": {"text": "score"}, "fixedrange": True},
-        "yaxis": {"autorange": "reversed", "fixedrange": True, "showgrid": False, "zeroline": False, **named},
-        "bargap": 0.35,
-    }
-    return Figure(data=[bars.to_plotly_json()], layout=layout)
 
 
-def _intervals(rows: Sequence[TableRow]) -> dict[str, object]:
-    ends = [_interval(row) for row in rows]
+def _intervals(ends: Sequence[tuple[float, tuple[float, float]]]) -> dict[str, object]:
     return {
         "type": "data",
         "symmetric": False,
-        "array": [end and end[1] - row.score for row, end in zip(rows, ends, strict=True)],
-        "arrayminus": [end and row.score - end[0] for row, end in zip(rows, ends, strict=True)],
+        "array": [high - score for score, (_, high) in ends],
+        "arrayminus": [score - low for score, (low, _) in ends],
         "color": PUBLISHED,
         "thickness": 1.5,
         "width": 4,
+        "visible": bool(ends),
     }
 
 
