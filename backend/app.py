@@ -23,6 +23,7 @@ from backend.files.ownership import identity_of
 from backend.files.routes import router as files
 from backend.files.service import sweep
 from backend.frontend import serve_frontend
+from backend.games.routes import router as games
 from backend.health import router as health
 from backend.live import notices
 from backend.live.routes import router as live
@@ -51,6 +52,7 @@ ROUTERS = (
     videos,
     evaluations,
     recordings,
+    games,
     live,
     figures,
     compare,

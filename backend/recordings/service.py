@@ -46,11 +46,9 @@ def shown(session: Session, found: Sequence[Errand]) -> list[Recording]:
     """Recordings as the API shows them."""
     free = places_for_errands(session) if any(errand.state == "queued" for errand in found) else None
     of = Video.errand_id.in_([errand.id for errand in found])
-    videos = {
-        errand_id: video_id for errand_id, video_id in session.execute(select(Video.errand_id, Video.id).where(of))
-    }
+    videos = dict(session.execute(select(Video.errand_id, Video.id).where(of)).tuples().all())
     at = Checkpoint.id.in_([errand.checkpoint_id for errand in found])
-    steps = {number: step for number, step in session.execute(select(Checkpoint.id, Checkpoint.step).where(at))}
+    steps = dict(session.execute(select(Checkpoint.id, Checkpoint.step).where(at)).tuples().all())
     same = ("id", "run_id", "state", "traceback", "checkpoint_id", "worker", "created_at", "started_at", "finished_at")
     return [
         Recording.model_validate(
@@ -74,7 +72,7 @@ def of_run(session: Session, run: Run) -> list[Recording]:
 
 def _check_room(session: Session, run: Run) -> None:
     query = select(Errand.state, func.count()).where(Errand.run_id == run.id, Errand.kind == "recording")
-    counted = {state: number for state, number in session.execute(query.group_by(Errand.state))}
+    counted = dict(session.execute(query.group_by(Errand.state)).tuples().all())
     if sum(counted.get(state, 0) for state in errands.UNDER_WAY) >= MOST_WAITING:
         raise Conflict(f"{MOST_WAITING} recordings of run {run.id} wait already. Ask again once one of them is done.")
     if sum(counted.values()) >= MOST_KEPT:

@@ -31,6 +31,7 @@ def fill(api: Api, folder: Path) -> Showcase:
     """Make one run of each kind, and the workers that trained them."""
     assert api.beat("sun").is_success
     assert api.beat("moon", queue="gpu", device="NVIDIA H200").is_success
+    _scored(api, folder)
     finished, saved = _finished(api, folder)
     evaluation = _evaluated(api, finished)
     failed = max([_failed(api) for _ in range(3)])
@@ -120,6 +121,21 @@ def _evaluated(api: Api, run_id: int) -> int:
     assert api.send_of_errand(*held, started(1), evaluated_episode(2, 12, 30)).is_success
     api.evaluate(run_id, seed=3)
     return done
+
+
+def _scored(api: Api, folder: Path) -> None:
+    """Two runs of an Atari game: one with a score by each of two protocols, and one that waits for its first."""
+    pong = {"algorithm": "paac", "env": "ALE/Pong-v5", "total_steps": 90_000}
+    for name in ("first in Pong", "not evaluated"):
+        run_id, attempt = api.running(name=name, config=pong)
+        api.save(run_id, attempt, 2, 10_000)
+        for path in _recorded(folder, 10_000):
+            api.upload(run_id, attempt, f"replays/{path.name}", path.read_bytes(), "video")
+        assert api.send(run_id, attempt, video(3, 10_000, 10_000), event(4, "finished", 10_000)).is_success
+        assert api.release(run_id, attempt, "finished").is_success
+    for protocol, mean in (("no-op-5min", 18.3), ("no-op-30min", 20.5)):
+        api.evaluate(run_id - 1, protocol=protocol)
+        api.play([mean] * 30, protocol=protocol, mean=mean, interval=[mean - 1, mean + 1])
 
 
 def _recorded(folder: Path, step: int) -> list[Path]:

@@ -109,7 +109,13 @@ def test_signing_in(signed_out: Page) -> None:
 
 @pytest.mark.parametrize(
     ("path", "ready"),
-    [("/", "PAAC learns CartPole"), ("/workers", "No worker has connected yet"), ("/compare", "Choose the runs")],
+    [
+        ("/", "PAAC learns CartPole"),
+        ("/workers", "No worker has connected yet"),
+        ("/compare", "Choose the runs"),
+        ("/games", "No game has been played here yet"),
+        ("/games/alien", "Published scores"),
+    ],
 )
 def test_a_page_without_runs(shown: Page, path: str, ready: str) -> None:
     open_page(shown, path, ready)
@@ -136,6 +142,10 @@ PAGES: dict[str, tuple[str, str]] = {
     "a distributed run": ("/runs/{distributed}", "3 roles on 2 hosts"),
     "a fork": ("/runs/{fork}", "from run"),
     "a comparison": ("/compare?runs={finished},{running},{fork}", "Mean of last 100"),
+    "the games": ("/games", "first in Pong"),
+    "games without runs": ("/games?all=true", "Zaxxon"),
+    "a game": ("/games/pong", "Runs without a score"),
+    "no such game": ("/games/pongg", "Did you mean pong"),
     "the workers": ("/workers", "NVIDIA H200"),
     "the reference": ("/api/docs", "The API of Arcadia"),
     "no such page": ("/nothing/here", "There is no such page"),

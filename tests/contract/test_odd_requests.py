@@ -84,6 +84,8 @@ class Scene:
             "errand_id": str(self.errand_id),
             "runs": str(self.run_id),
             "metrics": "train/loss,train/entropy",
+            "slug": "pong",
+            "protocol": "no-op-5min",
             "attempt": str(self.errand_attempt if "/errands/" in path else self.attempt),
             "kind": "checkpoint",
             "path": "checkpoints/x",

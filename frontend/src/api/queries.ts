@@ -12,6 +12,8 @@ import type {
   Facets,
   FailureGroup,
   Figure,
+  Game,
+  Games,
   Health,
   LogPage,
   MetricSection,
@@ -195,6 +197,26 @@ export const comparisonQuery = (runs: readonly number[]) =>
       call("get", "/api/v1/compare", { query: { runs: runs.join(",") }, signal }),
     placeholderData: keepPreviousData,
     enabled: runs.length > 0,
+  });
+
+export const gamesQuery = queryOptions({
+  queryKey: ["games"],
+  queryFn: ({ signal }): Promise<Games> => call("get", "/api/v1/games", { signal }),
+});
+
+export const gameQuery = (slug: string) =>
+  queryOptions({
+    queryKey: ["games", slug],
+    queryFn: ({ signal }): Promise<Game> => call("get", "/api/v1/games/{slug}", { path: { slug }, signal }),
+  });
+
+/** The scores of one table of a game as bars. */
+export const gameFigureQuery = (slug: string, protocol: string, starts: string | null) =>
+  queryOptions({
+    queryKey: ["games", slug, "figure", { protocol, starts }],
+    queryFn: ({ signal }): Promise<Figure> =>
+      call("get", "/api/v1/games/{slug}/figure", { path: { slug }, query: { protocol, starts }, signal }),
+    placeholderData: keepPreviousData,
   });
 
 const FOR_EVER = { staleTime: Infinity };

@@ -39,6 +39,18 @@ export type EvaluationChoices = Schema["EvaluationChoices"];
 export type EvaluationRequest = Schema["AskEvaluation"];
 export type Acting = Schema["Acting"];
 
+export type Games = Schema["Games"];
+export type GameCard = Schema["GameCard"];
+export type BestScore = Schema["BestScore"];
+export type GameAverage = Schema["Average"];
+export type PublishedAverage = Schema["PublishedAverage"];
+export type Game = Schema["Game"];
+export type GamePicture = Schema["Picture"];
+export type ScoreTable = Schema["ScoreTable"];
+export type ScoreRow = Schema["TableRow"];
+export type RunScore = Schema["RunScore"];
+export type WaitingRun = Schema["WaitingRun"];
+
 export type Preset = With<Schema["Preset"], { config: RunConfig }>;
 export type Environment = Schema["Environment"];
 export type Worker = Schema["Worker"];

@@ -22,6 +22,8 @@ export const routes: RouteObject[] = [
           { path: "launch", lazy: page(() => import("@/pages/launch/LaunchPage")) },
           { path: "runs/:id/:tab?/:item?", lazy: page(() => import("@/pages/run/RunPage")) },
           { path: "compare", lazy: page(() => import("@/pages/compare/ComparePage")) },
+          { path: "games", lazy: page(() => import("@/pages/games/GamesPage")) },
+          { path: "games/:slug", lazy: page(() => import("@/pages/games/GamePage")) },
           { path: "workers", lazy: page(() => import("@/pages/workers/WorkersPage")) },
           { path: "*", Component: NotFoundPage },
         ],
