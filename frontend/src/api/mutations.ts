@@ -6,6 +6,8 @@ import type {
   BulkResult,
   EvaluationRequest,
   EvaluationWithEpisodes,
+  Recording,
+  RecordingRequest,
   LaunchRequest,
   Run,
   RunConfig,
@@ -120,6 +122,37 @@ export function useRemoveEvaluation(run: number) {
       client.removeQueries({ queryKey: ["run", run, "evaluations", id] });
       return client.invalidateQueries({ queryKey: ["run", run, "evaluations"] });
     },
+  });
+}
+
+/** Have a worker record an episode of a checkpoint. */
+export function useAskRecording(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: RecordingRequest): Promise<Recording> =>
+      call("post", "/api/v1/runs/{run_id}/recordings", { path: { run_id: run }, body }),
+    meta: OWN_ERRORS,
+    onSuccess: () => client.invalidateQueries({ queryKey: ["run", run, "recordings"] }),
+  });
+}
+
+export function useCancelRecording(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: number): Promise<Recording> =>
+      call("post", "/api/v1/recordings/{recording_id}/cancel", { path: { recording_id: id } }),
+    // Also when it is refused: it has ended meanwhile.
+    onSettled: () => client.invalidateQueries({ queryKey: ["run", run, "recordings"] }),
+  });
+}
+
+/** DELETE /recordings/{id}: its replay is gone with it. */
+export function useRemoveRecording(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: number) =>
+      call("delete", "/api/v1/recordings/{recording_id}", { path: { recording_id: id } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["run", run] }),
   });
 }
 

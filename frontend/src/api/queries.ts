@@ -22,6 +22,7 @@ import type {
   Run,
   RunPage,
   Session,
+  Recording,
   Video,
   Worker,
 } from "./types";
@@ -104,6 +105,14 @@ export const videosQuery = (id: number) =>
     queryKey: ["run", id, "videos"],
     queryFn: ({ signal }): Promise<Video[]> =>
       call("get", "/api/v1/runs/{run_id}/videos", { path: { run_id: id }, signal }),
+  });
+
+/** A run's recordings that were asked for, the latest first. */
+export const recordingsQuery = (id: number) =>
+  queryOptions({
+    queryKey: ["run", id, "recordings"],
+    queryFn: ({ signal }): Promise<Recording[]> =>
+      call("get", "/api/v1/runs/{run_id}/recordings", { path: { run_id: id }, signal }),
   });
 
 /** A run's evaluations without their episodes, the latest asked for first. */

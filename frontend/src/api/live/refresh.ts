@@ -70,7 +70,9 @@ export class Refresher {
         this.later(["run", event.run_id, "log"]);
         break;
       case "run.files":
-        for (const part of ["checkpoints", "videos", "evaluations"]) this.later(["run", event.run_id, part]);
+        for (const part of ["checkpoints", "videos", "recordings", "evaluations"]) {
+          this.later(["run", event.run_id, part]);
+        }
         this.later(["figure", "evaluations", { runs: [event.run_id] }]);
         this.pending.runs.add(event.run_id);
         this.later(["games"]);

@@ -12,6 +12,7 @@ import { QueryProblem } from "@/ui/QueryProblem";
 import { isActive } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import { EvaluateModal } from "./evaluations/EvaluateModal";
+import { RecordModal } from "./recordings/RecordModal";
 import { bestBy } from "./evaluations/request";
 import { ForkModal } from "./ForkModal";
 import classes from "./run.module.css";
@@ -22,6 +23,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
   const pin = usePinCheckpoint(run.id);
   const [forked, setForked] = useState<Checkpoint | null>(null);
   const [evaluated, setEvaluated] = useState<Checkpoint | null>(null);
+  const [recorded, setRecorded] = useState<Checkpoint | null>(null);
   if (query.isError && !query.data) {
     return <QueryProblem error={query.error} retry={() => void query.refetch()} />;
   }
@@ -69,6 +71,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
                 checkpoint={checkpoint}
                 onFork={() => setForked(checkpoint)}
                 onEvaluate={() => setEvaluated(checkpoint)}
+                onRecord={() => setRecorded(checkpoint)}
                 onPin={() => pin.mutate({ checkpoint: checkpoint.id, pinned: !checkpoint.pinned })}
               />
             ))}
@@ -77,6 +80,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
       </WideTable>
       {forked && <ForkModal run={run} checkpoint={forked} onClose={() => setForked(null)} />}
       {evaluated && <EvaluateModal run={run} checkpoint={evaluated} onClose={() => setEvaluated(null)} />}
+      {recorded && <RecordModal run={run} checkpoint={recorded} onClose={() => setRecorded(null)} />}
     </Stack>
   );
 }
@@ -85,10 +89,11 @@ interface RowProps {
   checkpoint: Checkpoint;
   onFork: () => void;
   onEvaluate: () => void;
+  onRecord: () => void;
   onPin: () => void;
 }
 
-function CheckpointRow({ checkpoint, onFork, onEvaluate, onPin }: RowProps) {
+function CheckpointRow({ checkpoint, onFork, onEvaluate, onRecord, onPin }: RowProps) {
   return (
     <Table.Tr>
       <Table.Td>
@@ -142,6 +147,14 @@ function CheckpointRow({ checkpoint, onFork, onEvaluate, onPin }: RowProps) {
               onClick={onEvaluate}
             >
               Evaluate
+            </Button>
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={`Record the checkpoint at step ${checkpoint.step}`}
+              onClick={onRecord}
+            >
+              Record
             </Button>
             <Button size="compact-sm" variant="default" onClick={onFork}>
               Fork

@@ -15,14 +15,14 @@ import { EvaluationsTab } from "./evaluations/EvaluationsTab";
 import { isSystemMetric } from "./systemMetrics";
 import { LogTab } from "./LogTab";
 import { OverviewTab } from "./OverviewTab";
-import { ReplaysTab } from "./ReplaysTab";
+import { ReplaysPage } from "./recordings/ReplaysPage";
 import classes from "./run.module.css";
 import { RunHeader } from "./RunHeader";
 
 const TABS: { value: string; label: string; Content: ComponentType<{ run: Run }> }[] = [
   { value: "overview", label: "Overview", Content: OverviewTab },
   { value: "curves", label: "Curves", Content: CurvesTab },
-  { value: "replays", label: "Replays", Content: ReplaysTab },
+  { value: "replays", label: "Replays", Content: ReplaysPage },
   { value: "checkpoints", label: "Checkpoints", Content: CheckpointsTab },
   { value: "evaluations", label: "Evaluations", Content: EvaluationsTab },
   { value: "log", label: "Log", Content: LogTab },
