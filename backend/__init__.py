@@ -10,9 +10,10 @@ A part imports only parts of the lines above its own; tests/contract/test_backen
     files, logs, metrics
     videos
     checkpoints, errands
-    evaluations
+    evaluations, recordings
     runs
     workers, figures, compare, export, configuration
+    games
     health
     app, embedded
     starting

@@ -23,12 +23,14 @@ from backend.files.ownership import identity_of
 from backend.files.routes import router as files
 from backend.files.service import sweep
 from backend.frontend import serve_frontend
+from backend.games.routes import router as games
 from backend.health import router as health
 from backend.live import notices
 from backend.live.routes import router as live
 from backend.logs import router as logs
 from backend.metrics.routes import router as metrics
 from backend.migrations import migrate
+from backend.recordings.routes import router as recordings
 from backend.reference.routes import serve_reference
 from backend.runs.routes import router as runs
 from backend.security import API, Perimeter, describe_access, guard
@@ -49,6 +51,8 @@ ROUTERS = (
     checkpoints,
     videos,
     evaluations,
+    recordings,
+    games,
     live,
     figures,
     compare,

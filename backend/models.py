@@ -232,6 +232,8 @@ class Video(Base):
     poster_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     seen_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     track_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    # Of one that was asked for; those that the trainer records have none.
+    errand_id: Mapped[int | None] = mapped_column(ForeignKey("errands.id", ondelete="CASCADE"), unique=True)
     episode_return: Mapped[float]
     length: Mapped[int]
     seconds: Mapped[float]

@@ -8,14 +8,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.installation import CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA, Installation
+from tests.installation import CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA, SAVING, Installation
 
 METHODS = {"PAAC": CARTPOLE, "A3C": CATCH_BY_A3C, "Gorila": CATCH_BY_GORILA}
 
 
 def stopped_after(installation: Installation, config: dict[str, Any]) -> float:
     """Launch a run, stop it once it learns, and return the seconds until its trainer's last event."""
-    run = installation.launch(config)
+    run = installation.launch(config, **SAVING)
     installation.wait_for_points(run, 1)
     asked = time.time()
     installation.post(f"runs/{run}/stop")

@@ -7,11 +7,23 @@ export default mergeConfig(
   viteConfig,
   defineConfig({
     test: {
-      environment: "jsdom",
-      setupFiles: ["src/testing/setup.ts"],
       restoreMocks: true,
       // Many inputs under a simulated browser take long on a busy machine.
       testTimeout: 30_000,
+      projects: [
+        // A simulated browser takes more time to set up than most tests without elements do. One of them that needs
+        // a document says so in its first line: @vitest-environment jsdom.
+        { extends: true, test: { name: "plain", environment: "node", include: ["src/**/*.test.ts"] } },
+        {
+          extends: true,
+          test: {
+            name: "pages",
+            environment: "jsdom",
+            include: ["src/**/*.test.tsx"],
+            setupFiles: ["src/testing/setup.ts"],
+          },
+        },
+      ],
     },
   }),
 );

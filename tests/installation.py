@@ -23,14 +23,14 @@ from tests.workers.waiting import PATIENCE_SECONDS
 REPOSITORY = Path(__file__).parents[1]
 TOKEN = "token-of-the-workers"
 
-# Small enough to leave the machine some air, endless unless a test says otherwise.
+# Small enough to leave the machine some air, endless unless a test says otherwise. They save only when they stop:
+# each checkpoint is played by a process that loads torch, so tests that need one while it trains ask for SAVING.
 CARTPOLE: dict[str, Any] = {
     "algorithm": "paac",
     "env": "CartPole-v1",
     "total_steps": 10**9,
     "num_envs": 4,
     "t_max": 8,
-    "checkpoint_seconds": 2,
     "hidden_units": 16,
 }
 CATCH_BY_A3C: dict[str, Any] = {
@@ -38,7 +38,6 @@ CATCH_BY_A3C: dict[str, Any] = {
     "env": "Arcadia/Catch-v0",
     "total_steps": 10**9,
     "num_actors": 2,
-    "checkpoint_seconds": 2,
     "hidden_units": 16,
 }
 CATCH_BY_GORILA: dict[str, Any] = {
@@ -49,9 +48,10 @@ CATCH_BY_GORILA: dict[str, Any] = {
     "num_learners": 1,
     "replay_frames": 2000,
     "learning_starts": 100,
-    "checkpoint_seconds": 2,
     "hidden_units": 16,
 }
+
+SAVING: dict[str, Any] = {"checkpoint_seconds": 2}
 
 
 class Service:
@@ -78,6 +78,11 @@ class Service:
         """Return the running process."""
         assert self._process is not None
         return psutil.Process(self._process.pid)
+
+    @property
+    def runs(self) -> bool:
+        """Say whether it has been started and has not ended."""
+        return self._process is not None and self._process.poll() is None
 
     @property
     def ended(self) -> int | None:
@@ -120,9 +125,10 @@ class Installation:
         )
 
     def start(self) -> None:
-        """Start Redis and the backend, and wait until they answer."""
-        self.redis.start()
-        self.backend.start()
+        """Start Redis and the backend, unless they run, and wait until they answer."""
+        for part in (self.redis, self.backend):
+            if not part.runs:
+                part.start()
         self.wait_until(lambda: self.read("health")["broker"]["ok"])
 
     def worker(self, name: str, directory: Path | None = None) -> Service:
@@ -139,6 +145,13 @@ class Installation:
         self.workers[name].start()
         self.wait_until(lambda: self.state_of_worker(name) in ("idle", "busy"))
         return self.workers[name]
+
+    def dismiss_workers(self) -> None:
+        """End the workers as a user does, so that the backend counts on none of them."""
+        for worker in self.workers.values():
+            worker.end(signal.SIGTERM)
+        self.wait_until(lambda: not any(self.state_of_worker(name) in ("idle", "busy") for name in self.workers))
+        self.workers.clear()
 
     def close(self) -> None:
         """End everything."""
@@ -158,7 +171,7 @@ class Installation:
                 if condition():
                     return
             assert time.monotonic() < deadline, self.what_was_said()
-            time.sleep(0.05)
+            time.sleep(0.1)
 
     def what_was_said(self) -> str:
         """Return the end of every part's output, for a test that waited in vain."""
@@ -192,13 +205,11 @@ class Installation:
 
     def wait_for_points(self, run: int, attempt: int, more: int = 20) -> None:
         """Wait until the backend has so many more points of an attempt."""
-        seen: list[int] = []
-
-        def look() -> bool:
-            seen.append(len(self.points(run, attempt)))
-            return seen[-1] >= seen[0] + more
-
-        self.wait_until(look)
+        self.journals.follow()
+        wanted = self.journals.points(run, attempt) + more
+        # What the backend has acknowledged costs less to ask for than all that it has.
+        self.wait_until(lambda: self.journals.points(run, attempt) >= wanted)
+        self.wait_until(lambda: len(self.points(run, attempt)) >= wanted)
 
     def wait_for_checkpoint(self, run: int, attempt: int | None = None) -> int:
         """Wait until the backend has a checkpoint, of a certain attempt or any, and return its step."""

@@ -51,6 +51,11 @@ class Journals:
         events += [json.loads(line) for line in whole]
         return events
 
+    def points(self, run: int, attempt: int) -> int:
+        """Return how many points of an attempt have been acknowledged."""
+        acknowledged = self.acknowledged[run, attempt]
+        return sum(len(points_of(event)) for event in self.events(run, attempt)[:acknowledged]) if acknowledged else 0
+
     def last_reported(self) -> dict[str, float]:
         """Return when each worker's trainers wrote the last points that are acknowledged."""
         last: dict[str, float] = {}

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -25,16 +25,30 @@ def choose_best(session: Session, run: Run, rows: Sequence[Checkpoint]) -> Check
 
 def evaluated(session: Session, run: Run) -> dict[int, float]:
     """The newest score of each checkpoint that was evaluated as the run's schedule does it; others do not compare."""
+    return {number: found.score for number, found in comparable(session, run).items()}
+
+
+class Scored(NamedTuple):
+    """An evaluation by its number, with its score and the step of its checkpoint."""
+
+    score: float
+    step: int
+    evaluation_id: int
+
+
+def comparable(session: Session, run: Run) -> dict[int, Scored]:
+    """By checkpoint, its newest evaluation that compares with others."""
     protocol, usual = protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting.model_dump(mode="json")
-    query = select(Evaluation.checkpoint_id, Evaluation.mean, Evaluation.acting).join(Errand)
-    query = query.where(
+    query = select(Evaluation.id, Evaluation.checkpoint_id, Evaluation.step, Evaluation.mean, Evaluation.acting)
+    query = query.join(Errand).where(
         Evaluation.run_id == run.id,
         Evaluation.mean.is_not(None),
         Evaluation.protocol == protocol,
         Errand.total >= PROTOCOLS[protocol].episodes,
     )
-    scores = {r.checkpoint_id: r.mean for r in session.execute(query.order_by(Evaluation.id)) if r.acting == usual}
-    return {number: score for number, score in scores.items() if not math.isnan(score)}
+    rows = [row for row in session.execute(query.order_by(Evaluation.id)) if row.acting == usual]
+    newest = {row.checkpoint_id: Scored(row.mean, row.step, row.id) for row in rows}
+    return {number: found for number, found in newest.items() if not math.isnan(found.score)}
 
 
 def trained_score(row: Checkpoint) -> tuple[float, int]:

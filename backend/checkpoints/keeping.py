@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from backend.checkpoints.thinning import thin_out
 from backend.db import after_commit
 from backend.errors import Conflict, FieldError, Invalid, NotFound
-from backend.files.service import copy_file, delete_files, reported_file
+from backend.files.service import Maker, copy_file, delete_files, reported_file
 from backend.live.notices import publish
 from backend.logs import note
 from backend.models import Attempt, Checkpoint, File, Run
@@ -20,7 +20,7 @@ MOST_OFFERED = 10
 def keep_checkpoint(session: Session, run: Run, attempt: Attempt, event: ev.Checkpoint) -> bool:
     """Store a checkpoint, and thin out the run's others; return False if it arrived damaged."""
     named = event.checkpoint
-    file = reported_file(session, run.id, attempt.attempt, named.file)
+    file = reported_file(session, Maker(run.id, attempt.attempt), named.file)
     if file.sha256 != named.sha256:
         # Kept, it would be found out only when it is needed.
         note(session, run, f"{named.file} is not kept: what arrived is not what the trainer wrote.", "warning")
@@ -76,6 +76,27 @@ def forkable(session: Session, run: Run, checkpoint_id: int) -> Checkpoint:
     if checkpoint.file_id is None:
         raise Conflict(f"The checkpoint at step {checkpoint.step} was thinned out; fork one that is still kept.")
     return checkpoint
+
+
+def wanted_checkpoint(session: Session, run: Run, wanted: int | str) -> Checkpoint:
+    """The checkpoint that a user means, if its file is kept."""
+    there = list(resumable(session, run))
+    if isinstance(wanted, int):
+        found = session.get(Checkpoint, wanted)
+        if found is None or found.run_id != run.id:
+            raise Invalid(FieldError(field="checkpoint", message=f"run {run.id} has no such checkpoint"))
+        if found.file_id is None:
+            raise Conflict(f"The checkpoint at step {found.step} was thinned out; choose one that is still kept.")
+        return found
+    if not there:
+        raise Conflict(f"Run {run.id} has no checkpoint yet. Ask again once it has saved its first one.")
+    if wanted == "newest":
+        return there[0]
+    best = select(Checkpoint).where(Checkpoint.run_id == run.id, Checkpoint.best, Checkpoint.file_id.is_not(None))
+    found = session.scalar(best.limit(1))
+    if found is None:
+        raise Conflict(f"Run {run.id} has no best checkpoint yet, since no episode has ended. Choose the newest one.")
+    return found
 
 
 def copy_checkpoint(session: Session, checkpoint: Checkpoint, run: Run) -> None:

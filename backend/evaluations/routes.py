@@ -9,6 +9,7 @@ from backend.db import Db
 from backend.doorbell import Bell
 from backend.errands import service as errands
 from backend.evaluations import schemas, service, view
+from backend.evaluations.choices import EvaluationChoices, choices
 from backend.lookup import KnownRun, RunId, find_run
 
 router = APIRouter(tags=["evaluations"])
@@ -37,6 +38,12 @@ def list_evaluations(
     """A run's evaluations without their episodes, the latest asked for first."""
     with db.read() as session:
         return view.page(session, run, limit, cursor)
+
+
+@router.get("/runs/{run_id}/evaluation-choices")
+def list_evaluation_choices(run: KnownRun) -> EvaluationChoices:
+    """How a run can be evaluated, and why it cannot otherwise."""
+    return choices(run)
 
 
 @router.get("/evaluations/{evaluation_id}")

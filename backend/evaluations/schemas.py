@@ -87,3 +87,6 @@ class EvaluationPage(BaseModel):
     items: list[RunEvaluation]
     next_cursor: str | None
     total: int
+    best: RunEvaluation | None = Field(
+        description="The best of all whole evaluations with the run's protocol, going by the newest of each checkpoint."
+    )

@@ -5,9 +5,10 @@ import json
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.keeping import resumable
+from backend.checkpoints.best import comparable
+from backend.checkpoints.keeping import resumable, wanted_checkpoint
 from backend.errands import service as errands
-from backend.errors import Conflict, FieldError, Invalid, NotFound
+from backend.errors import FieldError, Invalid, NotFound
 from backend.evaluations.schemas import AskEvaluation
 from backend.lookup import find_run
 from backend.models import Attempt, Checkpoint, Errand, Evaluation, Origin, Run
@@ -17,6 +18,7 @@ from workers.contract.config.evaluation import acting_unfit_because, protocol_of
 from workers.contract.errands import EvaluationParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.acting import Acting
+from workers.contract.protocols.document import EvaluationDocument
 
 # A schedule that is ahead of the workers by so many asks for no more, since each keeps a checkpoint.
 MOST_SCHEDULED = 10
@@ -30,7 +32,7 @@ def ask(session: Session, run: Run, wanted: AskEvaluation) -> Evaluation:
     acting = wanted.acting or usual
     if (refusal := acting_unfit_because(acting, usual, run.env)) is not None:
         raise Invalid(FieldError(field="acting", message=refusal))
-    checkpoint = _wanted_checkpoint(session, run, wanted.checkpoint)
+    checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
     episodes = wanted.episodes or PROTOCOLS[protocol].episodes
     return _add(session, run, checkpoint, protocol, acting, wanted.seed, episodes, "asked")
 
@@ -58,6 +60,21 @@ def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False)
     if evaluation is None or errand is None:
         raise NotFound(f"There is no evaluation {evaluation_id}.")
     return evaluation, errand
+
+
+def done(session: Session, run: Run) -> list[tuple[Evaluation, EvaluationDocument]]:
+    """A run's evaluations that have found something, by checkpoint, with what they found."""
+    query = select(Evaluation).join(Errand, Errand.id == Evaluation.errand_id)
+    # Until it is done, what an attempt has found may be discarded yet.
+    query = query.where(Evaluation.run_id == run.id, Evaluation.mean.is_not(None), Errand.state == "done")
+    query = query.order_by(Evaluation.step, Evaluation.id)
+    return [(row, EvaluationDocument.model_validate(row.document)) for row in session.scalars(query)]
+
+
+def best(session: Session, run: Run) -> int | None:
+    """The number of the best evaluation of all that compare, also of a checkpoint that is no longer kept."""
+    found = comparable(session, run).values()
+    return max(found).evaluation_id if found else None
 
 
 def keep_result(session: Session, errand: Errand, event: ev.Evaluation) -> None:
@@ -110,27 +127,6 @@ def _add(
     session.add(evaluation)
     session.flush()
     return evaluation
-
-
-def _wanted_checkpoint(session: Session, run: Run, wanted: int | str) -> Checkpoint:
-    """The checkpoint that a user means, if its file is kept."""
-    there = list(resumable(session, run))
-    if isinstance(wanted, int):
-        found = session.get(Checkpoint, wanted)
-        if found is None or found.run_id != run.id:
-            raise Invalid(FieldError(field="checkpoint", message=f"run {run.id} has no such checkpoint"))
-        if found.file_id is None:
-            raise Conflict(f"The checkpoint at step {found.step} was thinned out; evaluate one that is still kept.")
-        return found
-    if not there:
-        raise Conflict(f"Run {run.id} has no checkpoint yet. Ask again once it has saved its first one.")
-    if wanted == "newest":
-        return there[0]
-    best = select(Checkpoint).where(Checkpoint.run_id == run.id, Checkpoint.best, Checkpoint.file_id.is_not(None))
-    found = session.scalar(best.limit(1))
-    if found is None:
-        raise Conflict(f"Run {run.id} has no best checkpoint yet, since no episode has ended. Evaluate the newest one.")
-    return found
 
 
 def _last_scheduled(session: Session, run: Run, attempt: Attempt) -> int:

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from backend.errands.service import reason
 from backend.errors import Conflict, FieldError, Invalid
+from backend.evaluations import service
 from backend.evaluations.schemas import EvaluationPage, EvaluationWithEpisodes, RunEvaluation, ScoredEpisode
 from backend.json_numbers import spelled
 from backend.models import Errand, Evaluation, Run
@@ -26,10 +27,12 @@ def page(session: Session, run: Run, limit: int, cursor: str | None) -> Evaluati
     if cursor is not None:
         query = query.where(Evaluation.id < _read(cursor))
     rows = [(row[0], row[1]) for row in session.execute(query.order_by(Evaluation.id.desc()).limit(limit + 1))]
+    best = service.best(session, run)
     return EvaluationPage(
         items=_shown(session, rows[:limit]),
         next_cursor=str(rows[limit - 1][0].id) if len(rows) > limit else None,
         total=session.scalar(select(func.count()).select_from(Evaluation).where(mine)) or 0,
+        best=_shown(session, [service.find_evaluation(session, best)])[0] if best else None,
     )
 
 

@@ -29,6 +29,8 @@ HOVER_TITLES: dict[Axis, str] = {
     "time": "%{x:,.1~f} s in training",
 }
 DIGITS = 6
+# Scores beyond this are told in words: sums and differences of them may be no numbers.
+DRAWABLE = 1e15
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,11 @@ def as_text(name: str) -> str:
     """A name that Plotly shows letter by letter: no markup, no link, no formula."""
     printable = re.sub(r"[\x00-\x1f\x7f]+", " ", name)
     return html.escape(printable).replace("$", "&#36;").replace("%{", "&#37;{")
+
+
+def number(value: float) -> str:
+    """A number in few digits, with the minus sign of axes."""
+    return f"{value:.5g}".replace("-", "−")
 
 
 def significant(values: Floats) -> Floats:

@@ -1,6 +1,7 @@
 """Figures, built here and drawn by the browser or a notebook."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Annotated
@@ -15,6 +16,7 @@ from backend.figures.growth import since
 from backend.figures.schemas import Figure, FigureName
 from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis
+from backend.models import Run
 from backend.runs.selection import RunIds, selected
 from workers.contract.metrics import EPISODE_RETURN
 
@@ -50,6 +52,7 @@ class FigureQuery:
 
 
 Asked = Annotated[FigureQuery, Depends()]
+EvaluationId = Annotated[int, Query(ge=1, le=2**53, description="Number of an evaluation.")]
 
 
 @router.get("/figures")
@@ -84,9 +87,32 @@ def draw_together(
     if not all(re.fullmatch(NAME_PATTERN, name) for name in names):
         raise Invalid(FieldError(field="metrics", message="name metrics as metrics=ga3c/agents,ga3c/trainers"))
     with db.read() as session:
-        run, *others = selected(session, asked.runs)
-        if others:
-            raise Invalid(FieldError(field="runs", message="name one run: this figure is of one"))
+        run = _only(selected(session, asked.runs))
         wanted = dict.fromkeys(names)
         figure = service.together(session, run, wanted, asked.look, asked.window, asked.smoothing, shares=shares)
     return since(figure, asked.after)
+
+
+@router.get("/figures/evaluations")
+def draw_evaluations(db: Db, asked: Asked) -> Figure:
+    """Scores of one run's evaluations over training, with their 95 % intervals, upon the return in training."""
+    if asked.x == "time":
+        raise Invalid(FieldError(field="x", message="evaluations are placed by step, frames or epoch"))
+    with db.read() as session:
+        run = _only(selected(session, asked.runs))
+        figure = service.evaluations(session, run, asked.look, asked.window, asked.smoothing)
+    return since(figure, asked.after)
+
+
+@router.get("/figures/evaluation-scores")
+def draw_evaluation_scores(db: Db, evaluation: EvaluationId) -> Figure:
+    """How many episodes of an evaluation came to which score."""
+    with db.read() as session:
+        return since(service.evaluation_scores(session, evaluation), None)
+
+
+def _only(runs: Sequence[Run]) -> Run:
+    run, *others = runs
+    if others:
+        raise Invalid(FieldError(field="runs", message="name one run: this figure is of one"))
+    return run

@@ -5,23 +5,30 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.colors import strokes
+from backend.colors import color_of, strokes
+from backend.evaluations.service import done, find_evaluation
 from backend.figures.ancestry import origins
 from backend.figures.curves_figure import RunCurve, curves_figure
 from backend.figures.drawing import Look
+from backend.figures.evaluations_figure import Evaluated, evaluations_figure, protocol_color
 from backend.figures.schemas import Figure, FigureName
-from backend.figures.smoothing import smoothings
+from backend.figures.scores_figure import scores_figure
+from backend.figures.smoothing import UNSMOOTHED, smoothings
 from backend.figures.together_figure import MetricCurve, together_figure
 from backend.metrics.buckets import NOTHING
-from backend.metrics.curves import Window, read_curve, run_views
+from backend.metrics.curves import FRAMES_PER_EPOCH, Window, read_curve, run_views
 from backend.metrics.models import MetricSeries
 from backend.metrics.queries import UNFINISHED, UnknownMetric
-from backend.models import Run
+from backend.models import Evaluation, Run
 from backend.runs.labels import labels
+from workers.contract.metrics import EPISODE_RETURN
+from workers.contract.protocols.document import EvaluationDocument
 
 FIGURES = [
     FigureName(name="curves", title="A metric of some runs over training"),
     FigureName(name="together", title="Some metrics of a run over training, as lines or as shares of their sum"),
+    FigureName(name="evaluations", title="Scores of a run's evaluations over its training"),
+    FigureName(name="evaluation-scores", title="How many episodes of an evaluation came to which score"),
 ]
 
 
@@ -89,3 +96,36 @@ def together(
         look,
         shares=shares,
     )
+
+
+def evaluations(session: Session, run: Run, look: Look, window: Window, smoothing: float) -> Figure:
+    """What the evaluations of a run found, upon its return in training."""
+    series = session.scalar(
+        select(MetricSeries).where(MetricSeries.name == EPISODE_RETURN, MetricSeries.run_id == run.id)
+    )
+    curve, how = NOTHING, UNSMOOTHED
+    if series is not None:
+        views = run_views(session, [run.id])
+        curve = read_curve(session, series, views[run.id], window)
+        (how,) = smoothings(session, [series], views, smoothing, window)
+    found = [Evaluated(_place(row, window), document) for row, document in done(session, run)]
+    return evaluations_figure(
+        RunCurve(run.id, "Return in training", strokes([run.id])[run.id], curve, how),
+        [each for each in found if window.low <= each.x <= window.high],
+        look,
+    )
+
+
+def evaluation_scores(session: Session, evaluation_id: int) -> Figure:
+    """The scores of an evaluation; none before it is done."""
+    evaluation, errand = find_evaluation(session, evaluation_id)
+    color = protocol_color(evaluation.protocol, color_of(evaluation.run_id))
+    found = EvaluationDocument.model_validate(evaluation.document) if errand.state == "done" else None
+    return scores_figure(found, color)
+
+
+def _place(evaluation: Evaluation, window: Window) -> float:
+    """Where an evaluation's checkpoint stands on the axis."""
+    if window.axis == "epoch":
+        return evaluation.frames / FRAMES_PER_EPOCH
+    return float(evaluation.step if window.axis == "step" else evaluation.frames)

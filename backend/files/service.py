@@ -40,9 +40,9 @@ def uploaded(session: Session, made_by: Maker, path: str, sha256: str) -> File |
     return session.scalar(_of_attempt(made_by, path).where(File.sha256 == sha256))
 
 
-def reported_file(session: Session, run_id: int, attempt: int, path: str) -> File:
+def reported_file(session: Session, made_by: Maker, path: str) -> File:
     """The file that an event names; its worker uploads it before it sends the event."""
-    file = session.scalar(_of_attempt(Maker(run_id, attempt), path))
+    file = session.scalar(_of_attempt(made_by, path))
     if file is None:
         message = f"{path[:255]} was not uploaded; upload a file before its event"
         raise Invalid(FieldError(field="events", message=message))

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from backend.errors import NotFound
-from backend.files.service import delete_files, reported_file
-from backend.models import Attempt, Checkpoint, File, Run, Video
+from backend.files.service import Maker, delete_files, reported_file
+from backend.models import Attempt, Checkpoint, Errand, File, Run, Video
 from workers.contract import events as ev
 
 # The video, its last picture, what the network saw, and what the agent thought.
@@ -16,11 +16,7 @@ FILES = ("file_id", "poster_file_id", "seen_file_id", "track_file_id")
 
 def keep_video(session: Session, run: Run, attempt: Attempt, event: ev.Video) -> None:
     """Store a replay in place of an earlier one of its checkpoint; without its checkpoint a replay is not kept."""
-    files = {
-        column: reported_file(session, run.id, attempt.attempt, path).id
-        for column, path in zip(FILES, (event.file, event.poster, event.seen, event.track), strict=True)
-        if path is not None
-    }
+    files = _reported(session, Maker(run.id, attempt.attempt), event)
     player = session.scalar(
         select(Checkpoint)
         .where(Checkpoint.run_id == run.id, Checkpoint.file == event.checkpoint, Checkpoint.file_id.is_not(None))
@@ -32,12 +28,43 @@ def keep_video(session: Session, run: Run, attempt: Attempt, event: ev.Video) ->
         return
     _delete(session, [video for video in _played_by(session, run, [player.file]) if video.file_id != files["file_id"]])
     video = _row(session, run, attempt, event.file)
+    _fill(video, player, files, event)
+    session.flush()
+    _choose_poster(session, run)
+
+
+def keep_recording(session: Session, errand: Errand, event: ev.Video) -> None:
+    """Store the replay that an errand has recorded."""
+    files = _reported(session, Maker(errand.run_id, errand.attempt, errand.id), event)
+    discard_recording(session, errand)
+    file = f"errands/{errand.id}/{event.file}"[:255]
+    video = Video(run_id=errand.run_id, attempt=errand.attempt, file=file, errand_id=errand.id)
+    _fill(video, session.get_one(Checkpoint, errand.checkpoint_id), files, event)
+    session.add(video)
+    session.flush()
+
+
+def discard_recording(session: Session, errand: Errand) -> None:
+    """Forget what an earlier attempt recorded; its files are deleted with it."""
+    session.execute(delete(Video).where(Video.errand_id == errand.id))
+
+
+def has_recording(session: Session, errand: Errand) -> bool:
+    """Whether the errand has recorded something."""
+    return session.scalar(select(Video.id).where(Video.errand_id == errand.id)) is not None
+
+
+def _reported(session: Session, made_by: Maker, event: ev.Video) -> dict[str, int]:
+    """The files that an event names, by their columns."""
+    told = zip(FILES, (event.file, event.poster, event.seen, event.track), strict=True)
+    return {column: reported_file(session, made_by, path).id for column, path in told if path is not None}
+
+
+def _fill(video: Video, player: Checkpoint, files: dict[str, int], event: ev.Video) -> None:
     video.step, video.frames, video.checkpoint = player.step, player.frames, player.file
     for column in FILES:
         setattr(video, column, files.get(column))
     video.episode_return, video.length, video.seconds = event.episode_return, event.length, event.seconds
-    session.flush()
-    _choose_poster(session, run)
 
 
 def _row(session: Session, run: Run, attempt: Attempt, file: str) -> Video:
@@ -59,7 +86,8 @@ def delete_replays(session: Session, run: Run, checkpoints: Sequence[str]) -> No
 
 
 def _played_by(session: Session, run: Run, checkpoints: Sequence[str]) -> Sequence[Video]:
-    query = select(Video).where(Video.run_id == run.id, Video.checkpoint.in_(checkpoints))
+    # Those that were asked for stay until they are removed.
+    query = select(Video).where(Video.run_id == run.id, Video.checkpoint.in_(checkpoints), Video.errand_id.is_(None))
     return session.scalars(query).all()
 
 

@@ -15,10 +15,11 @@ from backend.errors import NotFound
 from backend.evaluations.service import discard_result, has_result, keep_result
 from backend.lookup import find_run
 from backend.models import Checkpoint, Errand, Run
+from backend.videos.service import discard_recording, has_recording, keep_recording
 from backend.workers.attempts import UNHEARD, StaleAttempt, identity, offered
 from backend.workers.sequence import moment, new_events
 from workers.contract import events as ev
-from workers.contract.worker_api import ErrandClaim, EventBatch, Outcome, Release
+from workers.contract.worker_api import ErrandClaim, ErrandKind, EventBatch, Outcome, Release
 
 
 def claim(session: Session, settings: Settings, worker: str) -> ErrandClaim | None:
@@ -53,7 +54,7 @@ def claim(session: Session, settings: Settings, worker: str) -> ErrandClaim | No
         return None
     errand = session.get_one(Errand, claimed)
     service.delete_errand_files(session, errand)
-    discard_result(session, errand)
+    _DISCARD[errand.kind](session, errand)
     service.announce(session, errand)
     return ErrandClaim(
         errand_id=errand.id,
@@ -113,7 +114,7 @@ def conclude(
     if outcome == "lost" and errand.outcome is not None:
         # Its process had reported its end before its worker was lost.
         outcome = errand.outcome
-    if outcome == "finished" and not has_result(session, errand):
+    if outcome == "finished" and not _HAS_BROUGHT[errand.kind](session, errand):
         service.end(session, errand, "failed", errand.message or "Its process ended without a result.")
     elif outcome == "finished":
         service.end(session, errand, "done")
@@ -166,10 +167,21 @@ def _end(_session: Session, errand: Errand, event: ev.Stopped | ev.Finished | ev
         errand.message, errand.traceback = event.message, event.traceback
 
 
+# What each kind of errand brings: whether it has, and how what an earlier attempt brought is forgotten.
+_HAS_BROUGHT: dict[ErrandKind, Callable[[Session, Errand], bool]] = {
+    "evaluation": has_result,
+    "recording": has_recording,
+}
+_DISCARD: dict[ErrandKind, Callable[[Session, Errand], None]] = {
+    "evaluation": discard_result,
+    "recording": discard_recording,
+}
+
 _HANDLERS: dict[type[ev.Event], Callable[[Session, Errand, Any], None]] = {
     ev.Started: _start,
     ev.EvaluatedEpisode: _progress,
     ev.Evaluation: keep_result,
+    ev.Video: keep_recording,
     ev.Log: _log,
     ev.Stopped: _end,
     ev.Finished: _end,

@@ -22,6 +22,8 @@ def main() -> None:
         "run": f"/runs/{run}",
         **{tab: f"/runs/{run}/{tab}" for tab in ("curves", "replays", "checkpoints", "log", "config", "system")},
         "compare": f"/compare?runs={compared}",
+        "games": "/games",
+        "game": "/games/pong",
         "workers": "/workers",
     }
     with chromium() as browser:

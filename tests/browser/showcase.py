@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.browser.made_replay import report_replay
-from tests.factories import Api, checkpoint_path, event, metrics, role, started
+from tests.factories import Api, checkpoint_path, evaluated_episode, event, metrics, role, started
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "paac.py", line 97, in train\n    loss.backward()\n'
 OUT_OF_MEMORY = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
@@ -22,13 +22,16 @@ class Showcase:
     running: int
     distributed: int
     fork: int
+    evaluation: int
 
 
 def fill(api: Api, folder: Path) -> Showcase:
     """Make one run of each kind, and the workers that trained them."""
     assert api.beat("sun").is_success
     assert api.beat("moon", queue="gpu", device="NVIDIA H200").is_success
+    _scored(api, folder)
     finished, saved = _finished(api, folder)
+    evaluation = _evaluated(api, finished)
     failed = max([_failed(api) for _ in range(3)])
     running = _learning(api, name="learning", tags=["seeds", "baseline"])
     distributed = _learning(api, name="on two hosts")
@@ -38,7 +41,7 @@ def fill(api: Api, folder: Path) -> Showcase:
     attempt = int(api.run(distributed)["attempt"])
     roles = [role("shard", 0), role("bundle", 0, times_lost=1), role("bundle", 1, host="moon (10.0.0.2)")]
     assert api.send(distributed, attempt, event(POINTS + 5, "roles", POINTS * STRIDE, roles=roles)).is_success
-    return Showcase(finished, failed, running, distributed, fork)
+    return Showcase(finished, failed, running, distributed, fork, evaluation)
 
 
 def values_at(step: int, number: int = 0) -> dict[str, float]:
@@ -98,6 +101,36 @@ def _finished(api: Api, folder: Path) -> tuple[int, int]:
     api.send(run_id, attempt, event(seq + 1, "finished", 30_000))
     assert api.release(run_id, attempt, "finished").is_success
     return run_id, saved[0]
+
+
+def _evaluated(api: Api, run_id: int) -> int:
+    """Evaluations of every state: the number of one that is done."""
+    done = int(api.evaluate(run_id, checkpoint="best")["id"])
+    api.play([9.0, 10.0, 10.0, 14.0, 12.5])
+    api.evaluate(run_id, episodes=5)
+    failed = api.claim_errand()
+    held = failed["errand_id"], failed["attempt"]
+    assert api.release_errand(*held, "failed", message="The screen differs.", traceback=TRACEBACK).is_success
+    api.evaluate(run_id, seed=2)
+    played = api.claim_errand()
+    held = played["errand_id"], played["attempt"]
+    assert api.send_of_errand(*held, started(1), evaluated_episode(2, 12, 30)).is_success
+    api.evaluate(run_id, seed=3)
+    return done
+
+
+def _scored(api: Api, folder: Path) -> None:
+    """Two runs of an Atari game: one with a score by each of two protocols, and one that waits for its first."""
+    pong = {"algorithm": "paac", "env": "ALE/Pong-v5", "total_steps": 90_000}
+    for name in ("first in Pong", "not evaluated"):
+        run_id, attempt = api.running(name=name, config=pong)
+        api.save(run_id, attempt, 2, 10_000)
+        report_replay(api, (run_id, attempt), 3, 10_000, folder)
+        assert api.send(run_id, attempt, event(4, "finished", 10_000)).is_success
+        assert api.release(run_id, attempt, "finished").is_success
+    for protocol, mean in (("no-op-5min", 18.3), ("no-op-30min", 20.5)):
+        api.evaluate(run_id - 1, protocol=protocol)
+        api.play([mean] * 30, protocol=protocol, mean=mean, interval=[mean - 1, mean + 1])
 
 
 def _failed(api: Api) -> int:

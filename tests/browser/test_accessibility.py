@@ -109,7 +109,13 @@ def test_signing_in(signed_out: Page) -> None:
 
 @pytest.mark.parametrize(
     ("path", "ready"),
-    [("/", "PAAC learns CartPole"), ("/workers", "No worker has connected yet"), ("/compare", "Choose the runs")],
+    [
+        ("/", "PAAC learns CartPole"),
+        ("/workers", "No worker has connected yet"),
+        ("/compare", "Choose the runs"),
+        ("/games", "No game has been played here yet"),
+        ("/games/alien", "Published scores"),
+    ],
 )
 def test_a_page_without_runs(shown: Page, path: str, ready: str) -> None:
     open_page(shown, path, ready)
@@ -124,6 +130,10 @@ PAGES: dict[str, tuple[str, str]] = {
     "curves": ("/runs/{finished}/curves", "Policy entropy"),
     "replays": ("/runs/{finished}/replays", "Value estimate"),
     "checkpoints": ("/runs/{finished}/checkpoints", "^Pin$"),
+    "evaluations": ("/runs/{finished}/evaluations", "12 of 30 episodes"),
+    "an evaluation": ("/runs/{finished}/evaluations/{evaluation}", "Half of the episodes"),
+    "no such evaluation": ("/runs/{finished}/evaluations/4000", "There is no evaluation 4000"),
+    "a run without evaluations": ("/runs/{running}/evaluations", "No evaluations yet"),
     "the log": ("/runs/{finished}/log", "Training on 2 cores"),
     "a configuration": ("/runs/{finished}/config", "Learning rate"),
     "the system": ("/runs/{finished}/system", "Memory"),
@@ -132,6 +142,10 @@ PAGES: dict[str, tuple[str, str]] = {
     "a distributed run": ("/runs/{distributed}", "3 roles on 2 hosts"),
     "a fork": ("/runs/{fork}", "from run"),
     "a comparison": ("/compare?runs={finished},{running},{fork}", "Mean of last 100"),
+    "the games": ("/games", "first in Pong"),
+    "games without runs": ("/games?all=true", "Zaxxon"),
+    "a game": ("/games/pong", "Runs without a score"),
+    "no such game": ("/games/pongg", "Did you mean pong"),
     "the workers": ("/workers", "NVIDIA H200"),
     "the reference": ("/api/docs", "The API of Arcadia"),
     "no such page": ("/nothing/here", "There is no such page"),
@@ -155,6 +169,19 @@ def open_fork(page: Page, showcase: Showcase) -> None:
     page.goto(f"/runs/{showcase.finished}/checkpoints")
     page.get_by_role("button", name=re.compile("^Fork")).first.click()
     expect(page.get_by_role("button", name="Launch fork")).to_be_visible()
+
+
+def open_evaluating(page: Page, showcase: Showcase) -> None:
+    page.goto(f"/runs/{showcase.finished}/evaluations")
+    page.get_by_role("button", name="Evaluate a checkpoint").click()
+    expect(page.get_by_role("button", name="Evaluate", exact=True)).to_be_visible()
+
+
+def open_removal_of_evaluation(page: Page, showcase: Showcase) -> None:
+    page.goto(f"/runs/{showcase.finished}/evaluations/{showcase.evaluation}")
+    page.get_by_role("button", name=re.compile("^Actions for the evaluation")).click()
+    page.get_by_role("menuitem", name=re.compile("^Remove")).click()
+    expect(page.get_by_role("dialog")).to_be_visible()
 
 
 def open_purge(page: Page, showcase: Showcase) -> None:
@@ -188,7 +215,17 @@ def open_selection(page: Page, _: Showcase) -> None:
     page.get_by_role("button", name=re.compile("^State")).click()
 
 
-OPENED = [open_menu_of, open_fork, open_purge, open_stop, open_shortcuts, open_wrong_value, open_selection]
+OPENED = [
+    open_menu_of,
+    open_fork,
+    open_evaluating,
+    open_removal_of_evaluation,
+    open_purge,
+    open_stop,
+    open_shortcuts,
+    open_wrong_value,
+    open_selection,
+]
 
 
 @pytest.mark.parametrize("opened", OPENED)

@@ -10,7 +10,7 @@ from tests.workers.waiting import wait_until
 
 # Settings that the launch form asks for in a closed section, and the section.
 SECTIONS = {"t_max": "Rollout", "checkpoint_seconds": "More about the run", "hidden_units": "Network"}
-SHORT_RUN = 30_000
+SHORT_RUN = 12_000
 
 
 def furthest_step(chart: Locator) -> float:

@@ -49,6 +49,7 @@ class Scene:
         self.checkpoint_id = api.user.get(f"{API}/runs/{self.run_id}/checkpoints").json()[0]["id"]
         self.seq = 6
         self.evaluation_id = api.evaluate(self.run_id)["id"]
+        self.recording_id = api.user.post(f"{API}/runs/{self.run_id}/recordings", json={}).json()["id"]
         self._claim_errands()
         self.errand_seq = 1
 
@@ -70,7 +71,7 @@ class Scene:
             else:
                 self.seq = acknowledged + 1
         released = answer.status == 200 and path.endswith("/release")
-        removed = answer.status == 204 and path.endswith(("{run_id}", "{evaluation_id}"))
+        removed = answer.status == 204 and path.endswith(("{run_id}", "{evaluation_id}", "{recording_id}"))
         if released or removed or (answer.status == 409 and path.startswith(HELD)):
             self.begin()
 
@@ -81,9 +82,13 @@ class Scene:
             "file_id": str(self.file_id),
             "checkpoint_id": str(self.checkpoint_id),
             "evaluation_id": str(self.evaluation_id),
+            "recording_id": str(self.recording_id),
+            "video_id": str(self._api.user.get(f"{API}/runs/{self.run_id}/videos").json()[0]["id"]),
             "errand_id": str(self.errand_id),
             "runs": str(self.run_id),
             "metrics": "train/loss,train/entropy",
+            "slug": "pong",
+            "protocol": "no-op-5min",
             "attempt": str(self.errand_attempt if "/errands/" in path else self.attempt),
             "kind": "checkpoint",
             "path": "checkpoints/x",
@@ -111,6 +116,7 @@ class Scene:
             "post /runs/{run_id}/evaluations": [
                 {"checkpoint": "best", "protocol": "episodes", "episodes": 2, "seed": 1, "acting": acting}
             ],
+            "post /runs/{run_id}/recordings": [{"checkpoint": "newest", "protocol": "episodes", "seed": 1, "episode": 2}],
             "post /session": [{"token": "x"}],
             "post /worker/claim": [{"name": "w9", "queue": "gpu"}],
             "post /worker/goodbye": [{"name": "w9"}],

@@ -22,7 +22,7 @@ REFUSED_THOUGH_VALID = (
     # Runs and metrics are lists separated by commas, and a cursor is of an earlier answer.
     "^/api/v1/(compare|figures/.*|runs/{run_id}/metrics)$",
     # A protocol must be one for the run's environment, and a way of acting one for its method.
-    "^/api/v1/runs/{run_id}/evaluations$",
+    "^/api/v1/runs/{run_id}/(evaluations|recordings)$",
     # A body must have the hash that the address names; an event names files that were uploaded, and metrics.
     "^/api/v1/worker/(runs/{run_id}|errands/{errand_id})/(files|events)$",
 )

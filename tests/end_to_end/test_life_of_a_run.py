@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.installation import CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA, Installation
+from tests.installation import CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA, SAVING, Installation
 
 EACH_KIND_OF_METHOD = pytest.mark.parametrize(
     "config", [CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA], ids=["synchronous", "asynchronous", "distributed"]
@@ -12,12 +12,17 @@ EACH_KIND_OF_METHOD = pytest.mark.parametrize(
 
 
 def test_a_run_goes_from_the_queue_through_growing_curves_to_its_end(installation: Installation) -> None:
-    run = installation.launch(total_steps=30_000)
+    installation.wait_until(lambda: installation.state_of_worker("one") == "idle")
+    run = installation.launch(total_steps=15_000)
     installation.wait_for_state(run, "running")
-    installation.wait_for_points(run, 1, more=1)
-    installation.wait_for_points(run, 1, more=20)
+    worker = installation.read("workers")[0]
+    assert (worker["state"], worker["run_id"], worker["queue"]) == ("busy", run, "cpu")
+    assert worker["pid"] == installation.workers["one"].process.pid
+    installation.wait_until(lambda: installation.points(run))
+    seen = len(installation.points(run))
+    installation.wait_until(lambda: len(installation.points(run)) >= seen + 20)
     finished = installation.wait_for_state(run, "finished")
-    assert finished["step"] >= 30_000
+    assert finished["step"] >= 15_000
     assert finished["episodes"] > 10
     assert finished["failure"] is None
     assert finished["worker"] is None
@@ -29,56 +34,59 @@ def test_a_run_goes_from_the_queue_through_growing_curves_to_its_end(installatio
     assert replay.headers["content-type"] == "video/mp4"
     assert replay.content[4:8] == b"ftyp"
     assert installation.run(run)["poster_file_id"] == videos[-1]["poster_file_id"]
+    installation.wait_until(lambda: installation.state_of_worker("one") == "idle")
 
 
 @EACH_KIND_OF_METHOD
-def test_pause_keeps_the_checkpoint_and_resume_goes_on_from_it(
+def test_a_run_is_paused_resumed_stopped_and_forked_and_goes_on_from_the_right_checkpoint(
     installation: Installation, config: dict[str, Any]
 ) -> None:
-    run = installation.launch(config)
+    run = installation.launch(config, **SAVING)
+    installation.wait_for_checkpoint(run)
     installation.wait_for_points(run, 1)
+    pause_and_resume(installation, run)
+    last = stop(installation, run, attempt=2)
+    installation.assert_points_kept(run, whole={1, 2})
+    chosen = installation.read(f"runs/{run}/checkpoints")[0]
+    assert chosen["step"] < last
+    fork_from(installation, run, chosen)
+
+
+def pause_and_resume(installation: Installation, run: int) -> None:
+    """Pause keeps the last step as a checkpoint, and the next attempt goes on from it."""
     installation.post(f"runs/{run}/pause")
     installation.wait_for_state(run, "paused")
     left_at = installation.wait_for_checkpoint(run, 1)
+    assert installation.journals.events(run, 1)[-1]["step"] == left_at
     installation.post(f"runs/{run}/resume")
     installation.wait_for_points(run, 2)
     assert installation.journals.events(run, 2)[0]["resumed_from"] == left_at
     assert installation.run(run)["step"] > left_at
     assert not any(point["superseded"] for point in installation.points(run))
-    installation.post(f"runs/{run}/stop")
-    installation.wait_for_state(run, "stopped")
-    installation.assert_points_kept(run, whole={1, 2})
 
 
-@EACH_KIND_OF_METHOD
-def test_stop_reaches_the_trainer_which_saves_and_ends(installation: Installation, config: dict[str, Any]) -> None:
-    run = installation.launch(config)
-    installation.wait_for_points(run, 1)
+def stop(installation: Installation, run: int, attempt: int) -> int:
+    """Stop reaches the trainer, which saves its last step and ends; return that step."""
     installation.post(f"runs/{run}/stop")
     installation.wait_for_state(run, "stopped")
-    last = installation.journals.events(run, 1)[-1]
+    last = installation.journals.events(run, attempt)[-1]
     assert last["kind"] == "stopped"
     assert last["step"] == installation.read(f"runs/{run}/checkpoints")[-1]["step"]
     assert installation.run(run)["finished_at"] is not None
+    return int(last["step"])
 
 
-@EACH_KIND_OF_METHOD
-def test_a_fork_goes_on_from_the_chosen_checkpoint_with_changed_parameters(
-    installation: Installation, config: dict[str, Any]
-) -> None:
-    parent = installation.launch(config)
-    installation.wait_for_checkpoint(parent)
-    installation.post(f"runs/{parent}/stop")
-    installation.wait_for_state(parent, "stopped")
-    chosen = installation.read(f"runs/{parent}/checkpoints")[0]
-    body = {"checkpoint_id": chosen["id"], "overrides": {"learning_rate": 0.001}}
+def fork_from(installation: Installation, parent: int, chosen: dict[str, Any]) -> None:
+    """A fork goes on from the chosen checkpoint with the changed parameters."""
+    overrides = {"learning_rate": 0.001, "checkpoint_seconds": 3600}
+    body = {"checkpoint_id": chosen["id"], "overrides": overrides}
     fork = installation.post(f"runs/{parent}/fork", body)["id"]
     installation.wait_for_points(fork, 1)
     installation.post(f"runs/{fork}/stop")
     stopped = installation.wait_for_state(fork, "stopped")
     assert installation.journals.events(fork, 1)[0]["resumed_from"] == chosen["step"]
     assert stopped["parent"] == {"run_id": parent, "checkpoint_id": chosen["id"], "step": chosen["step"]}
-    assert stopped["config"]["learning_rate"] == 0.001
+    assert stopped["config"] == installation.run(parent)["config"] | overrides
     assert min(point["step"] for point in installation.points(fork)) > chosen["step"]
 
 
@@ -110,13 +118,3 @@ def test_a_killed_actor_learner_fails_the_run_and_says_how_it_died(installation:
     assert not trainer.is_running()
     assert not survivor.is_running()
     installation.assert_points_kept(run, whole={1})
-
-
-def test_the_worker_page_tells_idle_from_busy(installation: Installation) -> None:
-    installation.wait_until(lambda: installation.state_of_worker("one") == "idle")
-    run = installation.launch()
-    installation.wait_until(lambda: installation.state_of_worker("one") == "busy")
-    worker = installation.read("workers")[0]
-    assert (worker["run_id"], worker["queue"], worker["pid"]) == (run, "cpu", installation.workers["one"].process.pid)
-    installation.post(f"runs/{run}/stop")
-    installation.wait_until(lambda: installation.state_of_worker("one") == "idle")

@@ -1,4 +1,4 @@
-"""A fresh installation for each fault."""
+"""An installation for the tests of a file; each finds Redis and the backend there, and no worker."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,11 +19,19 @@ def started(installation: Installation) -> Iterator[Installation]:
         installation.close()
 
 
-@pytest.fixture
-def installation(tmp_path: Path) -> Iterator[Installation]:
-    """Yield an installation without workers."""
-    with started(Installation(tmp_path)) as installation:
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """Yield an installation for all tests of a file: a backend takes two seconds of processor time to start."""
+    with started(Installation(tmp_path_factory.mktemp("installation"))) as installation:
         yield installation
+
+
+@pytest.fixture
+def installation(standing: Installation) -> Installation:
+    """Return an installation without workers, whatever the test before it left."""
+    standing.start()
+    standing.dismiss_workers()
+    return standing
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from tests.installation import CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA, Installation
+from tests.installation import CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA, SAVING, Installation
 
 # More than there are workers, so that a worker without a run is one that does not work.
 IN_PROGRESS, MOST_IN_PROGRESS = 4, 7
@@ -36,7 +36,7 @@ class Crowd:
         """Launch a run if too few are in progress; a backend that is away is tried again the next time."""
         with contextlib.suppress(httpx.TransportError):
             if len(self._going_on(self.runs())) < IN_PROGRESS:
-                self._installation.launch(next(self._configs))
+                self._installation.launch(next(self._configs), **SAVING)
 
     def act(self) -> str | None:
         """Now and then pause, resume, stop or fork a run, and say what was done."""

@@ -22,11 +22,11 @@ from tests.faults.crowd import Crowd
 from tests.faults.gusts import WORKERS, Kill, gusts
 from tests.faults.seen import Seen
 from tests.faults.stormed import Stormed, alive
-from tests.installation import CARTPOLE
+from tests.installation import CARTPOLE, SAVING
 
 PATIENCE_SECONDS = 180.0  # after this something that has not come is stuck
 ORPHAN_SECONDS = 10.0  # how long processes may outlive the one that they belong to
-TICK_SECONDS, LOOK_SECONDS = 0.05, 0.3
+TICK_SECONDS, LOOK_SECONDS = 0.1, 0.3
 ENDED = ("finished", "failed", "stopped")
 
 
@@ -70,7 +70,7 @@ class Storm:
         self.note("rest")
         self._end_runs()
         for _ in WORKERS:
-            self._installation.launch(CARTPOLE)
+            self._installation.launch(CARTPOLE, **SAVING)
         self._way = Way(time.time())
         self._wait(self._is_well, "each worker to take work", quietly=True)
         self._end_runs()

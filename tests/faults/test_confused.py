@@ -5,7 +5,7 @@ import signal
 from celery import Celery
 
 from tests.faults.test_killed import stop
-from tests.installation import Installation
+from tests.installation import SAVING, Installation
 
 
 def ring(installation: Installation, run: int, times: int) -> None:
@@ -39,7 +39,7 @@ def test_a_worker_that_wakes_after_its_lease_gives_way_to_the_one_that_took_over
 ) -> None:
     installation = impatient_installation
     sleeper = installation.worker("sleeper")
-    run = installation.launch()
+    run = installation.launch(**SAVING)
     installation.wait_for_checkpoint(run)
     slept, taken_over = (installation.run(run)["attempt"] + more for more in (0, 1))
     trainer = installation.trainer("sleeper")

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from tests.faults.test_killed import stop
-from tests.installation import Installation
+from tests.installation import SAVING, Installation
 from tests.processes import command_line
 
 # Long enough to be interrupted, short enough to be done again.
@@ -18,7 +18,7 @@ EPISODES = 40
 def trained(installation: Installation) -> int:
     """A run in training that has a checkpoint."""
     installation.worker("one")
-    run = installation.launch()
+    run = installation.launch(**SAVING)
     installation.wait_for_checkpoint(run)
     return run
 
@@ -96,7 +96,7 @@ def test_the_worker(installation: Installation, trained: int) -> None:
 def test_the_worker_for_good_while_another_lives(impatient_installation: Installation) -> None:
     installation = impatient_installation
     installation.worker("one")
-    run = installation.launch()
+    run = installation.launch(**SAVING)
     installation.wait_for_checkpoint(run)
     number = ask(installation, run)
     process_of(installation, "one")
@@ -138,7 +138,7 @@ def test_a_checkpoint_that_was_damaged_on_the_server_is_told_of(installation: In
 
 def test_a_run_is_evaluated_by_its_schedule_and_its_best_checkpoint_chosen(installation: Installation) -> None:
     installation.worker("one")
-    run = installation.launch(evaluate_every_steps=2_000)
+    run = installation.launch(evaluate_every_steps=2_000, **SAVING)
     done = "done"
     installation.wait_until(
         lambda: [row["state"] for row in installation.read(f"runs/{run}/evaluations")["items"]].count(done) >= 2

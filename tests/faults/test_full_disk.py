@@ -18,10 +18,10 @@ LARGE: dict[str, Any] = {"hidden_units": 512, "checkpoint_seconds": 1}
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Yield a folder on a disk of its own with room for a few checkpoints."""
-    disk = tmp_path / "workers" / "one"
-    disk.mkdir(parents=True)
+def small_disk(installation: Installation) -> Iterator[Path]:
+    """Yield a worker's folder on a disk of its own with room for a few checkpoints."""
+    disk = installation.directory / "workers" / "one"
+    disk.mkdir(parents=True, exist_ok=True)
     mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(disk)]
     if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode != 0:
         pytest.skip("only root may mount a small disk; the test with limited files stands in")

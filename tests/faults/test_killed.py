@@ -2,7 +2,7 @@
 
 import signal
 
-from tests.installation import Installation
+from tests.installation import SAVING, Installation
 
 
 def stop(installation: Installation, run: int) -> None:
@@ -13,7 +13,7 @@ def stop(installation: Installation, run: int) -> None:
 
 def test_the_trainer(installation: Installation) -> None:
     installation.worker("one")
-    run = installation.launch()
+    run = installation.launch(**SAVING)
     step = installation.wait_for_checkpoint(run)
     installation.trainer("one").kill()
     installation.wait_for_points(run, 2)
@@ -25,7 +25,7 @@ def test_the_trainer(installation: Installation) -> None:
 
 def test_the_worker(installation: Installation) -> None:
     worker = installation.worker("one")
-    run = installation.launch()
+    run = installation.launch(**SAVING)
     step = installation.wait_for_checkpoint(run)
     trainer = installation.trainer("one")
     family = [trainer, *trainer.children(recursive=True)]
@@ -42,7 +42,7 @@ def test_the_worker(installation: Installation) -> None:
 def test_the_worker_for_good_while_another_lives(impatient_installation: Installation) -> None:
     installation = impatient_installation
     installation.worker("one")
-    run = installation.launch()
+    run = installation.launch(**SAVING)
     step = installation.wait_for_checkpoint(run)
     before = installation.run(run)["attempt"]
     installation.worker("two")
@@ -93,7 +93,7 @@ def test_redis_with_all_its_data(installation: Installation) -> None:
 
 def test_everything_at_once(installation: Installation) -> None:
     worker = installation.worker("one")
-    run = installation.launch()
+    run = installation.launch(**SAVING)
     step = installation.wait_for_checkpoint(run)
     trainer = installation.trainer("one")
     installation.redis.kill()

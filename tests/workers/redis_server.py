@@ -19,6 +19,11 @@ class RedisServer:
         self._directory = directory
         self._process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def runs(self) -> bool:
+        """Say whether it has been started and not killed."""
+        return self._process is not None
+
     def start(self) -> None:
         """Start, and wait until it answers."""
         options = f'port {self.port}\nbind 127.0.0.1\nsave ""\nappendonly no\nrequirepass {self._password}\n'

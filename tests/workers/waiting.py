@@ -12,4 +12,4 @@ def wait_until(condition: Callable[[], object], seconds: float = PATIENCE_SECOND
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
+        time.sleep(0.05)

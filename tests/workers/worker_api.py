@@ -139,6 +139,8 @@ def _type_of(content: Any, status: int) -> str:
 def _handler(api: WorkerApi) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Else each answer, written as head and body, waits 40 ms for the acknowledgement of its head.
+        disable_nagle_algorithm = True
 
         def _serve(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))

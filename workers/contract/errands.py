@@ -28,3 +28,13 @@ class EvaluationParameters(BaseModel):
     acting: Acting
     seed: Count
     episodes: Count = Field(ge=1)
+
+
+class RecordingParameters(BaseModel):
+    """Which episode is recorded."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    protocol: str
+    seed: Count
+    episode: Count

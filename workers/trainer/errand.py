@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from workers.contract.errands import ErrandRequest, EvaluationParameters
+from workers.contract.errands import ErrandRequest, EvaluationParameters, RecordingParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.trainer.evaluate import carry_out
 from workers.trainer.evaluation.report import Report
@@ -31,7 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     give_way(options.nice)
     asked = ErrandRequest.model_validate_json(options.request.read_bytes())
     with Journal(options.dir) as journal:
-        return carry_out(evaluation(asked, options.dir), Report(journal), StopRequest())
+        report, stop = Report(journal), StopRequest()
+        if asked.kind == "recording":
+            return film(asked, options.dir, report, stop)
+        return carry_out(evaluation(asked, options.dir), report, stop)
 
 
 def give_way(niceness: int) -> None:
@@ -57,6 +60,34 @@ def evaluation(asked: ErrandRequest, directory: Path) -> Request:
         events=None,
         json=True,
     )
+
+
+def film(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> int:
+    """Record the episode that was asked for; its files lie beside the checkpoint."""
+    try:
+        stop.listen()
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+        from workers.trainer.evaluation import subjects  # loads torch, which takes seconds
+        from workers.trainer.recording.replays import record_replay
+
+        stop.interrupts = False
+        which = RecordingParameters.model_validate(asked.parameters)
+        checkpoint, config = subjects.read(directory, asked.step)
+        report.started(checkpoint.file.step, checkpoint.file.frames, which.seed, 1)
+        replay = record_replay(directory, checkpoint, config, which, stop.requested)
+    except KeyboardInterrupt:
+        report.stopped(f"{stop.reason} before anything was recorded")
+        return 1
+    except Exception as error:
+        if stop.requested():
+            report.stopped(f"{stop.reason} while it was recorded")
+            return 1
+        report.failed(error)
+        print(error, file=sys.stderr)
+        return 1
+    report.recorded(checkpoint.file.file, replay)
+    return 0
 
 
 if __name__ == "__main__":

@@ -9,44 +9,19 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from workers.contract import layout
 from workers.contract.config import config_adapter
-from workers.contract.protocols import PROTOCOLS, fitting
-from workers.trainer.recording.files import Files
-from workers.trainer.recording.recording import Asked
-from workers.trainer.recording.recording import record as record_episode
+from workers.trainer.recording.replays import of_training, record_replay
 from workers.trainer.run import checkpoints
 from workers.trainer.run.recorder import Replay
 
-LONGEST_SECONDS = 300.0
 PR_SET_PDEATHSIG = 1
 
 
 def record(directory: Path, checkpoint_file: str) -> Replay:
-    """Record an episode of the checkpoint's agent by the usual protocol of its environment."""
+    """Record the episode that shows the run at the checkpoint's step."""
     checkpoint = checkpoints.read(directory / checkpoint_file)
     config = config_adapter.validate_python(checkpoint.config)
-    video = directory / layout.replay_file(checkpoint.state.step)
-    files = Files(
-        video, seen=video.with_suffix(".seen.mp4"), track=video.with_suffix(".npz"), poster=video.with_suffix(".png")
-    )
-    protocol = PROTOCOLS[fitting(config.environment.kind == "atari")[0]]
-    asked = Asked(protocol, config.seed + checkpoint.state.step, episode=0, longest_seconds=LONGEST_SECONDS)
-    track = record_episode(checkpoint, config, asked, files)
-
-    def name(path: Path) -> str:
-        return str(path.relative_to(directory))
-
-    return Replay(
-        name(files.video),
-        name(files.poster),
-        name(files.seen) if config.environment.shows_pixels else None,
-        name(files.track),
-        track.head.score,
-        len(track),
-        track.head.pictures / track.head.pictures_per_second,
-        complete=track.head.ended != "unfinished",
-    )
+    return record_replay(directory, checkpoint, config, of_training(config, checkpoint.state.step))
 
 
 def follow_parent(parent: int) -> None:

@@ -1,7 +1,18 @@
 import { useMutation, useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { call } from "./client";
 import { patchRun } from "./live/patch";
-import type { BulkAction, BulkResult, LaunchRequest, Run, RunConfig, RunEdit } from "./types";
+import type {
+  BulkAction,
+  BulkResult,
+  EvaluationRequest,
+  EvaluationWithEpisodes,
+  Recording,
+  RecordingRequest,
+  LaunchRequest,
+  Run,
+  RunConfig,
+  RunEdit,
+} from "./types";
 
 export type RunAction = "stop" | "pause" | "resume" | "archive" | "restore";
 
@@ -77,6 +88,71 @@ export function usePinCheckpoint(id: number) {
         body: { pinned },
       }),
     onSuccess: () => client.invalidateQueries({ queryKey: ["run", id, "checkpoints"] }),
+  });
+}
+
+/** Have a worker evaluate a checkpoint of a run. */
+export function useAskEvaluation(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: EvaluationRequest): Promise<EvaluationWithEpisodes> =>
+      call("post", "/api/v1/runs/{run_id}/evaluations", { path: { run_id: run }, body }),
+    meta: OWN_ERRORS,
+    onSuccess: () => client.invalidateQueries({ queryKey: ["run", run, "evaluations"] }),
+  });
+}
+
+export function useCancelEvaluation(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: number): Promise<EvaluationWithEpisodes> =>
+      call("post", "/api/v1/evaluations/{evaluation_id}/cancel", { path: { evaluation_id: id } }),
+    // Also when it is refused: it has ended meanwhile.
+    onSettled: () => client.invalidateQueries({ queryKey: ["run", run, "evaluations"] }),
+  });
+}
+
+/** DELETE /evaluations/{id}: its scores are gone, and it may have been the best. */
+export function useRemoveEvaluation(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: number) =>
+      call("delete", "/api/v1/evaluations/{evaluation_id}", { path: { evaluation_id: id } }),
+    onSuccess: (_, id) => {
+      client.removeQueries({ queryKey: ["run", run, "evaluations", id] });
+      return client.invalidateQueries({ queryKey: ["run", run, "evaluations"] });
+    },
+  });
+}
+
+/** Have a worker record an episode of a checkpoint. */
+export function useAskRecording(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: RecordingRequest): Promise<Recording> =>
+      call("post", "/api/v1/runs/{run_id}/recordings", { path: { run_id: run }, body }),
+    meta: OWN_ERRORS,
+    onSuccess: () => client.invalidateQueries({ queryKey: ["run", run, "recordings"] }),
+  });
+}
+
+export function useCancelRecording(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: number): Promise<Recording> =>
+      call("post", "/api/v1/recordings/{recording_id}/cancel", { path: { recording_id: id } }),
+    // Also when it is refused: it has ended meanwhile.
+    onSettled: () => client.invalidateQueries({ queryKey: ["run", run, "recordings"] }),
+  });
+}
+
+/** DELETE /recordings/{id}: its replay is gone with it. */
+export function useRemoveRecording(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: number) =>
+      call("delete", "/api/v1/recordings/{recording_id}", { path: { recording_id: id } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["run", run] }),
   });
 }
 

@@ -6,9 +6,14 @@ import type {
   Checkpoint,
   Comparison,
   Environment,
+  EvaluationChoices,
+  EvaluationPage,
+  EvaluationWithEpisodes,
   Facets,
   FailureGroup,
   Figure,
+  Game,
+  Games,
   Health,
   LogPage,
   MetricSection,
@@ -17,6 +22,7 @@ import type {
   Run,
   RunPage,
   Session,
+  Recording,
   Track,
   Video,
   Worker,
@@ -36,7 +42,9 @@ export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "
 
 const FOR_EVER = { staleTime: Infinity };
 
-/** Runs that one call fetches. */
+export type EvaluationsFigureQuery = Omit<QueryOf<"/api/v1/figures/evaluations">, "runs" | "after">;
+
+/** Runs, or evaluations, that one call fetches. */
 export const PAGE = 100;
 
 export const runListQuery = (query: RunListQuery) =>
@@ -112,6 +120,56 @@ export const trackQuery = ({ id, track_file_id }: Pick<Video, "id" | "track_file
     ...FOR_EVER,
   });
 
+/** A run's recordings that were asked for, the latest first. */
+export const recordingsQuery = (id: number) =>
+  queryOptions({
+    queryKey: ["run", id, "recordings"],
+    queryFn: ({ signal }): Promise<Recording[]> =>
+      call("get", "/api/v1/runs/{run_id}/recordings", { path: { run_id: id }, signal }),
+  });
+
+/** A run's evaluations without their episodes, the latest asked for first. */
+export const evaluationsQuery = (run: number) =>
+  infiniteQueryOptions({
+    queryKey: ["run", run, "evaluations", "list"],
+    queryFn: ({ pageParam, signal }): Promise<EvaluationPage> =>
+      call("get", "/api/v1/runs/{run_id}/evaluations", {
+        path: { run_id: run },
+        query: { limit: PAGE, cursor: pageParam },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next_cursor,
+  });
+
+/** As many evaluations as one answer may hold, for a table to take away. */
+export const fetchEvaluations = (run: number): Promise<EvaluationPage> =>
+  call("get", "/api/v1/runs/{run_id}/evaluations", { path: { run_id: run }, query: { limit: 1000 } });
+
+export const evaluationQuery = (run: number, id: number) =>
+  queryOptions({
+    queryKey: ["run", run, "evaluations", id],
+    queryFn: ({ signal }): Promise<EvaluationWithEpisodes> =>
+      call("get", "/api/v1/evaluations/{evaluation_id}", { path: { evaluation_id: id }, signal }),
+  });
+
+/** How many of an evaluation's episodes came to which score. */
+export const scoresFigureQuery = (run: number, id: number) =>
+  queryOptions({
+    queryKey: ["run", run, "evaluations", id, "figure"],
+    queryFn: ({ signal }): Promise<Figure> =>
+      call("get", "/api/v1/figures/evaluation-scores", { query: { evaluation: id }, signal }),
+  });
+
+/** How a run can be evaluated, which does not change. */
+export const evaluationChoicesQuery = (run: number) =>
+  queryOptions({
+    queryKey: ["run", run, "evaluation-choices"],
+    queryFn: ({ signal }): Promise<EvaluationChoices> =>
+      call("get", "/api/v1/runs/{run_id}/evaluation-choices", { path: { run_id: run }, signal }),
+    staleTime: Infinity,
+  });
+
 /** One page of a log; a tail keeps its own lines and asks from the last id on. */
 export const fetchLog = (id: number, query: LogQuery, signal?: AbortSignal): Promise<LogPage> =>
   call("get", "/api/v1/runs/{run_id}/log", { path: { run_id: id }, query, signal });
@@ -142,6 +200,18 @@ export const figureQuery = (
     enabled: runs.length > 0,
   });
 
+/** Scores of a run's evaluations over its training; live/refresh.ts has it fetched again with the evaluations. */
+export const evaluationsFigureQuery = (run: number, query: EvaluationsFigureQuery) =>
+  queryOptions({
+    queryKey: ["figure", "evaluations", { runs: [run], ...query }],
+    queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
+      const held = client.getQueryData<Figure>(queryKey);
+      const named = { runs: String(run), ...query, after: held?.cursor };
+      return grown(held, await call("get", "/api/v1/figures/evaluations", { query: named, signal }));
+    },
+    placeholderData: keepPreviousData,
+  });
+
 export const comparisonQuery = (runs: readonly number[]) =>
   queryOptions({
     queryKey: ["compare", { runs }],
@@ -149,6 +219,26 @@ export const comparisonQuery = (runs: readonly number[]) =>
       call("get", "/api/v1/compare", { query: { runs: runs.join(",") }, signal }),
     placeholderData: keepPreviousData,
     enabled: runs.length > 0,
+  });
+
+export const gamesQuery = queryOptions({
+  queryKey: ["games"],
+  queryFn: ({ signal }): Promise<Games> => call("get", "/api/v1/games", { signal }),
+});
+
+export const gameQuery = (slug: string) =>
+  queryOptions({
+    queryKey: ["games", slug],
+    queryFn: ({ signal }): Promise<Game> => call("get", "/api/v1/games/{slug}", { path: { slug }, signal }),
+  });
+
+/** The scores of one table of a game as bars. */
+export const gameFigureQuery = (slug: string, protocol: string, starts: string | null) =>
+  queryOptions({
+    queryKey: ["games", slug, "figure", { protocol, starts }],
+    queryFn: ({ signal }): Promise<Figure> =>
+      call("get", "/api/v1/games/{slug}/figure", { path: { slug }, query: { protocol, starts }, signal }),
+    placeholderData: keepPreviousData,
   });
 
 export const configSchemaQuery = queryOptions({

@@ -148,6 +148,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/export/games/{slug}.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Game
+         * @description Every score of a game as CSV, with its protocol, interval and source.
+         */
+        get: operations["export_game"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/export/runs/{run_id}.csv": {
         parameters: {
             query?: never;
@@ -228,6 +248,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/figures/evaluation-scores": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw Evaluation Scores
+         * @description How many episodes of an evaluation came to which score.
+         */
+        get: operations["draw_evaluation_scores"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/figures/evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw Evaluations
+         * @description Scores of one run's evaluations over training, with their 95 % intervals, upon the return in training.
+         */
+        get: operations["draw_evaluations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/figures/together": {
         parameters: {
             query?: never;
@@ -260,6 +320,66 @@ export interface paths {
          * @description A replay, its poster or a checkpoint; byte ranges are served.
          */
         get: operations["read_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/games": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Games
+         * @description Atari games that have runs or published scores, with their best scores and averages over the games.
+         */
+        get: operations["list_games"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/games/{slug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Game
+         * @description The scores of a game's runs beside those that the papers publish, a table for each protocol.
+         */
+        get: operations["read_game"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/games/{slug}/figure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw Scores
+         * @description One table of a game as bars: the best runs with their intervals, and every published score.
+         */
+        get: operations["draw_scores"];
         put?: never;
         post?: never;
         delete?: never;
@@ -342,6 +462,50 @@ export interface paths {
         get: operations["list_presets"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/recordings/{recording_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Recording
+         * @description Where a recording stands.
+         */
+        get: operations["read_recording"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Recording
+         * @description Remove a recording with its replay for good; one that is made ends.
+         */
+        delete: operations["delete_recording"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/recordings/{recording_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Recording
+         * @description Cancel a recording that waits or is made.
+         */
+        post: operations["cancel_recording"];
         delete?: never;
         options?: never;
         head?: never;
@@ -520,6 +684,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/evaluation-choices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Evaluation Choices
+         * @description How a run can be evaluated, and why it cannot otherwise.
+         */
+        get: operations["list_evaluation_choices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/evaluations": {
         parameters: {
             query?: never;
@@ -638,6 +822,30 @@ export interface paths {
          * @description Free the worker and keep the checkpoint.
          */
         post: operations["pause_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/recordings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Recordings
+         * @description The recordings of a run that were asked for, the latest first.
+         */
+        get: operations["list_recordings"];
+        put?: never;
+        /**
+         * Ask Recording
+         * @description Have a worker record an episode of a checkpoint, beside what it trains; it becomes one of the run's replays.
+         */
+        post: operations["ask_recording"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1081,6 +1289,18 @@ export interface components {
             name: "sampled" | "greedy" | "epsilon-greedy" | "random";
         };
         /**
+         * ActingChoice
+         * @description A way to act.
+         */
+        ActingChoice: {
+            acting: components["schemas"]["Acting"];
+            /**
+             * Unfit Because
+             * @description Why the run's agents cannot act like this, and how they can.
+             */
+            unfit_because: string | null;
+        };
+        /**
          * AskEvaluation
          * @description Have a worker play episodes from a checkpoint.
          */
@@ -1108,6 +1328,126 @@ export interface components {
              * @default 1
              */
             seed?: number;
+        };
+        /**
+         * AskRecording
+         * @description Have a worker record an episode of a checkpoint.
+         */
+        AskRecording: {
+            /**
+             * Checkpoint
+             * @default newest
+             */
+            checkpoint?: number | ("newest" | "best");
+            /**
+             * Episode
+             * @description Which episode of an evaluation with this protocol and seed, from 0.
+             * @default 0
+             */
+            episode?: number;
+            /**
+             * Protocol
+             * @description How it begins and ends, as no-op-5min; the run's own protocol unless told otherwise.
+             */
+            protocol?: string | null;
+            /**
+             * Seed
+             * @description The same seed gives the same episode.
+             * @default 1
+             */
+            seed?: number;
+        };
+        /**
+         * Average
+         * @description Human-normalised scores by one protocol over games, the best run of each; null without any.
+         */
+        Average: {
+            /**
+             * Games
+             * @description With an evaluation by it.
+             */
+            games: number;
+            /**
+             * Interquartile Mean
+             * @description Mean without the lowest and the highest quarter of the games, each rounded down.
+             */
+            interquartile_mean: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** Mean */
+            mean: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** Median */
+            median: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** Normalised By */
+            normalised_by: components["schemas"]["Source"][];
+            /**
+             * Normalised Games
+             * @description Those with a normalised score, over which the averages are.
+             */
+            normalised_games: number;
+            /** Protocol */
+            protocol: string;
+            /**
+             * Sentence
+             * @description What the protocol is.
+             */
+            sentence: string;
+            /**
+             * Short Games
+             * @description Those of them whose evaluation has fewer episodes than the protocol.
+             */
+            short_games: number;
+            /** Title */
+            title: string;
+        };
+        /**
+         * BestScore
+         * @description The best score of a game by one protocol.
+         */
+        BestScore: {
+            acting: components["schemas"]["Acting"];
+            /** Episodes */
+            episodes: number;
+            /** Evaluation Id */
+            evaluation_id: number;
+            /** Finished At */
+            finished_at: string | null;
+            /**
+             * Frames
+             * @description Of the checkpoint.
+             */
+            frames: number;
+            /**
+             * Human Normalised
+             * @description 100 · (mean − random) / (human − random).
+             */
+            human_normalised: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /**
+             * Interval
+             * @description 95 % bootstrap interval of the mean.
+             */
+            interval: [
+                number | ("NaN" | "Infinity" | "-Infinity"),
+                number | ("NaN" | "Infinity" | "-Infinity")
+            ] | null;
+            /** Mean */
+            mean: number | ("NaN" | "Infinity" | "-Infinity");
+            normalised_by: components["schemas"]["NormalisedBy"] | null;
+            /** Not Normalised Because */
+            not_normalised_because: string | null;
+            /** @description The run's newest replay. */
+            picture: components["schemas"]["Picture"] | null;
+            /** Protocol */
+            protocol: string;
+            run: components["schemas"]["ScoredRun"];
+            /**
+             * Short
+             * @description Of fewer episodes than the protocol asks for: it is not ranked.
+             */
+            short: boolean;
+            /**
+             * Step
+             * @description Of the checkpoint.
+             */
+            step: number;
         };
         /**
          * BrokerHealth
@@ -1584,9 +1924,9 @@ export interface components {
             installation?: string;
             /**
              * Kind
-             * @constant
+             * @enum {string}
              */
-            kind: "evaluation";
+            kind: "evaluation" | "recording";
             /** Lease Seconds */
             lease_seconds: number;
             /** Parameters */
@@ -1677,6 +2017,20 @@ export interface components {
             time: number;
         };
         /**
+         * EvaluationChoices
+         * @description The protocols and the ways to act, and which are taken unless told otherwise.
+         */
+        EvaluationChoices: {
+            /** Acting */
+            acting: components["schemas"]["ActingChoice"][];
+            /** Protocols */
+            protocols: components["schemas"]["ProtocolChoice"][];
+            /** @description As the method's paper has it. */
+            usual_acting: components["schemas"]["Acting"];
+            /** Usual Protocol */
+            usual_protocol: string;
+        };
+        /**
          * EvaluationDocument
          * @description Scores of one agent by one protocol.
          */
@@ -1745,6 +2099,8 @@ export interface components {
          * @description One page of a run's evaluations, the latest asked for first.
          */
         EvaluationPage: {
+            /** @description The best of all whole evaluations with the run's protocol, going by the newest of each checkpoint. */
+            best: components["schemas"]["RunEvaluation"] | null;
             /** Items */
             items: components["schemas"]["RunEvaluation"][];
             /** Next Cursor */
@@ -2016,6 +2372,82 @@ export interface components {
             overrides?: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * Game
+         * @description A game with its tables of scores; those with scores of runs come first.
+         */
+        Game: {
+            /** Env */
+            env: string;
+            /** Evaluated Runs */
+            evaluated_runs: number;
+            /** Name */
+            name: string;
+            /** @description The best agent's newest replay, or the newest of any run. */
+            picture: components["schemas"]["Picture"] | null;
+            /**
+             * Runs
+             * @description Archived ones too.
+             */
+            runs: number;
+            /** Slug */
+            slug: string;
+            /** Tables */
+            tables: components["schemas"]["ScoreTable"][];
+            /**
+             * Waiting
+             * @description The newest runs without a score, without archived ones.
+             */
+            waiting: components["schemas"]["WaitingRun"][];
+            /** Waiting Total */
+            waiting_total: number;
+        };
+        /**
+         * GameCard
+         * @description A game in the list.
+         */
+        GameCard: {
+            /**
+             * Best
+             * @description One for each protocol by which a run is evaluated.
+             */
+            best: components["schemas"]["BestScore"][];
+            /** Env */
+            env: string;
+            /** Evaluated Runs */
+            evaluated_runs: number;
+            /** Name */
+            name: string;
+            /** @description The newest replay of any run. */
+            picture: components["schemas"]["Picture"] | null;
+            /**
+             * Published
+             * @description How many scores the papers publish.
+             */
+            published: number;
+            /**
+             * Runs
+             * @description Archived ones too.
+             */
+            runs: number;
+            /**
+             * Slug
+             * @description Its name in addresses.
+             */
+            slug: string;
+        };
+        /**
+         * Games
+         * @description Each game that has runs or published scores, and averages over games by each protocol apart.
+         */
+        Games: {
+            /** Averages */
+            averages: components["schemas"]["Average"][];
+            /** Games */
+            games: components["schemas"]["GameCard"][];
+            /** Published Averages */
+            published_averages: components["schemas"]["PublishedAverage"][];
         };
         /**
          * Goodbye
@@ -2334,6 +2766,23 @@ export interface components {
             step: number | null;
         };
         /**
+         * Picture
+         * @description A replay to show a game by.
+         */
+        Picture: {
+            /** File Id */
+            file_id: number;
+            /** Poster File Id */
+            poster_file_id: number | null;
+            /** Run Id */
+            run_id: number;
+            /**
+             * Step
+             * @description Of the checkpoint that played it.
+             */
+            step: number;
+        };
+        /**
          * PlayedEpisode
          * @description One episode of an evaluation.
          */
@@ -2450,6 +2899,113 @@ export interface components {
             time: number;
             /** Total Steps */
             total_steps: number;
+        };
+        /**
+         * ProtocolChoice
+         * @description A protocol, in words.
+         */
+        ProtocolChoice: {
+            /**
+             * Episodes
+             * @description How many unless told otherwise.
+             */
+            episodes: number;
+            /** Name */
+            name: string;
+            /**
+             * Sentence
+             * @description What happens.
+             */
+            sentence: string;
+            /**
+             * Source
+             * @description Which paper has it, and where.
+             */
+            source: string;
+            /** Title */
+            title: string;
+            /**
+             * Unfit Because
+             * @description Why the run cannot be evaluated by it, and by which it can.
+             */
+            unfit_because: string | null;
+        };
+        /**
+         * PublishedAverage
+         * @description Human-normalised scores that a paper publishes over 57 games, in percent.
+         */
+        PublishedAverage: {
+            /** Mean */
+            mean: number;
+            /** Median */
+            median: number;
+            /** Method */
+            method: string;
+            /** Protocol */
+            protocol: string;
+            /**
+             * Source
+             * @description The paper.
+             */
+            source: string;
+            /** Table */
+            table: string;
+            /** Training Time */
+            training_time: string;
+        };
+        /**
+         * Recording
+         * @description A recording that was asked for: where it stands, and once it is done, which replay it is.
+         */
+        Recording: {
+            /** Checkpoint Id */
+            checkpoint_id: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Episode */
+            episode: number;
+            /** Finished At */
+            finished_at: string | null;
+            /** Id */
+            id: number;
+            /** Protocol */
+            protocol: string;
+            /**
+             * Reason
+             * @description In plain words, why it waits, or has failed.
+             */
+            reason: string | null;
+            /** Run Id */
+            run_id: number;
+            /** Seed */
+            seed: number;
+            /** Started At */
+            started_at: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "failed" | "cancelled";
+            /**
+             * Step
+             * @description Of the checkpoint.
+             */
+            step: number;
+            /**
+             * Traceback
+             * @description Of a failure that is a bug.
+             */
+            traceback: string | null;
+            /**
+             * Video Id
+             * @description Its replay, once it is done.
+             */
+            video_id: number | null;
+            /** Worker */
+            worker: string | null;
         };
         /**
          * Release
@@ -2852,6 +3408,55 @@ export interface components {
             total: number;
         };
         /**
+         * RunScore
+         * @description The best finished evaluation of a run by one protocol.
+         */
+        RunScore: {
+            acting: components["schemas"]["Acting"];
+            /** Episodes */
+            episodes: number;
+            /** Evaluation Id */
+            evaluation_id: number;
+            /** Finished At */
+            finished_at: string | null;
+            /**
+             * Frames
+             * @description Of the checkpoint.
+             */
+            frames: number;
+            /**
+             * Human Normalised
+             * @description 100 · (mean − random) / (human − random).
+             */
+            human_normalised: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /**
+             * Interval
+             * @description 95 % bootstrap interval of the mean.
+             */
+            interval: [
+                number | ("NaN" | "Infinity" | "-Infinity"),
+                number | ("NaN" | "Infinity" | "-Infinity")
+            ] | null;
+            /** Mean */
+            mean: number | ("NaN" | "Infinity" | "-Infinity");
+            normalised_by: components["schemas"]["NormalisedBy"] | null;
+            /** Not Normalised Because */
+            not_normalised_because: string | null;
+            /** Protocol */
+            protocol: string;
+            run: components["schemas"]["ScoredRun"];
+            /**
+             * Short
+             * @description Of fewer episodes than the protocol asks for: it is not ranked.
+             */
+            short: boolean;
+            /**
+             * Step
+             * @description Of the checkpoint.
+             */
+            step: number;
+        };
+        /**
          * RunSummary
          * @description The results of one run.
          */
@@ -2944,6 +3549,60 @@ export interface components {
             score: number | ("NaN" | "Infinity" | "-Infinity");
         };
         /**
+         * ScoredRun
+         * @description The run that has a score.
+         */
+        ScoredRun: {
+            /** Algorithm */
+            algorithm: string;
+            /** Archived */
+            archived: boolean;
+            /** Color */
+            color: string;
+            /** Id */
+            id: number;
+            /** Method */
+            method: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * ScoreTable
+         * @description Scores that compare with one another; with those of no other table.
+         */
+        ScoreTable: {
+            /**
+             * Apart Because
+             * @description Why no run is ranked with these.
+             */
+            apart_because: string | null;
+            normalised_by: components["schemas"]["NormalisedBy"] | null;
+            /** Not Normalised Because */
+            not_normalised_because: string | null;
+            /**
+             * Protocol
+             * @description A protocol's name, or in words what the paper did.
+             */
+            protocol: string;
+            /**
+             * Rows
+             * @description The best first, then what is not ranked.
+             */
+            rows: components["schemas"]["TableRow"][];
+            /**
+             * Sentence
+             * @description What the protocol is.
+             */
+            sentence: string | null;
+            /**
+             * Starts
+             * @description Where scores compare only from the same set of start points, its SHA-256.
+             */
+            starts: string | null;
+            /** Title */
+            title: string;
+        };
+        /**
          * SeriesPoints
          * @description One series: a place is a single point, or all points of a bucket. NaN and the infinities are strings.
          */
@@ -2995,6 +3654,19 @@ export interface components {
             id: number;
             /** Reason */
             reason: string;
+        };
+        /**
+         * Source
+         * @description Where a number was published.
+         */
+        Source: {
+            /**
+             * Source
+             * @description The paper.
+             */
+            source: string;
+            /** Table */
+            table: string;
         };
         /** Started */
         Started: {
@@ -3113,6 +3785,30 @@ export interface components {
              * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
+        };
+        /**
+         * TableRow
+         * @description A player's score: of a run, or published.
+         */
+        TableRow: {
+            /** Human Normalised */
+            human_normalised: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** Note */
+            note: string | null;
+            ours: components["schemas"]["RunScore"] | null;
+            /** Player */
+            player: string;
+            /** Rank */
+            rank: number | null;
+            /** Score */
+            score: number | ("NaN" | "Infinity" | "-Infinity");
+            /**
+             * Sources
+             * @description Every table that has a published score.
+             */
+            sources: components["schemas"]["Source"][];
+            /** Unranked Because */
+            unranked_because: string | null;
         };
         /**
          * Track
@@ -3288,6 +3984,34 @@ export interface components {
              * @description What the agent thought, as an .npz; None where an earlier version wrote the event.
              */
             track?: string | null;
+        };
+        /**
+         * WaitingRun
+         * @description A run of a game without a score.
+         */
+        WaitingRun: {
+            /** Color */
+            color: string;
+            /**
+             * Evaluation
+             * @description Of one that is under way.
+             */
+            evaluation: ("queued" | "running") | null;
+            /** Has Checkpoint */
+            has_checkpoint: boolean;
+            /** Id */
+            id: number;
+            /** Method */
+            method: string;
+            /** Name */
+            name: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped";
+            /** Step */
+            step: number;
         };
         /**
          * WantedErrand
@@ -3596,6 +4320,36 @@ export interface operations {
             };
         };
     };
+    export_game: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A game's name in addresses, as ms-pacman. */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     export_csv: {
         parameters: {
             query?: never;
@@ -3730,6 +4484,82 @@ export interface operations {
             };
         };
     };
+    draw_evaluation_scores: {
+        parameters: {
+            query: {
+                /** @description Number of an evaluation. */
+                evaluation: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    draw_evaluations: {
+        parameters: {
+            query: {
+                /** @description Cursor of the last answer to the same. */
+                after?: string | null;
+                buckets?: number;
+                /** @description Where the x axis begins; seconds where it is time. */
+                from?: number;
+                /** @description Numbers of runs, separated by commas. */
+                runs: string;
+                /** @description Weight of the past, the same at any zoom. */
+                smoothing?: number;
+                /** @description Where the x axis ends; seconds where it is time. */
+                to?: number;
+                x?: "step" | "frames" | "time" | "epoch";
+                x_log?: boolean;
+                y_log?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     draw_together: {
         parameters: {
             query: {
@@ -3795,6 +4625,104 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_games: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Games"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_game: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A game's name in addresses, as ms-pacman. */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Game"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    draw_scores: {
+        parameters: {
+            query: {
+                /** @description That of the table, as no-op-5min. */
+                protocol: string;
+                /** @description The table's set of start points. */
+                starts?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description A game's name in addresses, as ms-pacman. */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
             };
             /** @description What was wrong, where, and what is right. */
             default: {
@@ -3910,6 +4838,97 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Preset"][];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_recording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                recording_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recording"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_recording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                recording_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    cancel_recording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                recording_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recording"];
                 };
             };
             /** @description What was wrong, where, and what is right. */
@@ -4308,6 +5327,37 @@ export interface operations {
             };
         };
     };
+    list_evaluation_choices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationChoices"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_evaluations: {
         parameters: {
             query?: {
@@ -4540,6 +5590,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_recordings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recording"][];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ask_recording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskRecording"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recording"];
                 };
             };
             /** @description What was wrong, where, and what is right. */

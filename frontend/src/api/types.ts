@@ -33,6 +33,26 @@ export type LogPage = Schema["LogPage"];
 export type Checkpoint = Schema["RunCheckpoint"];
 export type Video = Schema["RunVideo"];
 export type Track = Schema["Track"];
+export type Recording = Schema["Recording"];
+export type RecordingRequest = Schema["AskRecording"];
+export type Evaluation = Schema["RunEvaluation"];
+export type EvaluationWithEpisodes = Schema["EvaluationWithEpisodes"];
+export type EvaluationPage = Schema["EvaluationPage"];
+export type EvaluationChoices = Schema["EvaluationChoices"];
+export type EvaluationRequest = Schema["AskEvaluation"];
+export type Acting = Schema["Acting"];
+
+export type Games = Schema["Games"];
+export type GameCard = Schema["GameCard"];
+export type BestScore = Schema["BestScore"];
+export type GameAverage = Schema["Average"];
+export type PublishedAverage = Schema["PublishedAverage"];
+export type Game = Schema["Game"];
+export type GamePicture = Schema["Picture"];
+export type ScoreTable = Schema["ScoreTable"];
+export type ScoreRow = Schema["TableRow"];
+export type RunScore = Schema["RunScore"];
+export type WaitingRun = Schema["WaitingRun"];
 
 export type Preset = With<Schema["Preset"], { config: RunConfig }>;
 export type Environment = Schema["Environment"];

@@ -9,6 +9,7 @@ import { ThemeSwitch } from "./ThemeSwitch";
 const PAGES = [
   { to: "/", name: "Runs" },
   { to: "/compare", name: "Compare" },
+  { to: "/games", name: "Games" },
   { to: "/workers", name: "Workers" },
 ];
 

@@ -70,6 +70,7 @@ function usePageShortcuts(openSheet: () => void): Shortcut[] {
   return [
     { keys: "g r", does: "Go to the runs", run: go("/") },
     { keys: "g c", does: "Go to the comparison", run: go("/compare") },
+    { keys: "g g", does: "Go to the games", run: go("/games") },
     { keys: "g w", does: "Go to the workers", run: go("/workers") },
     { keys: "n", does: "Launch a new run", run: go("/launch") },
     { keys: "/", does: "Search", run: () => focusSearch(go("/")) },

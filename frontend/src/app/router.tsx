@@ -20,8 +20,10 @@ export const routes: RouteObject[] = [
         children: [
           { index: true, lazy: page(() => import("@/pages/runs/RunsPage")) },
           { path: "launch", lazy: page(() => import("@/pages/launch/LaunchPage")) },
-          { path: "runs/:id/:tab?", lazy: page(() => import("@/pages/run/RunPage")) },
+          { path: "runs/:id/:tab?/:item?", lazy: page(() => import("@/pages/run/RunPage")) },
           { path: "compare", lazy: page(() => import("@/pages/compare/ComparePage")) },
+          { path: "games", lazy: page(() => import("@/pages/games/GamesPage")) },
+          { path: "games/:slug", lazy: page(() => import("@/pages/games/GamePage")) },
           { path: "workers", lazy: page(() => import("@/pages/workers/WorkersPage")) },
           { path: "*", Component: NotFoundPage },
         ],

@@ -3,36 +3,38 @@ import { IconDots } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import type { Legend, PlotlyHTMLElement } from "plotly.js";
 import { type Cell, save, saveCsv } from "./csv";
-import type { XAxis, Zoom } from "./curveView";
 import type { PlotlyLibrary } from "./plotly";
-import { metricRows, ROW_HEADER } from "./points";
+
+/** What stands behind a chart, as a table. */
+export interface Points {
+  header: readonly string[];
+  rows: readonly (readonly Cell[])[];
+}
 
 interface FigureMenuProps {
-  runs: readonly number[];
-  metrics: readonly string[];
   title: string;
-  x: XAxis;
-  zoom: Zoom | null;
+  /** What saved files are called, without their ending. */
+  file: string;
+  points: () => Promise<Points>;
   drawn: PlotlyHTMLElement | null;
   library: PlotlyLibrary | undefined;
 }
 
 /** What can be taken away from a chart: its picture, and the points behind it. */
-export function FigureMenu({ runs, metrics, title, x, zoom, drawn, library }: FigureMenuProps) {
-  const file = `${metrics.join("-").replaceAll("/", "-")}-runs-${runs.join("-")}`;
+export function FigureMenu({ title, file, points, drawn, library }: FigureMenuProps) {
   const picture = useMutation({
     mutationFn: async () => {
       if (!drawn || !library) return;
       save(`${file}.png`, await pictureOf(library, drawn, title));
     },
   });
-  const points = useMutation({
+  const table = useMutation({
     mutationFn: async () => {
-      const perRun: Cell[][][] = await Promise.all(runs.map((run) => metricRows(run, metrics, x, zoom)));
-      saveCsv(`${file}.csv`, ROW_HEADER(x), perRun.flat());
+      const { header, rows } = await points();
+      saveCsv(`${file}.csv`, header, rows);
     },
   });
-  const failed = picture.isError || points.isError;
+  const failed = picture.isError || table.isError;
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>
@@ -44,7 +46,7 @@ export function FigureMenu({ runs, metrics, title, x, zoom, drawn, library }: Fi
         <Menu.Item disabled={!drawn} onClick={() => picture.mutate()}>
           Save picture (PNG)
         </Menu.Item>
-        <Menu.Item onClick={() => points.mutate()}>Save points (CSV)</Menu.Item>
+        <Menu.Item onClick={() => table.mutate()}>Save points (CSV)</Menu.Item>
         {failed && <Menu.Label>That did not work. Please try again.</Menu.Label>}
       </Menu.Dropdown>
     </Menu>

@@ -4,7 +4,8 @@ import classes from "./charts.module.css";
 
 interface FigureWordsProps {
   problem: Error | null;
-  empty: boolean;
+  /** What to say of a figure in which nothing is drawn. */
+  empty: string | null;
   retry: () => void;
 }
 
@@ -15,7 +16,7 @@ export function FigureWords({ problem, empty, retry }: FigureWordsProps) {
   return (
     <div className={classes.words}>
       {never && "No points: these runs ended without reporting this metric."}
-      {empty && "No points yet. They appear here as the runs report them."}
+      {empty}
       {!empty && !problem && "Loading the curve…"}
       {!never && problem && (
         <>

@@ -65,7 +65,7 @@ export function themed(figure: PlotlyFigure, { scheme, revision, legend, zoom }:
       paper_bgcolor: palette.surface,
       plot_bgcolor: palette.surface,
       font: { ...layout.font, family: FONT, size: 12, color: palette.text },
-      margin: { l: 56, r: 12, t: 8, b: AXIS_ROOM + legendHeight },
+      margin: { l: 56, r: 12, t: layout.margin?.t ?? 8, b: AXIS_ROOM + legendHeight },
       dragmode: "zoom",
       showlegend: legend,
       legend: capped,

@@ -12,6 +12,7 @@ from tests.workers.worker_api import WorkerApi
 from workers.contract.config import PaacConfig, RunConfig
 from workers.contract.protocols.acting import EPSILON_GREEDY, SAMPLED, Acting
 from workers.trainer.evaluate import main
+from workers.trainer.record import main as record
 from workers.worker.backend_client import BackendClient
 from workers.worker.checkpoint_store import CheckpointStore
 from workers.worker.heartbeat import Heartbeat
@@ -22,21 +23,28 @@ from workers.worker.work import Errands
 STEP, PROTOCOL, EPISODES, SEED = 9, "no-op-5min", 3, 7
 
 
-def by_errand(
-    api: WorkerApi, client: BackendClient, directory: Path, checkpoint: Path, acting: Acting
-) -> dict[str, Any]:
-    """Have a worker do the errand, and return the document that it delivers."""
+def do_errand(
+    api: WorkerApi, client: BackendClient, directory: Path, checkpoint: Path, kind: str, how: dict[str, Any]
+) -> None:
+    """Have a worker do an errand."""
     content = checkpoint.read_bytes()
     sha256 = hashlib.sha256(content).hexdigest()
     api.downloads[3], api.hashes[3] = content, sha256
     name = f"checkpoints/{checkpoint.name}"
     offered = {"id": 3, "file": name, "sha256": sha256, "bytes": len(content), "step": STEP, "frames": 4 * STEP}
-    how = {"protocol": PROTOCOL, "acting": acting.model_dump(), "seed": SEED, "episodes": EPISODES}
-    claim = {"errand_id": 5, "attempt": 1, "kind": "evaluation", "parameters": how, "lease_seconds": 60}
+    claim = {"errand_id": 5, "attempt": 1, "kind": kind, "parameters": how, "lease_seconds": 60}
     api.errand_claims.append({**claim, "checkpoint": offered})
     errands = Errands(client, CheckpointStore(client, directory / "checkpoints"), niceness=0)
     Supervisor(client, Heartbeat(client, machine_facts()), directory, 30, errands).look()
     assert [(row["outcome"], row["message"]) for row in api.errand_releases] == [("finished", None)]
+
+
+def by_errand(
+    api: WorkerApi, client: BackendClient, directory: Path, checkpoint: Path, acting: Acting
+) -> dict[str, Any]:
+    """Have a worker evaluate, and return the document that it delivers."""
+    how = {"protocol": PROTOCOL, "acting": acting.model_dump(), "seed": SEED, "episodes": EPISODES}
+    do_errand(api, client, directory, checkpoint, "evaluation", how)
     (whole,) = [event for event in api.errand_events[5, 1].values() if event["kind"] == "evaluation"]
     document: dict[str, Any] = whole["document"]
     return document
@@ -65,3 +73,17 @@ def test_it_plays_as_arcadia_evaluate_does(
     assert main([*map(str, asked), "--acting", acting.name]) == 0
     assert played == json.loads(capsys.readouterr().out)
     assert len(set(played["scores"])) > 1, "scores that are all alike would agree by any play"
+
+
+def test_it_records_as_arcadia_record_does(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    checkpoint = run / made_checkpoint.write(run, PaacConfig(env="CartPole-v1"), STEP)
+    how = {"protocol": "episodes", "seed": SEED, "episode": 2}
+    do_errand(api, client, tmp_path / "worker", checkpoint, "recording", how)
+    (told,) = [event for event in api.errand_events[5, 1].values() if event["kind"] == "video"]
+    assert record(["--run-dir", str(run), "--seed", str(SEED), "--episode", "2", "--out", str(tmp_path / "out")]) == 0
+    assert told["checkpoint"] == f"checkpoints/{checkpoint.name}"
+    assert told["seen"] is None
+    assert api.files[told["track"]] == (tmp_path / "out" / "track.npz").read_bytes()
+    assert api.files[told["file"]]
+    assert api.files[told["poster"]]

@@ -9,6 +9,7 @@ from tests.workers.trainer.evaluation import made_checkpoint
 from workers.contract.config import PaacConfig
 from workers.contract.tracks import read
 from workers.trainer import replay as replays
+from workers.trainer.recording import replays as recorded
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +51,7 @@ def test_another_step_plays_another_episode(tmp_path: Path) -> None:
 
 
 def test_atari_is_shown_with_every_frame_at_60_frames_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replays, "LONGEST_SECONDS", 2.0)
+    monkeypatch.setattr(recorded, "LONGEST_SECONDS", 2.0)
     replay = replays.record(tmp_path, untrained(tmp_path, "ALE/Breakout-v5"))
     assert replay.seen == "replays/step-000000000005.seen.mp4"
     for file, width, height in ((replay.file, 320, 420), (replay.seen, 84, 84)):
@@ -63,7 +64,7 @@ def test_atari_is_shown_with_every_frame_at_60_frames_a_second(tmp_path: Path, m
 
 
 def test_a_long_episode_is_cut_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replays, "LONGEST_SECONDS", 1.0)
+    monkeypatch.setattr(recorded, "LONGEST_SECONDS", 1.0)
     replay = replays.record(tmp_path, untrained(tmp_path, "Acrobot-v1"))
     assert not replay.complete
     assert (replay.seconds, replay.length, replay.episode_return) == (1.0, 14, -14)

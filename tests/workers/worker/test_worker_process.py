@@ -29,6 +29,13 @@ __main__.Training = partial(__main__.Training, program=(sys.executable, sys.argv
 __main__.Errands = partial(__main__.Errands, program=(sys.executable, sys.argv.pop(1)))
 sys.exit(__main__.main())
 """
+# The worker's own main, which does not wait for the directory of a worker that may just be ending.
+AT_ONCE = """
+import sys
+from workers.worker import __main__
+__main__.LOCK_SECONDS = 0.0
+sys.exit(__main__.main())
+"""
 
 
 class WorkerProcess:
@@ -211,7 +218,7 @@ def test_a_worker_told_to_end_drains_the_run_that_it_began_with(api: WorkerApi, 
 
 def test_two_workers_do_not_share_a_directory(worker: WorkerProcess) -> None:
     second = subprocess.run(
-        [sys.executable, "-m", "workers.worker", "--name", "second", "--worker-dir", str(worker.directory / "runs")],
+        [sys.executable, "-c", AT_ONCE, "--name", "second", "--worker-dir", str(worker.directory / "runs")],
         env={**os.environ, "ARCADIA_WORKER_TOKEN": TOKEN, "ARCADIA_BROKER_URL": worker.redis.url},
         cwd=REPOSITORY,
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Presets that learn Pong in an hour or two on two cores; tuned here to need fewer steps than the papers' settings."""
+"""Presets that play Pong on two cores; tuned here to need fewer steps than the papers' settings."""
 
 from workers.contract.config import A3cConfig, Ga3cConfig, NStepQConfig, PaacConfig
 from workers.contract.presets.preset import Preset
@@ -11,12 +11,14 @@ PRESETS = (
         source="Tuned here to need fewer steps than the paper's settings; the method is PAAC's algorithm 1.",
         config=PaacConfig(
             env="ALE/Pong-v5",
-            total_steps=8_000_000,
-            num_envs=16,
-            learning_rate=0.0005,
-            rmsprop_epsilon=1e-10,
+            total_steps=4_000_000,
+            num_envs=32,
+            learning_rate=0.001,
+            learning_rate_decay="none",
+            rmsprop_epsilon=1e-8,
             max_grad_norm=0.5,
-            value_cost=0.5,
+            value_cost=0.25,
+            centred_inputs=True,
         ),
     ),
     Preset(

@@ -1,14 +1,16 @@
-"""What an evaluation tells while it plays: events as a trainer's, where a folder was named for them."""
+"""What an evaluation or a recording tells: events as a trainer's, where a folder was named for them."""
 
 import socket
 import sys
 import traceback
+from dataclasses import asdict
 
 from workers.contract import events
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from workers.trainer.errors import TrainerError
 from workers.trainer.run import versions
 from workers.trainer.run.journal import Journal
+from workers.trainer.run.recorder import Replay
 
 
 class Report:
@@ -43,6 +45,13 @@ class Report:
     def finished(self, document: EvaluationDocument) -> None:
         """Tell what the evaluation found."""
         self._emit(events.Evaluation, returns=document.scores, document=document)
+        self._emit(events.Finished)
+
+    def recorded(self, checkpoint: str, replay: Replay) -> None:
+        """Tell which files a recording of a checkpoint is."""
+        told = asdict(replay)
+        told.pop("complete")
+        self._emit(events.Video, checkpoint=checkpoint, **told)
         self._emit(events.Finished)
 
     def stopped(self, reason: str) -> None:

@@ -166,7 +166,8 @@ class VectorTape:
     def backward(self, _readings: Tensor, gradient: Tensor) -> None:
         """Write the gradients of the body's parameters into their buffers, given the gradient of the features."""
         parameters = list(self._body.parameters())
-        found = torch.autograd.grad(self._recalled, parameters, gradient)
+        # Of one number, since for more torch first imports its symbolic shapes: half a second in each process.
+        found = torch.autograd.grad(torch.dot(self._recalled.flatten(), gradient.flatten()), parameters)
         for parameter, of_parameter in zip(parameters, found, strict=True):
             gradient_of(parameter).copy_(of_parameter)
 

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { aRun } from "@/testing/runs";
@@ -84,6 +85,19 @@ describe("what events of the live stream fetch again", () => {
     await vi.advanceTimersByTimeAsync(REFRESH_MS);
     expect(moved.fetched).toHaveBeenCalledTimes(1);
     expect(still.fetched).not.toHaveBeenCalled();
+  });
+
+  it("fetches the figure of a run's evaluations with its files, and no other figure", async () => {
+    const mine = shown(client, ["figure", "evaluations", { runs: [1], smoothing: 0.6 }]);
+    const list = shown(client, ["run", 1, "evaluations", "list"]);
+    const others = [
+      shown(client, ["figure", "evaluations", { runs: [2], smoothing: 0.6 }]),
+      shown(client, ["figure", ["episode/return"], { runs: [1] }]),
+    ];
+    refresher.take({ kind: "run.files", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    for (const { fetched } of [mine, list]) expect(fetched).toHaveBeenCalledTimes(1);
+    for (const { fetched } of others) expect(fetched).not.toHaveBeenCalled();
   });
 
   it("fetches figures once a second and comparisons every other one, however often runs report", async () => {

@@ -7,7 +7,7 @@ import { dropRun, patchRun, shownState } from "./patch";
 export const REFRESH_MS = 1000;
 /** Lists and comparisons are larger; between two fetches of a list its rows are patched one by one. */
 export const LIST_REFRESH_MS = 2000;
-/** What a list can be filtered by, and the names of a run's metrics, seldom change. */
+/** What a list can be filtered by, the names of a run's metrics, and the scores of games seldom change. */
 export const SELDOM_REFRESH_MS = 10_000;
 /** More changed runs than this are fetched as a list, not one by one. */
 const ONE_BY_ONE = 4;
@@ -49,6 +49,7 @@ export class Refresher {
         return;
       case "run.removed":
         dropRun(this.client, event.run_id);
+        this.later(["games"]);
         this.laterLists();
         break;
       case "worker.changed":
@@ -57,6 +58,7 @@ export class Refresher {
         break;
       case "run.changed":
         this.pending.runs.add(event.run_id);
+        this.later(["games"]);
         break;
       case "run.metrics":
         this.later(["run", event.run_id, "metric-names"]);
@@ -68,8 +70,12 @@ export class Refresher {
         this.later(["run", event.run_id, "log"]);
         break;
       case "run.files":
-        for (const part of ["checkpoints", "videos", "evaluations"]) this.later(["run", event.run_id, part]);
+        for (const part of ["checkpoints", "videos", "recordings", "evaluations"]) {
+          this.later(["run", event.run_id, part]);
+        }
+        this.later(["figure", "evaluations", { runs: [event.run_id] }]);
         this.pending.runs.add(event.run_id);
+        this.later(["games"]);
         break;
     }
     this.schedule();
@@ -176,8 +182,10 @@ function shownType(): "active" | "none" {
 }
 
 function paceOf(queryKey: QueryKey): number {
-  if (queryKey.at(-1) === "metric-names" || queryKey[0] === "run-facets") return SELDOM_REFRESH_MS;
-  return queryKey[0] === "runs" || queryKey[0] === "compare" ? LIST_REFRESH_MS : 0;
+  const [root] = queryKey;
+  if (queryKey.at(-1) === "metric-names" || root === "run-facets" || root === "games")
+    return SELDOM_REFRESH_MS;
+  return root === "runs" || root === "compare" ? LIST_REFRESH_MS : 0;
 }
 
 /** Whether a list of runs was asked for with metrics. */

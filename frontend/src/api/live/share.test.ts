@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FakeSource, fakeStreams, stream } from "@/testing/stream";
 import type { LiveEvent, LiveStatus } from "./events";

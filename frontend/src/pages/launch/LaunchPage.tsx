@@ -6,14 +6,18 @@ import { usePageTitle } from "@/ui/usePageTitle";
 import { QueryProblem } from "@/ui/QueryProblem";
 import classes from "./launch.module.css";
 import { LaunchForm } from "./LaunchForm";
-import { startingPoint } from "./startingPoint";
+import { startingPoint, startingPointIn } from "./startingPoint";
 import { useVariants } from "@/config-form/useVariants";
 
-/** /launch?preset=NAME begins with a preset, ?method=NAME with its defaults, ?like=12 with the configuration of run 12. */
+/**
+ * /launch?preset=NAME begins with a preset, ?method=NAME with its defaults, ?like=12 with the configuration of run 12,
+ * ?env=ALE/Pong-v5 with a preset in that game.
+ */
 export default function LaunchPage() {
   usePageTitle("Launch a run");
   const [search, setSearch] = useSearchParams();
   const likeId = Number(search.get("like")) || null;
+  const env = search.get("env");
   const { schema, variants } = useVariants();
   const presets = useQuery(presetsQuery);
   const environments = useQuery(environmentsQuery);
@@ -45,12 +49,15 @@ export default function LaunchPage() {
           variants={variants}
           presets={presets.data ?? []}
           environments={environments.data ?? []}
-          start={startingPoint(
-            presets.data ?? [],
-            variants,
-            { preset: search.get("preset"), method: search.get("method") },
-            likeId === null ? undefined : like.data,
-          )}
+          start={
+            (env === null ? null : startingPointIn(env, presets.data ?? [], environments.data ?? [])) ??
+            startingPoint(
+              presets.data ?? [],
+              variants,
+              { preset: search.get("preset"), method: search.get("method") },
+              likeId === null ? undefined : like.data,
+            )
+          }
           onPreset={(preset) => setSearch({ preset }, { replace: true })}
           onMethod={({ preset, values }) =>
             setSearch(preset === null ? { method: String(values["algorithm"]) } : { preset }, {

@@ -5,7 +5,7 @@ import { foundPresets } from "./presetSearch";
 import { queueHint } from "./queueHint";
 import { keyOf } from "@/config-form/reference";
 import type { Variant } from "@/config-form/schema";
-import { referenceFor, startingPoint } from "./startingPoint";
+import { referenceFor, startingPoint, startingPointIn } from "./startingPoint";
 
 const presets = [
   aPreset(
@@ -121,4 +121,24 @@ it("says where the run will wait", () => {
   expect(queueHint("cpu", [{ ...worker, state: "busy" }])).toContain("is busy");
   expect(queueHint("cuda", [worker])).toContain("No GPU worker is connected");
   expect(queueHint("cpu", [{ ...worker, state: "gone" }])).toContain("No CPU worker is connected");
+});
+
+describe("a form that begins in a game", () => {
+  const begun = (env: string) => startingPointIn(env, presets, known);
+
+  it("takes the game's own preset", () => {
+    expect(begun("Pong")?.reference.preset).toBe("pong");
+    expect(begun("Pong")?.values["env"]).toBe("Pong");
+  });
+
+  it("takes the preset of a game of the same kind, with the game put in", () => {
+    const start = startingPointIn("Breakout", presets, [...known, environment("Breakout", "atari")]);
+    expect(start?.reference.preset).toBe("pong");
+    expect(start?.values).toMatchObject({ env: "Breakout", n: 32 });
+    expect(start?.key).not.toBe(begun("Pong")?.key);
+  });
+
+  it("takes none for a game that is not known", () => {
+    expect(begun("Nothing")).toBeNull();
+  });
 });

@@ -57,6 +57,21 @@ export function startingPoint(
   return { key: keyOf(reference), values: reference.values, reference };
 }
 
+/** Begin in this game: with its own preset, else with the first for a game of the same kind. */
+export function startingPointIn(
+  env: string,
+  presets: readonly Preset[],
+  environments: readonly Environment[],
+): StartingPoint | null {
+  const kindOf = (id: ConfigValue | undefined) => environments.find((known) => known.id === id)?.kind;
+  const found =
+    presets.find((preset) => preset.config["env"] === env) ??
+    presets.find((preset) => kindOf(preset.config["env"]) === kindOf(env));
+  if (!found || kindOf(env) === undefined) return null;
+  const reference = ofPreset(found);
+  return { key: `${keyOf(reference)} in ${env}`, values: { ...reference.values, env }, reference };
+}
+
 function firstOf(preset: Preset | undefined, variant: Variant | undefined): Reference {
   if (preset) return ofPreset(preset);
   return variant ? ofDefaults(variant) : { title: "the defaults", values: {}, preset: null };

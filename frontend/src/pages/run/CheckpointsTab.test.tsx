@@ -2,6 +2,7 @@ import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import type { Checkpoint, Run } from "@/api/types";
+import { CHOICES } from "@/testing/evaluations";
 import { aCheckpoint } from "@/testing/files";
 import { aMethod } from "@/testing/methods";
 import { renderPage } from "@/testing/render";
@@ -14,6 +15,7 @@ function open(checkpoints: Checkpoint[], run: Run = aRun()) {
     "GET /runs/1/checkpoints": checkpoints,
     "GET /config-schema": aMethod("paac", "PAAC", ["ALE/Pong-v5"]),
     "GET /environments": [],
+    "GET /runs/1/evaluation-choices": CHOICES,
   });
   return { ...renderPage(<CheckpointsTab run={run} />), server };
 }
@@ -25,13 +27,14 @@ describe("the checkpoints of a run", () => {
     open([
       aCheckpoint(1, 1000),
       aCheckpoint(3, 3000, { return_mean: null }),
-      aCheckpoint(2, 2000, { best: true }),
+      aCheckpoint(2, 2000, { best: true, best_by: "training" }),
     ]);
     const [newest, best, oldest] = await rows();
     expect(newest?.getByText("3 k steps", { selector: "td:first-child *" })).toBeTruthy();
     expect(newest?.getByText("–")).toBeTruthy();
     expect(newest?.queryByText("best")).toBeNull();
     expect(best?.getByText("best")).toBeTruthy();
+    expect(best?.getByText("by training return")).toBeTruthy();
     expect(oldest?.getByText("1 MiB")).toBeTruthy();
   });
 
@@ -74,6 +77,22 @@ describe("the checkpoints of a run", () => {
     expect(await within(dialog).findByText(/weights of run 1 at 1.000 steps/)).toBeTruthy();
     await userEvent.click(within(dialog).getByRole("button", { name: "Close" }));
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  });
+
+  it("say that one is the best by evaluation", async () => {
+    open([aCheckpoint(1, 1000, { best: true, best_by: "evaluation" })]);
+    expect(await screen.findByText("by evaluation")).toBeTruthy();
+  });
+
+  it("are evaluated by a form that means the one whose button was pressed", async () => {
+    open([aCheckpoint(1, 1000), aCheckpoint(2, 2000)]);
+    await userEvent.click(
+      await screen.findByRole("button", { name: "Evaluate the checkpoint at step 1000" }),
+    );
+    const dialog = within(
+      await screen.findByRole("dialog", { name: "Evaluate the checkpoint at 1 k steps" }),
+    );
+    expect((await dialog.findByLabelText<HTMLSelectElement>("Checkpoint")).value).toBe("1");
   });
 });
 

@@ -11,6 +11,9 @@ import { Score, Short, TimeAgo } from "@/ui/Quantity";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { isActive } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
+import { EvaluateModal } from "./evaluations/EvaluateModal";
+import { RecordModal } from "./recordings/RecordModal";
+import { bestBy } from "./evaluations/request";
 import { ForkModal } from "./ForkModal";
 import classes from "./run.module.css";
 
@@ -19,6 +22,8 @@ export function CheckpointsTab({ run }: { run: Run }) {
   const query = useQuery(checkpointsQuery(run.id));
   const pin = usePinCheckpoint(run.id);
   const [forked, setForked] = useState<Checkpoint | null>(null);
+  const [evaluated, setEvaluated] = useState<Checkpoint | null>(null);
+  const [recorded, setRecorded] = useState<Checkpoint | null>(null);
   if (query.isError && !query.data) {
     return <QueryProblem error={query.error} retry={() => void query.refetch()} />;
   }
@@ -37,10 +42,11 @@ export function CheckpointsTab({ run }: { run: Run }) {
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
         A fork goes on learning from a checkpoint, with other hyper-parameters if you like. The first, the
-        best and the last are kept, and others spread evenly between them. Pin one to keep it for good.
+        best and the last are kept, and others spread evenly between them. Pin one to keep it for good;
+        evaluate one to learn what it is worth apart from training.
       </Text>
       <WideTable label="Table of checkpoints" className={classes.card}>
-        <Table verticalSpacing={6} className={classes.oneLine}>
+        <Table verticalSpacing={6} className={`${classes.oneLine} ${classes.tight}`}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Saved at</Table.Th>
@@ -64,6 +70,8 @@ export function CheckpointsTab({ run }: { run: Run }) {
                 key={checkpoint.id}
                 checkpoint={checkpoint}
                 onFork={() => setForked(checkpoint)}
+                onEvaluate={() => setEvaluated(checkpoint)}
+                onRecord={() => setRecorded(checkpoint)}
                 onPin={() => pin.mutate({ checkpoint: checkpoint.id, pinned: !checkpoint.pinned })}
               />
             ))}
@@ -71,22 +79,35 @@ export function CheckpointsTab({ run }: { run: Run }) {
         </Table>
       </WideTable>
       {forked && <ForkModal run={run} checkpoint={forked} onClose={() => setForked(null)} />}
+      {evaluated && <EvaluateModal run={run} checkpoint={evaluated} onClose={() => setEvaluated(null)} />}
+      {recorded && <RecordModal run={run} checkpoint={recorded} onClose={() => setRecorded(null)} />}
     </Stack>
   );
 }
 
-type RowProps = { checkpoint: Checkpoint; onFork: () => void; onPin: () => void };
+interface RowProps {
+  checkpoint: Checkpoint;
+  onFork: () => void;
+  onEvaluate: () => void;
+  onRecord: () => void;
+  onPin: () => void;
+}
 
-function CheckpointRow({ checkpoint, onFork, onPin }: RowProps) {
+function CheckpointRow({ checkpoint, onFork, onEvaluate, onRecord, onPin }: RowProps) {
   return (
     <Table.Tr>
       <Table.Td>
-        <Group gap={8} wrap="nowrap">
+        <Group gap="2px 8px">
           <Short value={checkpoint.step} unit="steps" />
           {checkpoint.best && (
-            <Badge size="sm" tt="none" style={{ flex: "none" }}>
-              best
-            </Badge>
+            <>
+              <Badge size="sm" tt="none" style={{ flex: "none" }}>
+                best
+              </Badge>
+              <Text size="xs" c="dimmed">
+                {bestBy(checkpoint)}
+              </Text>
+            </>
           )}
           {checkpoint.attempt === 0 && (
             <Badge size="sm" variant="default" tt="none">
@@ -106,7 +127,7 @@ function CheckpointRow({ checkpoint, onFork, onPin }: RowProps) {
       </Table.Td>
       <Table.Td>
         {checkpoint.available && checkpoint.file_id !== null ? (
-          <Group gap="sm" justify="flex-end" wrap="nowrap">
+          <Group gap={8} justify="flex-end" wrap="nowrap">
             <Anchor href={fileAddress(checkpoint.file_id)} size="sm" download visibleFrom="sm">
               Download
             </Anchor>
@@ -118,6 +139,22 @@ function CheckpointRow({ checkpoint, onFork, onPin }: RowProps) {
               onClick={onPin}
             >
               {checkpoint.pinned ? "Pinned" : "Pin"}
+            </Button>
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={`Evaluate the checkpoint at step ${checkpoint.step}`}
+              onClick={onEvaluate}
+            >
+              Evaluate
+            </Button>
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={`Record the checkpoint at step ${checkpoint.step}`}
+              onClick={onRecord}
+            >
+              Record
             </Button>
             <Button size="compact-sm" variant="default" onClick={onFork}>
               Fork

@@ -7,6 +7,7 @@ import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
 import { RunDot } from "@/ui/RunDot";
 import { RunProgress } from "@/ui/RunProgress";
 import { RunStateBadge } from "@/ui/RunStateBadge";
+import { BestEvaluation } from "./evaluations/BestEvaluation";
 import { RunActions } from "./RunActions";
 import { RunMenu } from "@/run-actions/RunMenu";
 import { RunTitle } from "./RunTitle";
@@ -113,6 +114,7 @@ function RunNumbers({ run }: { run: Run }) {
           <Score value={run.best_return} meaning="Best mean of 100 episodes" />
         </dd>
       </div>
+      <BestEvaluation run={run} />
     </dl>
   );
 }

@@ -1,6 +1,6 @@
 import { Anchor, Stack, Tabs, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { ComponentType } from "react";
+import { type ComponentType, useEffect, useRef } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import { ApiError } from "@/api/problem";
 import { metricNamesQuery, runQuery } from "@/api/queries";
@@ -11,18 +11,20 @@ import { QueryProblem } from "@/ui/QueryProblem";
 import { CheckpointsTab } from "./CheckpointsTab";
 import { ConfigTab } from "./ConfigTab";
 import { CurvesTab, SystemTab } from "./CurvesTab";
+import { EvaluationsTab } from "./evaluations/EvaluationsTab";
 import { isSystemMetric } from "./systemMetrics";
 import { LogTab } from "./LogTab";
 import { OverviewTab } from "./OverviewTab";
-import { ReplaysTab } from "./replays/ReplaysTab";
+import { ReplaysPage } from "./recordings/ReplaysPage";
 import classes from "./run.module.css";
 import { RunHeader } from "./RunHeader";
 
 const TABS: { value: string; label: string; Content: ComponentType<{ run: Run }> }[] = [
   { value: "overview", label: "Overview", Content: OverviewTab },
   { value: "curves", label: "Curves", Content: CurvesTab },
-  { value: "replays", label: "Replays", Content: ReplaysTab },
+  { value: "replays", label: "Replays", Content: ReplaysPage },
   { value: "checkpoints", label: "Checkpoints", Content: CheckpointsTab },
+  { value: "evaluations", label: "Evaluations", Content: EvaluationsTab },
   { value: "log", label: "Log", Content: LogTab },
   { value: "config", label: "Config", Content: ConfigTab },
   { value: "system", label: "System", Content: SystemTab },
@@ -65,11 +67,17 @@ function LoadedRun({ run, tab }: { run: Run; tab: string | undefined }) {
       { pathname: `/runs/${run.id}/${value ?? ""}`, search: window.location.search },
       { replace: true },
     );
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // On a phone not all of them fit.
+    const opened = list.current?.querySelector("[aria-selected=true]");
+    opened?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [current]);
   return (
     <Stack gap="md" className={classes.sheet}>
       <RunHeader run={run} failureBelow={run.failure !== null && current === "overview"} />
       <Tabs value={current} onChange={open} keepMounted={false}>
-        <Tabs.List style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>
+        <Tabs.List ref={list} style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>
           {tabs.map(({ value, label }) => (
             <Tabs.Tab key={value} value={value}>
               {label}

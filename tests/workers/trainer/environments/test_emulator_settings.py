@@ -11,17 +11,17 @@ from workers.contract.spaces import Discrete
 from workers.trainer.environments.environments import AtariEnvironments
 
 
-def opened(**settings: object) -> AtariEnvironments:
-    """Open 16 games."""
+def opened(games: int, **settings: object) -> AtariEnvironments:
+    """Open some games; each costs 0.2 s of processor time."""
     config = PaacConfig.model_validate({"env": "ALE/Breakout-v5", "fire_at_reset": False, **settings})
-    batch = AtariEnvironments(config, 16, 2, seed=3)
+    batch = AtariEnvironments(config, games, 2, seed=3)
     batch.reset()
     return batch
 
 
 @pytest.mark.parametrize(("fewest", "drawn"), [(0, {0, 1, 2}), (1, {1, 2, 3})])
 def test_no_ops_are_drawn_from_0_or_from_1(fewest: int, drawn: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = opened(min_noops=fewest, max_noops=3)
+    batch = opened(8, min_noops=fewest, max_noops=3)
     opening: list[NDArray[np.int32]] = []
     reset = batch._games.reset
 
@@ -62,15 +62,15 @@ def test_later_episodes_open_with_no_ops_too(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize(("actions", "count"), [("minimal", 4), ("full", 18)])
 def test_the_action_set_is_minimal_or_full(actions: str, count: int) -> None:
-    batch = opened(action_set=actions)
+    batch = opened(1, action_set=actions)
     assert batch.actions == Discrete(count)
     batch.close()
 
 
 def test_the_cap_cuts_an_episode_off_without_ending_it() -> None:
-    batch = opened(cap_frames=12)
+    batch = opened(2, cap_frames=12)
     for length in range(1, 4):
-        batch.send(np.zeros(16, dtype=np.int64))
+        batch.send(np.zeros(2, dtype=np.int64))
         step = batch.receive()
         assert step.truncated.all() == (length == 3)
         assert not step.terminated.any()
@@ -79,9 +79,9 @@ def test_the_cap_cuts_an_episode_off_without_ending_it() -> None:
 
 def test_actions_are_repeated_with_the_probability_asked_for() -> None:
     def screens(probability: float) -> bytes:
-        batch = opened(repeat_action_probability=probability, max_noops=0)
+        batch = opened(4, repeat_action_probability=probability, max_noops=0)
         for number in range(8):
-            batch.send(np.full(16, number % 4, dtype=np.int64))
+            batch.send(np.full(4, number % 4, dtype=np.int64))
             seen = batch.receive().observations
         batch.close()
         return seen.tobytes()
@@ -96,10 +96,10 @@ def test_a_range_of_no_ops_that_is_empty_is_refused() -> None:
 
 def test_fire_at_reset_launches_the_ball_of_breakout() -> None:
     def moves(fires: bool) -> bool:
-        batch = opened(fire_at_reset=fires, max_noops=1)
+        batch = opened(1, fire_at_reset=fires, max_noops=1)
         seen = []
         for _ in range(6):
-            batch.send(np.zeros(16, dtype=np.int64))
+            batch.send(np.zeros(1, dtype=np.int64))
             seen.append(batch.receive().observations[0, -1])
         batch.close()
         return any((screen != seen[0]).any() for screen in seen)

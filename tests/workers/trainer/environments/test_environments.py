@@ -27,7 +27,9 @@ def test_the_papers_games_are_marked() -> None:
 @pytest.mark.parametrize("env", ENVIRONMENTS)
 def test_every_environment_on_the_list_steps_as_it_is_described(env: str) -> None:
     known = ENVIRONMENTS[env]
-    batch = environments.make(A3cConfig(env=env, max_noops=1), num_envs=2, seed=1)
+    # Other tests step several emulators at once; each costs 0.2 s to open.
+    num_envs = 1 if known.kind == "atari" else 2
+    batch = environments.make(A3cConfig(env=env, max_noops=1), num_envs, seed=1)
     assert isinstance(batch.actions, Continuous) == (known.actions == "continuous")
     assert batch.frames_per_step == known.frames_per_step
     assert (len(batch.observation_shape) == 3) == known.shows_pixels
@@ -39,12 +41,12 @@ def test_every_environment_on_the_list_steps_as_it_is_described(env: str) -> Non
         batch.send(any_actions(batch, random))
         step = batch.receive()
         seen.append(step.observations)
-        assert step.rewards.shape == step.terminated.shape == (2,)
+        assert step.rewards.shape == step.terminated.shape == (num_envs,)
         assert np.isfinite(step.rewards).all()
     batch.close()
 
     assert {observations.dtype for observations in seen} == {np.dtype(np.uint8 if known.shows_pixels else np.float32)}
-    assert {observations.shape for observations in seen} == {(2, *batch.observation_shape)}
+    assert {observations.shape for observations in seen} == {(num_envs, *batch.observation_shape)}
     assert np.isfinite(seen).all()
 
 
@@ -104,9 +106,9 @@ def test_a_lost_life_is_reported_and_the_game_goes_on() -> None:
 
 def test_the_same_seed_gives_the_same_games_and_another_seed_others() -> None:
     def play(seed: int) -> list[bytes]:
-        batch = AtariEnvironments(A3cConfig(env="ALE/Breakout-v5", max_noops=30), 4, 2, seed)
+        batch = AtariEnvironments(A3cConfig(env="ALE/Breakout-v5", max_noops=30), 2, 2, seed)
         frames = [batch.reset().tobytes()]
-        actions = np.random.default_rng(0).integers(0, number_of_actions(batch.actions), (40, 4))
+        actions = np.random.default_rng(0).integers(0, number_of_actions(batch.actions), (40, 2))
         for row in actions:
             batch.send(row)
             frames.append(batch.receive().observations.tobytes())

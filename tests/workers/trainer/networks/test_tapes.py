@@ -1,5 +1,7 @@
 """Tapes against autograd over an ordinary forward pass."""
 
+import sys
+
 import pytest
 import torch
 from torch import Tensor
@@ -100,3 +102,13 @@ def test_a_vector_tape_runs_the_body_again() -> None:
     tape.backward(states, gradient)
     for parameter, theirs in zip(body.parameters(), wanted, strict=True):
         torch.testing.assert_close(parameter.grad, theirs)
+
+
+def test_a_vector_tape_does_not_load_what_takes_half_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch.fx.experimental.symbolic_shapes", None)
+    body, states = VectorBody((4,), 8), torch.randn(ROWS, 4)
+    FlatParameters(body)
+    tape = tape_of(body, ROWS)
+    tape.recall(states)
+    tape.backward(states, torch.randn(ROWS, 8))
+    assert any(parameter.grad is not None and parameter.grad.any() for parameter in body.parameters())

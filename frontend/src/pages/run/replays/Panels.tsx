@@ -85,7 +85,10 @@ interface PlayerProps {
 function Player({ playback: { ensemble }, head, label, onShape, ...video }: PlayerProps) {
   const element = useRef<HTMLVideoElement>(null);
   const [lost, setLost] = useState(false);
-  useEffect(() => (element.current ? ensemble.join(element.current, head) : undefined), [ensemble, head, lost]);
+  useEffect(
+    () => (element.current ? ensemble.join(element.current, head) : undefined),
+    [ensemble, head, lost],
+  );
   if (lost) return <Text className={classes.lost}>This video could not be fetched.</Text>;
   return (
     <video

@@ -1,0 +1,23 @@
+"""The Atari games, by the names that their pages have in addresses, as ms-pacman."""
+
+from backend.errors import NotFound
+from workers.contract.games import ENVIRONMENTS, Environment, close_to, rom_of
+
+
+def slug_of(env: str) -> str:
+    """The name of a game in addresses."""
+    return rom_of(env).replace("_", "-")
+
+
+GAMES: dict[str, Environment] = {slug_of(game.id): game for game in ENVIRONMENTS.values() if game.kind == "atari"}
+ATARI = [game.id for game in GAMES.values()]
+
+
+def find_game(slug: str) -> Environment:
+    """The game, or a problem that says there is none and names close ones."""
+    game = GAMES.get(slug)
+    if game is None:
+        close = [slug_of(env) for env in close_to(slug.replace("-", "")) if env in ATARI]
+        hint = f"Did you mean {', '.join(close)}?" if close else "Games have names such as pong and ms-pacman."
+        raise NotFound(f"There is no Atari game {slug[:80]!r}. {hint}")
+    return game

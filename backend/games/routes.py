@@ -1,0 +1,58 @@
+"""/games: the list, one game, its tables as bars and as CSV."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import StreamingResponse
+
+from backend.db import Db
+from backend.errors import NotFound
+from backend.figures.schemas import Figure
+from backend.games import schemas, wall
+from backend.games.figure import table_figure
+from backend.games.game import game
+from backend.games.spreadsheet import csv_lines
+
+router = APIRouter(tags=["games"])
+
+Slug = Annotated[str, Path(max_length=100, description="A game's name in addresses, as ms-pacman.")]
+
+
+@router.get("/games")
+def list_games(db: Db) -> schemas.Games:
+    """Atari games that have runs or published scores, with their best scores and averages over the games."""
+    with db.read() as session:
+        return wall.games(session)
+
+
+@router.get("/games/{slug}")
+def read_game(db: Db, slug: Slug) -> schemas.Game:
+    """The scores of a game's runs beside those that the papers publish, a table for each protocol."""
+    with db.read() as session:
+        return game(session, slug)
+
+
+@router.get("/games/{slug}/figure")
+def draw_scores(
+    db: Db,
+    slug: Slug,
+    protocol: Annotated[str, Query(max_length=200, description="That of the table, as no-op-5min.")],
+    starts: Annotated[str | None, Query(max_length=64, description="The table's set of start points.")] = None,
+) -> Figure:
+    """One table of a game as bars: the best runs with their intervals, and every published score."""
+    with db.read() as session:
+        found = game(session, slug)
+    for table in found.tables:
+        if (table.protocol, table.starts) == (protocol, starts):
+            return table_figure(table)
+    there = ", ".join(table.protocol for table in found.tables)
+    raise NotFound(f"{found.name} has no scores by {protocol!r}. {f'It has some by {there}.' if there else ''}".strip())
+
+
+@router.get("/export/games/{slug}.csv", response_class=StreamingResponse)
+def export_game(db: Db, slug: Slug) -> StreamingResponse:
+    """Every score of a game as CSV, with its protocol, interval and source."""
+    with db.read() as session:
+        found = game(session, slug)
+    headers = {"Content-Disposition": f'attachment; filename="{found.slug}.csv"'}
+    return StreamingResponse(csv_lines(found), media_type="text/csv", headers=headers)

@@ -1,0 +1,142 @@
+"""The best finished evaluation of each run under each protocol.
+
+What is full comes before what is of fewer episodes than its protocol asks for, and a number before NaN. Archived runs
+count: only what is purged is gone.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, case, null, select
+from sqlalchemy.orm import Session
+
+from backend.colors import color_of
+from backend.games import schemas
+from backend.models import Errand, Evaluation, Run
+from workers.contract.config.problems import title_of
+from workers.contract.protocols import PROTOCOLS, fitting
+from workers.contract.protocols.document import NormalisedBy
+from workers.contract.published import normalising
+
+# Scores from one agent's start points do not compare with those from another's.
+OWN_STARTS = [protocol.name for protocol in PROTOCOLS.values() if protocol.starts_from == "agent"]
+# Fewer numbers than a query may have.
+PORTION = 10_000
+
+
+class Like(NamedTuple):
+    """What scores must have in common to be compared."""
+
+    protocol: str
+    starts: str | None
+
+
+class Found(NamedTuple):
+    """An evaluation that has ended, as much of it as the choice needs."""
+
+    id: int
+    run_id: int
+    env: str
+    like: Like
+    mean: float
+    episodes: int
+
+    @property
+    def worth(self) -> tuple[bool, bool, float]:
+        """What a better one has more of."""
+        wrong = math.isnan(self.mean)
+        return not wrong, not is_short(self.like.protocol, self.episodes), 0.0 if wrong else self.mean
+
+
+def is_short(protocol: str, episodes: int) -> bool:
+    """Whether these are fewer episodes than the protocol asks for."""
+    return episodes < PROTOCOLS[protocol].episodes
+
+
+def finished() -> Select[*tuple[Any, ...]]:
+    """Select every finished evaluation by a protocol of Atari games."""
+    starts = Evaluation.document["starts"]["sha256"].as_string()
+    of_set = case((Evaluation.protocol.in_(OWN_STARTS), starts), else_=null())
+    columns = (Evaluation.id, Evaluation.run_id, Run.env, Evaluation.protocol, of_set, Evaluation.mean, Errand.total)
+    return (
+        select(*columns)
+        .join(Errand, Errand.id == Evaluation.errand_id)
+        .join(Run, Run.id == Evaluation.run_id)
+        .where(Errand.state == "done", Evaluation.mean.is_not(None), Evaluation.protocol.in_(fitting(atari=True)))
+    )
+
+
+def best_of_runs(session: Session, envs: Collection[str]) -> list[Found]:
+    """The best evaluation of each run in these games under each protocol."""
+    every = (
+        Found(number, run_id, env, Like(protocol, starts), mean, episodes)
+        for number, run_id, env, protocol, starts, mean, episodes in session.execute(
+            finished().where(Run.env.in_(envs)).order_by(Evaluation.id)
+        )
+    )
+    return best(every, lambda found: (found.run_id, found.like))
+
+
+def best(every: Iterable[Found], key: Any) -> list[Found]:
+    """The best of those that share a key; of equals the earliest."""
+    chosen: dict[Any, Found] = {}
+    for found in every:
+        held = chosen.setdefault(key(found), found)
+        if found.worth > held.worth:
+            chosen[key(found)] = found
+    return list(chosen.values())
+
+
+def told(session: Session, chosen: Sequence[Found]) -> dict[int, schemas.RunScore]:
+    """These evaluations as clients get them, by their numbers."""
+    columns = (
+        *(Evaluation.id, Evaluation.step, Evaluation.frames, Evaluation.acting, Errand.finished_at),
+        *(Run.name, Run.algorithm, Run.archived_at, Evaluation.document["interval"].label("interval")),
+    )
+    query = select(*columns).join(Errand, Errand.id == Evaluation.errand_id).join(Run, Run.id == Evaluation.run_id)
+    found: dict[int, schemas.RunScore] = {}
+    for first in range(0, len(chosen), PORTION):
+        portion = {each.id: each for each in chosen[first : first + PORTION]}
+        rows = session.execute(query.where(Evaluation.id.in_(portion)))
+        found |= {row.id: _told(portion[row.id], row) for row in rows}
+    return found
+
+
+def _told(found: Found, row: Any) -> schemas.RunScore:
+    by = reference(found.env, found.like.protocol)
+    return schemas.RunScore(
+        evaluation_id=found.id,
+        protocol=found.like.protocol,
+        run=schemas.ScoredRun(
+            id=found.run_id,
+            name=row.name,
+            algorithm=row.algorithm,
+            method=title_of(row.algorithm),
+            color=color_of(found.run_id),
+            archived=row.archived_at is not None,
+        ),
+        mean=found.mean,
+        interval=row.interval,
+        episodes=found.episodes,
+        short=is_short(found.like.protocol, found.episodes),
+        step=row.step,
+        frames=row.frames,
+        acting=row.acting,
+        finished_at=row.finished_at,
+        human_normalised=normalised(found.mean, by),
+        normalised_by=by if isinstance(by, NormalisedBy) else None,
+        not_normalised_because=by if isinstance(by, str) else None,
+    )
+
+
+@cache
+def reference(env: str, protocol: str) -> NormalisedBy | str:
+    """The random and the human score that a score is normalised by, or why there are none."""
+    return normalising.reference(env, protocol)
+
+
+def normalised(score: float, by: NormalisedBy | str) -> float | None:
+    """A score in percent of the human's, if there is a table for it."""
+    return normalising.normalised(score, by) if isinstance(by, NormalisedBy) else None

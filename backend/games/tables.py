@@ -1,0 +1,103 @@
+"""A game's tables: runs and papers ranked within a protocol, and what no run is ranked with apart."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy.orm import Session
+
+from backend.games import schemas
+from backend.games.published import PublishedScore, published_scores
+from backend.games.scores import Found, Like, normalised, reference, told
+from workers.contract.protocols import PROTOCOLS
+
+
+def tables(session: Session, env: str, found: Sequence[Found]) -> list[schemas.ScoreTable]:
+    """Every table of a game: those with runs, then the other protocols, then what is of no protocol."""
+    scores = told(session, found)
+    ours: dict[Like, list[schemas.RunScore]] = {}
+    for each in found:
+        ours.setdefault(each.like, []).append(scores[each.id])
+    papers: dict[Like, list[PublishedScore]] = {}
+    for score in published_scores(env):
+        papers.setdefault(Like(score.protocol, None), []).append(score)
+    order = list(PROTOCOLS)
+    likes = sorted(
+        dict.fromkeys([*ours, *papers]),
+        key=lambda like: (like not in ours, like.protocol not in order, _place(like, order), like.starts or ""),
+    )
+    return [_table(env, like, ours.get(like, []), papers.get(like, [])) for like in likes]
+
+
+def _place(like: Like, order: list[str]) -> int:
+    return order.index(like.protocol) if like.protocol in order else 0
+
+
+def _table(
+    env: str, like: Like, ours: Sequence[schemas.RunScore], papers: Sequence[PublishedScore]
+) -> schemas.ScoreTable:
+    protocol = PROTOCOLS.get(like.protocol)
+    by = reference(env, like.protocol) if protocol else "the papers do not say by which protocol it was measured"
+    rows = [_of_run(score) for score in ours]
+    rows += [_of_paper(score, normalised(score.score, by)) for score in papers]
+    return schemas.ScoreTable(
+        protocol=like.protocol,
+        starts=like.starts,
+        title=protocol.title if protocol else like.protocol[:1].upper() + like.protocol[1:],
+        sentence=protocol.sentence if protocol else None,
+        apart_because=None if ours else _apart_because(like.protocol),
+        normalised_by=None if isinstance(by, str) else by,
+        not_normalised_because=by if isinstance(by, str) else None,
+        rows=_ranked(rows, ranks=protocol is not None),
+    )
+
+
+def _apart_because(protocol: str) -> str:
+    if protocol in PROTOCOLS:
+        return f"No run has a score by {protocol}, and scores compare only within a protocol."
+    if protocol.startswith("cited"):
+        return (
+            "The paper cites these scores and does not say by which protocol they were measured, so that they are "
+            "ranked with no others."
+        )
+    return "The paper measured in a way that is no protocol here, so that these scores are ranked with no others."
+
+
+def _of_run(score: schemas.RunScore) -> schemas.TableRow:
+    because = None
+    if score.short:
+        because = f"{score.episodes} of the protocol's {PROTOCOLS[score.protocol].episodes} episodes"
+    if math.isnan(score.mean):
+        because = "its mean is no number"
+    return schemas.TableRow(
+        rank=None,
+        unranked_because=because,
+        player=f"{score.run.name} #{score.run.id}",
+        score=score.mean,
+        human_normalised=score.human_normalised,
+        ours=score,
+        sources=[],
+        note=None,
+    )
+
+
+def _of_paper(score: PublishedScore, percent: float | None) -> schemas.TableRow:
+    return schemas.TableRow(
+        rank=None,
+        unranked_because=None,
+        player=score.player,
+        score=score.score,
+        human_normalised=percent,
+        ours=None,
+        sources=[schemas.Source(source=row.source, table=row.table) for row in score.rows],
+        note=score.note,
+    )
+
+
+def _ranked(rows: Iterable[schemas.TableRow], *, ranks: bool) -> list[schemas.TableRow]:
+    """The best first; equal scores share a rank. What is not ranked comes last."""
+    ordered = sorted(rows, key=lambda row: (row.unranked_because is not None, math.isnan(row.score), -row.score))
+    places: dict[float, int] = {}
+    for place, row in enumerate(ordered, start=1):
+        if ranks and row.unranked_because is None:
+            row.rank = places.setdefault(row.score, place)
+    return ordered

@@ -1,0 +1,109 @@
+"""Every game with its best score by each protocol, and averages over the games."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from backend.games import schemas
+from backend.games.catalogue import ATARI, GAMES
+from backend.games.pictures import newest_of_games, newest_of_runs
+from backend.games.published import published_scores
+from backend.games.scores import Found, best, best_of_runs, told
+from backend.models import Run
+from workers.contract import published
+from workers.contract.protocols import PROTOCOLS
+
+
+def games(session: Session) -> schemas.Games:
+    """The games that have runs or published scores, by name."""
+    counts = select(Run.env, func.count()).where(Run.env.in_(ATARI)).group_by(Run.env)
+    runs = {row[0]: row[1] for row in session.execute(counts)}
+    found = best_of_runs(session, ATARI)
+    scored: dict[str, set[int]] = {}
+    for each in found:
+        scored.setdefault(each.env, set()).add(each.run_id)
+    scores = _best_scores(session, found)
+    pictures = newest_of_games(session, ATARI)
+    cards = [
+        schemas.GameCard(
+            slug=slug,
+            name=game.title,
+            env=game.id,
+            runs=runs.get(game.id, 0),
+            evaluated_runs=len(scored.get(game.id, ())),
+            published=len(published_scores(game.id)),
+            best=scores.get(game.id, []),
+            picture=pictures.get(game.id),
+        )
+        for slug, game in GAMES.items()
+    ]
+    shown = sorted((card for card in cards if card.runs or card.published), key=lambda card: card.name)
+    return schemas.Games(games=shown, averages=averages(shown), published_averages=_published_averages())
+
+
+def _best_scores(session: Session, found: Sequence[Found]) -> dict[str, list[schemas.BestScore]]:
+    """The best score of each game by each protocol, with a replay of its run."""
+    chosen = best(found, lambda each: (each.env, each.like))
+    scores = told(session, chosen)
+    pictures = newest_of_runs(session, {each.run_id for each in chosen})
+    order = list(PROTOCOLS)
+    by_game: dict[str, list[schemas.BestScore]] = {}
+    for each in sorted(chosen, key=lambda each: order.index(each.like.protocol)):
+        score = schemas.BestScore(**dict(scores[each.id]), picture=pictures.get(each.run_id))
+        by_game.setdefault(each.env, []).append(score)
+    return by_game
+
+
+def averages(cards: Sequence[schemas.GameCard]) -> list[schemas.Average]:
+    """Averages over the games that have an evaluation, by each protocol apart."""
+    found: dict[str, list[schemas.BestScore]] = {}
+    for card in cards:
+        for score in card.best:
+            found.setdefault(score.protocol, []).append(score)
+    return [_average(name, found[name]) for name in PROTOCOLS if name in found]
+
+
+def _average(name: str, scores: Sequence[schemas.BestScore]) -> schemas.Average:
+    normalised = [score for score in scores if math.isfinite(_percent(score))]
+    percents = [_percent(score) for score in normalised]
+    tables = {
+        (by.source, by.table): schemas.Source(source=by.source, table=by.table)
+        for score in normalised
+        if (by := score.normalised_by)
+    }
+    return schemas.Average(
+        protocol=name,
+        title=PROTOCOLS[name].title,
+        sentence=PROTOCOLS[name].sentence,
+        games=len(scores),
+        normalised_games=len(normalised),
+        short_games=sum(score.short for score in normalised),
+        mean=float(np.mean(percents)) if percents else None,
+        median=float(np.median(percents)) if percents else None,
+        interquartile_mean=interquartile_mean(percents) if percents else None,
+        normalised_by=list(tables.values()),
+    )
+
+
+def _percent(score: schemas.BestScore) -> float:
+    return math.nan if score.human_normalised is None else score.human_normalised
+
+
+def interquartile_mean(values: Sequence[float]) -> float:
+    """The mean without the lowest and the highest quarter, each rounded down to whole values."""
+    cut = len(values) // 4
+    return float(np.mean(sorted(values)[cut : len(values) - cut]))
+
+
+def _published_averages() -> list[schemas.PublishedAverage]:
+    return [
+        schemas.PublishedAverage(
+            **row.model_dump(include={"source", "table", "protocol", "method", "training_time"}),
+            mean=row.mean_percent,
+            median=row.median_percent,
+        )
+        for row in published.summaries()
+    ]

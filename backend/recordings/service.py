@@ -1,0 +1,79 @@
+"""Recordings as users ask for them; their errands bring the replays."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from backend.checkpoints.keeping import wanted_checkpoint
+from backend.errands import service as errands
+from backend.errors import Conflict, FieldError, Invalid, NotFound
+from backend.lookup import find_run
+from backend.models import Checkpoint, Errand, Run, Video
+from backend.presence import places_for_errands
+from backend.recordings.schemas import AskRecording, Recording
+from workers.contract.config.evaluation import protocol_of, unfit_because
+from workers.contract.errands import RecordingParameters
+
+# Of one run; each takes some megabytes.
+MOST_KEPT = 100
+MOST_WAITING = 10
+
+
+def ask(session: Session, run: Run, wanted: AskRecording) -> Errand:
+    """Have a worker record an episode; the run is locked, so that the checkpoint stays until it is recorded."""
+    protocol = wanted.protocol or protocol_of(run.config)
+    if (refusal := unfit_because(protocol, run.env)) is not None:
+        raise Invalid(FieldError(field="protocol", message=refusal))
+    checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
+    _check_room(session, run)
+    told = RecordingParameters(protocol=protocol, seed=wanted.seed, episode=wanted.episode)
+    return errands.ask(session, run, checkpoint, "recording", told.model_dump(mode="json"), total=1)
+
+
+def find_recording(session: Session, recording_id: int, *, lock: bool = False) -> Errand:
+    """The recording's errand, or a problem that says there is none; a locked one has its run locked first."""
+    errand = session.get(Errand, recording_id)
+    if errand is not None and lock:
+        find_run(session, errand.run_id, lock=True)
+        session.refresh(errand, with_for_update=True)
+    if errand is None or errand.kind != "recording":
+        raise NotFound(f"There is no recording {recording_id}.")
+    return errand
+
+
+def shown(session: Session, found: Sequence[Errand]) -> list[Recording]:
+    """Recordings as the API shows them."""
+    free = places_for_errands(session) if any(errand.state == "queued" for errand in found) else None
+    of = Video.errand_id.in_([errand.id for errand in found])
+    videos = dict(session.execute(select(Video.errand_id, Video.id).where(of)).tuples().all())
+    at = Checkpoint.id.in_([errand.checkpoint_id for errand in found])
+    steps = dict(session.execute(select(Checkpoint.id, Checkpoint.step).where(at)).tuples().all())
+    same = ("id", "run_id", "state", "traceback", "checkpoint_id", "worker", "created_at", "started_at", "finished_at")
+    return [
+        Recording.model_validate(
+            {name: getattr(errand, name) for name in same}
+            | RecordingParameters.model_validate(errand.parameters).model_dump()
+            | {
+                "reason": errands.reason(errand, free),
+                "step": steps[errand.checkpoint_id],
+                "video_id": videos.get(errand.id) if errand.state == "done" else None,
+            }
+        )
+        for errand in found
+    ]
+
+
+def of_run(session: Session, run: Run) -> list[Recording]:
+    """A run's recordings, the latest asked for first."""
+    query = select(Errand).where(Errand.run_id == run.id, Errand.kind == "recording").order_by(Errand.id.desc())
+    return shown(session, session.scalars(query).all())
+
+
+def _check_room(session: Session, run: Run) -> None:
+    query = select(Errand.state, func.count()).where(Errand.run_id == run.id, Errand.kind == "recording")
+    counted = dict(session.execute(query.group_by(Errand.state)).tuples().all())
+    if sum(counted.get(state, 0) for state in errands.UNDER_WAY) >= MOST_WAITING:
+        raise Conflict(f"{MOST_WAITING} recordings of run {run.id} wait already. Ask again once one of them is done.")
+    if sum(counted.values()) >= MOST_KEPT:
+        raise Conflict(f"Run {run.id} has {MOST_KEPT} recordings, the most that are kept. Remove some before.")

@@ -1,0 +1,117 @@
+import { Button, useComputedColorScheme } from "@mantine/core";
+import { type QueryKey, useQuery, type UseQueryOptions } from "@tanstack/react-query";
+import type { PlotlyHTMLElement } from "plotly.js";
+import { useMemo, useRef, useState } from "react";
+import type { Figure } from "@/api/types";
+import classes from "./charts.module.css";
+import type { Zoom } from "./curveView";
+import { FigureMenu, type Points } from "./FigureMenu";
+import { FigureWords } from "./FigureWords";
+import { themed } from "./figureTheme";
+import { Plot } from "./Plot";
+import { loadPlotly, type PlotlyLibrary } from "./plotly";
+import { useVisible } from "./useVisible";
+
+interface FigureFrameProps<Key extends QueryKey> {
+  title: string;
+  /** The title in other words, on hover. */
+  hint?: string;
+  /** What a screen reader says of the picture. */
+  label: string;
+  query: UseQueryOptions<Figure, Error, Figure, Key>;
+  /** The part of x that is shown, and what keeps another one that the reader drags. */
+  zoom: Zoom | null;
+  onZoom: (zoom: Zoom | null) => void;
+  xLog?: boolean;
+  /** Reader's zoom is kept for as long as this stays the same. */
+  revision: string;
+  legend: boolean;
+  height: number;
+  /** What stands in an empty figure's place. */
+  empty?: string;
+  file: string;
+  points: () => Promise<Points>;
+}
+
+/** A figure that Python builds: fetched while it can be seen, and drawn in the theme's colours under its title. */
+export function FigureFrame<Key extends QueryKey>(props: FigureFrameProps<Key>) {
+  const { title, query, zoom, revision, legend, xLog = false } = props;
+  const frame = useRef<HTMLElement>(null);
+  const [element, setElement] = useState<PlotlyHTMLElement | null>(null);
+  const visible = useVisible(frame);
+  const scheme = useComputedColorScheme("light");
+
+  const library = useQuery({
+    queryKey: ["plotly"],
+    queryFn: loadPlotly,
+    enabled: visible,
+    staleTime: Infinity,
+    gcTime: Infinity,
+    structuralSharing: false,
+  });
+  const answer = useQuery({ ...query, enabled: visible && query.enabled !== false });
+
+  const figure = useMemo(
+    () => answer.data && themed(answer.data, { scheme, revision, legend, zoom }),
+    [answer.data, scheme, revision, legend, zoom],
+  );
+  const empty = answer.data?.data.length === 0 && zoom === null;
+  const drawable = library.data && figure && !empty;
+
+  return (
+    <figure ref={frame} className={classes.frame} style={{ margin: 0 }}>
+      <figcaption className={classes.head}>
+        <span className={classes.title} title={props.hint}>
+          {title}
+        </span>
+        <span className={classes.state} role="status">
+          {stateWords(answer.isPlaceholderData, answer.isError && Boolean(answer.data))}
+        </span>
+        {zoom && element && library.data && (
+          <Button size="compact-xs" variant="subtle" onClick={() => resetZoom(library.data, element)}>
+            Show all
+          </Button>
+        )}
+        <FigureMenu
+          title={title}
+          file={props.file}
+          points={props.points}
+          drawn={element}
+          library={library.data}
+        />
+      </figcaption>
+      <div className={classes.canvas} style={{ height: props.height }}>
+        {drawable && (
+          <Plot
+            library={library.data}
+            figure={figure}
+            label={props.label}
+            xLog={xLog}
+            onZoom={props.onZoom}
+            onDrawn={setElement}
+          />
+        )}
+        {!drawable && (
+          <FigureWords
+            problem={answer.error ?? library.error}
+            empty={empty ? (props.empty ?? "No points yet. They appear here as the runs report them.") : null}
+            retry={() => void retry(answer, library)}
+          />
+        )}
+      </div>
+    </figure>
+  );
+}
+
+function stateWords(loading: boolean, failed: boolean): string {
+  if (failed) return "Not up to date: the server does not answer";
+  return loading ? "Still loading…" : "";
+}
+
+function resetZoom(library: PlotlyLibrary, element: PlotlyHTMLElement): void {
+  void library.relayout(element, { "xaxis.autorange": true, "yaxis.autorange": true });
+}
+
+async function retry(...queries: { isError: boolean; refetch: () => Promise<unknown> }[]): Promise<void> {
+  await Promise.all(queries.filter((query) => query.isError).map((query) => query.refetch()));
+}

@@ -1,0 +1,188 @@
+import { act, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Game, WaitingRun } from "@/api/types";
+import { aGame, aRunScore, aScoreRow, aScoreTable } from "@/testing/games";
+import { renderPage } from "@/testing/render";
+import { refusal, serve } from "@/testing/server";
+import { fakeStreams, stream } from "@/testing/stream";
+import GamePage from "./GamePage";
+
+const drawn = vi.hoisted(() => [] as { x: number[] }[][]);
+
+// The drawing library needs a canvas, which jsdom lacks.
+vi.mock("plotly.js-cartesian-dist-min", () => ({
+  default: {
+    react(element: object, data: { x: number[] }[]) {
+      drawn.push(data);
+      Object.assign(element, { on: () => undefined });
+    },
+    purge: () => undefined,
+    Plots: { resize: () => undefined },
+  },
+}));
+
+const GORILA = { source: "Gorila (Nair et al. 2015)", table: "table 4" };
+const PAAC = { source: "PAAC (Clemente et al. 2017)", table: "table 1" };
+const published = aScoreRow({ rank: 2, score: 16.7, human_normalised: 124.6, sources: [GORILA, PAAC] });
+
+/** Charts wait until they are seen; most of these tests are about words. */
+function show(seen: boolean) {
+  vi.stubGlobal(
+    "IntersectionObserver",
+    class {
+      constructor(private readonly changed: (entries: object[]) => void) {}
+      observe() {
+        if (seen) act(() => this.changed([{ isIntersecting: true }]));
+      }
+      disconnect() {}
+    },
+  );
+}
+
+beforeEach(() => show(false));
+
+function open(game: Game | (() => object), more: Record<string, object> = {}, live = false) {
+  const server = serve({ "GET /games/pong": game, ...more });
+  return {
+    server,
+    ...renderPage(<GamePage />, { at: "/games/pong", path: "/games/:slug", live }),
+  };
+}
+
+const cells = (table: HTMLElement) =>
+  within(table)
+    .getAllByRole("row")
+    .slice(1)
+    .map((row) => [...row.querySelectorAll("td")].map(({ textContent }) => textContent));
+
+describe("the page of a game", () => {
+  it("ranks its runs with what is published, each with where it comes from", async () => {
+    open(aGame([aScoreTable([aScoreRow(), published])]));
+    const table = within(await screen.findByRole("region", { name: "No-op starts, 5 minutes" })).getByRole(
+      "table",
+    );
+    expect(cells(table)).toEqual([
+      ["1", "pong-1 #1PAAC · 5 M steps · 30 episodes · sampled", "18.317.1 to 19.4", "130\u00a0%"],
+      [
+        "2",
+        "GorilaGorila (Nair et al. 2015), table 4; also PAAC (Clemente et al. 2017), table 1",
+        "16.7",
+        "125\u00a0%",
+      ],
+    ]);
+    const [, ours, theirs] = within(table).getAllByRole("row");
+    expect(ours?.hasAttribute("data-ours")).toBe(true);
+    expect(theirs?.hasAttribute("data-ours")).toBe(false);
+    expect(within(table).getByRole("link", { name: "pong-1" }).getAttribute("href")).toBe("/runs/1");
+  });
+
+  it("draws a ranking of three as bars", async () => {
+    show(true);
+    const { server } = open(aGame([aScoreTable([aScoreRow(), published, { ...published, player: "DQN" }])]), {
+      "GET /games/pong/figure": { data: [{ x: [18.3, 16.7, 16.7] }], layout: {}, cursor: "", complete: true },
+    });
+    await waitFor(() => expect(drawn.at(-1)?.[0]?.x).toEqual([18.3, 16.7, 16.7]));
+    expect(server.of("GET /games/pong/figure")[0]?.query.toString()).toBe("protocol=no-op-5min");
+    expect(screen.getByRole("img", { name: /^Scores in Pong .* 3 players/ })).toBeTruthy();
+  });
+
+  it("says why something is not ranked", async () => {
+    const few = "2 of the protocol's 30 episodes";
+    open(aGame([aScoreTable([aScoreRow({ rank: null, unranked_because: few }), published])]));
+    await screen.findByText(`Not ranked: ${few}`);
+  });
+
+  it("sets other protocols apart and says why", async () => {
+    const apart = aScoreTable([aScoreRow({ rank: null, sources: [PAAC] })], {
+      protocol: "GA3C: mean of 30 games",
+      title: "GA3C: mean of 30 games",
+      sentence: null,
+      normalised_by: null,
+      apart_because: "The paper measured in a way that is no protocol here.",
+    });
+    open(aGame([aScoreTable([aScoreRow(), published]), apart]));
+    const others = await screen.findByRole("region", { name: "Other protocols" });
+    expect(others.textContent).toContain("The paper measured in a way that is no protocol here.");
+    expect(cells(within(others).getByRole("table"))).toEqual([
+      ["GorilaPAAC (Clemente et al. 2017), table 1", "18.3"],
+    ]);
+  });
+
+  it("launches a run of the game, and gives the scores away", async () => {
+    open(aGame([aScoreTable([aScoreRow()])]));
+    const launch = await screen.findByRole("link", { name: "Launch a run of Pong" });
+    expect(launch.getAttribute("href")).toBe("/launch?env=ALE%2FPong-v5");
+    const save = screen.getByRole("link", { name: "Save scores (CSV)" });
+    expect(save.getAttribute("href")).toBe("/api/v1/export/games/pong.csv");
+  });
+
+  it("has a run evaluated", async () => {
+    const run: WaitingRun = {
+      id: 9,
+      name: "new",
+      method: "PAAC",
+      color: "#000000",
+      state: "running",
+      step: 100,
+      has_checkpoint: true,
+      evaluation: null,
+    };
+    let waiting = [run, { ...run, id: 8, has_checkpoint: false }];
+    const { server } = open(() => aGame([], { waiting, waiting_total: waiting.length }), {
+      "POST /runs/9/evaluations": () => {
+        waiting = [{ ...run, evaluation: "queued" }];
+        return { id: 3, episodes_total: 30, protocol: "no-op-5min" };
+      },
+    });
+    await screen.findByText("No checkpoint yet");
+    await userEvent.click(screen.getByRole("button", { name: "Evaluate new #9" }));
+    await screen.findByText("A worker will play 30 episodes by no-op-5min.");
+    await screen.findByText("Waits for a worker");
+    expect(server.of("POST /runs/9/evaluations")[0]?.body).toEqual({ checkpoint: "newest", seed: 1 });
+  });
+
+  it("says in the server's words why a run is not evaluated", async () => {
+    const waiting: WaitingRun[] = [
+      {
+        ...{ id: 9, name: "new", method: "PAAC", color: "#000000", state: "running", step: 100 },
+        has_checkpoint: true,
+        evaluation: null,
+      },
+    ];
+    open(aGame([], { waiting, waiting_total: 1 }), {
+      "POST /runs/9/evaluations": refusal(409, "The checkpoint was thinned out."),
+    });
+    await userEvent.click(await screen.findByRole("button", { name: "Evaluate new #9" }));
+    await screen.findByText("The checkpoint was thinned out.");
+  });
+
+  it("shows the best twenty of many runs until more are asked for", async () => {
+    const rows = Array.from({ length: 25 }, (_, place) => {
+      const run = { ...aRunScore().run, id: place + 1, name: `run ${place + 1}` };
+      return aScoreRow({ rank: place + 1, ours: aRunScore({ evaluation_id: place, run }) });
+    });
+    open(aGame([aScoreTable([...rows, published])]));
+    await screen.findByText("run 20");
+    expect(screen.queryByText("run 21")).toBeNull();
+    expect(screen.getByText("Gorila")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Show 5 more runs" }));
+    expect(screen.getByText("run 25")).toBeTruthy();
+  });
+
+  it("is fetched again when an evaluation of a run moves", async () => {
+    fakeStreams();
+    let score = 1;
+    open(() => aGame([aScoreTable([aScoreRow({ score })])]), {}, true);
+    await screen.findByText("1", { selector: "[class*=mean] *" });
+    score = 19.5;
+    act(() => stream().say("run.files", '{"run_id": 1}'));
+    await waitFor(() => expect(screen.getByText("19.5")).toBeTruthy(), { timeout: 5000 });
+  });
+
+  it("says that there is no such game, and which is meant", async () => {
+    open(() => refusal(404, "There is no Atari game 'pong'. Did you mean ping?"));
+    await screen.findByText("There is no Atari game 'pong'. Did you mean ping?");
+    expect(screen.getByRole("link", { name: "All games" }).getAttribute("href")).toBe("/games");
+  });
+});

@@ -1,0 +1,139 @@
+import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { IconDownload, IconPlus } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useParams } from "react-router";
+import { address } from "@/api/client";
+import { gameQuery } from "@/api/queries";
+import type { Game } from "@/api/types";
+import { EmptyState } from "@/ui/EmptyState";
+import { plural, short } from "@/ui/format";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { usePageTitle } from "@/ui/usePageTitle";
+import { GamePicture } from "./GamePicture";
+import classes from "./games.module.css";
+import { hasBars, ScoreTableCard } from "./ScoreTableCard";
+import { WaitingRuns } from "./WaitingRuns";
+
+/** One game: its runs ranked with what the papers publish by the same protocol. */
+export default function GamePage() {
+  const { slug = "" } = useParams();
+  const game = useQuery(gameQuery(slug));
+  usePageTitle(game.data?.name ?? "Games");
+  return (
+    <Stack className={classes.sheet} gap="md">
+      {game.isError && !game.data && (
+        <>
+          <Title order={1}>Games</Title>
+          <QueryProblem error={game.error} retry={() => void game.refetch()} />
+          <Anchor component={Link} to="/games">
+            All games
+          </Anchor>
+        </>
+      )}
+      {game.isPending && <Skeleton height={320} radius="sm" role="status" aria-label="Loading the game…" />}
+      {game.data && <GameSheet game={game.data} />}
+    </Stack>
+  );
+}
+
+function GameSheet({ game }: { game: Game }) {
+  const ranked = game.tables.filter((table) => table.apart_because === null);
+  const apart = game.tables.filter((table) => table.apart_because !== null);
+  return (
+    <>
+      <GameHeader game={game} />
+      {ranked.map((table) => (
+        <ScoreTableCard key={`${table.protocol} ${table.starts}`} game={game} table={table} level={2} />
+      ))}
+      <WaitingRuns game={game} />
+      {game.runs === 0 && game.tables.length === 0 && (
+        <EmptyState title="Nobody has a score here yet">
+          The papers publish none for {game.name}. Launch a run of it, and have it evaluated once it has saved
+          a checkpoint.
+        </EmptyState>
+      )}
+      {apart.length > 0 && (
+        <Stack gap="md" component="section" aria-label="Other protocols">
+          <div>
+            <Title order={2}>{ranked.length > 0 ? "Other protocols" : "Published scores"}</Title>
+            <Text size="sm" c="dimmed" maw={860}>
+              Published scores by protocols that no run of this game was evaluated by.
+            </Text>
+          </div>
+          {apart.filter(hasBars).map((table) => (
+            <ScoreTableCard key={table.protocol} game={game} table={table} level={3} />
+          ))}
+          <div className={classes.small}>
+            {apart
+              .filter((table) => !hasBars(table))
+              .map((table) => (
+                <ScoreTableCard key={table.protocol} game={game} table={table} level={3} />
+              ))}
+          </div>
+        </Stack>
+      )}
+    </>
+  );
+}
+
+function GameHeader({ game }: { game: Game }) {
+  const [playing, setPlaying] = useState(false);
+  return (
+    <header className={classes.header}>
+      <div
+        className={classes.portrait}
+        onPointerEnter={() => setPlaying(true)}
+        onPointerLeave={() => setPlaying(false)}
+      >
+        <GamePicture picture={game.picture} game={game.name} playing={playing} />
+      </div>
+      <Stack gap={4} miw={0}>
+        <Anchor component={Link} to="/games" size="sm" w="fit-content">
+          All games
+        </Anchor>
+        <Title order={1}>{game.name}</Title>
+        <Text size="sm" c="dimmed">
+          {game.env} ·{" "}
+          {game.runs > 0 ? `${plural(game.runs, "run")}, ${game.evaluated_runs} with a score` : "no run yet"}
+        </Text>
+        {game.picture && (
+          <Text size="sm" c="dimmed">
+            Played by{" "}
+            <Anchor component={Link} to={`/runs/${game.picture.run_id}/replays`} inherit>
+              run {game.picture.run_id}
+            </Anchor>{" "}
+            at {short(game.picture.step, "steps")}
+          </Text>
+        )}
+        <Group gap="xs" mt={8}>
+          <Button
+            component={Link}
+            to={`/launch?env=${encodeURIComponent(game.env)}`}
+            leftSection={<IconPlus size={16} />}
+            size="xs"
+          >
+            Launch a run of {game.name}
+          </Button>
+          {game.tables.length > 0 && (
+            <Button
+              component="a"
+              href={address(`/export/games/${game.slug}.csv`)}
+              download
+              variant="default"
+              size="xs"
+              leftSection={<IconDownload size={16} />}
+            >
+              Save scores (CSV)
+            </Button>
+          )}
+          {game.runs > 0 && (
+            <Button component={Link} to={`/?env=${encodeURIComponent(game.env)}`} variant="default" size="xs">
+              See its runs
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </header>
+  );
+}

@@ -1,0 +1,71 @@
+import { useState } from "react";
+import { Link } from "react-router";
+import type { BestScore, GameCard } from "@/api/types";
+import { plural, score } from "@/ui/format";
+import { Score } from "@/ui/Quantity";
+import { RunDot } from "@/ui/RunDot";
+import { GamePicture } from "./GamePicture";
+import classes from "./games.module.css";
+import { NormalisedBar } from "./NormalisedBar";
+import { scoreBy } from "./wall";
+import { evaluationWords } from "./words";
+
+interface GameTileProps {
+  game: GameCard;
+  /** By which the score is. */
+  protocol: string | undefined;
+}
+
+/** A game with its best score; its picture plays while the mouse or the keyboard is on it. */
+export function GameTile({ game, protocol }: GameTileProps) {
+  const [playing, setPlaying] = useState(false);
+  const best = scoreBy(game, protocol);
+  return (
+    <article
+      className={classes.tile}
+      onPointerEnter={({ pointerType }) => setPlaying(pointerType === "mouse")}
+      onPointerLeave={() => setPlaying(false)}
+      onFocus={() => setPlaying(true)}
+      onBlur={() => setPlaying(false)}
+    >
+      <GamePicture picture={best?.picture ?? game.picture} game={game.name} playing={playing} />
+      <div className={classes.tileWords}>
+        <div className={classes.tileHead}>
+          <h2>
+            <Link to={`/games/${game.slug}`} className={classes.cover}>
+              {game.name}
+            </Link>
+          </h2>
+          {best && (
+            <span className={classes.tileScore}>
+              <Score value={best.mean} meaning={`Mean of ${plural(best.episodes, "episode")}`} />
+            </span>
+          )}
+        </div>
+        {best ? <Best best={best} /> : <p className={classes.dim}>{withoutScore(game, protocol)}</p>}
+      </div>
+    </article>
+  );
+}
+
+function Best({ best }: { best: BestScore }) {
+  return (
+    <>
+      <NormalisedBar score={best} />
+      <p className={classes.from} title={evaluationWords(best)}>
+        <RunDot run={best.run} />
+        <Link to={`/runs/${best.run.id}`} className={classes.above}>
+          {best.run.name}
+        </Link>
+        <span className={classes.dim}>#{best.run.id}</span>
+      </p>
+      {best.short && <p className={classes.dim}>From {plural(best.episodes, "episode")} only</p>}
+    </>
+  );
+}
+
+function withoutScore({ best, runs }: GameCard, protocol: string | undefined): string {
+  const [other] = best;
+  if (other && protocol) return `No score by ${protocol}; ${score(other.mean)} by ${other.protocol}`;
+  return `${plural(runs, "run")}, none evaluated yet`;
+}

@@ -1,0 +1,134 @@
+import { Alert, Anchor, Button, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useSearchParams } from "react-router";
+import { gamesQuery } from "@/api/queries";
+import type { GameCard, Games } from "@/api/types";
+import { EmptyState } from "@/ui/EmptyState";
+import { plural } from "@/ui/format";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { usePageTitle } from "@/ui/usePageTitle";
+import { Averages } from "./Averages";
+import classes from "./games.module.css";
+import { GameTile } from "./GameTile";
+import { paramsOf, shownGames, shownProtocol, viewOf, type WallView } from "./wall";
+import { WallControls } from "./WallControls";
+
+/** Every Atari game that was played here, with its best score. */
+export default function GamesPage() {
+  usePageTitle("Games");
+  const games = useQuery(gamesQuery);
+  return (
+    <Stack className={classes.sheet} gap="md">
+      <Stack gap={4}>
+        <Title order={1}>Games</Title>
+        <Text size="sm" c="dimmed" role="status">
+          {games.data && summary(games.data.games)}
+        </Text>
+      </Stack>
+      {games.isError && !games.data && (
+        <QueryProblem error={games.error} retry={() => void games.refetch()} />
+      )}
+      {games.isPending && <Skeleton height={320} radius="sm" role="status" aria-label="Loading games…" />}
+      {games.data && <Wall games={games.data} />}
+    </Stack>
+  );
+}
+
+const hasRuns = ({ runs }: GameCard): boolean => runs > 0;
+
+function summary(games: readonly GameCard[]): string {
+  const played = games.filter(hasRuns);
+  const scored = played.filter(({ best }) => best.length > 0);
+  if (played.length === 0) return "No Atari game has a run yet";
+  return `${plural(played.length, "game")} with runs, ${scored.length} with a score`;
+}
+
+function Wall({ games }: { games: Games }) {
+  const [params, setParams] = useSearchParams();
+  const view = viewOf(params);
+  const change = (changes: Partial<WallView>) =>
+    setParams((now) => paramsOf({ ...viewOf(now), ...changes }), { replace: true });
+  const protocol = shownProtocol(games.averages, view.protocol)?.protocol;
+  const shown = shownGames(games.games, view, protocol);
+  const played = games.games.filter(hasRuns).length;
+  return (
+    <>
+      {games.averages.length > 0 && <Averages games={games} />}
+      {played > 0 && games.averages.length === 0 && <FirstScore />}
+      <WallControls
+        view={view}
+        averages={games.averages}
+        protocol={protocol}
+        without={games.games.length - played}
+        onChange={change}
+      />
+      {played === 0 && !view.all && <NoRuns />}
+      {shown.length === 0 && (played > 0 || view.all) && (
+        <EmptyState title={`No game is called “${view.text.trim()}”`}>
+          {!view.all && "Games without runs are not shown; the switch above shows them."}
+        </EmptyState>
+      )}
+      <div className={classes.wall}>
+        {shown.filter(hasRuns).map((game) => (
+          <GameTile key={game.slug} game={game} protocol={protocol} />
+        ))}
+      </div>
+      <WithoutRuns games={shown.filter((game) => !hasRuns(game))} />
+    </>
+  );
+}
+
+/** Games of which there are published scores alone. */
+function WithoutRuns({ games }: { games: readonly GameCard[] }) {
+  if (games.length === 0) return null;
+  return (
+    <section aria-label="Games without runs">
+      <Title order={2} mb="xs">
+        Games without runs
+      </Title>
+      <div className={classes.plain}>
+        {games.map(({ slug, name, published }) => (
+          <div key={slug} className={classes.plainGame}>
+            <Link to={`/games/${slug}`} className={classes.cover}>
+              {name}
+            </Link>
+            <span className={classes.dim}>{plural(published, "published score")}</span>
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** The way to a first score, for who has no run of a game. */
+function NoRuns() {
+  return (
+    <EmptyState title="No game has been played here yet">
+      <Stack align="center" gap="md">
+        <span>
+          Launch a run of an Atari game. Once it has saved a checkpoint, a worker can play episodes from it by
+          a protocol of the papers; the score then stands here, beside those of the papers.
+        </span>
+        <Button component={Link} to="/launch?preset=paac-pong">
+          Launch PAAC on Pong
+        </Button>
+      </Stack>
+    </EmptyState>
+  );
+}
+
+/** The way to a first score, for who has runs. */
+function FirstScore() {
+  return (
+    <Alert variant="light" p="sm" title="No run has a score yet">
+      <Text size="sm">
+        Open a game and press Evaluate beside a run: a worker plays episodes from its newest checkpoint,
+        beside what it trains. Or have checkpoints evaluated as they come, with “Steps between evaluations” in{" "}
+        <Anchor component={Link} to="/launch" inherit>
+          the form
+        </Anchor>{" "}
+        of a new run.
+      </Text>
+    </Alert>
+  );
+}

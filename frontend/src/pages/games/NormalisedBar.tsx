@@ -1,0 +1,42 @@
+import type { RunScore } from "@/api/types";
+import { exact } from "@/ui/format";
+import classes from "./games.module.css";
+import { BAR_END, barShare } from "./wall";
+import { percentWords } from "./words";
+
+type Score = Pick<RunScore, "protocol" | "human_normalised" | "normalised_by" | "not_normalised_because">;
+
+/** The human-normalised score as a bar up to 200 %, with a tick where the human is. */
+export function NormalisedBar({ score }: { score: Score }) {
+  const { human_normalised: percent, normalised_by: by } = score;
+  if (!by)
+    return (
+      <p
+        className={classes.under}
+        title={`No human-normalised score: ${score.not_normalised_because ?? ""}.`}
+      >
+        <span className={classes.dim}>Not human-normalised</span>
+        <span className={classes.protocol}>{score.protocol}</span>
+      </p>
+    );
+  const share = barShare(percent);
+  const exactly = typeof percent === "number" ? exact(percent, "%") : percent;
+  return (
+    <div
+      className={classes.normalised}
+      title={`${exactly} of the human's score, random being 0 (${by.source}, ${by.table})`}
+    >
+      <div className={classes.bar} data-above={share >= 0.5 || undefined} aria-hidden>
+        <div className={classes.fill} style={{ width: `${share * 100}%` }} />
+        <div className={classes.tick} style={{ left: `${(100 / BAR_END) * 100}%` }} />
+      </div>
+      <p className={classes.under}>
+        <span className={classes.percent}>
+          {percentWords(percent)}
+          <span className={classes.dim}> of human</span>
+        </span>
+        <span className={classes.protocol}>{score.protocol}</span>
+      </p>
+    </div>
+  );
+}

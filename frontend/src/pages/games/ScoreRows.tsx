@@ -1,0 +1,115 @@
+import { Button, Table } from "@mantine/core";
+import { useState } from "react";
+import { Link } from "react-router";
+import type { ScoreRow, ScoreTable } from "@/api/types";
+import { plural, score } from "@/ui/format";
+import { Score } from "@/ui/Quantity";
+import { RunDot } from "@/ui/RunDot";
+import classes from "./games.module.css";
+import { evaluationWords, intervalWords, percentWords, sourceWords } from "./words";
+
+/** So many runs are shown at first; published rows always are. */
+const FIRST_RUNS = 20;
+
+/** The ranking of one table. */
+export function ScoreRows({ table }: { table: ScoreTable }) {
+  const [all, setAll] = useState(false);
+  const ours = table.rows.filter((row) => row.ours);
+  const hidden = all ? new Set() : new Set(ours.slice(FIRST_RUNS));
+  const ranks = table.rows.some(({ rank }) => rank !== null);
+  return (
+    <>
+      <Table className={classes.ranking} verticalSpacing={6} horizontalSpacing="xs">
+        <Table.Thead>
+          <Table.Tr>
+            {ranks && <Table.Th scope="col">Rank</Table.Th>}
+            <Table.Th scope="col">Player</Table.Th>
+            <Table.Th scope="col" ta="right">
+              Score
+            </Table.Th>
+            {table.normalised_by && (
+              <Table.Th scope="col" ta="right">
+                Of human
+              </Table.Th>
+            )}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {table.rows
+            .filter((row) => !hidden.has(row))
+            .map((row, place) => (
+              <Row
+                key={row.ours ? `run ${row.ours.evaluation_id}` : `${row.player} ${place}`}
+                row={row}
+                ranks={ranks}
+                normalised={table.normalised_by !== null}
+              />
+            ))}
+        </Table.Tbody>
+      </Table>
+      {hidden.size > 0 && (
+        <Button variant="subtle" size="compact-sm" mt={8} onClick={() => setAll(true)}>
+          Show {plural(hidden.size, "more run")}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Row({ row, ranks, normalised }: { row: ScoreRow; ranks: boolean; normalised: boolean }) {
+  const { ours } = row;
+  return (
+    <Table.Tr data-ours={ours ? true : undefined}>
+      {ranks && (
+        <Table.Td className={classes.rank} title={row.unranked_because ?? undefined}>
+          {row.rank ?? "–"}
+        </Table.Td>
+      )}
+      <Table.Td>{ours ? <OurPlayer row={row} ours={ours} /> : <PublishedPlayer row={row} />}</Table.Td>
+      <Table.Td ta="right">
+        <div className={classes.mean}>
+          <Score value={row.score} meaning={ours ? "Mean" : "Published"} />
+        </div>
+        {ours?.interval && (
+          <div className={classes.interval} title="95 % bootstrap interval of the mean">
+            {intervalWords(ours.interval)}
+          </div>
+        )}
+      </Table.Td>
+      {normalised && (
+        <Table.Td ta="right" title={score(row.human_normalised)}>
+          {percentWords(row.human_normalised)}
+        </Table.Td>
+      )}
+    </Table.Tr>
+  );
+}
+
+function OurPlayer({ row, ours }: { row: ScoreRow; ours: NonNullable<ScoreRow["ours"]> }) {
+  return (
+    <>
+      <div className={classes.player}>
+        <RunDot run={ours.run} />
+        <span>
+          <Link to={`/runs/${ours.run.id}`}>{ours.run.name}</Link>{" "}
+          <span className={classes.dim}>
+            #{ours.run.id}
+            {ours.run.archived && " archived"}
+          </span>
+        </span>
+      </div>
+      <div className={classes.dim}>{evaluationWords(ours)}</div>
+      {row.unranked_because && <div className={classes.dim}>Not ranked: {row.unranked_because}</div>}
+    </>
+  );
+}
+
+function PublishedPlayer({ row }: { row: ScoreRow }) {
+  return (
+    <>
+      <div>{row.player}</div>
+      <div className={classes.dim}>{sourceWords(row)}</div>
+      {row.note && <div className={classes.dim}>Note: {row.note}</div>}
+    </>
+  );
+}

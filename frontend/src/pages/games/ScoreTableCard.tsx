@@ -1,0 +1,47 @@
+import { Text, Title } from "@mantine/core";
+import type { Game, ScoreTable } from "@/api/types";
+import { score } from "@/ui/format";
+import classes from "./games.module.css";
+import { ScoreBars } from "./ScoreBars";
+import { ScoreRows } from "./ScoreRows";
+
+interface ScoreTableCardProps {
+  game: Game;
+  table: ScoreTable;
+  level: 2 | 3;
+}
+
+/** Fewer bars say nothing that the table does not. */
+const FEWEST_BARS = 3;
+
+export const hasBars = ({ rows }: ScoreTable): boolean => rows.length >= FEWEST_BARS;
+
+/** One protocol's scores: how they are measured, the ranking, and the bars. */
+export function ScoreTableCard({ game, table, level }: ScoreTableCardProps) {
+  const by = table.normalised_by;
+  return (
+    <section className={classes.card} aria-label={table.title}>
+      <Title order={level} size="h2">
+        {table.title} {table.sentence && <span className={classes.protocol}>{table.protocol}</span>}
+      </Title>
+      {table.apart_because && (
+        <Text size="sm" mt={4} maw={860}>
+          {table.apart_because}
+        </Text>
+      )}
+      <Text size="sm" c="dimmed" mt={4} maw={860}>
+        {table.sentence}{" "}
+        {by &&
+          `“Of human” is 0 % at the random player's ${score(by.random)} and 100 % at the human's ${score(by.human)} (${by.source}, ${by.table}).`}
+        {!by && table.sentence && `There is no human-normalised score: ${table.not_normalised_because}.`}
+        {table.starts && ` Only scores from the same start points stand here: ${table.starts.slice(0, 8)}.`}
+      </Text>
+      <div className={hasBars(table) ? classes.both : classes.alone}>
+        <div>
+          <ScoreRows table={table} />
+        </div>
+        {hasBars(table) && <ScoreBars game={game} table={table} />}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,29 @@
+/** Scores, evaluations and sources in few words. */
+
+import type { MetricValue, RunScore, ScoreRow } from "@/api/types";
+import { plural, score, short } from "@/ui/format";
+
+/** 75.3 %, −4 %. */
+export function percentWords(value: MetricValue | null): string {
+  const rounded = typeof value === "number" ? Number(value.toFixed(Math.abs(value) < 99.95 ? 1 : 0)) : value;
+  return rounded === null ? "–" : `${score(rounded)}\u00a0%`;
+}
+
+/** "12.1 to 14.3". */
+export function intervalWords([low, high]: NonNullable<RunScore["interval"]>): string {
+  return `${score(low)} to ${score(high)}`;
+}
+
+export function actingWords({ name, epsilon }: RunScore["acting"]): string {
+  return epsilon === null ? name : `ε-greedy (${epsilon})`;
+}
+
+/** "PAAC · 1.2 M steps · 30 episodes · sampled". */
+export function evaluationWords({ run, step, episodes, acting }: RunScore): string {
+  return [run.method, short(step, "steps"), plural(episodes, "episode"), actingWords(acting)].join(" · ");
+}
+
+/** "Gorila (Nair et al. 2015), table 4; also PAAC (Clemente et al. 2017), table 1". */
+export function sourceWords({ sources }: Pick<ScoreRow, "sources">): string {
+  return sources.map(({ source, table }) => `${source}, ${table}`).join("; also ");
+}

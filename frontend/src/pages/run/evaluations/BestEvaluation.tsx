@@ -1,0 +1,32 @@
+import { Anchor, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
+import { evaluationsQuery } from "@/api/queries";
+import type { Run } from "@/api/types";
+import { score } from "@/ui/format";
+import { meanWords, playedWords } from "./words";
+
+/** The best score that the run's own protocol has found, among the numbers of the run; nothing before the first. */
+export function BestEvaluation({ run }: { run: Run }) {
+  const { data } = useInfiniteQuery(evaluationsQuery(run.id));
+  const best = data?.pages[0]?.best;
+  if (!best) return null;
+  return (
+    <div>
+      <dt>Best evaluation</dt>
+      <dd>
+        <Anchor
+          component={Link}
+          to={`/runs/${run.id}/evaluations/${best.id}`}
+          inherit
+          title={`${meanWords(best)}, standard error of the mean`}
+        >
+          {score(best.mean)}
+        </Anchor>
+        <Text size="xs" c="dimmed" style={{ whiteSpace: "normal" }}>
+          {playedWords(best)}
+        </Text>
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,150 @@
+import { screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import type { Checkpoint, EvaluationChoices } from "@/api/types";
+import { anUnfinishedEvaluation, CHOICES } from "@/testing/evaluations";
+import { aCheckpoint } from "@/testing/files";
+import { renderPage } from "@/testing/render";
+import { aRun } from "@/testing/runs";
+import { refusal, serve } from "@/testing/server";
+import { aWorker } from "@/testing/workers";
+import { EvaluateModal } from "./EvaluateModal";
+
+const ASK = "POST /runs/1/evaluations";
+
+interface Opened {
+  checkpoint?: Checkpoint;
+  choices?: EvaluationChoices;
+  answer?: object;
+  workers?: object[];
+}
+
+async function open({
+  checkpoint,
+  choices = CHOICES,
+  answer = anUnfinishedEvaluation(9),
+  workers = [aWorker("one")],
+}: Opened = {}) {
+  const server = serve({
+    "GET /runs/1/evaluation-choices": choices,
+    "GET /runs/1/checkpoints": [
+      aCheckpoint(1, 1000, { best: true, best_by: "training" }),
+      aCheckpoint(2, 2000, { available: false, file_id: null }),
+      aCheckpoint(3, 3000),
+    ],
+    "GET /workers": workers,
+    [ASK]: answer,
+  });
+  const { router } = renderPage(
+    <EvaluateModal run={aRun()} {...(checkpoint && { checkpoint })} onClose={() => undefined} />,
+    {
+      routes: [{ path: "/runs/1/evaluations", element: "The list" }],
+    },
+  );
+  const form = within(await screen.findByRole("dialog"));
+  await form.findByLabelText("Checkpoint");
+  const submit = () => userEvent.click(form.getByRole("button", { name: "Evaluate" }));
+  const asked = () => server.of(ASK).map(({ body }) => body);
+  return { form, submit, asked, router };
+}
+
+describe("the form of an evaluation", () => {
+  it("asks for the newest checkpoint by the run's protocol, acting as in the method's paper", async () => {
+    const { submit, asked, router } = await open();
+    await submit();
+    expect(await screen.findByText("The list")).toBeTruthy();
+    expect(router.state.location.pathname).toBe("/runs/1/evaluations");
+    expect(asked()).toEqual([
+      { checkpoint: "newest", protocol: "no-op-5min", seed: 1, acting: { name: "sampled" } },
+    ]);
+  });
+
+  it("asks for what was chosen and typed", async () => {
+    const { form, submit, asked } = await open();
+    await userEvent.selectOptions(form.getByLabelText("Checkpoint"), "best");
+    await userEvent.click(form.getByRole("radio", { name: /^No-op starts, 30 minutes/ }));
+    await userEvent.type(form.getByLabelText("Episodes"), "5");
+    await userEvent.clear(form.getByLabelText("Seed"));
+    await userEvent.type(form.getByLabelText("Seed"), "7");
+    await userEvent.click(form.getByRole("radio", { name: /^ε-greedy/ }));
+    const epsilon = form.getByLabelText("ε, the share of random actions");
+    await userEvent.clear(epsilon);
+    await userEvent.type(epsilon, "0.1");
+    await submit();
+    expect(asked()).toEqual([
+      {
+        checkpoint: "best",
+        protocol: "no-op-30min",
+        episodes: 5,
+        seed: 7,
+        acting: { name: "epsilon-greedy", epsilon: 0.1 },
+      },
+    ]);
+  });
+
+  it("offers the checkpoints that are kept, and says by what one is the best", async () => {
+    const { form } = await open();
+    const options = within(form.getByLabelText("Checkpoint")).getAllByRole("option");
+    expect(options.map(({ textContent }) => textContent)).toEqual([
+      "Newest, now at 3 k steps",
+      "Best by training return, now at 1 k steps",
+      "At 3\u202f000 steps",
+      "At 1\u202f000 steps",
+    ]);
+  });
+
+  it("means the checkpoint that it was opened for", async () => {
+    const { submit, asked } = await open({ checkpoint: aCheckpoint(1, 1000) });
+    expect(screen.getByRole("dialog", { name: "Evaluate the checkpoint at 1 k steps" })).toBeTruthy();
+    await submit();
+    expect(asked()).toMatchObject([{ checkpoint: 1 }]);
+  });
+
+  it("does not offer protocols and ways to act that do not fit, and says why", async () => {
+    const acting = CHOICES.acting.map((way) =>
+      way.acting.name === "sampled" ? { ...way, unfit_because: "sampled needs a policy" } : way,
+    );
+    const usual_acting = { name: "epsilon-greedy", epsilon: 0.05 } as const;
+    const { form } = await open({ choices: { ...CHOICES, acting, usual_acting } });
+    const unfit = form.getByRole<HTMLInputElement>("radio", { name: /^Episodes episodes/ });
+    expect(unfit.disabled).toBe(true);
+    expect(form.getByText("episodes is not for ALE/Pong-v5: use no-op-5min or no-op-30min.")).toBeTruthy();
+    expect(form.getByRole<HTMLInputElement>("radio", { name: "Sampled" }).disabled).toBe(true);
+    expect(form.getByText("sampled needs a policy.")).toBeTruthy();
+    const usual = form.getByRole<HTMLInputElement>("radio", { name: "ε-greedy, as in the method's paper" });
+    expect(usual.checked).toBe(true);
+  });
+
+  it.each([
+    ["Episodes", "0", "A whole number from 1 to 1 000."],
+    ["Episodes", "many", "A whole number from 1 to 1 000."],
+    ["Seed", "1.5", "A whole number, 0 or more."],
+  ])("refuses %s of %s beside the field, and asks for nothing", async (label, typed, words) => {
+    const { form, submit, asked } = await open();
+    await userEvent.clear(form.getByLabelText(label));
+    await userEvent.type(form.getByLabelText(label), typed);
+    await submit();
+    expect(await form.findByText(words)).toBeTruthy();
+    expect(asked()).toEqual([]);
+  });
+
+  it("shows what the server refuses where it was asked", async () => {
+    const thinned = "The checkpoint at step 3000 was thinned out; evaluate one that is still kept.";
+    const { form, submit, router } = await open({ answer: refusal(409, thinned) });
+    await submit();
+    expect((await form.findByRole("alert")).textContent).toBe(thinned);
+    expect(router.state.location.pathname).toBe("/");
+  });
+
+  it("shows what the server refuses of a field beside that field", async () => {
+    const unfit = [{ field: "protocol", message: "no-op-5min is not for this" }];
+    const { form, submit } = await open({ answer: refusal(422, "Refused", unfit) });
+    await submit();
+    expect(await form.findByText("No-op-5min is not for this.")).toBeTruthy();
+  });
+
+  it("says beforehand that no worker plays evaluations", async () => {
+    const { form } = await open({ workers: [] });
+    expect(await form.findByText("No worker that plays evaluations is connected")).toBeTruthy();
+  });
+});

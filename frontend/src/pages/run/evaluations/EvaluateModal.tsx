@@ -1,0 +1,44 @@
+import { Modal, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { checkpointsQuery, evaluationChoicesQuery } from "@/api/queries";
+import type { Checkpoint, Run } from "@/api/types";
+import { short } from "@/ui/format";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { EvaluateForm } from "./EvaluateForm";
+
+interface EvaluateModalProps {
+  run: Run;
+  /** The one that is meant from the beginning; otherwise the newest. */
+  checkpoint?: Checkpoint;
+  onClose: () => void;
+}
+
+/** Asks how a checkpoint is to be evaluated. */
+export function EvaluateModal({ run, checkpoint, onClose }: EvaluateModalProps) {
+  const choices = useQuery(evaluationChoicesQuery(run.id));
+  const checkpoints = useQuery(checkpointsQuery(run.id));
+  const failed = [choices, checkpoints].find((query) => query.isError && query.data === undefined);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="lg"
+      title={
+        checkpoint ? `Evaluate the checkpoint at ${short(checkpoint.step, "steps")}` : "Evaluate a checkpoint"
+      }
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      {failed && <QueryProblem error={failed.error} retry={() => void failed.refetch()} />}
+      {!failed && !(choices.data && checkpoints.data) && <Text c="dimmed">Loading the form…</Text>}
+      {choices.data && checkpoints.data && (
+        <EvaluateForm
+          run={run}
+          choices={choices.data}
+          checkpoints={checkpoints.data}
+          chosen={checkpoint}
+          onClose={onClose}
+        />
+      )}
+    </Modal>
+  );
+}

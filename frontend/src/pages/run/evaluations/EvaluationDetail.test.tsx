@@ -1,0 +1,113 @@
+import { screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import type { EvaluationWithEpisodes } from "@/api/types";
+import { anEvaluation, anUnfinishedEvaluation, CHOICES, withEpisodes } from "@/testing/evaluations";
+import { renderPage } from "@/testing/render";
+import { aRun } from "@/testing/runs";
+import { done, refusal, serve } from "@/testing/server";
+import { aWorker } from "@/testing/workers";
+import { EvaluationsTab } from "./EvaluationsTab";
+
+const PATH = "/runs/:id/:tab?/:item?";
+
+function open(evaluation: EvaluationWithEpisodes | Response, item = "5") {
+  const server = serve({
+    "GET /evaluations/5": evaluation,
+    "GET /runs/1/evaluation-choices": CHOICES,
+    "GET /workers": [aWorker("one")],
+    "DELETE /evaluations/5": done(),
+    "GET /runs/1/evaluations": { items: [], next_cursor: null, total: 0, best: null },
+  });
+  const at = `/runs/1/evaluations/${item}`;
+  return { ...renderPage(<EvaluationsTab run={aRun()} />, { at, path: PATH }), server };
+}
+
+const found = (changes: Parameters<typeof anEvaluation>[1] = {}) =>
+  withEpisodes(anEvaluation(5, changes), 21, 19, 19.5);
+
+describe("the page of an evaluation", () => {
+  it("has every episode", async () => {
+    open(found());
+    const table = within(await screen.findByRole("region", { name: "Episodes" }));
+    const rows = table.getAllByRole("row").slice(1);
+    expect(
+      rows.map((row) =>
+        within(row)
+          .getAllByRole("cell")
+          .map(({ textContent }) => textContent),
+      ),
+    ).toEqual([
+      ["1", "21", "4\u202f000", "998", "by itself"],
+      ["2", "19", "4\u202f001", "999", "cut off"],
+      ["3", "19.5", "4\u202f002", "1\u202f000", "by itself"],
+    ]);
+    expect(screen.getByText("Scores of 3 episodes")).toBeTruthy();
+  });
+
+  it("says how each number is computed, and by which table it is normalised", async () => {
+    open(found());
+    const told = (await screen.findByRole("region", { name: "Statistics" })).textContent;
+    for (const words of [
+      "Mean19.8",
+      "Median20",
+      "Standard error0.25",
+      "95 % interval19.2 to 20.3",
+      "10,000 samples",
+      "with seed 1",
+      "Human-normalised135 %",
+      "random play scores −20.7 and a person 9.3 by no-op-5min: Gorila (Nair et al. 2015), table 4.",
+    ])
+      expect(told).toContain(words);
+  });
+
+  it("says why there is no interval of one episode and no normalised score", async () => {
+    const single = { interval: null, standard_error: null, human_normalised: null, normalised_by: null };
+    open(found({ ...single, not_normalised_because: "the papers publish none" }));
+    const told = (await screen.findByRole("region", { name: "Statistics" })).textContent;
+    expect(told).toContain("95 % interval–A single episode says nothing about it.");
+    expect(told).toContain("Human-normalised–The papers publish none.");
+  });
+
+  it("says what exactly was evaluated", async () => {
+    open(found({ acting: { name: "epsilon-greedy", epsilon: 0.05 }, seed: 7 }));
+    await screen.findByText(/30 episodes of at most 5 minutes. Gorila, section 5.2./);
+    const told = screen.getByRole("region", { name: "What is evaluated" }).textContent;
+    for (const words of [
+      "at 250\u202f000 steps",
+      "ab".repeat(32),
+      "ε-greedy (0.05)",
+      "a share ε",
+      "Seed7",
+      "2 min",
+    ])
+      expect(told).toContain(words);
+  });
+
+  it("shows how far one is that is played, without numbers that are not there yet", async () => {
+    open(withEpisodes(anUnfinishedEvaluation(5, { state: "running", episodes_done: 4 })));
+    expect(await screen.findByText("4 of 30 episodes")).toBeTruthy();
+    expect(screen.queryByRole("region", { name: "Statistics" })).toBeNull();
+    expect(screen.getByRole("region", { name: "What is evaluated" })).toBeTruthy();
+  });
+
+  it("leads back to the list when it is removed", async () => {
+    const { router } = open(found());
+    await userEvent.click(await screen.findByLabelText(/^Actions for the evaluation/));
+    await userEvent.click(await screen.findByText("Remove evaluation…"));
+    await userEvent.click(await screen.findByRole("button", { name: "Remove evaluation" }));
+    expect(await screen.findByText("No evaluations yet")).toBeTruthy();
+    expect(router.state.location.pathname).toBe("/runs/1/evaluations");
+  });
+
+  it.each(["5", "abc", "0"])("says that there is none of the number %s", async (item) => {
+    open(refusal(404, "There is no evaluation 5."), item);
+    expect(await screen.findByText(`There is no evaluation ${item}`)).toBeTruthy();
+  });
+
+  it("leads to the run that an evaluation is of", async () => {
+    open(found({ run_id: 3 }));
+    const link = await screen.findByRole("link", { name: "See it at run 3" });
+    expect(link.getAttribute("href")).toBe("/runs/3/evaluations/5");
+  });
+});

@@ -1,0 +1,82 @@
+import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "react-router";
+import { ApiError } from "@/api/problem";
+import { evaluationQuery } from "@/api/queries";
+import type { EvaluationWithEpisodes, Run } from "@/api/types";
+import { EmptyState } from "@/ui/EmptyState";
+import { QueryProblem } from "@/ui/QueryProblem";
+import runClasses from "../run.module.css";
+import { EpisodeTable } from "./EpisodeTable";
+import { EvaluationActions } from "./EvaluationActions";
+import { EvaluationState } from "./EvaluationState";
+import classes from "./evaluations.module.css";
+import { NoPlayer } from "./NoPlayer";
+import { Reason } from "./Reason";
+import { ScoresChart } from "./ScoresChart";
+import { Statistics } from "./Statistics";
+import { WhatWasEvaluated } from "./WhatWasEvaluated";
+import { evaluationName } from "./words";
+
+/** /runs/12/evaluations/5: what one evaluation found, how, and of what. */
+export function EvaluationDetail({ run, written }: { run: Run; written: string }) {
+  const id = Number(written);
+  const isNumber = Number.isSafeInteger(id) && id > 0;
+  const query = useQuery({ ...evaluationQuery(run.id, id), enabled: isNumber });
+  const gone = !isNumber || (query.error instanceof ApiError && query.error.status === 404);
+  return (
+    <Stack gap="md">
+      <Anchor component={Link} to={`/runs/${run.id}/evaluations`} size="sm" w="fit-content">
+        All evaluations of run {run.id}
+      </Anchor>
+      {gone && <EmptyState title={`There is no evaluation ${written}`}>It may have been removed.</EmptyState>}
+      {!gone && query.isError && !query.data && (
+        <QueryProblem error={query.error} retry={() => void query.refetch()} />
+      )}
+      {!gone && query.isPending && <Text c="dimmed">Loading the evaluation…</Text>}
+      {!gone && query.data && <Found run={run} evaluation={query.data} />}
+    </Stack>
+  );
+}
+
+function Found({ run, evaluation }: { run: Run; evaluation: EvaluationWithEpisodes }) {
+  const navigate = useNavigate();
+  if (evaluation.run_id !== run.id) {
+    return (
+      <EmptyState title={`Evaluation ${evaluation.id} is of another run`}>
+        <Anchor component={Link} to={`/runs/${evaluation.run_id}/evaluations/${evaluation.id}`}>
+          See it at run {evaluation.run_id}
+        </Anchor>
+      </EmptyState>
+    );
+  }
+  const done = evaluation.state === "done";
+  return (
+    <>
+      <Group justify="space-between" wrap="nowrap" align="flex-start">
+        <Group gap={12}>
+          <Title order={2}>Evaluation by {evaluationName(evaluation)}</Title>
+          <EvaluationState evaluation={evaluation} />
+        </Group>
+        <EvaluationActions
+          evaluation={evaluation}
+          onRemoved={() => void navigate(`/runs/${run.id}/evaluations`)}
+        />
+      </Group>
+      <Reason evaluation={evaluation} />
+      {evaluation.state === "queued" && <NoPlayer />}
+      <div className={classes.detail}>
+        {done && (
+          <>
+            <div className={runClasses.card}>
+              <ScoresChart evaluation={evaluation} />
+            </div>
+            <Statistics evaluation={evaluation} />
+            <EpisodeTable episodes={evaluation.episodes} />
+          </>
+        )}
+        <WhatWasEvaluated evaluation={evaluation} />
+      </div>
+    </>
+  );
+}

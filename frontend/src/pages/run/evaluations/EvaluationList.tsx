@@ -1,0 +1,113 @@
+import { Button, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { evaluationsQuery } from "@/api/queries";
+import type { Evaluation, Run } from "@/api/types";
+import { EmptyState } from "@/ui/EmptyState";
+import { plural } from "@/ui/format";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { WideTable } from "@/ui/WideTable";
+import runClasses from "../run.module.css";
+import { EvaluateModal } from "./EvaluateModal";
+import { EvaluationRow } from "./EvaluationRow";
+import classes from "./evaluations.module.css";
+import { EvaluationsChart } from "./EvaluationsChart";
+import { NoPlayer } from "./NoPlayer";
+import { isUnderWay } from "./words";
+
+/** All evaluations of a run: over training, and one by one. */
+export function EvaluationList({ run }: { run: Run }) {
+  const query = useInfiniteQuery(evaluationsQuery(run.id));
+  const [asking, ask] = useDisclosure(false);
+  if (query.isError && !query.data) {
+    return <QueryProblem error={query.error} retry={() => void query.refetch()} />;
+  }
+  if (!query.data) return <Text c="dimmed">Loading the evaluations…</Text>;
+  const [first] = query.data.pages;
+  const evaluations = query.data.pages.flatMap(({ items }) => items);
+  return (
+    <Stack gap="md">
+      {evaluations.length === 0 ? (
+        <EmptyState title="No evaluations yet">
+          <Text mb="md">
+            An evaluation plays episodes from a checkpoint by a protocol, apart from training: only such a
+            score compares with other runs and with papers.
+          </Text>
+          <Button onClick={ask.open}>Evaluate a checkpoint</Button>
+        </EmptyState>
+      ) : (
+        <>
+          <Group justify="space-between" gap="sm">
+            <Text size="sm" c="dimmed">
+              {plural(first?.total ?? 0, "evaluation")} of this run's checkpoints
+            </Text>
+            <Button size="xs" onClick={ask.open}>
+              Evaluate a checkpoint
+            </Button>
+          </Group>
+          {evaluations.some(isUnderWay) && <NoPlayer />}
+          <div className={runClasses.card}>
+            <EvaluationsChart run={run} />
+          </div>
+          <EvaluationTable run={run} evaluations={evaluations} best={first?.best?.id} />
+          {query.hasNextPage && (
+            <Button
+              variant="default"
+              mx="auto"
+              loading={query.isFetchingNextPage}
+              onClick={() => void query.fetchNextPage()}
+            >
+              Show earlier ones
+            </Button>
+          )}
+        </>
+      )}
+      {asking && <EvaluateModal run={run} onClose={ask.close} />}
+    </Stack>
+  );
+}
+
+interface TableProps {
+  run: Run;
+  evaluations: readonly Evaluation[];
+  best: number | undefined;
+}
+
+function EvaluationTable({ run, evaluations, best }: TableProps) {
+  return (
+    <WideTable label="Table of evaluations" className={runClasses.card}>
+      <Table verticalSpacing={8} className={`${runClasses.oneLine} ${classes.table}`}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Checkpoint</Table.Th>
+            <Table.Th visibleFrom="sm">Protocol</Table.Th>
+            <Table.Th ta="right" title="Mean ± standard error of the mean, and the 95 % interval of the mean">
+              Score
+            </Table.Th>
+            <Table.Th ta="right" visibleFrom="sm" title="Random play is 0 %, a person 100 %">
+              Human-normalised
+            </Table.Th>
+            <Table.Th ta="right" visibleFrom="sm">
+              Episodes
+            </Table.Th>
+            <Table.Th visibleFrom="sm">Asked</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th>
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {evaluations.map((evaluation) => (
+            <EvaluationRow
+              key={evaluation.id}
+              run={run}
+              evaluation={evaluation}
+              best={evaluation.id === best}
+            />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </WideTable>
+  );
+}

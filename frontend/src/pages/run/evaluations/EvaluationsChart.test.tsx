@@ -1,0 +1,70 @@
+import { screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { expect, it, vi } from "vitest";
+import { anEvaluation, anUnfinishedEvaluation, evaluationPage } from "@/testing/evaluations";
+import { downloads } from "@/testing/downloads";
+import { renderPage } from "@/testing/render";
+import { aRun } from "@/testing/runs";
+import { serve } from "@/testing/server";
+import { EvaluationsChart } from "./EvaluationsChart";
+
+const drawn = vi.hoisted(() => ({ data: [] as unknown[][] }));
+
+// The drawing library needs a canvas, which jsdom lacks.
+vi.mock("plotly.js-cartesian-dist-min", () => ({
+  default: {
+    react(element: object, data: unknown[], layout: object) {
+      drawn.data.push(data);
+      Object.assign(element, { on: () => undefined, data, layout });
+    },
+    purge: () => undefined,
+    Plots: { resize: () => undefined },
+  },
+}));
+
+const FIGURE = {
+  data: [{ uid: "1-no-op-5min", x: [250_000], y: [19.8] }],
+  layout: {},
+  cursor: "c",
+  complete: true,
+};
+
+function open(at = "/") {
+  vi.stubGlobal(
+    "IntersectionObserver",
+    class {
+      constructor(changed: (entries: object[]) => void) {
+        changed([{ isIntersecting: true }]);
+      }
+      observe() {}
+      disconnect() {}
+    },
+  );
+  const items = [anUnfinishedEvaluation(2), anEvaluation(1)];
+  const server = serve({
+    "GET /figures/evaluations": FIGURE,
+    "GET /runs/1/evaluations": evaluationPage(items),
+  });
+  renderPage(<EvaluationsChart run={aRun()} />, { at });
+  return server;
+}
+
+it("is the server's figure by steps, whatever the axis of other charts, from its own part of the address", async () => {
+  const server = open("/?x=time&smoothing=0.3&zoom=evaluations:100:200");
+  await screen.findByRole("img");
+  const asked = server.of("GET /figures/evaluations").map(({ query }) => Object.fromEntries(query));
+  expect(asked).toEqual([{ runs: "1", x: "step", smoothing: "0.3", buckets: "400", from: "100", to: "200" }]);
+  expect(drawn.data.at(-1)).toEqual(FIGURE.data);
+});
+
+it("gives away a row for each evaluation that is done", async () => {
+  const saved = downloads();
+  open();
+  await userEvent.click(await screen.findByLabelText(/^Menu of the chart/));
+  await userEvent.click(await screen.findByText("Save points (CSV)"));
+  await waitFor(() => expect(saved.map(({ name }) => name)).toEqual(["evaluations-run-1.csv"]));
+  expect(await saved[0]?.text()).toBe(
+    "run,evaluation,step,frames,protocol,acting,seed,episodes,mean,median,standard_error,low,high,human_normalised\r\n" +
+      "1,1,250000,1000000,no-op-5min,sampled,1,30,19.8,20,0.25,19.2,20.3,135\r\n",
+  );
+});

@@ -1,0 +1,29 @@
+import { Group, Text } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { workersQuery } from "@/api/queries";
+import { addWorkerCommand } from "@/ui/addWorkerCommand";
+import { CommandLine } from "@/ui/CommandLine";
+import runClasses from "../run.module.css";
+
+/** Says what to do where no worker is connected that plays evaluations; nothing where one is. */
+export function NoPlayer() {
+  const { data: workers } = useQuery(workersQuery);
+  if (!workers || workers.some(({ state, errand_slots }) => state !== "gone" && errand_slots > 0))
+    return null;
+  return (
+    <div className={`${runClasses.card} ${runClasses.warnings}`} role="status">
+      <Group gap="xs" wrap="nowrap" mb={4}>
+        <IconAlertTriangle size={18} aria-hidden style={{ flex: "none" }} />
+        <Text fw={600} size="sm">
+          No worker that plays evaluations is connected
+        </Text>
+      </Group>
+      <Text size="sm" mb={8}>
+        Evaluations wait until one is. Every worker plays one at a time beside its training, unless it was
+        started with --errands 0. Start one:
+      </Text>
+      <CommandLine command={addWorkerCommand("worker-2")} />
+    </div>
+  );
+}

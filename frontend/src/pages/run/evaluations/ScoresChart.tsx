@@ -1,0 +1,32 @@
+import { useState } from "react";
+import { scoresFigureQuery } from "@/api/queries";
+import type { EvaluationWithEpisodes } from "@/api/types";
+import type { Zoom } from "@/charts/curveView";
+import { FigureFrame } from "@/charts/FigureFrame";
+import { plural } from "@/ui/format";
+
+/** How many episodes came to which score. */
+export function ScoresChart({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
+  const [zoom, setZoom] = useState<Zoom | null>(null);
+  const { id, run_id, episodes } = evaluation;
+  const points = () =>
+    Promise.resolve({
+      header: ["evaluation", "episode", "score"],
+      rows: episodes.map(({ number, score }) => [id, number, score]),
+    });
+  return (
+    <FigureFrame
+      title={`Scores of ${plural(episodes.length, "episode")}`}
+      label={`How many of ${plural(episodes.length, "episode")} came to which score.`}
+      query={scoresFigureQuery(run_id, id)}
+      zoom={zoom}
+      onZoom={setZoom}
+      revision="scores"
+      legend={false}
+      height={300}
+      empty="No score is a number that can be drawn."
+      file={`evaluation-${id}-scores`}
+      points={points}
+    />
+  );
+}

@@ -1,0 +1,62 @@
+import { Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { evaluationChoicesQuery } from "@/api/queries";
+import type { EvaluationWithEpisodes } from "@/api/types";
+import { duration, exact } from "@/ui/format";
+import { TimeAgo } from "@/ui/Quantity";
+import runClasses from "../run.module.css";
+import classes from "./evaluations.module.css";
+import { actingName, actingWords } from "./words";
+
+/** Of which checkpoint an evaluation is, by which protocol, and how the agent acted. */
+export function WhatWasEvaluated({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
+  const choices = useQuery(evaluationChoicesQuery(evaluation.run_id));
+  const protocol = choices.data?.protocols.find(({ name }) => name === evaluation.protocol);
+  const { started_at, finished_at } = evaluation;
+  return (
+    <section className={runClasses.card} aria-label="What is evaluated">
+      <Title order={3} mb="xs">
+        What is evaluated
+      </Title>
+      <dl className={classes.what}>
+        <dt>Checkpoint</dt>
+        <dd>
+          at {exact(evaluation.step, "steps")}, {exact(evaluation.frames, "frames")}
+        </dd>
+        <dt>SHA-256</dt>
+        <dd className="mono">{evaluation.checkpoint_sha256}</dd>
+        <dt>Protocol</dt>
+        <dd>
+          {evaluation.protocol}
+          {protocol && (
+            <Text size="sm" c="dimmed">
+              {protocol.sentence} {protocol.source}.
+            </Text>
+          )}
+        </dd>
+        <dt>Episodes</dt>
+        <dd>{exact(evaluation.episodes_total)}</dd>
+        <dt>Acting</dt>
+        <dd>
+          {actingName(evaluation.acting)}
+          <Text size="sm" c="dimmed">
+            The agent {actingWords(evaluation.acting)}.
+          </Text>
+        </dd>
+        <dt>Seed</dt>
+        <dd>{evaluation.seed}</dd>
+        <dt>Asked</dt>
+        <dd>
+          {evaluation.origin === "schedule" ? "by schedule" : "by hand"},{" "}
+          <TimeAgo time={evaluation.created_at} />
+        </dd>
+        {started_at && finished_at && (
+          <>
+            <dt>Took</dt>
+            <dd>{duration((Date.parse(finished_at) - Date.parse(started_at)) / 1000)}</dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,61 @@
+/** Evaluations in words. */
+
+import type { Acting, Evaluation, MetricValue } from "@/api/types";
+import { plural, score, short } from "@/ui/format";
+
+type State = Evaluation["state"];
+
+export const STATE_NAMES: Record<State, string> = {
+  queued: "Waiting",
+  running: "Playing",
+  done: "Done",
+  failed: "Failed",
+  cancelled: "Cancelled",
+};
+
+export const isUnderWay = ({ state }: Pick<Evaluation, "state">) => state === "queued" || state === "running";
+
+/** How an agent acts, by its name alone: "sampled", "ε-greedy (0.05)". */
+export function actingName({ name, epsilon }: Acting): string {
+  return name === "epsilon-greedy" ? `ε-greedy (${epsilon ?? 0})` : name;
+}
+
+const ACTING: Record<Acting["name"], string> = {
+  sampled: "draws each action from the policy",
+  greedy: "takes the action of the highest probability or value",
+  "epsilon-greedy": "takes the action of the highest value, but a share ε of them at random",
+  random: "takes every action at random",
+};
+
+/** What an agent does that acts so. */
+export const actingWords = ({ name }: Pick<Acting, "name">) => ACTING[name];
+
+/** "no-op-5min at 1.2 M steps". */
+export const evaluationName = ({ protocol, step }: Pick<Evaluation, "protocol" | "step">) =>
+  `${protocol} at ${short(step, "steps")}`;
+
+/** "no-op-5min, 30 episodes"; the protocol "episodes" is not said twice. */
+export function playedWords({ protocol, episodes_total }: Pick<Evaluation, "protocol" | "episodes_total">) {
+  const played = plural(episodes_total, "episode");
+  return protocol === "episodes" ? played : `${protocol}, ${played}`;
+}
+
+/** "12 of 30 episodes". */
+export const progressWords = ({ episodes_done, episodes_total }: Evaluation) =>
+  `${episodes_done} of ${plural(episodes_total, "episode")}`;
+
+/** "17.2 to 21.0" of an interval. */
+export const intervalWords = ([low, high]: readonly [MetricValue, MetricValue]) =>
+  `${score(low)} to ${score(high)}`;
+
+/** "112 %" of the scale on which random play is 0 and a person 100. */
+export const normalisedWords = (value: MetricValue) => `${score(value)} %`;
+
+/** "19.8 ± 0.6": the mean and its standard error. */
+export function meanWords({ mean, standard_error }: Pick<Evaluation, "mean" | "standard_error">): string {
+  return standard_error === null ? score(mean) : `${score(mean)} ± ${score(standard_error)}`;
+}
+
+/** A sentence of the server that begins in the middle of one. */
+export const sentence = (words: string) =>
+  `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;

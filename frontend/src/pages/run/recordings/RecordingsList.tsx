@@ -1,0 +1,74 @@
+import { Button, Group, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useCancelRecording, useRemoveRecording } from "@/api/mutations";
+import { recordingsQuery } from "@/api/queries";
+import type { Recording, Run } from "@/api/types";
+import { short } from "@/ui/format";
+import { notifyDone } from "@/ui/notify";
+import { Words } from "@/ui/Words";
+import runClasses from "../run.module.css";
+
+const STATES: Record<Recording["state"], string> = {
+  queued: "waits",
+  running: "is being made",
+  done: "is done",
+  failed: "failed",
+  cancelled: "was cancelled",
+};
+
+/** The recordings that were asked for and are not among the replays: they wait, are made, or came to nothing. */
+export function RecordingsList({ run }: { run: Run }) {
+  const { data } = useQuery(recordingsQuery(run.id));
+  const open = (data ?? []).filter(({ state }) => state !== "done");
+  if (open.length === 0) return null;
+  return (
+    <section className={runClasses.card} aria-label="Recordings asked for">
+      {open.map((recording) => (
+        <RecordingRow key={recording.id} recording={recording} />
+      ))}
+    </section>
+  );
+}
+
+function RecordingRow({ recording }: { recording: Recording }) {
+  const cancel = useCancelRecording(recording.run_id);
+  const remove = useRemoveRecording(recording.run_id);
+  const { id, state, step, seed, episode, reason } = recording;
+  const name = `the recording at ${short(step, "steps")}, seed ${seed}, episode ${episode}`;
+  const underWay = state === "queued" || state === "running";
+  return (
+    <Group gap="xs" justify="space-between" wrap="nowrap" py={4}>
+      <div>
+        <Text size="sm">
+          {name.charAt(0).toUpperCase() + name.slice(1)} {STATES[state]}.
+        </Text>
+        {reason && (
+          <Text size="sm" c="dimmed">
+            <Words>{reason}</Words>
+          </Text>
+        )}
+      </div>
+      {underWay ? (
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={`Cancel ${name}`}
+          loading={cancel.isPending}
+          onClick={() => cancel.mutate(id)}
+        >
+          Cancel
+        </Button>
+      ) : (
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={`Remove ${name}`}
+          loading={remove.isPending}
+          onClick={() => remove.mutate(id, { onSuccess: () => notifyDone("Recording removed") })}
+        >
+          Remove
+        </Button>
+      )}
+    </Group>
+  );
+}

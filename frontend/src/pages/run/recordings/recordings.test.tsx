@@ -1,0 +1,108 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import type { Recording } from "@/api/types";
+import { aCheckpoint } from "@/testing/files";
+import { renderPage } from "@/testing/render";
+import { aRun } from "@/testing/runs";
+import { refusal, serve } from "@/testing/server";
+import { RecordingsList } from "./RecordingsList";
+import { RecordModal } from "./RecordModal";
+
+const ASK = "POST /runs/1/recordings";
+
+function aRecording(id: number, changes: Partial<Recording> = {}): Recording {
+  return {
+    id,
+    run_id: 1,
+    state: "queued",
+    reason: "A worker is about to take it.",
+    traceback: null,
+    checkpoint_id: 3,
+    step: 3000,
+    protocol: "no-op-5min",
+    seed: id,
+    episode: 0,
+    video_id: null,
+    worker: null,
+    created_at: "2026-01-01T10:30:00Z",
+    started_at: null,
+    finished_at: null,
+    ...changes,
+  };
+}
+
+async function open(answer: object = aRecording(1)) {
+  const server = serve({ [ASK]: answer });
+  renderPage(<RecordModal run={aRun()} checkpoint={aCheckpoint(3, 3000)} onClose={() => undefined} />, {
+    routes: [{ path: "/runs/1/replays", element: "The replays" }],
+  });
+  const form = within(await screen.findByRole("dialog"));
+  const fill = async (label: string, text: string) => {
+    const field = form.getByLabelText(label);
+    await userEvent.clear(field);
+    if (text) await userEvent.type(field, text);
+  };
+  const submit = () => userEvent.click(form.getByRole("button", { name: "Record" }));
+  return { form, fill, submit, asked: () => server.of(ASK).map(({ body }) => body) };
+}
+
+describe("the form of a recording", () => {
+  it("asks for an episode of the checkpoint and shows the replays", async () => {
+    const { fill, submit, asked } = await open();
+    await fill("Seed", "7");
+    await fill("Episode", "12");
+    await submit();
+    expect(await screen.findByText("The replays")).toBeTruthy();
+    expect(asked()).toEqual([{ checkpoint: 3, seed: 7, episode: 12 }]);
+  });
+
+  it("says which numbers would be right and asks nothing", async () => {
+    const { form, fill, submit, asked } = await open();
+    await fill("Seed", "-1");
+    await fill("Episode", "");
+    await submit();
+    expect(form.getByText("Give a whole number from 0 to 9007199254740991.")).toBeTruthy();
+    expect(form.getByText("Give a whole number from 0 to 999999.")).toBeTruthy();
+    expect(asked()).toEqual([]);
+  });
+
+  it("tells a refusal where it was asked", async () => {
+    const sentence = "The checkpoint at step 3000 was thinned out; choose one that is still kept.";
+    const { form, submit } = await open(refusal(409, sentence));
+    await submit();
+    expect((await form.findByRole("alert")).textContent).toBe(sentence);
+  });
+});
+
+describe("the recordings that were asked for", () => {
+  it("stand above the replays until they are done, and can be cancelled or removed", async () => {
+    const server = serve({
+      "GET /runs/1/recordings": [
+        aRecording(1),
+        aRecording(2, { state: "failed", reason: "The game is missing." }),
+        aRecording(3, { state: "done", video_id: 9, reason: null }),
+      ],
+      "POST /recordings/1/cancel": aRecording(1, { state: "cancelled" }),
+      "DELETE /recordings/2": new Response(null, { status: 204 }),
+    });
+    renderPage(<RecordingsList run={aRun()} />);
+    expect(await screen.findByText("The recording at 3 k steps, seed 1, episode 0 waits.")).toBeTruthy();
+    expect(screen.getByText("A worker is about to take it.")).toBeTruthy();
+    expect(screen.getByText("The game is missing.")).toBeTruthy();
+    expect(screen.queryByText(/seed 3/)).toBeNull();
+    await userEvent.click(screen.getByRole("button", { name: /^Cancel the recording/ }));
+    await userEvent.click(screen.getByRole("button", { name: /^Remove the recording/ }));
+    await waitFor(() => {
+      expect(server.of("POST /recordings/1/cancel")).toHaveLength(1);
+      expect(server.of("DELETE /recordings/2")).toHaveLength(1);
+    });
+  });
+
+  it("take no room when there are none", async () => {
+    const server = serve({ "GET /runs/1/recordings": [] });
+    renderPage(<RecordingsList run={aRun()} />);
+    await waitFor(() => expect(server.of("GET /runs/1/recordings")).toHaveLength(1));
+    expect(screen.queryByRole("region")).toBeNull();
+  });
+});

@@ -1,0 +1,120 @@
+import type {
+  Acting,
+  Evaluation,
+  EvaluationChoices,
+  EvaluationPage,
+  EvaluationWithEpisodes,
+} from "@/api/types";
+
+const SAMPLED: Acting = { name: "sampled", epsilon: null };
+
+/** An evaluation that is done; tests change what they are about. */
+export function anEvaluation(id: number, changes: Partial<Evaluation> = {}): Evaluation {
+  return {
+    id,
+    run_id: 1,
+    state: "done",
+    reason: null,
+    traceback: null,
+    origin: "asked",
+    checkpoint_id: 7,
+    checkpoint_sha256: "ab".repeat(32),
+    step: 250_000,
+    frames: 1_000_000,
+    protocol: "no-op-5min",
+    acting: SAMPLED,
+    seed: 1,
+    episodes_done: 30,
+    episodes_total: 30,
+    worker: null,
+    mean: 19.8,
+    median: 20,
+    standard_error: 0.25,
+    interval: [19.2, 20.3],
+    human_normalised: 135,
+    normalised_by: {
+      source: "Gorila (Nair et al. 2015)",
+      table: "table 4",
+      protocol: "no-op-5min",
+      random: -20.7,
+      human: 9.3,
+    },
+    not_normalised_because: null,
+    created_at: "2026-01-01T10:30:00Z",
+    started_at: "2026-01-01T10:30:10Z",
+    finished_at: "2026-01-01T10:32:10Z",
+    ...changes,
+  };
+}
+
+const NOTHING_FOUND = {
+  mean: null,
+  median: null,
+  standard_error: null,
+  interval: null,
+  human_normalised: null,
+  normalised_by: null,
+  finished_at: null,
+};
+
+/** One that waits, is played or has failed: nothing was found yet. */
+export function anUnfinishedEvaluation(id: number, changes: Partial<Evaluation> = {}): Evaluation {
+  return anEvaluation(id, { ...NOTHING_FOUND, state: "queued", episodes_done: 0, ...changes });
+}
+
+/** An evaluation with an episode for each score. */
+export function withEpisodes(evaluation: Evaluation, ...scores: number[]): EvaluationWithEpisodes {
+  const episodes = scores.map((score, number) => ({
+    number,
+    score,
+    frames: 4000 + number,
+    frames_before: 8,
+    length: 998 + number,
+    ended: number === 1 ? ("cut off" as const) : ("over" as const),
+  }));
+  return { ...evaluation, episodes };
+}
+
+export function evaluationPage(
+  items: Evaluation[],
+  changes: Partial<Omit<EvaluationPage, "items">> = {},
+): EvaluationPage {
+  return { items, next_cursor: null, total: items.length, best: null, ...changes };
+}
+
+/** What there is to choose for a run of PAAC on an Atari game. */
+export const CHOICES: EvaluationChoices = {
+  protocols: [
+    {
+      name: "no-op-5min",
+      title: "No-op starts, 5 minutes",
+      sentence: "30 episodes of at most 5 minutes.",
+      source: "Gorila, section 5.2",
+      episodes: 30,
+      unfit_because: null,
+    },
+    {
+      name: "no-op-30min",
+      title: "No-op starts, 30 minutes",
+      sentence: "30 episodes of at most 30 minutes.",
+      source: "PAAC, section 5",
+      episodes: 30,
+      unfit_because: null,
+    },
+    {
+      name: "episodes",
+      title: "Episodes",
+      sentence: "30 episodes.",
+      source: "Ours",
+      episodes: 30,
+      unfit_because: "episodes is not for ALE/Pong-v5: use no-op-5min or no-op-30min",
+    },
+  ],
+  usual_protocol: "no-op-5min",
+  acting: [
+    { acting: SAMPLED, unfit_because: null },
+    { acting: { name: "greedy", epsilon: null }, unfit_because: null },
+    { acting: { name: "epsilon-greedy", epsilon: 0.05 }, unfit_because: null },
+  ],
+  usual_acting: SAMPLED,
+};

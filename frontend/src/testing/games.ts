@@ -1,0 +1,128 @@
+import type { BestScore, Game, GameCard, Games, RunScore, ScoreRow, ScoreTable } from "@/api/types";
+
+const TABLE_4 = {
+  source: "Gorila (Nair et al. 2015)",
+  table: "table 4",
+  protocol: "no-op-5min",
+  random: -20.7,
+  human: 9.3,
+};
+
+/** A score of run 1 in Pong by no-op-5min; tests change what they are about. */
+export function aRunScore(changes: Partial<RunScore> = {}): RunScore {
+  return {
+    evaluation_id: 5,
+    protocol: "no-op-5min",
+    run: { id: 1, name: "pong-1", algorithm: "paac", method: "PAAC", color: "#3451b2", archived: false },
+    mean: 18.3,
+    interval: [17.1, 19.4],
+    episodes: 30,
+    short: false,
+    step: 5_000_000,
+    frames: 20_000_000,
+    acting: { name: "sampled", epsilon: null },
+    finished_at: "2026-01-01T10:00:00Z",
+    human_normalised: 130,
+    normalised_by: TABLE_4,
+    not_normalised_because: null,
+    ...changes,
+  };
+}
+
+export function aBestScore(changes: Partial<BestScore> = {}): BestScore {
+  return { picture: null, ...aRunScore(), ...changes };
+}
+
+/** A game with one run and one score. */
+export function aGameCard(name: string, changes: Partial<GameCard> = {}): GameCard {
+  return {
+    slug: name.toLowerCase().replaceAll(" ", "-"),
+    name,
+    env: `ALE/${name.replaceAll(" ", "")}-v5`,
+    runs: 1,
+    evaluated_runs: 1,
+    published: 8,
+    best: [aBestScore()],
+    picture: null,
+    ...changes,
+  };
+}
+
+/** A game of which there are published scores alone. */
+export const unplayed = (name: string): GameCard => aGameCard(name, { runs: 0, evaluated_runs: 0, best: [] });
+
+/** The answer for some games; averages are of those evaluated by no-op-5min. */
+export function gamesOf(games: GameCard[], averages: Partial<Games["averages"][number]>[] = [{}]): Games {
+  return {
+    games,
+    averages: averages.map((changes) => ({
+      protocol: "no-op-5min",
+      title: "No-op starts, 5 minutes",
+      sentence: "30 episodes.",
+      games: 2,
+      normalised_games: 2,
+      short_games: 0,
+      mean: 194,
+      median: 24.2,
+      interquartile_mean: 42.04,
+      normalised_by: [{ source: TABLE_4.source, table: TABLE_4.table }],
+      ...changes,
+    })),
+    published_averages: [
+      {
+        source: "A3C (Mnih et al. 2016)",
+        table: "table 1",
+        protocol: "human-starts",
+        method: "A3C, LSTM",
+        training_time: "4 days on CPU",
+        mean: 623,
+        median: 112.6,
+      },
+    ],
+  };
+}
+
+/** A row of a run, or with sources a published one. */
+export function aScoreRow(changes: Partial<ScoreRow> = {}): ScoreRow {
+  const published = (changes.sources ?? []).length > 0;
+  return {
+    rank: 1,
+    unranked_because: null,
+    player: published ? "Gorila" : "pong-1 #1",
+    score: 18.3,
+    human_normalised: 130,
+    ours: published ? null : aRunScore(),
+    sources: [],
+    note: null,
+    ...changes,
+  };
+}
+
+export function aScoreTable(rows: ScoreRow[], changes: Partial<ScoreTable> = {}): ScoreTable {
+  return {
+    protocol: "no-op-5min",
+    starts: null,
+    title: "No-op starts, 5 minutes",
+    sentence: "30 episodes.",
+    apart_because: null,
+    normalised_by: TABLE_4,
+    not_normalised_because: null,
+    rows,
+    ...changes,
+  };
+}
+
+export function aGame(tables: ScoreTable[], changes: Partial<Game> = {}): Game {
+  return {
+    slug: "pong",
+    name: "Pong",
+    env: "ALE/Pong-v5",
+    runs: 1,
+    evaluated_runs: 1,
+    picture: null,
+    tables,
+    waiting: [],
+    waiting_total: 0,
+    ...changes,
+  };
+}

@@ -1,0 +1,93 @@
+"""Figures of evaluations as clients ask for them."""
+
+from typing import Any
+
+from backend.colors import color_of
+from tests.factories import Api, metrics
+
+EVALUATIONS = "/api/v1/figures/evaluations"
+SCORES = "/api/v1/figures/evaluation-scores"
+PONG = {"algorithm": "paac", "env": "ALE/Pong-v5", "total_steps": 1_000, "num_envs": 4}
+
+
+def evaluated(api: Api, *protocols: str) -> int:
+    """A run of Pong whose checkpoints at steps 100, 200, … were evaluated, each by one of these protocols."""
+    run_id, attempt = api.running(config=PONG)
+    api.send(run_id, attempt, metrics(2, 10, returns=[1.0]), metrics(3, 400, returns=[9.0])).raise_for_status()
+    for number, protocol in enumerate(protocols, start=1):
+        saved = api.save(run_id, attempt, 3 + number, 100 * number)
+        api.evaluate(run_id, checkpoint=saved, protocol=protocol)
+        found = {"interval": [10.0 * number - 1, 10.0 * number + 3], "env": "ALE/Pong-v5", "protocol": protocol}
+        api.play([10.0 * number, 10.0 * number], checkpoint_step=100 * number, **found)
+    return run_id
+
+
+def drawn(api: Api, **asked: Any) -> dict[str, dict[str, Any]]:
+    """The traces of the figure by their names."""
+    answer = api.user.get(EVALUATIONS, params=asked)
+    assert answer.status_code == 200, answer.text
+    return {trace["name"]: trace for trace in answer.json()["data"]}
+
+
+def test_means_stand_with_their_intervals_over_the_return_in_training(api: Api) -> None:
+    run_id = evaluated(api, "no-op-5min", "no-op-5min", "no-op-30min")
+    shown = drawn(api, runs=run_id)
+    assert list(shown) == ["Return in training", "no-op-5min", "no-op-30min"]
+    assert (shown["Return in training"]["x"], shown["Return in training"]["y"]) == ([10, 400], [1, 9])
+    short, long = shown["no-op-5min"], shown["no-op-30min"]
+    assert (short["x"], short["y"], long["x"], long["y"]) == ([100, 200], [10, 20], [300], [30])
+    assert (short["error_y"]["arrayminus"], short["error_y"]["array"]) == ([1, 1], [3, 3])
+    assert short["text"][0] == "10 (9 to 13), 2 episodes, sampled"
+    colors = {trace["marker"]["color"] for trace in (short, long)} | {color_of(run_id)}
+    assert len(colors) == 3
+    assert short["marker"]["symbol"] != long["marker"]["symbol"]
+
+
+def test_they_are_placed_by_frames_and_epochs_and_cut_by_a_zoom_but_have_no_time(api: Api) -> None:
+    run_id = evaluated(api, "no-op-5min", "no-op-5min")
+    assert drawn(api, runs=run_id, x="frames")["no-op-5min"]["x"] == [400, 800]
+    assert drawn(api, runs=run_id, x="epoch")["no-op-5min"]["x"] == [0.0001, 0.0002]
+    assert drawn(api, runs=run_id, **{"from": 150})["no-op-5min"]["x"] == [200]
+    refused = api.user.get(EVALUATIONS, params={"runs": run_id, "x": "time"})
+    assert (refused.status_code, "step, frames or epoch" in refused.text) == (422, True)
+    two = api.user.get(EVALUATIONS, params={"runs": f"{run_id},{api.launch()['id']}"})
+    assert (two.status_code, "one run" in two.text) == (422, True)
+
+
+def test_a_new_one_comes_with_what_was_there_and_points_of_training_by_themselves(api: Api) -> None:
+    run_id = evaluated(api, "no-op-5min")
+    first = api.user.get(EVALUATIONS, params={"runs": run_id}).json()
+    attempt = api.run(run_id)["attempt"]
+    points = [metrics(seq, 400 + seq, returns=[9.0]) for seq in range(5, 10)]
+    api.send(run_id, attempt, *points).raise_for_status()
+    later = api.user.get(EVALUATIONS, params={"runs": run_id, "after": first["cursor"]}).json()
+    assert not later["complete"]
+    api.evaluate(run_id, protocol="no-op-5min")
+    api.play([50.0], interval=None, protocol="no-op-5min", env="ALE/Pong-v5")
+    last = api.user.get(EVALUATIONS, params={"runs": run_id, "after": later["cursor"]}).json()
+    (means,) = [trace for trace in last["data"] if trace.get("name") == "no-op-5min"]
+    assert last["complete"]
+    assert (means["y"], means["error_y"]["array"]) == ([10, 50], [3, 0])
+
+
+def test_only_what_is_done_and_can_be_drawn_is_drawn(api: Api) -> None:
+    run_id = evaluated(api, "no-op-5min")
+    api.evaluate(run_id, protocol="no-op-30min")
+    api.play([1.0, "NaN"], protocol="no-op-30min", env="ALE/Pong-v5", median="NaN")
+    api.evaluate(run_id, protocol="no-op-30min")
+    assert list(drawn(api, runs=run_id)) == ["Return in training", "no-op-5min"]
+
+
+def test_a_run_that_was_never_trained_has_an_empty_figure(api: Api) -> None:
+    assert drawn(api, runs=api.launch()["id"]) == {}
+
+
+def test_the_scores_of_one_are_counted_once_it_is_done(api: Api) -> None:
+    run_id = evaluated(api, "no-op-5min")
+    (done,) = api.evaluations(run_id)
+    figure = api.user.get(SCORES, params={"evaluation": done["id"]}).json()
+    assert [sum(trace["y"]) for trace in figure["data"]] == [2]
+    assert figure["data"][0]["marker"]["color"] == drawn(api, runs=run_id)["no-op-5min"]["marker"]["color"]
+    waiting = api.evaluate(run_id)["id"]
+    assert api.user.get(SCORES, params={"evaluation": waiting}).json()["data"] == []
+    assert api.user.get(SCORES, params={"evaluation": 999}).status_code == 404

@@ -1,0 +1,58 @@
+"""Evaluated runs of Atari games."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.factories import Api
+
+NO_OP_5MIN = {"protocol": "no-op-5min", "env": "ALE/Pong-v5"}
+ENOUGH = 30
+
+
+@dataclass
+class Scorer:
+    """Trains runs and has them evaluated."""
+
+    api: Api
+
+    def run(self, env: str = "ALE/Pong-v5", **more: Any) -> int:
+        """A run of a game with a checkpoint, that has ended."""
+        config = {"algorithm": "paac", "env": env, "total_steps": 1_000, "num_envs": 4}
+        run_id, attempt = self.api.running(config=config, **more)
+        self.api.save(run_id, attempt, 2, 100)
+        self.api.release(run_id, attempt, "finished")
+        return run_id
+
+    def evaluate(self, run_id: int, mean: Any, protocol: str = "no-op-5min", **more: Any) -> int:
+        """Have a run evaluated with this mean; the evaluation's number."""
+        episodes = more.pop("episodes", ENOUGH)
+        asked = self.api.evaluate(run_id, protocol=protocol, episodes=episodes)
+        spread = [float(mean) - 1, float(mean) + 1] if mean != "NaN" else ["NaN", "NaN"]
+        self.api.play([mean] * episodes, mean=mean, interval=more.pop("interval", spread), protocol=protocol, **more)
+        return int(asked["id"])
+
+    def scored(self, env: str, mean: Any, protocol: str = "no-op-5min", **more: Any) -> int:
+        """A run of a game with a score."""
+        run_id = self.run(env, **more)
+        self.evaluate(run_id, mean, protocol)
+        return run_id
+
+    def games(self) -> dict[str, Any]:
+        """The answer for all games, with the games by their names in addresses."""
+        answer: dict[str, Any] = self.api.user.get("/api/v1/games").json()
+        return {**answer, "games": {game["slug"]: game for game in answer["games"]}}
+
+    def game(self, slug: str) -> dict[str, Any]:
+        """The answer for one game."""
+        response = self.api.user.get(f"/api/v1/games/{slug}")
+        assert response.status_code == 200, response.text
+        answer: dict[str, Any] = response.json()
+        return answer
+
+
+@pytest.fixture
+def scorer(api: Api) -> Scorer:
+    """Trains runs and has them evaluated."""
+    return Scorer(api)

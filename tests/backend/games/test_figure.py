@@ -1,0 +1,50 @@
+"""A table of scores as bars."""
+
+from html import unescape
+from typing import Any
+
+from tests.backend.games.conftest import Scorer
+from tests.factories import Api
+
+
+def bars(api: Api, slug: str, **asked: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """The bars of a table, those with intervals first, and the names of all from the top."""
+    response = api.user.get(f"/api/v1/games/{slug}/figure", params=asked)
+    assert response.status_code == 200, response.text
+    figure = response.json()
+    return figure["data"], figure["layout"]["yaxis"]["ticktext"]
+
+
+def test_bars_stand_in_the_order_of_the_ranking_with_the_intervals_of_runs(scorer: Scorer, api: Api) -> None:
+    run_id = scorer.run("ALE/Amidar-v5", name="a <b>name</b> that is far too long for an axis")
+    scorer.evaluate(run_id, 1_000.0, interval=[900.0, 1_200.0])
+    (ours, theirs), names = bars(api, "amidar", protocol="no-op-5min")
+    assert (ours["x"], ours["y"]) == ([1000.0], [2])
+    assert (theirs["x"], theirs["y"]) == ([1675.8, 1189.7, 739.5, 5.8], [0, 1, 3, 4])
+    assert names == ["human", "Gorila", f"a &lt;b&gt;name&lt;/b&gt; that is fa… #{run_id}", "DQN", "random"]
+    assert (ours["error_x"]["array"], ours["error_x"]["arrayminus"]) == ([200.0], [100.0])
+    assert not theirs["error_x"]["visible"]
+    assert ours["marker"]["color"] == [api.run(run_id)["color"]]
+    assert len(set(theirs["marker"]["color"])) == 1
+
+
+def test_what_is_no_number_is_not_drawn_and_what_is_not_ranked_is_pale(scorer: Scorer, api: Api) -> None:
+    for mean, episodes in ((5.0, 30), (9.0, 2), ("NaN", 30)):
+        scorer.evaluate(scorer.run("ALE/Phoenix-v5"), mean, episodes=episodes)
+    (trace,), _ = bars(api, "phoenix", protocol="no-op-5min")
+    assert (trace["x"], trace["marker"]["opacity"]) == ([5.0, 9.0], [1, 0.4])
+    assert unescape(trace["hovertext"][1]).endswith("2 episodes, not ranked: 2 of the protocol's 30 episodes")
+
+
+def test_of_many_runs_the_best_are_drawn(scorer: Scorer, api: Api) -> None:
+    for score in range(25):
+        scorer.scored("ALE/Phoenix-v5", float(score))
+    (trace,), _ = bars(api, "phoenix", protocol="no-op-5min")
+    assert trace["x"] == [float(score) for score in range(24, 4, -1)]
+
+
+def test_a_table_that_is_not_there_is_told_with_those_that_are(scorer: Scorer, api: Api) -> None:
+    scorer.scored("ALE/Phoenix-v5", 1.0)
+    response = api.user.get("/api/v1/games/phoenix/figure", params={"protocol": "human-starts"})
+    assert response.status_code == 404
+    assert response.json()["detail"] == "Phoenix has no scores by 'human-starts'. It has some by no-op-5min."

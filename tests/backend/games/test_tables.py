@@ -1,0 +1,211 @@
+"""A game's tables: who is ranked with whom."""
+
+from typing import Any
+
+from tests.backend.games.conftest import Scorer
+from tests.factories import Api, evaluation, event, started
+
+GORILA = "Gorila (Nair et al. 2015)"
+PAAC = "PAAC (Clemente et al. 2017)"
+
+
+def ranks(table: dict[str, Any]) -> list[tuple[int | None, str, Any]]:
+    """Rank, player and score of each row."""
+    return [(row["rank"], row["player"], row["score"]) for row in table["rows"]]
+
+
+def test_runs_are_ranked_with_the_papers_of_the_same_protocol(scorer: Scorer) -> None:
+    good, bad = scorer.scored("ALE/Amidar-v5", 1_000.0, name="good"), scorer.scored("ALE/Amidar-v5", 8.0, name="bad")
+    game = scorer.game("amidar")
+    first = game["tables"][0]
+    assert (first["protocol"], first["apart_because"]) == ("no-op-5min", None)
+    assert ranks(first) == [
+        (1, "human", 1675.8),
+        (2, "Gorila", 1189.7),
+        (3, f"good #{good}", 1000.0),
+        (4, "DQN", 739.5),
+        (5, f"bad #{bad}", 8.0),
+        (6, "random", 5.8),
+    ]
+    assert first["rows"][1]["sources"] == [
+        {"source": GORILA, "table": "table 4"},
+        {"source": PAAC, "table": "table 1"},
+    ]
+    ours = first["rows"][2]["ours"]
+    assert (ours["run"]["id"], ours["run"]["method"], ours["interval"], ours["episodes"]) == (
+        good,
+        "PAAC",
+        [999.0, 1001.0],
+        30,
+    )
+    assert (ours["step"], ours["acting"]["name"], ours["short"]) == (100, "sampled", False)
+    assert (game["runs"], game["evaluated_runs"]) == (2, 2)
+
+
+def test_scores_are_normalised_by_the_table_of_their_protocol(scorer: Scorer) -> None:
+    scorer.scored("ALE/Amidar-v5", 840.8)
+    scorer.scored("ALE/Amidar-v5", 840.8, "no-op-30min")
+    first, second = scorer.game("amidar")["tables"][:2]
+    assert first["normalised_by"] == {
+        "source": GORILA,
+        "table": "table 4",
+        "protocol": "no-op-5min",
+        "random": 5.8,
+        "human": 1675.8,
+    }
+    percent = {row["player"]: row["human_normalised"] for row in first["rows"]}
+    assert (percent["random"], percent["human"], percent["PAAC on Amidar #1"]) == (0, 100, 50)
+    assert (second["protocol"], second["normalised_by"]) == ("no-op-30min", None)
+    assert [row["human_normalised"] for row in second["rows"]] == [None]
+    assert second["not_normalised_because"].startswith("the papers publish no random and human scores")
+
+
+def test_unlike_protocols_stand_apart_and_say_why(scorer: Scorer) -> None:
+    run_id = scorer.scored("ALE/Amidar-v5", 1e6)
+    tables = scorer.game("amidar")["tables"]
+    assert [(table["protocol"], table["apart_because"] is None) for table in tables] == [
+        ("no-op-5min", True),
+        ("human-starts", False),
+        ("GA3C: mean of 30 games after one day", False),
+        ("PAAC: best actor of three, 30 runs, up to 30 no-ops, no cap stated", False),
+        ("cited, protocol not stated", False),
+    ]
+    _, human_starts, ga3c, paac, cited = tables
+    assert human_starts["apart_because"].startswith("No run has a score by human-starts")
+    assert "is no protocol here" in ga3c["apart_because"]
+    assert "does not say" in cited["apart_because"]
+    assert ranks(human_starts)[:2] == [(1, "human", 1540.4), (2, "A3C FF", 263.9)]
+    assert ranks(ga3c) == [(None, "GA3C", 218.0)]
+    assert [row["player"] for row in paac["rows"]] == ["PAAC arch_nature", "PAAC arch_nips"]
+    elsewhere = [row["ours"]["run"]["id"] for table in tables[1:] for row in table["rows"] if row["ours"]]
+    assert (elsewhere, tables[0]["rows"][0]["ours"]["run"]["id"]) == ([], run_id)
+
+
+def test_what_one_paper_cites_of_another_stands_once_with_both(scorer: Scorer) -> None:
+    tables = {table["protocol"]: table for table in scorer.game("amidar")["tables"]}
+    (a3c,) = [row for row in tables["human-starts"]["rows"] if row["player"].startswith("A3C")]
+    assert [each["source"].split()[0] for each in a3c["sources"]] == ["PAAC", "GA3C"]
+
+
+def test_what_the_paper_swapped_is_noted(scorer: Scorer) -> None:
+    tables = {table["protocol"]: table for table in scorer.game("ms-pacman")["tables"]}
+    rows = {row["player"]: row for row in tables["cited, protocol not stated"]["rows"]}
+    assert rows["random"]["note"].startswith("stands swapped")
+    assert rows["human"]["note"] is None
+
+
+def test_each_run_stands_once_with_its_best_evaluation(scorer: Scorer) -> None:
+    run_id = scorer.run()
+    scorer.evaluate(run_id, 3.0)
+    best = scorer.evaluate(run_id, 7.0)
+    scorer.evaluate(run_id, 5.0)
+    scorer.evaluate(run_id, 9.0, "no-op-30min")
+    first, second = scorer.game("pong")["tables"][:2]
+    assert [row["ours"]["evaluation_id"] for row in first["rows"] if row["ours"]] == [best]
+    assert [(row["rank"], row["score"]) for row in second["rows"]] == [(1, 9.0)]
+
+
+def test_equal_scores_share_a_rank(scorer: Scorer) -> None:
+    one, two = scorer.scored("ALE/Phoenix-v5", 5.0), scorer.scored("ALE/Phoenix-v5", 5.0)
+    three = scorer.scored("ALE/Phoenix-v5", 4.0)
+    (table,) = scorer.game("phoenix")["tables"]
+    assert [(row["rank"], row["ours"]["run"]["id"]) for row in table["rows"]] == [(1, one), (1, two), (3, three)]
+
+
+def test_scores_that_are_no_numbers_are_not_ranked(scorer: Scorer) -> None:
+    wrong, right = scorer.run("ALE/Phoenix-v5"), scorer.run("ALE/Phoenix-v5")
+    scorer.evaluate(wrong, "NaN")
+    scorer.evaluate(right, "NaN")
+    scorer.evaluate(right, -50.0)
+    (table,) = scorer.game("phoenix")["tables"]
+    assert ranks(table) == [
+        (1, f"PAAC on Phoenix #{right}", -50.0),
+        (None, f"PAAC on Phoenix #{wrong}", "NaN"),
+    ]
+    assert table["rows"][1]["unranked_because"] == "its mean is no number"
+
+
+def test_too_few_episodes_are_shown_and_not_ranked(scorer: Scorer) -> None:
+    both, few = scorer.run("ALE/Phoenix-v5"), scorer.run("ALE/Phoenix-v5")
+    scorer.evaluate(both, 900.0, episodes=2)
+    scorer.evaluate(both, 10.0)
+    scorer.evaluate(few, 800.0, episodes=2)
+    (table,) = scorer.game("phoenix")["tables"]
+    assert [(row["rank"], row["score"], row["unranked_because"]) for row in table["rows"]] == [
+        (1, 10.0, None),
+        (None, 800.0, "2 of the protocol's 30 episodes"),
+    ]
+
+
+def test_what_is_not_finished_has_no_score(scorer: Scorer) -> None:
+    run_id = scorer.run("ALE/Phoenix-v5")
+    playing = scorer.api.evaluate(run_id)["id"]
+    game = scorer.game("phoenix")
+    assert game["tables"] == []
+    (waiting,) = game["waiting"]
+    assert (waiting["id"], waiting["has_checkpoint"], waiting["evaluation"]) == (run_id, True, "queued")
+    scorer.api.user.post(f"/api/v1/evaluations/{playing}/cancel")
+    assert scorer.game("phoenix")["waiting"][0]["evaluation"] is None
+    scorer.evaluate(run_id, 1.0)
+    game = scorer.game("phoenix")
+    assert (game["waiting"], game["waiting_total"], game["evaluated_runs"]) == ([], 0, 1)
+
+
+def test_a_result_counts_once_its_evaluation_is_done(scorer: Scorer, api: Api) -> None:
+    scorer.api.evaluate(scorer.run("ALE/Phoenix-v5"), protocol="no-op-5min")
+    claimed = api.claim_errand()
+    held = claimed["errand_id"], claimed["attempt"]
+    found = evaluation(2, [5.0] * 30, protocol="no-op-5min", mean=5.0)
+    assert api.send_of_errand(*held, started(1), found, event(3, "finished")).is_success
+    game = scorer.game("phoenix")
+    assert (game["tables"], game["waiting"][0]["evaluation"]) == ([], "running")
+    api.release_errand(*held, "finished")
+    assert ranks(scorer.game("phoenix")["tables"][0]) == [(1, "PAAC on Phoenix #1", 5.0)]
+
+
+def test_a_purged_run_is_gone_and_an_archived_one_stays(scorer: Scorer, api: Api) -> None:
+    purged, archived = scorer.scored("ALE/Phoenix-v5", 2.0), scorer.scored("ALE/Phoenix-v5", 1.0)
+    for run_id in (purged, archived):
+        api.act(run_id, "archive")
+    assert api.user.delete(f"/api/v1/runs/{purged}").status_code == 204
+    game = scorer.game("phoenix")
+    ((row,),) = (table["rows"] for table in game["tables"])
+    assert (row["ours"]["run"]["id"], row["ours"]["run"]["archived"]) == (archived, True)
+    assert game["runs"] == 1
+
+
+def test_a_removed_evaluation_is_gone(scorer: Scorer, api: Api) -> None:
+    run_id = scorer.run("ALE/Phoenix-v5")
+    number = scorer.evaluate(run_id, 2.0)
+    assert api.user.delete(f"/api/v1/evaluations/{number}").status_code == 204
+    game = scorer.game("phoenix")
+    assert (game["tables"], [run["id"] for run in game["waiting"]]) == ([], [run_id])
+
+
+def test_an_unknown_game_is_told_with_what_it_may_be(api: Api) -> None:
+    def told(slug: str) -> str:
+        response = api.user.get(f"/api/v1/games/{slug}")
+        assert response.status_code == 404
+        return str(response.json()["detail"])
+
+    assert told("pongg") == "There is no Atari game 'pongg'. Did you mean pong?"
+    assert told("ms_pacman").endswith("Did you mean ms-pacman, pacman?")
+    assert told("cartpole") == "There is no Atari game 'cartpole'. Games have names such as pong and ms-pacman."
+    assert api.user.get("/api/v1/export/games/pongg.csv").status_code == 404
+
+
+def test_a_game_without_anything_is_a_game(scorer: Scorer) -> None:
+    game = scorer.game("tetris")
+    assert (game["name"], game["tables"], game["picture"], game["runs"]) == ("Tetris", [], None, 0)
+
+
+def test_a_table_is_exported_with_protocol_and_source(scorer: Scorer, api: Api) -> None:
+    run_id = scorer.scored("ALE/Amidar-v5", 840.8, name="=1+1")
+    lines = api.user.get("/api/v1/export/games/amidar.csv").text.splitlines()
+    assert lines[0].startswith("protocol,starts,rank,player,run,method,score,interval_low,")
+    assert len(lines) == 1 + sum(len(table["rows"]) for table in scorer.game("amidar")["tables"])
+    (ours,) = [line for line in lines if f",{run_id},PAAC," in line]
+    assert ours == (
+        f'no-op-5min,,3,\'=1+1 #{run_id},{run_id},PAAC,840.8,839.8,841.8,30,100,400,sampled,50.0,"{GORILA}, table 4",,'
+    )
+    assert any(line.startswith("no-op-5min,,2,Gorila,,,1189.7") and f"{PAAC}, table 1" in line for line in lines)

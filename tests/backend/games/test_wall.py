@@ -1,0 +1,175 @@
+"""All games, and averages over them."""
+
+import random
+import statistics
+from typing import Any
+
+import pytest
+from sqlalchemy import event as sql
+from sqlalchemy import insert
+
+from backend.columns import utc_now
+from backend.db import Database
+from backend.games.wall import interquartile_mean
+from backend.models import Base, Checkpoint, Errand, Evaluation, Run
+from tests.backend.games.conftest import Scorer
+from tests.factories import Api, video
+
+
+def percent(score: float, random: float, human: float) -> float:
+    """The human-normalised score as the papers define it."""
+    return 100 * (score - random) / (human - random)
+
+
+def test_without_runs_there_are_the_games_of_the_papers(scorer: Scorer) -> None:
+    answer = scorer.games()
+    assert len(answer["games"]) == 49
+    alien = answer["games"]["alien"]
+    assert (alien["name"], alien["runs"], alien["best"], alien["picture"]) == ("Alien", 0, [], None)
+    assert alien["published"] == 8
+    assert answer["averages"] == []
+    lstm = answer["published_averages"][-1]
+    assert (lstm["method"], lstm["protocol"], lstm["mean"], lstm["median"]) == ("A3C, LSTM", "human-starts", 623, 112.6)
+
+
+def test_a_game_of_no_paper_is_there_once_it_has_a_run(scorer: Scorer, api: Api) -> None:
+    assert "tetris" not in scorer.games()["games"]
+    scorer.run("ALE/Tetris-v5")
+    api.launch()
+    tetris = scorer.games()["games"]["tetris"]
+    assert (tetris["runs"], tetris["evaluated_runs"], tetris["best"], tetris["published"]) == (1, 0, [], 0)
+    assert not any("CartPole" in game["name"] for game in scorer.games()["games"].values())
+
+
+def test_a_game_has_its_best_score_by_each_protocol(scorer: Scorer) -> None:
+    scorer.scored("ALE/Amidar-v5", 100.0)
+    best = scorer.scored("ALE/Amidar-v5", 840.8)
+    other = scorer.scored("ALE/Amidar-v5", 5_000.0, "no-op-30min")
+    amidar = scorer.games()["games"]["amidar"]
+    assert (amidar["runs"], amidar["evaluated_runs"]) == (3, 3)
+    first, second = amidar["best"]
+    assert (first["run"]["id"], first["protocol"], first["mean"], first["human_normalised"]) == (
+        best,
+        "no-op-5min",
+        840.8,
+        50,
+    )
+    assert first["normalised_by"]["table"] == "table 4"
+    assert (second["run"]["id"], second["protocol"], second["human_normalised"]) == (other, "no-op-30min", None)
+
+
+def test_averages_are_over_games_and_of_one_protocol(scorer: Scorer) -> None:
+    # Table 4 of Gorila: Alien 227.8 and 6875.4, Amidar 5.8 and 1675.8, Assault 222.4 and 1496.4, Pong -20.7 and 9.3.
+    scores = {"Alien": 3_000.0, "Amidar": 1_000.0, "Assault": 5_000.0, "Pong": 20.0}
+    tables = {"Alien": (227.8, 6875.4), "Amidar": (5.8, 1675.8), "Assault": (222.4, 1496.4), "Pong": (-20.7, 9.3)}
+    for game, score in scores.items():
+        scorer.scored(f"ALE/{game}-v5", score)
+        scorer.scored(f"ALE/{game}-v5", score / 2)
+    scorer.scored("ALE/Pong-v5", 21.0, "no-op-30min")
+    scorer.scored("ALE/Phoenix-v5", 100.0)
+    scorer.scored("ALE/Boxing-v5", "NaN")
+    own, longer = scorer.games()["averages"]
+    percents = [percent(scores[game], *tables[game]) for game in scores]
+    assert (own["protocol"], own["games"], own["normalised_games"], own["short_games"]) == ("no-op-5min", 6, 4, 0)
+    assert own["mean"] == pytest.approx(sum(percents) / 4)
+    assert own["median"] == pytest.approx(statistics.median(percents))
+    assert own["interquartile_mean"] == pytest.approx(sum(sorted(percents)[1:3]) / 2)
+    assert own["normalised_by"] == [{"source": "Gorila (Nair et al. 2015)", "table": "table 4"}]
+    assert (longer["protocol"], longer["games"], longer["normalised_games"]) == ("no-op-30min", 1, 0)
+    assert (longer["mean"], longer["median"], longer["interquartile_mean"]) == (None, None, None)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8, 11, 57])
+def test_the_interquartile_mean_is_that_of_the_middle_half(count: int) -> None:
+    values = [random.Random(count + place).uniform(-100, 1_000) for place in range(count)]
+    left = sorted(values)
+    for _ in range(count // 4):
+        left.remove(max(left))
+        left.remove(min(left))
+    assert interquartile_mean(values) == pytest.approx(statistics.fmean(left))
+
+
+def test_few_episodes_count_where_there_are_no_others_and_are_told(scorer: Scorer) -> None:
+    run_id = scorer.run("ALE/Amidar-v5")
+    scorer.evaluate(run_id, 1675.8, episodes=2)
+    answer = scorer.games()
+    assert answer["games"]["amidar"]["best"][0]["short"] is True
+    assert (answer["averages"][0]["mean"], answer["averages"][0]["short_games"]) == (100, 1)
+    scorer.evaluate(run_id, 5.8)
+    answer = scorer.games()
+    assert (answer["averages"][0]["mean"], answer["averages"][0]["short_games"]) == (0, 0)
+
+
+def recorded(api: Api, env: str, *steps: int) -> tuple[int, dict[int, int]]:
+    """A run with a replay of each step: its number, and the files of the replays by step."""
+    config = {"algorithm": "paac", "env": env, "total_steps": 1_000, "num_envs": 4}
+    run_id, attempt = api.running(config=config)
+    seq, files = 2, {}
+    for step in steps:
+        api.save(run_id, attempt, seq, step, kept=[f"checkpoints/step-{each:012d}.safetensors" for each in steps])
+        files[step] = api.upload(run_id, attempt, f"replays/{step}.mp4", b"film %d" % step, "video")
+        api.upload(run_id, attempt, f"replays/{step}.png", b"poster", "video")
+        assert api.send(run_id, attempt, video(seq + 1, step, step)).is_success
+        seq += 2
+    api.release(run_id, attempt, "finished")
+    return run_id, files
+
+
+def test_a_game_is_shown_by_the_newest_replay_of_its_best_run(scorer: Scorer, api: Api) -> None:
+    best, films = recorded(api, "ALE/Pong-v5", 100, 200)
+    other, others = recorded(api, "ALE/Pong-v5", 900)
+    pong = scorer.games()["games"]["pong"]
+    assert (pong["picture"]["run_id"], pong["picture"]["file_id"]) == (other, others[900])
+    scorer.evaluate(best, 10.0)
+    scorer.evaluate(other, 1.0)
+    (score,) = scorer.games()["games"]["pong"]["best"]
+    assert (score["picture"]["file_id"], score["picture"]["step"]) == (films[200], 200)
+    assert scorer.game("pong")["picture"] == score["picture"]
+    assert score["picture"]["poster_file_id"] is not None
+
+
+def test_the_best_run_without_a_replay_leaves_that_of_another(scorer: Scorer, api: Api) -> None:
+    other, _ = recorded(api, "ALE/Pong-v5", 900)
+    scorer.scored("ALE/Pong-v5", 10.0)
+    pong = scorer.games()["games"]["pong"]
+    assert (pong["best"][0]["picture"], pong["picture"]["run_id"]) == (None, other)
+    assert scorer.game("pong")["picture"]["run_id"] == other
+
+
+def fill(database: Database, first: int, runs: int, evaluations: int) -> None:
+    """Store evaluated runs of some games, from this number on."""
+    games = ["Pong", "Breakout", "Alien", "Amidar", "Assault"]
+    same: dict[str, Any] = {"algorithm": "paac", "queue": "cpu", "config": {}, "total_steps": 1}
+    rows: dict[type[Base], list[dict[str, Any]]] = {Run: [], Checkpoint: [], Errand: [], Evaluation: []}
+    for run_id in range(first, first + runs):
+        rows[Run].append({"id": run_id, "name": f"run {run_id}", "env": f"ALE/{games[run_id % 5]}-v5", **same})
+        for n in range(run_id * evaluations, (run_id + 1) * evaluations):
+            place = {"run_id": run_id, "step": n, "frames": 4 * n, "sha256": "0" * 64}
+            rows[Checkpoint].append({"id": n, "attempt": 1, "file": f"{n}", "bytes": 1, **place})
+            errand = {"id": n, "run_id": run_id, "kind": "evaluation", "checkpoint_id": n, "parameters": {}}
+            rows[Errand].append({**errand, "total": 30, "state": "done", "finished_at": utc_now()})
+            scored = {"document": {"interval": [n - 1.0, n + 1.0], "starts": None}, "mean": float(n)}
+            asked = {"protocol": "no-op-5min", "acting": {"name": "sampled"}, "seed": 1, "origin": "asked"}
+            rows[Evaluation].append({"errand_id": n, "checkpoint_id": n, **asked, **scored, **place})
+    with database.write() as session:
+        for table, values in rows.items():
+            session.execute(insert(table), values)
+
+
+@pytest.mark.parametrize("path", ["/api/v1/games", "/api/v1/games/pong"])
+def test_more_runs_take_no_more_queries(api: Api, path: str) -> None:
+    database: Database = api.user.app.state.database  # type: ignore[attr-defined]
+    asked: list[str] = []
+    with database.read() as session:
+        sql.listen(session.get_bind(), "before_cursor_execute", lambda *told: asked.append(told[2]))
+    fill(database, 1, 10, 2)
+    asked.clear()
+    api.user.get(path)
+    few = len(asked)
+    fill(database, 11, 100, 2)
+    asked.clear()
+    answer = api.user.get(path).json()
+    pong = answer if path.endswith("pong") else next(game for game in answer["games"] if game["slug"] == "pong")
+    assert (pong["runs"], pong["evaluated_runs"]) == (22, 22)
+    assert few > 3
+    assert len(asked) == few

@@ -1,0 +1,135 @@
+"""Recordings on demand: asked for, made by an errand, listed among the replays, and removed."""
+
+from typing import Any
+
+import pytest
+
+from backend.config import Settings
+from backend.files.storage import stored_files
+from backend.recordings import service
+from tests.factories import Api, checkpoint_path, event, sha256, started, video
+
+FILES = {"file": "video", "poster": "poster", "seen": "video", "track": "track"}
+
+
+@pytest.fixture
+def run(api: Api) -> int:
+    """A run with a checkpoint."""
+    run_id, attempt = api.running()
+    api.save(run_id, attempt, 2, 100)
+    return run_id
+
+
+def ask(api: Api, run_id: int, status: int = 201, **wanted: Any) -> dict[str, Any]:
+    """Ask for a recording."""
+    answer = api.user.post(f"/api/v1/runs/{run_id}/recordings", json=wanted)
+    assert answer.status_code == status, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def film(api: Api, *, release: bool = True) -> dict[str, Any]:
+    """Record the oldest that waits, as a worker does, and return what was claimed."""
+    claimed = api.claim_errand()
+    held = claimed["errand_id"], claimed["attempt"]
+    named = {name: f"replays/film.{name}" for name in FILES}
+    for name, kind in FILES.items():
+        content = f"{name} of {held}".encode()
+        query = {"attempt": held[1], "kind": kind, "path": named[name], "sha256": sha256(content)}
+        assert api.worker.put(f"/api/v1/worker/errands/{held[0]}/files", params=query, content=content).is_success
+    told = video(2, 100, 100, **named, checkpoint=checkpoint_path(100), episode_return=21.0)
+    assert api.send_of_errand(*held, started(1), told, event(3, "finished")).is_success
+    if release:
+        assert api.release_errand(*held, "finished").json() == {"state": "done"}
+    return claimed
+
+
+def replays(api: Api, run_id: int) -> list[dict[str, Any]]:
+    """List a run's replays."""
+    found: list[dict[str, Any]] = api.user.get(f"/api/v1/runs/{run_id}/videos").json()
+    return found
+
+
+def test_a_recording_that_was_asked_for_becomes_a_replay(api: Api, run: int) -> None:
+    asked = ask(api, run, seed=7, episode=3)
+    assert (asked["state"], asked["step"], asked["protocol"]) == ("queued", 100, "episodes")
+    assert "start one with" in asked["reason"]
+    claimed = film(api)
+    assert (claimed["kind"], claimed["parameters"]) == (
+        "recording",
+        {"protocol": "episodes", "seed": 7, "episode": 3},
+    )
+    done = api.user.get(f"/api/v1/recordings/{asked['id']}").json()
+    (replay,) = replays(api, run)
+    assert (done["state"], done["video_id"]) == ("done", replay["id"])
+    assert (replay["step"], replay["episode_return"]) == (100, 21.0)
+    assert api.user.get(f"/api/v1/files/{replay['track_file_id']}").content.startswith(b"track of")
+    assert api.user.get(f"/api/v1/runs/{run}/recordings").json() == [done]
+
+
+def test_it_stays_beside_the_trainers_replay_of_the_same_checkpoint(api: Api, run: int) -> None:
+    ask(api, run)
+    film(api)
+    for path, kind in (("replays/100.mp4", "video"), ("replays/100.png", "poster")):
+        api.upload(run, 1, path, path.encode(), kind)
+    assert api.send(run, 1, video(3, 180, 100)).is_success
+    assert len(replays(api, run)) == 2
+
+
+def test_one_that_is_made_again_is_stored_once(api: Api, run: int, settings: Settings) -> None:
+    ask(api, run)
+    before = len(stored_files(settings.files_dir))
+    claimed = film(api, release=False)
+    held = claimed["errand_id"], claimed["attempt"]
+    assert api.release_errand(*held, "drained").json() == {"state": "queued"}
+    film(api)
+    assert len(replays(api, run)) == 1
+    assert len(stored_files(settings.files_dir)) == before + len(FILES)
+
+
+def test_a_removed_recording_takes_its_replay_and_files_along(api: Api, run: int, settings: Settings) -> None:
+    asked = ask(api, run)
+    before = len(stored_files(settings.files_dir))
+    film(api)
+    assert api.user.delete(f"/api/v1/recordings/{asked['id']}").status_code == 204
+    assert replays(api, run) == []
+    assert len(stored_files(settings.files_dir)) == before
+    assert api.user.get(f"/api/v1/recordings/{asked['id']}").status_code == 404
+
+
+def test_one_that_waits_can_be_cancelled(api: Api, run: int) -> None:
+    asked = ask(api, run)
+    assert api.user.post(f"/api/v1/recordings/{asked['id']}/cancel").json()["state"] == "cancelled"
+    assert api.user.post(f"/api/v1/recordings/{asked['id']}/cancel").status_code == 409
+
+
+def test_a_process_that_brings_nothing_has_failed(api: Api, run: int) -> None:
+    asked = ask(api, run)
+    claimed = api.claim_errand()
+    held = claimed["errand_id"], claimed["attempt"]
+    assert api.send_of_errand(*held, started(1), event(2, "finished")).is_success
+    assert api.release_errand(*held, "finished").json() == {"state": "failed"}
+    assert "without a result" in api.user.get(f"/api/v1/recordings/{asked['id']}").json()["reason"]
+
+
+def test_what_cannot_be_recorded_is_refused_in_a_sentence(api: Api, run: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "use episodes" in str(ask(api, run, 422, protocol="no-op-5min"))
+    assert "there is no protocol" in str(ask(api, run, 422, protocol="best of all"))
+    assert "no best checkpoint" in ask(api, run, 409, checkpoint="best")["detail"]
+    assert "has no such checkpoint" in str(ask(api, run, 422, checkpoint=999))
+    assert ask(api, run, 422, seed=-1)
+    assert ask(api, run, 422, episode=True)
+    empty = api.launch()["id"]
+    assert "no checkpoint yet" in ask(api, empty, 409)["detail"]
+    monkeypatch.setattr(service, "MOST_WAITING", 1)
+    ask(api, run)
+    assert "wait already" in ask(api, run, 409)["detail"]
+    monkeypatch.setattr(service, "MOST_WAITING", 9)
+    monkeypatch.setattr(service, "MOST_KEPT", 1)
+    assert "Remove some" in ask(api, run, 409)["detail"]
+
+
+def test_an_evaluation_is_no_recording(api: Api, run: int) -> None:
+    api.evaluate(run)
+    errand = api.claim_errand()["errand_id"]
+    assert api.user.get(f"/api/v1/recordings/{errand}").status_code == 404

@@ -1,0 +1,93 @@
+"""What a user learns of a checkpoint in the browser: asked for by a button, watched, read and removed."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.installation import Installation
+
+EPISODES = 200
+
+# Keep what progress the page has shown.
+WATCH = """() => {
+    window.sameDocument = true;
+    window.progress = [];
+    new MutationObserver(() => {
+        const bar = document.querySelector('[role=progressbar][aria-label="Episodes played"]');
+        if (bar) window.progress.push(Number(bar.getAttribute('aria-valuenow')));
+    }).observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true});
+}"""
+
+
+@pytest.fixture(scope="module")
+def trained_run(installation: Installation) -> int:
+    """A run that has come to its end, with checkpoints."""
+    run = installation.launch(total_steps=30_000)
+    installation.wait_for_state(run, "finished")
+    return run
+
+
+def test_a_checkpoint_is_evaluated_by_its_button_and_its_scores_arrive_without_a_reload(
+    page: Page, installation: Installation, trained_run: int
+) -> None:
+    page.goto(f"/runs/{trained_run}/checkpoints")
+    page.evaluate(WATCH)
+    page.get_by_role("button", name=re.compile("^Evaluate the checkpoint")).first.click()
+    form = page.get_by_role("dialog")
+    expect(form.get_by_role("radio", name=re.compile("^No-op starts, 5 minutes"))).to_be_disabled()
+    expect(form.get_by_text("no-op-5min is not for CartPole-v1: use episodes.")).to_be_visible()
+    form.get_by_label("Episodes", exact=True).last.fill(str(EPISODES))
+    form.get_by_label("Seed").fill("7")
+    form.get_by_role("button", name="Evaluate", exact=True).click()
+
+    page.wait_for_url(re.compile(rf"/runs/{trained_run}/evaluations$"))
+    row = page.get_by_role("group", name="Table of evaluations").get_by_role("row").nth(1)
+    expect(row.get_by_text("Done", exact=True)).to_be_visible()
+    (found,) = installation.read(f"runs/{trained_run}/evaluations")["items"]
+    assert (found["state"], found["seed"], found["episodes_total"]) == ("done", 7, EPISODES)
+    expect(row).to_contain_text(f"{EPISODES}")
+    expect(page.get_by_text("Best evaluation", exact=True)).to_be_visible()
+    assert page.evaluate("window.sameDocument")
+    under_way = [done for done in page.evaluate("window.progress") if 0 < done < EPISODES]
+    assert under_way, "the page showed episodes as they were played"
+    assert under_way == sorted(under_way)
+
+    means = page.get_by_role("img", name=re.compile("^Scores of the evaluations"))
+    means.wait_for()
+    drawn = means.evaluate("plot => plot.data.find(trace => trace.name === 'episodes').y")
+    assert drawn == [pytest.approx(found["mean"], rel=1e-4)]
+
+
+def test_an_evaluation_is_opened_by_its_own_address(page: Page, installation: Installation, trained_run: int) -> None:
+    asked = installation.post(f"runs/{trained_run}/evaluations", {"episodes": 5})["id"]
+    installation.wait_until(lambda: installation.read(f"evaluations/{asked}")["state"] == "done")
+    found = installation.read(f"evaluations/{asked}")
+
+    page.goto(f"/runs/{trained_run}/evaluations/{asked}")
+
+    bars = page.get_by_role("img", name=re.compile("^How many of 5 episodes"))
+    bars.wait_for()
+    assert bars.evaluate("plot => plot.data[0].y.reduce((sum, count) => sum + count)") == 5
+    expect(page.get_by_role("region", name="Episodes").get_by_role("row")).to_have_count(6)
+    expect(page.get_by_role("region", name="What is evaluated")).to_contain_text(found["checkpoint_sha256"])
+    with page.expect_download() as download:
+        page.get_by_role("button", name=re.compile("^Actions for the evaluation")).click()
+        page.get_by_role("menuitem", name="Export every episode").click()
+    lines = download.value.path().read_text().splitlines()
+    assert [float(line.split(",")[1]) for line in lines[1:]] == [episode["score"] for episode in found["episodes"]]
+
+    page.get_by_role("button", name=re.compile("^Actions for the evaluation")).click()
+    page.get_by_role("menuitem", name="Remove evaluation").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove evaluation").click()
+    page.wait_for_url(re.compile(rf"/runs/{trained_run}/evaluations$"))
+    assert asked not in [row["id"] for row in installation.read(f"runs/{trained_run}/evaluations")["items"]]
+
+
+def test_the_best_checkpoint_is_the_best_by_evaluation(
+    page: Page, installation: Installation, trained_run: int
+) -> None:
+    asked = installation.post(f"runs/{trained_run}/evaluations", {})["id"]
+    installation.wait_until(lambda: installation.read(f"evaluations/{asked}")["state"] == "done")
+    page.goto(f"/runs/{trained_run}/checkpoints")
+    expect(page.get_by_text("by evaluation", exact=True)).to_be_visible()

@@ -1,0 +1,46 @@
+"""Replays: recordings whose files lie in a run's directory, named after the checkpoint."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from workers.contract import layout
+from workers.contract.config import RunConfig
+from workers.contract.errands import RecordingParameters
+from workers.contract.protocols import PROTOCOLS, fitting
+from workers.trainer.recording.files import Files
+from workers.trainer.recording.recording import Asked, record
+from workers.trainer.run.checkpoints import Checkpoint
+from workers.trainer.run.recorder import Replay
+
+LONGEST_SECONDS = 300.0
+
+
+def of_training(config: RunConfig, step: int) -> RecordingParameters:
+    """Say which episode shows a run at a step: another one at each."""
+    usual = fitting(config.environment.kind == "atari")[0]
+    return RecordingParameters(protocol=usual, seed=config.seed + step, episode=0)
+
+
+def record_replay(
+    directory: Path,
+    checkpoint: Checkpoint,
+    config: RunConfig,
+    which: RecordingParameters,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Replay:
+    """Record an episode of a checkpoint's agent into the run's directory."""
+    video = directory / layout.replay_file(checkpoint.state.step)
+    beside = [video.with_suffix(suffix) for suffix in (".seen.mp4", ".npz", ".png")]
+    asked = Asked(PROTOCOLS[which.protocol], which.seed, which.episode, LONGEST_SECONDS)
+    track = record(checkpoint, config, asked, Files(video, *beside), should_stop)
+    file, seen, thoughts, poster = (str(path.relative_to(directory)) for path in (video, *beside))
+    return Replay(
+        file,
+        poster,
+        seen if config.environment.shows_pixels else None,
+        thoughts,
+        track.head.score,
+        len(track),
+        track.head.pictures / track.head.pictures_per_second,
+        complete=track.head.ended != "unfinished",
+    )
