@@ -116,7 +116,7 @@ class Scene:
             "post /runs/{run_id}/evaluations": [
                 {"checkpoint": "best", "protocol": "episodes", "episodes": 2, "seed": 1, "acting": acting}
             ],
-            "post /runs/{run_id}/recordings": [{"checkpoint": "newest", "protocol": "episodes", "seed": 1, "episode": 2}],
+            "post /runs/{run_id}/recordings": [{"checkpoint": "newest", "protocol": "episodes", "seed": 1}],
             "post /session": [{"token": "x"}],
             "post /worker/claim": [{"name": "w9", "queue": "gpu"}],
             "post /worker/goodbye": [{"name": "w9"}],

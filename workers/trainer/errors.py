@@ -14,6 +14,7 @@ TrainerError
 ├── ActingError              the agent cannot act as was asked for
 ├── StartsError              a set of start points cannot be used or made
 ├── StartPointError          a start point leads to another screen than the stored one
+├── StoppedError             somebody ended a recording early
 ├── ClusterError             Ray cannot be started or joined
 ├── ActorFailed              a process was killed or ended early
 │   └── ActorCrashed         a process raised an exception, which is a bug

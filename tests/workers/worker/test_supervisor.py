@@ -367,10 +367,14 @@ def test_a_file_that_can_never_be_uploaded_is_left_out_with_a_word(api: WorkerAp
 @pytest.mark.usefixtures("impatient")
 def test_a_backend_that_is_away_costs_no_file(api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
+    answer = api.answer
 
-    def page(method: str, _url: str, _body: bytes) -> Answer:
-        asked.append(method)
-        return 502, b"<html>Bad gateway</html>"
+    def page(method: str, url: str, body: bytes) -> Answer:
+        """Go away with the next upload: a worker whose events are refused before it never comes to the file."""
+        if method == "PUT" or asked:
+            asked.append(method)
+            return 502, b"<html>Bad gateway</html>"
+        return answer(method, url, body)
 
     api.claims.append(claim(points=10**6, interval=0.01, checkpoint_every=40))
     slot.look()
