@@ -1,6 +1,7 @@
 """Errands in the hands of workers: claimed by one conditional update, guarded by the attempt, as runs are."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -54,7 +55,7 @@ def claim(session: Session, settings: Settings, worker: str) -> ErrandClaim | No
         return None
     errand = session.get_one(Errand, claimed)
     service.delete_errand_files(session, errand)
-    _DISCARD[errand.kind](session, errand)
+    _BRINGING[errand.kind].discard(session, errand)
     service.announce(session, errand)
     return ErrandClaim(
         errand_id=errand.id,
@@ -89,8 +90,9 @@ def find_errand(session: Session, errand_id: int, *, lock: bool = False) -> Erra
 def ingest(session: Session, errand_id: int, batch: EventBatch) -> int:
     """Store the new events of a batch. Return the number of the last one stored."""
     errand = current_errand(session, errand_id, batch.attempt, lock=True)
-    for event in new_events(batch.events, errand.last_seq, _HANDLERS):
-        _HANDLERS[type(event)](session, errand, event)
+    handlers = _OF_ALL | _BRINGING[errand.kind].handlers
+    for event in new_events(batch.events, errand.last_seq, handlers):
+        handlers[type(event)](session, errand, event)
         errand.last_seq = event.seq
     service.announce(session, errand)
     return errand.last_seq
@@ -114,7 +116,7 @@ def conclude(
     if outcome == "lost" and errand.outcome is not None:
         # Its process had reported its end before its worker was lost.
         outcome = errand.outcome
-    if outcome == "finished" and not _HAS_BROUGHT[errand.kind](session, errand):
+    if outcome == "finished" and not _BRINGING[errand.kind].has_brought(session, errand):
         service.end(session, errand, "failed", errand.message or "Its process ended without a result.")
     elif outcome == "finished":
         service.end(session, errand, "done")
@@ -167,21 +169,25 @@ def _end(_session: Session, errand: Errand, event: ev.Stopped | ev.Finished | ev
         errand.message, errand.traceback = event.message, event.traceback
 
 
-# What each kind of errand brings: whether it has, and how what an earlier attempt brought is forgotten.
-_HAS_BROUGHT: dict[ErrandKind, Callable[[Session, Errand], bool]] = {
-    "evaluation": has_result,
-    "recording": has_recording,
-}
-_DISCARD: dict[ErrandKind, Callable[[Session, Errand], None]] = {
-    "evaluation": discard_result,
-    "recording": discard_recording,
+_Handlers = dict[type[ev.Event], Callable[[Session, Errand, Any], None]]
+
+
+@dataclass(frozen=True)
+class _Bringing:
+    """What a kind of errand brings: by which events, whether it has, and how an earlier attempt's is forgotten."""
+
+    handlers: _Handlers
+    has_brought: Callable[[Session, Errand], bool]
+    discard: Callable[[Session, Errand], None]
+
+
+_BRINGING: dict[ErrandKind, _Bringing] = {
+    "evaluation": _Bringing({ev.EvaluatedEpisode: _progress, ev.Evaluation: keep_result}, has_result, discard_result),
+    "recording": _Bringing({ev.Video: keep_recording}, has_recording, discard_recording),
 }
 
-_HANDLERS: dict[type[ev.Event], Callable[[Session, Errand, Any], None]] = {
+_OF_ALL: _Handlers = {
     ev.Started: _start,
-    ev.EvaluatedEpisode: _progress,
-    ev.Evaluation: keep_result,
-    ev.Video: keep_recording,
     ev.Log: _log,
     ev.Stopped: _end,
     ev.Finished: _end,

@@ -7,7 +7,7 @@ import pytest
 from backend.config import Settings
 from backend.files.storage import stored_files
 from backend.recordings import service
-from tests.factories import Api, checkpoint_path, event, sha256, started, video
+from tests.factories import Api, checkpoint_path, evaluation, event, sha256, started, video
 
 FILES = {"file": "video", "poster": "poster", "seen": "video", "track": "track"}
 
@@ -133,3 +133,15 @@ def test_an_evaluation_is_no_recording(api: Api, run: int) -> None:
     api.evaluate(run)
     errand = api.claim_errand()["errand_id"]
     assert api.user.get(f"/api/v1/recordings/{errand}").status_code == 404
+
+
+def test_an_errand_brings_only_what_its_kind_does(api: Api, run: int) -> None:
+    ask(api, run)
+    api.evaluate(run)
+    recording, evaluated = (api.claim_errand() for _ in range(2))
+    wrong = (recording, evaluation(2, [1.0])), (evaluated, video(2, 100, 100))
+    for claimed, brought in wrong:
+        held = claimed["errand_id"], claimed["attempt"]
+        assert api.send_of_errand(*held, started(1)).is_success
+        answer = api.send_of_errand(*held, brought)
+        assert (answer.status_code, "is expected here" in answer.text) == (422, True)

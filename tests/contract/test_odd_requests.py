@@ -48,8 +48,8 @@ class Scene:
         assert api.send(self.run_id, self.attempt, *events).status_code == 200
         self.checkpoint_id = api.user.get(f"{API}/runs/{self.run_id}/checkpoints").json()[0]["id"]
         self.seq = 6
-        self.evaluation_id = api.evaluate(self.run_id)["id"]
         self.recording_id = api.user.post(f"{API}/runs/{self.run_id}/recordings", json={}).json()["id"]
+        self.evaluation_id = api.evaluate(self.run_id)["id"]
         self._claim_errands()
         self.errand_seq = 1
 
