@@ -7,7 +7,7 @@ PRESETS = (
     Preset(
         name="paac-pong",
         title="PAAC plays Pong",
-        shows="From losing every rally to winning nearly all, in an hour or two on two cores.",
+        shows="From losing every rally to winning nearly all in 2.6 M steps, some 20 minutes on two idle cores.",
         source="Tuned here to need fewer steps than the paper's settings; the method is PAAC's algorithm 1.",
         config=PaacConfig(
             env="ALE/Pong-v5",

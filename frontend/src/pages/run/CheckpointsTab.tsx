@@ -127,7 +127,7 @@ function CheckpointRow({ checkpoint, onFork, onEvaluate, onRecord, onPin }: RowP
       </Table.Td>
       <Table.Td>
         {checkpoint.available && checkpoint.file_id !== null ? (
-          <Group gap={8} justify="flex-end" wrap="nowrap">
+          <Group gap={8} justify="flex-end" className={classes.checkpointActions}>
             <Anchor href={fileAddress(checkpoint.file_id)} size="sm" download visibleFrom="sm">
               Download
             </Anchor>
