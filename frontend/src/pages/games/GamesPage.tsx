@@ -100,7 +100,7 @@ function WithoutRuns({ games }: { games: readonly GameCard[] }) {
   );
 }
 
-/** The way to a first score, for who has no run of a game. */
+/** Says how to get a first score where there is no run of a game. */
 function NoRuns() {
   return (
     <EmptyState title="No game has been played here yet">
@@ -117,7 +117,7 @@ function NoRuns() {
   );
 }
 
-/** The way to a first score, for who has runs. */
+/** Says how to get a first score where there are runs. */
 function FirstScore() {
   return (
     <Alert variant="light" p="sm" title="No run has a score yet">
