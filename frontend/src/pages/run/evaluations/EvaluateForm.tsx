@@ -1,10 +1,11 @@
-import { Button, Group, NativeSelect, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, Radio, Stack, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { useAskEvaluation } from "@/api/mutations";
 import type { Acting, Checkpoint, EvaluationChoices, Run } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
 import { notifyDone } from "@/ui/notify";
+import { Refusals } from "@/ui/Refusals";
 import { Words } from "@/ui/Words";
 import classes from "./evaluations.module.css";
 import { NoPlayer } from "./NoPlayer";
@@ -102,11 +103,7 @@ export function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: Eva
           />
         </div>
         <ActingChoice choices={choices} draft={draft} problems={problems} onChange={put} />
-        {refusals.map((refusal) => (
-          <Text key={refusal} size="sm" c="var(--mantine-color-error)" role="alert">
-            {refusal}
-          </Text>
-        ))}
+        <Refusals sentences={refusals} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             Cancel
