@@ -110,12 +110,13 @@ class Relay(threading.Thread):
 
     def _post(self, batch: Batch, events: list[Event]) -> None:
         """Post events; leave out one that the backend fails on again and again, if it takes a line about that."""
+        heard = self._client.heard
         try:
             stored = self._client.post_events(self._job, events)
             if stored < batch.last_seq:
                 raise SequenceGapError(stored + 1)
         except FailingError as error:
-            if not self._suspicion.proven(batch.first_seq, batch.last_seq):
+            if not self._suspicion.proven(batch.first_seq, batch.last_seq, heard):
                 raise
             (event,) = events
             log.warning("%s: trying without event %d: %s", self._job, batch.first_seq, error)

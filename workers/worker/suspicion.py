@@ -12,24 +12,34 @@ UPLOAD_TRIES = 25
 
 
 class Suspicion:
-    """After some failures asks for ever smaller batches, until one event stands alone."""
+    """After some failures asks for ever smaller batches, until one event stands alone.
+
+    A backend that fails on everything proves nothing against that event: between two failures on it alone, the
+    backend must have taken something else. Else an event would be lost whenever a backend comes back at that moment.
+    """
 
     def __init__(self) -> None:
         self.most = MOST_EVENTS
         self._failures = 0
         self._until = 0  # the last event of the batch that failed first
+        self._alone, self._failed_at = 0, math.inf  # the event that failed alone, and when
 
-    def proven(self, first: int, last: int) -> bool:
-        """Note that the backend failed on a batch, and say whether its one event is to be left out."""
+    def proven(self, first: int, last: int, heard: float) -> bool:
+        """Note that the backend failed on a batch, and say whether its one event is to be left out.
+
+        `heard` is when the backend had last taken something else, before it was given the batch.
+        """
         if self._failures == 0:
             self._until = last
         self._failures += 1
         if self._failures < TRIES:
             return False
-        if first == last:
-            return True
-        self.most = (last - first + 1) // 2
-        return False
+        if first < last:
+            self.most = (last - first + 1) // 2
+            return False
+        took_another = first == self._alone and heard > self._failed_at
+        self._alone, self._failed_at = first, time.monotonic()
+        return took_another
 
     def delivered(self, last: int) -> None:
         """Note that the backend took a batch; beyond the one that failed, trust it again."""
