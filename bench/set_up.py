@@ -1,6 +1,7 @@
 """`python -m bench.set_up BEFORE AFTER`: time `make run` from a fresh clone to a page that answers, commits in turn."""
 
 import argparse
+import contextlib
 import os
 import resource
 import shutil
@@ -60,6 +61,15 @@ def until_it_answers(run: subprocess.Popen[bytes], port: int, longest: float) ->
         if run.poll() is None:
             os.killpg(run.pid, signal.SIGINT)
         run.wait(120)
+        end_what_goes_on(run.pid)
+
+
+def end_what_goes_on(group: int) -> None:
+    """Kill what a stopped `make run` leaves at work, as the compiling of packages, and wait for its end."""
+    with contextlib.suppress(ProcessLookupError):
+        while True:
+            os.killpg(group, signal.SIGKILL)
+            time.sleep(0.1)
 
 
 def measure(commit: str, folder: Path, *, cold: bool, longest: float) -> float:
