@@ -8,6 +8,8 @@ export default mergeConfig(
   defineConfig({
     test: {
       restoreMocks: true,
+      // Vitest would leave one core free, which nobody else uses while the tests run.
+      maxWorkers: "100%",
       // Many inputs under a simulated browser take long on a busy machine.
       testTimeout: 30_000,
       projects: [

@@ -22,6 +22,8 @@ from tests.workers.waiting import PATIENCE_SECONDS
 
 REPOSITORY = Path(__file__).parents[1]
 TOKEN = "token-of-the-workers"
+# Training takes all of a core that it is given; what a test waits for goes first.
+TRAINING_NICENESS = 10
 
 # Small enough to leave the machine some air, endless unless a test says otherwise. They save only when they stop:
 # each checkpoint is played by a process that loads torch, so tests that need one while it trains ask for SAVING.
@@ -57,8 +59,10 @@ SAVING: dict[str, Any] = {"checkpoint_seconds": 2}
 class Service:
     """One process of the installation."""
 
-    def __init__(self, name: str, command: list[str], environment: dict[str, str], directory: Path) -> None:
-        self.name, self._command, self._environment = name, command, environment
+    def __init__(
+        self, name: str, command: list[str], environment: dict[str, str], directory: Path, niceness: int = 0
+    ) -> None:
+        self.name, self._command, self._environment, self._niceness = name, command, environment, niceness
         self.output = directory / f"{name}.output"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -72,6 +76,7 @@ class Service:
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
+        os.setpriority(os.PRIO_PROCESS, self._process.pid, self._niceness)
 
     @property
     def process(self) -> psutil.Process:
@@ -141,7 +146,7 @@ class Installation:
             "--worker-dir",
             str(directory or self.directory / "workers" / name),
         ]
-        self.workers[name] = self._service(name, ["workers.worker", *options])
+        self.workers[name] = self._service(name, ["workers.worker", *options], niceness=TRAINING_NICENESS)
         self.workers[name].start()
         self.wait_until(lambda: self.state_of_worker(name) in ("idle", "busy"))
         return self.workers[name]
@@ -268,5 +273,5 @@ class Installation:
         self.journals.follow()
         assert_kept(self.points(run), self.journals, run, whole=whole)
 
-    def _service(self, name: str, command: list[str]) -> Service:
-        return Service(name, command, self._environment, self.directory)
+    def _service(self, name: str, command: list[str], niceness: int = 0) -> Service:
+        return Service(name, command, self._environment, self.directory, niceness)
