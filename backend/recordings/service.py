@@ -12,6 +12,7 @@ from backend.lookup import find_run
 from backend.models import Checkpoint, Errand, Run, Video
 from backend.presence import places_for_errands
 from backend.recordings.schemas import AskRecording, Recording
+from backend.videos.service import discard_recording
 from workers.contract.config.evaluation import protocol_of, unfit_because
 from workers.contract.errands import RecordingParameters
 
@@ -40,6 +41,12 @@ def find_recording(session: Session, recording_id: int, *, lock: bool = False) -
     if errand is None or errand.kind != "recording":
         raise NotFound(f"There is no recording {recording_id}.")
     return errand
+
+
+def remove(session: Session, errand: Errand) -> None:
+    """Remove a recording with its replay and that one's saliency."""
+    discard_recording(session, errand)
+    errands.remove(session, errand)
 
 
 def shown(session: Session, found: Sequence[Errand]) -> list[Recording]:

@@ -5,8 +5,11 @@ from collections.abc import Sequence
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from backend.db import after_commit
 from backend.errors import NotFound
 from backend.files.service import Maker, delete_files, reported_file
+from backend.live.notices import publish
+from backend.lookup import find_run
 from backend.models import Attempt, Checkpoint, Errand, File, Run, Video
 from workers.contract import events as ev
 
@@ -46,12 +49,44 @@ def keep_recording(session: Session, errand: Errand, event: ev.Video) -> None:
 
 def discard_recording(session: Session, errand: Errand) -> None:
     """Forget what an earlier attempt recorded; its files are deleted with it."""
+    forget_saliency(session, session.scalars(select(Video).where(Video.errand_id == errand.id)).all())
     session.execute(delete(Video).where(Video.errand_id == errand.id))
+
+
+def forget_saliency(session: Session, videos: Sequence[Video]) -> None:
+    """Delete the saliency of replays, or end its computation."""
+    of = [video.saliency_errand_id for video in videos if video.saliency_errand_id is not None]
+    for errand in session.scalars(select(Errand).where(Errand.id.in_(of))).all():
+        delete_files(session, session.scalars(select(File.id).where(File.errand_id == errand.id)).all())
+        session.delete(errand)
+    session.flush()
 
 
 def has_recording(session: Session, errand: Errand) -> bool:
     """Whether the errand has recorded something."""
     return session.scalar(select(Video.id).where(Video.errand_id == errand.id)) is not None
+
+
+def find_video(session: Session, video_id: int, *, lock: bool = False) -> Video:
+    """The replay, or a problem that says there is none; a locked one has its run locked."""
+    video = session.get(Video, video_id)
+    if video is not None and lock:
+        find_run(session, video.run_id, lock=True)
+        # Gone meanwhile, or changed.
+        video = session.get(Video, video_id, populate_existing=True)
+    if video is None:
+        raise NotFound(f"There is no replay {video_id}.")
+    return video
+
+
+def pin(session: Session, video_id: int, pinned: bool) -> Video:
+    """Keep a replay for good, or hand it back to the rule."""
+    video = find_video(session, video_id, lock=True)
+    video.pinned = pinned
+    session.flush()
+    notice = {"run_id": video.run_id}
+    after_commit(session, lambda: publish("run.files", notice))
+    return video
 
 
 def _reported(session: Session, made_by: Maker, event: ev.Video) -> dict[str, int]:
@@ -92,6 +127,7 @@ def _played_by(session: Session, run: Run, checkpoints: Sequence[str]) -> Sequen
 
 
 def _delete(session: Session, videos: Sequence[Video]) -> None:
+    forget_saliency(session, videos)
     ids = [found for video in videos for column in FILES if (found := getattr(video, column)) is not None]
     for video in videos:
         session.delete(video)
@@ -113,9 +149,7 @@ def list_videos(session: Session, run: Run) -> Sequence[Video]:
 
 def find_track(session: Session, video_id: int) -> File:
     """The file of a replay's track, or a problem that says there is none."""
-    video = session.get(Video, video_id)
-    if video is None:
-        raise NotFound(f"There is no replay {video_id}.")
+    video = find_video(session, video_id)
     file = session.get(File, video.track_file_id) if video.track_file_id else None
     if file is None:
         raise NotFound(f"Replay {video_id} has no track: it was recorded before tracks were kept.")

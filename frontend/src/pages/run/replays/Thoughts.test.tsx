@@ -5,12 +5,15 @@ import type { Video } from "@/api/types";
 import { aVideo } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
-import { refusal, serve } from "@/testing/server";
+import { aSaliency, aSaliencyState } from "@/testing/saliency";
+import { done, refusal, serve } from "@/testing/server";
 import { aTrack } from "@/testing/tracks";
 import { ReplaysTab } from "./ReplaysTab";
 
-// jsdom plays no videos.
+// jsdom plays no videos, and draws nothing.
 beforeEach(() => {
+  vi.stubGlobal("ImageData", class {});
+  vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
   vi.spyOn(HTMLMediaElement.prototype, "play").mockResolvedValue();
   vi.spyOn(HTMLMediaElement.prototype, "pause").mockReturnValue();
 });
@@ -266,4 +269,72 @@ it("offers the files of a replay and says how a notebook reads its track", async
     ["Track (.npz)", "/api/v1/files/401"],
   ]);
   expect(screen.getByText('numpy.load("track.npz")["value"]')).toBeTruthy();
+});
+
+describe("saliency", () => {
+  const asked: Partial<Video> = { ...SEEING, saliency_asked: true };
+
+  function openWith(answers: Parameters<typeof serve>[0], video: Partial<Video> = asked) {
+    const server = serve({
+      "GET /runs/1/videos": [aVideo(2, 2000, video)],
+      "GET /videos/2/track": aTrack(),
+      "GET /videos/2/saliency/maps": aSaliency(),
+      ...answers,
+    });
+    return { ...server, ...renderPage(<ReplaysTab run={aRun()} />) };
+  }
+
+  it("is asked for, tells how far it is, and can be cancelled", async () => {
+    const videos = [aVideo(2, 2000, SEEING)];
+    const { of } = openWith({
+      "GET /runs/1/videos": () => videos,
+      "GET /videos/2/saliency": aSaliencyState({ state: "running", done: 4 }),
+      "POST /videos/2/saliency": () => {
+        videos[0] = aVideo(2, 2000, asked);
+        return aSaliencyState({ state: "queued" });
+      },
+      "DELETE /videos/2/saliency": done,
+    });
+    await userEvent.click(await screen.findByRole("button", { name: "Compute" }));
+    expect(await screen.findByText("Computing, 40 %")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Cancel the saliency" }));
+    await waitFor(() => expect(of("DELETE /videos/2/saliency")).toHaveLength(1));
+  });
+
+  it("lies over the picture in step with it", async () => {
+    openWith({ "GET /videos/2/saliency": aSaliencyState() });
+    await chart();
+    expect(screen.queryByRole("img", { name: "Saliency over the picture" })).toBeNull();
+    await userEvent.click(await screen.findByRole("radio", { name: "Both" }));
+    const overlay = await screen.findByRole("img", { name: "Saliency over the picture" });
+    show(1.22);
+    expect(overlay.dataset["decision"]).toBe("6");
+    await userEvent.click(screen.getAllByRole("radio", { name: "Off" }).at(-1) as HTMLElement);
+    expect(screen.queryByRole("img", { name: "Saliency over the picture" })).toBeNull();
+  });
+
+  it("is of the action values where the method has no policy", async () => {
+    const { head, ...rest } = aSaliency();
+    openWith({
+      "GET /videos/2/saliency": aSaliencyState(),
+      "GET /videos/2/saliency/maps": { head: { ...head, learnt: "values" }, ...rest },
+    });
+    expect(await screen.findByRole("radio", { name: "Q-values" })).toBeTruthy();
+  });
+
+  it("says why there is none", async () => {
+    openWith({
+      "GET /videos/2/saliency": aSaliencyState({ state: "failed", reason: "The actions brought 3 points." }),
+    });
+    expect(await screen.findByText("The actions brought 3 points.")).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Compute again" })).toBeTruthy();
+  });
+
+  it("is not offered where the network sees no pictures", async () => {
+    const { of } = openWith({}, { track_file_id: 401, seen_file_id: null });
+    const compute = await screen.findByRole("button", { name: "Compute" });
+    expect(compute.getAttribute("aria-disabled")).toBe("true");
+    await userEvent.click(compute);
+    expect(of("POST /videos/2/saliency")).toHaveLength(0);
+  });
 });
