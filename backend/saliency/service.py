@@ -13,6 +13,7 @@ from backend.models import Checkpoint, Errand, File, Run, Video
 from backend.presence import places_for_errands
 from backend.saliency.schemas import ReplaySaliency
 from backend.videos.service import find_track, find_video
+from backend.videos.thinning import thin_out
 from workers.contract import events as ev
 from workers.contract import tracks
 from workers.contract.errands import SaliencyParameters
@@ -82,6 +83,8 @@ def advance(_session: Session, errand: Errand, event: ev.Advanced) -> None:
 def keep(session: Session, errand: Errand, event: ev.Saliency) -> None:
     """Make sure that the result has arrived; it is found by its errand."""
     reported_file(session, Maker(errand.run_id, errand.attempt, errand.id), event.file)
+    video = session.scalars(select(Video).where(Video.saliency_errand_id == errand.id)).one()
+    thin_out(session, find_run(session, errand.run_id), video)
 
 
 def has_arrived(session: Session, errand: Errand) -> bool:

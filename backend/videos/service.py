@@ -1,7 +1,5 @@
 """Replays: episodes that a checkpoint played; each is kept as long as that checkpoint."""
 
-from collections.abc import Sequence
-
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
@@ -11,10 +9,9 @@ from backend.files.service import Maker, delete_files, reported_file
 from backend.live.notices import publish
 from backend.lookup import find_run
 from backend.models import Attempt, Checkpoint, Errand, File, Run, Video
+from backend.videos import thinning
+from backend.videos.thinning import FILES
 from workers.contract import events as ev
-
-# The video, its last picture, what the network saw, and what the agent thought.
-FILES = ("file_id", "poster_file_id", "seen_file_id", "track_file_id")
 
 
 def keep_video(session: Session, run: Run, attempt: Attempt, event: ev.Video) -> None:
@@ -29,11 +26,12 @@ def keep_video(session: Session, run: Run, attempt: Attempt, event: ev.Video) ->
     if player is None:
         delete_files(session, list(files.values()))
         return
-    _delete(session, [video for video in _played_by(session, run, [player.file]) if video.file_id != files["file_id"]])
+    before = thinning.played_by(session, run, [player.file])
+    thinning.delete_videos(session, [video for video in before if video.file_id != files["file_id"]])
     video = _row(session, run, attempt, event.file)
     _fill(video, player, files, event)
     session.flush()
-    _choose_poster(session, run)
+    thinning.thin_out(session, run, video)
 
 
 def keep_recording(session: Session, errand: Errand, event: ev.Video) -> None:
@@ -45,21 +43,13 @@ def keep_recording(session: Session, errand: Errand, event: ev.Video) -> None:
     _fill(video, session.get_one(Checkpoint, errand.checkpoint_id), files, event)
     session.add(video)
     session.flush()
+    thinning.thin_out(session, find_run(session, errand.run_id), video)
 
 
 def discard_recording(session: Session, errand: Errand) -> None:
     """Forget what an earlier attempt recorded; its files are deleted with it."""
-    forget_saliency(session, session.scalars(select(Video).where(Video.errand_id == errand.id)).all())
+    thinning.forget_saliency(session, session.scalars(select(Video).where(Video.errand_id == errand.id)).all())
     session.execute(delete(Video).where(Video.errand_id == errand.id))
-
-
-def forget_saliency(session: Session, videos: Sequence[Video]) -> None:
-    """Delete the saliency of replays, or end its computation."""
-    of = [video.saliency_errand_id for video in videos if video.saliency_errand_id is not None]
-    for errand in session.scalars(select(Errand).where(Errand.id.in_(of))).all():
-        delete_files(session, session.scalars(select(File.id).where(File.errand_id == errand.id)).all())
-        session.delete(errand)
-    session.flush()
 
 
 def has_recording(session: Session, errand: Errand) -> bool:
@@ -110,41 +100,6 @@ def _row(session: Session, run: Run, attempt: Attempt, file: str) -> Video:
         video = Video(**key)
         session.add(video)
     return video
-
-
-def delete_replays(session: Session, run: Run, checkpoints: Sequence[str]) -> None:
-    """Delete the replays of checkpoints that were thinned out, unless another attempt's of the same step is kept."""
-    there = select(Checkpoint.file).where(Checkpoint.run_id == run.id, Checkpoint.file_id.is_not(None))
-    kept = set(session.scalars(there))
-    _delete(session, _played_by(session, run, [name for name in checkpoints if name not in kept]))
-    _choose_poster(session, run)
-
-
-def _played_by(session: Session, run: Run, checkpoints: Sequence[str]) -> Sequence[Video]:
-    # Those that were asked for stay until they are removed.
-    query = select(Video).where(Video.run_id == run.id, Video.checkpoint.in_(checkpoints), Video.errand_id.is_(None))
-    return session.scalars(query).all()
-
-
-def _delete(session: Session, videos: Sequence[Video]) -> None:
-    forget_saliency(session, videos)
-    ids = [found for video in videos for column in FILES if (found := getattr(video, column)) is not None]
-    for video in videos:
-        session.delete(video)
-    session.flush()
-    delete_files(session, ids)
-
-
-def _choose_poster(session: Session, run: Run) -> None:
-    """Show the run by the last picture of the replay that is farthest along."""
-    query = select(Video.poster_file_id).where(Video.run_id == run.id)
-    run.poster_file_id = session.scalar(query.order_by(Video.step.desc(), Video.id.desc()).limit(1))
-
-
-def list_videos(session: Session, run: Run) -> Sequence[Video]:
-    """A run's replays by the step of the checkpoint that played them."""
-    query = select(Video).where(Video.run_id == run.id)
-    return session.scalars(query.order_by(Video.step, Video.attempt, Video.id)).all()
 
 
 def find_track(session: Session, video_id: int) -> File:

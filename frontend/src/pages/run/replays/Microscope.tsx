@@ -1,6 +1,8 @@
 import { Group, Stack } from "@mantine/core";
 import { type CSSProperties, type ReactNode, useState } from "react";
 import { useHref, useLocation } from "react-router";
+import { ClipButton } from "./clips/ClipButton";
+import { USUAL_RATE } from "./clock";
 import { CopyMoment } from "./CopyMoment";
 import { DownloadMenu } from "./DownloadMenu";
 import { momentOf, withMoment } from "./moment";
@@ -8,6 +10,7 @@ import { Panels, ReplayFacts, type SeenPlace } from "./Panels";
 import { idsOf, type Replay } from "./places";
 import classes from "./replays.module.css";
 import type { SaliencyShown } from "./saliency";
+import { PinReplay } from "./PinReplay";
 import { SaliencySwitch } from "./SaliencySwitch";
 import { SeenSwitch } from "./SeenSwitch";
 import { StepButtons } from "./StepButtons";
@@ -130,6 +133,13 @@ export function Microscope({ videos, pixelated, search, hold, release, under }: 
           />
           <Group gap="xs" className={classes.keep}>
             <CopyMoment address={address} />
+            <PinReplay video={video} />
+            <ClipButton
+              key={video.id}
+              video={video}
+              rate={query.data?.head.pictures_per_second ?? USUAL_RATE}
+              now={() => ensemble.seconds}
+            />
             <DownloadMenu video={video} />
           </Group>
         </Group>

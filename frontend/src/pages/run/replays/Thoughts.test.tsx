@@ -12,7 +12,7 @@ import { ReplaysTab } from "./ReplaysTab";
 
 // jsdom plays no videos, and draws nothing.
 beforeEach(() => {
-  vi.stubGlobal("ImageData", class {});
+  vi.stubGlobal("ImageData", vi.fn());
   vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
   vi.spyOn(HTMLMediaElement.prototype, "play").mockResolvedValue();
   vi.spyOn(HTMLMediaElement.prototype, "pause").mockReturnValue();
@@ -336,5 +336,43 @@ describe("saliency", () => {
     expect(compute.getAttribute("aria-disabled")).toBe("true");
     await userEvent.click(compute);
     expect(of("POST /videos/2/saliency")).toHaveLength(0);
+  });
+});
+
+describe("a replay to keep", () => {
+  it("is pinned and unpinned", async () => {
+    let pinned = false;
+    const { of } = serve({
+      "GET /runs/1/videos": () => [aVideo(2, 2000, { ...SEEING, pinned })],
+      "GET /videos/2/track": aTrack(),
+      "PATCH /videos/2": ({ body }) => {
+        pinned = (body as { pinned: boolean }).pinned;
+        return aVideo(2, 2000, { ...SEEING, pinned });
+      },
+    });
+    renderPage(<ReplaysTab run={aRun()} />);
+    await userEvent.click(await screen.findByRole("button", { name: "Pin" }));
+    const unpin = await screen.findByRole("button", { name: "Pinned" });
+    expect(unpin.getAttribute("aria-pressed")).toBe("true");
+    await userEvent.click(unpin);
+    expect(await screen.findByRole("button", { name: "Pin" })).toBeTruthy();
+    expect(of("PATCH /videos/2").map(({ body }) => body)).toEqual([{ pinned: true }, { pinned: false }]);
+  });
+
+  it("is clipped between two marks, which must not be too far apart", async () => {
+    serve({
+      "GET /runs/1/videos": [aVideo(2, 2000, { ...SEEING, seconds: 40 })],
+      "GET /videos/2/track": aTrack(),
+    });
+    renderPage(<ReplaysTab run={aRun()} />);
+    await chart();
+    await userEvent.click(screen.getByRole("button", { name: "Clip" }));
+    expect(await screen.findByText(/the marks are 40.0 s apart/)).toBeTruthy();
+    const download = screen.getByRole("button", { name: "Download GIF" }) as HTMLButtonElement;
+    expect(download.disabled).toBe(true);
+    show(1.5);
+    await userEvent.click(screen.getByRole("button", { name: "End here" }));
+    expect(await screen.findByText("A GIF for slides, from 0.0 s to 1.5 s.")).toBeTruthy();
+    expect(download.disabled).toBe(false);
   });
 });
