@@ -138,7 +138,7 @@ export function Microscope({ videos, pixelated, search, hold, release, under }: 
               key={video.id}
               video={video}
               rate={query.data?.head.pictures_per_second ?? USUAL_RATE}
-              now={() => ensemble.seconds}
+              now={() => ensemble.clock.seconds}
             />
             <DownloadMenu video={video} />
           </Group>

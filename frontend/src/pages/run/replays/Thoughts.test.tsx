@@ -368,10 +368,12 @@ describe("a replay to keep", () => {
     await chart();
     await userEvent.click(screen.getByRole("button", { name: "Clip" }));
     expect(await screen.findByText(/the marks are 40.0 s apart/)).toBeTruthy();
-    const download = screen.getByRole("button", { name: "Download GIF" }) as HTMLButtonElement;
+    // jsdom lays nothing out, so to it a popover is never quite open.
+    const button = { hidden: true };
+    const download = screen.getByRole<HTMLButtonElement>("button", { name: "Download GIF", ...button });
     expect(download.disabled).toBe(true);
     show(1.5);
-    await userEvent.click(screen.getByRole("button", { name: "End here" }));
+    await userEvent.click(screen.getByRole("button", { name: "End here", ...button }));
     expect(await screen.findByText("A GIF for slides, from 0.0 s to 1.5 s.")).toBeTruthy();
     expect(download.disabled).toBe(false);
   });
