@@ -10,7 +10,7 @@ A part imports only parts of the lines above its own; tests/contract/test_backen
     files, logs, metrics
     videos
     checkpoints, errands
-    evaluations, recordings
+    evaluations, recordings, saliency
     runs
     workers, figures, compare, export, configuration
     games

@@ -33,6 +33,7 @@ from backend.migrations import migrate
 from backend.recordings.routes import router as recordings
 from backend.reference.routes import serve_reference
 from backend.runs.routes import router as runs
+from backend.saliency.routes import router as saliency
 from backend.security import API, Perimeter, describe_access, guard
 from backend.session import recall
 from backend.session import router as session
@@ -52,6 +53,7 @@ ROUTERS = (
     videos,
     evaluations,
     recordings,
+    saliency,
     games,
     live,
     figures,

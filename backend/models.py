@@ -234,10 +234,19 @@ class Video(Base):
     track_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     # Of one that was asked for; those that the trainer records have none.
     errand_id: Mapped[int | None] = mapped_column(ForeignKey("errands.id", ondelete="CASCADE"), unique=True)
+    # Of the computation of its saliency, by which its file is found too.
+    saliency_errand_id: Mapped[int | None] = mapped_column(ForeignKey("errands.id", ondelete="SET NULL"), index=True)
+    # Kept whatever the rule of thinning says.
+    pinned: Mapped[bool] = mapped_column(default=False, server_default=false())
     episode_return: Mapped[float]
     length: Mapped[int]
     seconds: Mapped[float]
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+    @property
+    def saliency_asked(self) -> bool:
+        """Whether its saliency is there, or somebody has asked for it."""
+        return self.saliency_errand_id is not None
 
 
 class Errand(Base):

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from backend.checkpoints.best import choose_best, trained_score
 from backend.files.service import delete_files
 from backend.models import Attempt, Checkpoint, Errand, Run
-from backend.videos.service import delete_replays
+from backend.videos.thinning import delete_replays
 from workers.contract.thinning import USUALLY_KEPT, spent
 
 KeptAs = Literal["pinned", "best", "first", "last", "spread"]

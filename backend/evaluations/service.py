@@ -37,17 +37,17 @@ def ask(session: Session, run: Run, wanted: AskEvaluation) -> Evaluation:
     return _add(session, run, checkpoint, protocol, acting, wanted.seed, episodes, "asked")
 
 
-def schedule(session: Session, run: Run, attempt: Attempt) -> None:
+def schedule(session: Session, run: Run, attempt: Attempt) -> Evaluation | None:
     """Ask for an evaluation of the newest checkpoint if it is the first at or after a multiple of the interval."""
     every = run.config.get("evaluate_every_steps", 0)
     checkpoint = next(iter(resumable(session, run)), None)
     if not every or checkpoint is None:
-        return
+        return None
     last = max(_last_scheduled(session, run, attempt), run.parent_step or 0)
     if checkpoint.step // every <= last // every or _waiting(session, run) >= MOST_SCHEDULED:
-        return
+        return None
     protocol, acting = protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting
-    _add(session, run, checkpoint, protocol, acting, 1, PROTOCOLS[protocol].episodes, "schedule")
+    return _add(session, run, checkpoint, protocol, acting, 1, PROTOCOLS[protocol].episodes, "schedule")
 
 
 def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False) -> tuple[Evaluation, Errand]:

@@ -17,6 +17,7 @@ TYPES: dict[FileKind, str] = {
     "video": "video/mp4",
     "poster": "image/png",
     "track": "application/octet-stream",
+    "saliency": "application/octet-stream",
 }
 SHOWN_IN_PAGE = ("video", "poster")
 ONE_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")

@@ -53,5 +53,5 @@ def cancel_recording(db: Db, recording_id: RecordingId) -> Recording:
 def delete_recording(db: Db, recording_id: RecordingId) -> Response:
     """Remove a recording with its replay for good; one that is made ends."""
     with db.write() as session:
-        errands.remove(session, service.find_recording(session, recording_id, lock=True))
+        service.remove(session, service.find_recording(session, recording_id, lock=True))
     return Response(status_code=204)

@@ -9,15 +9,17 @@ from backend.checkpoints.keeping import wanted_checkpoint
 from backend.errands import service as errands
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.lookup import find_run
-from backend.models import Checkpoint, Errand, Run, Video
+from backend.models import Checkpoint, Errand, Evaluation, Run, Video
 from backend.presence import places_for_errands
 from backend.recordings.schemas import AskRecording, Recording
+from backend.videos.service import discard_recording
 from workers.contract.config.evaluation import protocol_of, unfit_because
 from workers.contract.errands import RecordingParameters
+from workers.contract.protocols import PROTOCOLS
 
-# Of one run; each takes some megabytes.
-MOST_KEPT = 100
+# Of one run, of which a schedule leaves some to users.
 MOST_WAITING = 10
+MOST_SCHEDULED = 5
 
 
 def ask(session: Session, run: Run, wanted: AskRecording) -> Errand:
@@ -26,9 +28,19 @@ def ask(session: Session, run: Run, wanted: AskRecording) -> Errand:
     if (refusal := unfit_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=refusal))
     checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
-    _check_room(session, run)
+    if _waiting(session, run) >= MOST_WAITING:
+        raise Conflict(f"{MOST_WAITING} recordings of run {run.id} wait already. Ask again once one of them is done.")
     told = RecordingParameters(protocol=protocol, seed=wanted.seed, episode=wanted.episode)
     return errands.ask(session, run, checkpoint, "recording", told.model_dump(mode="json"), total=1)
+
+
+def follow(session: Session, run: Run, evaluation: Evaluation) -> None:
+    """Have the first episode of a scheduled evaluation recorded too: the same start at every age of the agent."""
+    if PROTOCOLS[evaluation.protocol].starts_from or _waiting(session, run) >= MOST_SCHEDULED:
+        return
+    told = RecordingParameters(protocol=evaluation.protocol, seed=evaluation.seed, episode=0)
+    checkpoint = session.get_one(Checkpoint, evaluation.checkpoint_id)
+    errands.ask(session, run, checkpoint, "recording", told.model_dump(mode="json"), total=1)
 
 
 def find_recording(session: Session, recording_id: int, *, lock: bool = False) -> Errand:
@@ -40,6 +52,12 @@ def find_recording(session: Session, recording_id: int, *, lock: bool = False) -
     if errand is None or errand.kind != "recording":
         raise NotFound(f"There is no recording {recording_id}.")
     return errand
+
+
+def remove(session: Session, errand: Errand) -> None:
+    """Remove a recording with its replay and that one's saliency."""
+    discard_recording(session, errand)
+    errands.remove(session, errand)
 
 
 def shown(session: Session, found: Sequence[Errand]) -> list[Recording]:
@@ -70,10 +88,6 @@ def of_run(session: Session, run: Run) -> list[Recording]:
     return shown(session, session.scalars(query).all())
 
 
-def _check_room(session: Session, run: Run) -> None:
-    query = select(Errand.state, func.count()).where(Errand.run_id == run.id, Errand.kind == "recording")
-    counted = dict(session.execute(query.group_by(Errand.state)).tuples().all())
-    if sum(counted.get(state, 0) for state in errands.UNDER_WAY) >= MOST_WAITING:
-        raise Conflict(f"{MOST_WAITING} recordings of run {run.id} wait already. Ask again once one of them is done.")
-    if sum(counted.values()) >= MOST_KEPT:
-        raise Conflict(f"Run {run.id} has {MOST_KEPT} recordings, the most that are kept. Remove some before.")
+def _waiting(session: Session, run: Run) -> int:
+    query = select(func.count()).select_from(Errand).where(Errand.run_id == run.id, Errand.kind == "recording")
+    return session.scalar(query.where(Errand.state.in_(errands.UNDER_WAY))) or 0

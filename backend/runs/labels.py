@@ -13,7 +13,15 @@ SHORT = {"learning_rate": "lr"}
 # What a reader asks for first; then the others in the order of the launch form.
 FIRST = ("seed", "learning_rate")
 # What a name leaves out: the method and the game begin it, and the others change nothing that is learnt.
-LEFT_OUT = ("algorithm", "env", "checkpoint_seconds", "checkpoints_kept", "evaluate_every_steps", "evaluation_protocol")
+LEFT_OUT = (
+    "algorithm",
+    "env",
+    "checkpoint_seconds",
+    "checkpoints_kept",
+    "replays_megabytes",
+    "evaluate_every_steps",
+    "evaluation_protocol",
+)
 
 
 def labels(runs: Sequence[Run]) -> dict[int, str]:

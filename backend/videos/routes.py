@@ -7,8 +7,8 @@ from fastapi import APIRouter, Path
 from backend.config import CurrentSettings
 from backend.db import Db
 from backend.lookup import KnownRun
-from backend.videos import service, tracks
-from backend.videos.schemas import RunVideo, Track
+from backend.videos import service, thinning, tracks
+from backend.videos.schemas import EditVideo, RunVideo, Track
 
 router = APIRouter(tags=["files"])
 
@@ -19,7 +19,14 @@ VideoId = Annotated[int, Path(ge=1, le=2**53)]
 def list_videos(db: Db, run: KnownRun) -> list[RunVideo]:
     """Replays by the step of the checkpoint that played them."""
     with db.read() as session:
-        return [RunVideo.model_validate(row) for row in service.list_videos(session, run)]
+        return [RunVideo.model_validate(row) for row in thinning.list_videos(session, run)]
+
+
+@router.patch("/videos/{video_id}")
+def edit_video(db: Db, video_id: VideoId, changes: EditVideo) -> RunVideo:
+    """Pin a replay, so that it is never thinned out, or unpin it; it then goes by the rule with the next one."""
+    with db.write() as session:
+        return RunVideo.model_validate(service.pin(session, video_id, changes.pinned))
 
 
 @router.get("/videos/{video_id}/track")

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from backend.json_numbers import JsonNumber
 from workers.contract.tracks import TrackHead
+from workers.contract.values import Truth
 
 
 class RunVideo(BaseModel):
@@ -14,6 +15,7 @@ class RunVideo(BaseModel):
     model_config = ConfigDict(from_attributes=True, ser_json_inf_nan="strings")
 
     id: int
+    run_id: int
     step: int
     frames: int
     attempt: int
@@ -21,10 +23,20 @@ class RunVideo(BaseModel):
     poster_file_id: int | None
     seen_file_id: int | None = Field(description="A video of what the network saw, in step with the file.")
     track_file_id: int | None = Field(description="What the agent thought, as an .npz file.")
+    saliency_asked: bool = Field(description="Whether its saliency is there, or is being computed.")
+    pinned: bool = Field(description="Whether it stays whatever the rule of thinning says.")
     episode_return: JsonNumber
     length: int
     seconds: float
     created_at: datetime
+
+
+class EditVideo(BaseModel):
+    """What can be changed of a replay."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    pinned: Truth = Field(description="Whether it stays whatever the rule of thinning says.")
 
 
 class Track(BaseModel):

@@ -1,17 +1,17 @@
 """Replays: episodes that a checkpoint played; each is kept as long as that checkpoint."""
 
-from collections.abc import Sequence
-
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from backend.db import after_commit
 from backend.errors import NotFound
 from backend.files.service import Maker, delete_files, reported_file
+from backend.live.notices import publish
+from backend.lookup import find_run
 from backend.models import Attempt, Checkpoint, Errand, File, Run, Video
+from backend.videos import thinning
+from backend.videos.thinning import FILES
 from workers.contract import events as ev
-
-# The video, its last picture, what the network saw, and what the agent thought.
-FILES = ("file_id", "poster_file_id", "seen_file_id", "track_file_id")
 
 
 def keep_video(session: Session, run: Run, attempt: Attempt, event: ev.Video) -> None:
@@ -26,11 +26,12 @@ def keep_video(session: Session, run: Run, attempt: Attempt, event: ev.Video) ->
     if player is None:
         delete_files(session, list(files.values()))
         return
-    _delete(session, [video for video in _played_by(session, run, [player.file]) if video.file_id != files["file_id"]])
+    before = thinning.played_by(session, run, [player.file])
+    thinning.delete_videos(session, [video for video in before if video.file_id != files["file_id"]])
     video = _row(session, run, attempt, event.file)
     _fill(video, player, files, event)
     session.flush()
-    _choose_poster(session, run)
+    thinning.thin_out(session, run, video)
 
 
 def keep_recording(session: Session, errand: Errand, event: ev.Video) -> None:
@@ -42,16 +43,40 @@ def keep_recording(session: Session, errand: Errand, event: ev.Video) -> None:
     _fill(video, session.get_one(Checkpoint, errand.checkpoint_id), files, event)
     session.add(video)
     session.flush()
+    thinning.thin_out(session, find_run(session, errand.run_id), video)
 
 
 def discard_recording(session: Session, errand: Errand) -> None:
     """Forget what an earlier attempt recorded; its files are deleted with it."""
+    thinning.forget_saliency(session, session.scalars(select(Video).where(Video.errand_id == errand.id)).all())
     session.execute(delete(Video).where(Video.errand_id == errand.id))
 
 
 def has_recording(session: Session, errand: Errand) -> bool:
     """Whether the errand has recorded something."""
     return session.scalar(select(Video.id).where(Video.errand_id == errand.id)) is not None
+
+
+def find_video(session: Session, video_id: int, *, lock: bool = False) -> Video:
+    """The replay, or a problem that says there is none; a locked one has its run locked."""
+    video = session.get(Video, video_id)
+    if video is not None and lock:
+        find_run(session, video.run_id, lock=True)
+        # Gone meanwhile, or changed.
+        video = session.get(Video, video_id, populate_existing=True)
+    if video is None:
+        raise NotFound(f"There is no replay {video_id}.")
+    return video
+
+
+def pin(session: Session, video_id: int, pinned: bool) -> Video:
+    """Keep a replay for good, or hand it back to the rule."""
+    video = find_video(session, video_id, lock=True)
+    video.pinned = pinned
+    session.flush()
+    notice = {"run_id": video.run_id}
+    after_commit(session, lambda: publish("run.files", notice))
+    return video
 
 
 def _reported(session: Session, made_by: Maker, event: ev.Video) -> dict[str, int]:
@@ -77,45 +102,9 @@ def _row(session: Session, run: Run, attempt: Attempt, file: str) -> Video:
     return video
 
 
-def delete_replays(session: Session, run: Run, checkpoints: Sequence[str]) -> None:
-    """Delete the replays of checkpoints that were thinned out, unless another attempt's of the same step is kept."""
-    there = select(Checkpoint.file).where(Checkpoint.run_id == run.id, Checkpoint.file_id.is_not(None))
-    kept = set(session.scalars(there))
-    _delete(session, _played_by(session, run, [name for name in checkpoints if name not in kept]))
-    _choose_poster(session, run)
-
-
-def _played_by(session: Session, run: Run, checkpoints: Sequence[str]) -> Sequence[Video]:
-    # Those that were asked for stay until they are removed.
-    query = select(Video).where(Video.run_id == run.id, Video.checkpoint.in_(checkpoints), Video.errand_id.is_(None))
-    return session.scalars(query).all()
-
-
-def _delete(session: Session, videos: Sequence[Video]) -> None:
-    ids = [found for video in videos for column in FILES if (found := getattr(video, column)) is not None]
-    for video in videos:
-        session.delete(video)
-    session.flush()
-    delete_files(session, ids)
-
-
-def _choose_poster(session: Session, run: Run) -> None:
-    """Show the run by the last picture of the replay that is farthest along."""
-    query = select(Video.poster_file_id).where(Video.run_id == run.id)
-    run.poster_file_id = session.scalar(query.order_by(Video.step.desc(), Video.id.desc()).limit(1))
-
-
-def list_videos(session: Session, run: Run) -> Sequence[Video]:
-    """A run's replays by the step of the checkpoint that played them."""
-    query = select(Video).where(Video.run_id == run.id)
-    return session.scalars(query.order_by(Video.step, Video.attempt, Video.id)).all()
-
-
 def find_track(session: Session, video_id: int) -> File:
     """The file of a replay's track, or a problem that says there is none."""
-    video = session.get(Video, video_id)
-    if video is None:
-        raise NotFound(f"There is no replay {video_id}.")
+    video = find_video(session, video_id)
     file = session.get(File, video.track_file_id) if video.track_file_id else None
     if file is None:
         raise NotFound(f"Replay {video_id} has no track: it was recorded before tracks were kept.")

@@ -8,7 +8,7 @@ from backend.errors import NotFound
 from backend.models import File
 from backend.videos.schemas import Track
 from workers.contract import tracks
-from workers.contract.tracks import Column
+from workers.contract.archives import Column
 
 COLUMNS = ("picture", "action", "numbers", "value", "obtained", "reward", "score", "lives", "life_lost")
 DIGITS = 6

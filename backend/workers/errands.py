@@ -16,6 +16,7 @@ from backend.errors import NotFound
 from backend.evaluations.service import discard_result, has_result, keep_result
 from backend.lookup import find_run
 from backend.models import Checkpoint, Errand, Run
+from backend.saliency import service as saliency
 from backend.videos.service import discard_recording, has_recording, keep_recording
 from backend.workers.attempts import UNHEARD, StaleAttempt, identity, offered
 from backend.workers.sequence import moment, new_events
@@ -184,6 +185,12 @@ class _Bringing:
 _BRINGING: dict[ErrandKind, _Bringing] = {
     "evaluation": _Bringing({ev.EvaluatedEpisode: _progress, ev.Evaluation: keep_result}, has_result, discard_result),
     "recording": _Bringing({ev.Video: keep_recording}, has_recording, discard_recording),
+    "saliency": _Bringing(
+        {ev.Advanced: saliency.advance, ev.Saliency: saliency.keep},
+        saliency.has_arrived,
+        # What an earlier attempt brought is its file alone.
+        lambda _session, _errand: None,
+    ),
 }
 
 _OF_ALL: _Handlers = {

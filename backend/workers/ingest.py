@@ -9,6 +9,7 @@ from backend.checkpoints.keeping import frames_at, keep_checkpoint
 from backend.evaluations.service import schedule
 from backend.metrics import service as metrics
 from backend.models import Attempt, LogLine, Run
+from backend.recordings.service import follow
 from backend.runs.notices import announce_run
 from backend.videos.service import keep_video
 from backend.workers.attempts import current_run
@@ -80,7 +81,8 @@ def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:
 def _checkpoint(session: Session, run: Run, attempt: Attempt, event: ev.Checkpoint) -> None:
     if not keep_checkpoint(session, run, attempt, event):
         return
-    schedule(session, run, attempt)
+    if (evaluation := schedule(session, run, attempt)) is not None:
+        follow(session, run, evaluation)
     if event.checkpoint.step > (attempt.resumed_step or 0):
         # It got further than the last time, so earlier losses no longer count against it.
         run.requeues = 0

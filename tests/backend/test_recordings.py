@@ -7,7 +7,7 @@ import pytest
 from backend.config import Settings
 from backend.files.storage import stored_files
 from backend.recordings import service
-from tests.factories import Api, checkpoint_path, evaluation, event, sha256, started, video
+from tests.factories import CARTPOLE, Api, checkpoint_path, evaluation, event, sha256, started, video
 
 FILES = {"file": "video", "poster": "poster", "seen": "video", "track": "track"}
 
@@ -28,13 +28,13 @@ def ask(api: Api, run_id: int, status: int = 201, **wanted: Any) -> dict[str, An
     return found
 
 
-def film(api: Api, *, release: bool = True) -> dict[str, Any]:
+def film(api: Api, *, release: bool = True, size: int = 0) -> dict[str, Any]:
     """Record the oldest that waits, as a worker does, and return what was claimed."""
     claimed = api.claim_errand()
     held = claimed["errand_id"], claimed["attempt"]
     named = {name: f"replays/film.{name}" for name in FILES}
     for name, kind in FILES.items():
-        content = f"{name} of {held}".encode()
+        content = f"{name} of {held}".encode().ljust(size)
         query = {"attempt": held[1], "kind": kind, "path": named[name], "sha256": sha256(content)}
         assert api.worker.put(f"/api/v1/worker/errands/{held[0]}/files", params=query, content=content).is_success
     told = video(2, 100, 100, **named, checkpoint=checkpoint_path(100), episode_return=21.0)
@@ -124,9 +124,21 @@ def test_what_cannot_be_recorded_is_refused_in_a_sentence(api: Api, run: int, mo
     monkeypatch.setattr(service, "MOST_WAITING", 1)
     ask(api, run)
     assert "wait already" in ask(api, run, 409)["detail"]
-    monkeypatch.setattr(service, "MOST_WAITING", 9)
-    monkeypatch.setattr(service, "MOST_KEPT", 1)
-    assert "Remove some" in ask(api, run, 409)["detail"]
+
+
+def test_a_scheduled_evaluation_has_its_first_episode_recorded(api: Api) -> None:
+    config = {**CARTPOLE, "total_steps": 100_000, "evaluate_every_steps": 1_000}
+    run_id, attempt = api.running(config=config)
+    for seq, step in enumerate(range(1_000, 9_000, 1_000), start=2):
+        api.save(run_id, attempt, seq, step)
+    asked = api.user.get(f"/api/v1/runs/{run_id}/recordings").json()
+    assert [row["step"] for row in reversed(asked)] == [1_000, 2_000, 3_000, 4_000, 5_000], (
+        "more would be too far ahead"
+    )
+    first, played = asked[-1], api.evaluations(run_id)[-1]
+    assert (first["protocol"], first["seed"], first["episode"]) == (played["protocol"], played["seed"], 0)
+    assert first["checkpoint_id"] == played["checkpoint_id"]
+    assert ask(api, run_id, checkpoint="newest")["state"] == "queued", "a schedule leaves some to users"
 
 
 def test_an_evaluation_is_no_recording(api: Api, run: int) -> None:

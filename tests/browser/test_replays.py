@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
+import av
 import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -148,3 +150,33 @@ def test_replays_side_by_side_and_what_was_seen_stay_in_step(page: Page) -> None
     page.get_by_role("button", name="Pause replay").click()
     wait_until(lambda: len({drawn(videos.nth(each), turned=each % 2 == 1) for each in range(4)} - {-1}) == 1)
     expect_picture(page, drawn(videos.first))
+
+
+def numbers_of(clip: Path) -> list[int]:
+    """Read the numbers that the pictures of a GIF say."""
+    with av.open(str(clip)) as container:
+        pictures = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    side = pictures[0].shape[1] // BITS
+    return [
+        sum(2**bit for bit in range(BITS) if picture[side // 2, (2 * bit + 1) * side // 2, 0] > 128)
+        for picture in pictures
+    ]
+
+
+def test_a_clip_has_exactly_the_pictures_between_its_marks(page: Page, tmp_path: Path) -> None:
+    at_moment(page, 20)
+    for mark in ("Start here", "End here"):
+        page.get_by_role("button", name="Clip").click()
+        page.get_by_role("button", name=mark).click()
+        page.keyboard.press("Escape")
+        if mark == "Start here":
+            for step in range(1, 8):
+                page.keyboard.press("]")
+                expect_picture(page, 20 + step * FRAMES_PER_ACTION)
+    page.get_by_role("button", name="Clip").click()
+    with page.expect_download() as downloading:
+        page.get_by_role("button", name="Download GIF").click()
+    clip = tmp_path / "clip.gif"
+    downloading.value.save_as(clip)
+    assert downloading.value.suggested_filename == "run-1-step-200-1.0-to-2.4s.gif"
+    assert numbers_of(clip) == list(range(20, 48))

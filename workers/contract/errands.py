@@ -38,3 +38,15 @@ class RecordingParameters(BaseModel):
     protocol: str
     seed: Count
     episode: Count
+
+
+class SaliencyParameters(BaseModel):
+    """Which recorded episode is played again, by its actions, and what it must come to."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    protocol: str
+    seed: Count
+    episode: Count
+    actions: list[int] | list[list[float]]
+    score: float

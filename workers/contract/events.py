@@ -143,6 +143,17 @@ class Evaluation(_Event):
     )
 
 
+class Advanced(_Event):
+    kind: Literal["advanced"] = "advanced"
+    done: Count = Field(description="How much of an errand is done that plays no episodes of an evaluation.")
+    total: Count
+
+
+class Saliency(_Event):
+    kind: Literal["saliency"] = "saliency"
+    file: Text = Field(description="How much each place of what the network saw counted, as an .npz.")
+
+
 class Stopped(_Event):
     kind: Literal["stopped"] = "stopped"
     reason: Message
@@ -168,6 +179,8 @@ Event = Annotated[
     | Video
     | EvaluatedEpisode
     | Evaluation
+    | Advanced
+    | Saliency
     | Stopped
     | Finished
     | Failed,

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
+# Of all replays and recordings of a run.
+USUAL_REPLAYS_MEGABYTES = 500
 USUALLY_KEPT = 20
 # The first, the best and the last.
 FEWEST_KEPT = 3

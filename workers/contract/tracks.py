@@ -17,22 +17,20 @@ observation   the readings that the agent saw; only where these are no pictures
 """
 
 import io
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from workers.contract import archives
+from workers.contract.archives import ArchiveError, Column
 from workers.contract.protocols.acting import Acting
 
 VERSION = 1
 
 # What the column `numbers` holds.
 Numbers = Literal["policy", "values", "gaussian"]
-Column = NDArray[Any]
 
 
 class TrackError(Exception):
@@ -80,19 +78,14 @@ class Track:
 
 def packed(track: Track) -> bytes:
     """Return the file's bytes; equal tracks have equal bytes."""
-    file = io.BytesIO()
-    arrays: dict[str, Any] = {"head": np.array(track.head.model_dump_json()), **track.columns}
-    np.savez_compressed(file, **arrays)
-    return file.getvalue()
+    return archives.packed(track.head, track.columns)
 
 
 def read(file: Path | io.BytesIO) -> Track:
     """Read a track from its file."""
     try:
-        with np.load(file, allow_pickle=False) as arrays:
-            columns = {name: arrays[name] for name in arrays.files}
-        head = json.loads(str(columns.pop("head")))
-    except (OSError, ValueError, KeyError, EOFError) as error:
+        head, columns = archives.unpacked(file)
+    except ArchiveError as error:
         raise TrackError(f"this is not the file of a track: {error}") from error
     if head.get("version") != VERSION:
         raise TrackError(f"the track has version {head.get('version')}; this version of Arcadia reads {VERSION}")

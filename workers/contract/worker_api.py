@@ -15,10 +15,10 @@ State = Literal["queued", "starting", "running", "finished", "failed", "paused",
 Desired = Literal["run", "pause", "stop"]
 Outcome = Literal["finished", "failed", "stopped", "drained", "lost"]
 QueueName = Literal["cpu", "gpu"]
-FileKind = Literal["checkpoint", "video", "poster", "track"]
+FileKind = Literal["checkpoint", "video", "poster", "track", "saliency"]
 # What a worker may have in hand, as its paths are called: runs that it trains, errands that it does beside them.
 Noun = Literal["runs", "errands"]
-ErrandKind = Literal["evaluation", "recording"]
+ErrandKind = Literal["evaluation", "recording", "saliency"]
 ErrandState = Literal["queued", "running", "done", "failed", "cancelled"]
 ErrandDesired = Literal["run", "cancel"]
 

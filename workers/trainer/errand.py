@@ -4,19 +4,22 @@ import argparse
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from workers.contract.errands import ErrandRequest, EvaluationParameters, RecordingParameters
+from workers.contract.errands import ErrandRequest, EvaluationParameters, RecordingParameters, SaliencyParameters
 from workers.contract.protocols import PROTOCOLS
+from workers.contract.saliency import packed
 from workers.trainer.evaluate import carry_out
 from workers.trainer.evaluation.report import Report
 from workers.trainer.evaluation.request import Request
+from workers.trainer.run import durable_files
 from workers.trainer.run.journal import Journal
 from workers.trainer.stopping import StopRequest
 
 # On a desktop each session has a share of the cores whatever its processes' niceness: this is the session's own.
 SESSION_NICENESS = Path("/proc/self/autogroup")
+SALIENCY_FILE = "saliency.npz"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,9 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = ErrandRequest.model_validate_json(options.request.read_bytes())
     with Journal(options.dir) as journal:
         report, stop = Report(journal), StopRequest()
-        if asked.kind == "recording":
-            return film(asked, options.dir, report, stop)
-        return carry_out(evaluation(asked, options.dir), report, stop)
+        if asked.kind == "evaluation":
+            return carry_out(evaluation(asked, options.dir), report, stop)
+        return made(film if asked.kind == "recording" else shed_light, asked, options.dir, report, stop)
 
 
 def give_way(niceness: int) -> None:
@@ -62,32 +65,55 @@ def evaluation(asked: ErrandRequest, directory: Path) -> Request:
     )
 
 
-def film(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> int:
-    """Record the episode that was asked for; its files lie beside the checkpoint."""
+Make = Callable[[ErrandRequest, Path, Report, StopRequest], None]
+"""Makes files beside the checkpoint, and reports them."""
+
+
+def made(make: Make, asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> int:
+    """Make what was asked for; return the exit status."""
     try:
         stop.listen()
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-        from workers.trainer.evaluation import subjects  # loads torch, which takes seconds
-        from workers.trainer.recording.replays import record_replay
-
-        stop.interrupts = False
-        which = RecordingParameters.model_validate(asked.parameters)
-        checkpoint, config = subjects.read(directory, asked.step)
-        report.started(checkpoint.file.step, checkpoint.file.frames, which.seed, 1)
-        replay = record_replay(directory, checkpoint, config, which, stop.requested)
+        make(asked, directory, report, stop)
     except KeyboardInterrupt:
-        report.stopped(f"{stop.reason} before anything was recorded")
+        report.stopped(f"{stop.reason} before anything was made")
         return 1
     except Exception as error:
         if stop.requested():
-            report.stopped(f"{stop.reason} while it was recorded")
+            report.stopped(f"{stop.reason} while it was made")
             return 1
         report.failed(error)
         print(error, file=sys.stderr)
         return 1
-    report.recorded(checkpoint.file.file, replay)
     return 0
+
+
+def film(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> None:
+    """Record the episode that was asked for."""
+    from workers.trainer.evaluation import subjects  # loads torch, which takes seconds
+    from workers.trainer.recording.replays import record_replay
+
+    stop.interrupts = False
+    which = RecordingParameters.model_validate(asked.parameters)
+    checkpoint, config = subjects.read(directory, asked.step)
+    report.started(checkpoint.file.step, checkpoint.file.frames, which.seed, 1)
+    report.recorded(checkpoint.file.file, record_replay(directory, checkpoint, config, which, stop.requested))
+
+
+def shed_light(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> None:
+    """Compute the saliency of a recording."""
+    from workers.trainer.evaluation import subjects  # loads torch, which takes seconds
+    from workers.trainer.recording.retracing import salient
+
+    stop.interrupts = False
+    which = SaliencyParameters.model_validate(asked.parameters)
+    checkpoint, config = subjects.read(directory, asked.step)
+    report.started(checkpoint.file.step, checkpoint.file.frames, which.seed, 1)
+    total = len(which.actions)
+    found = salient(checkpoint, config, which, lambda done: report.advanced(done, total), stop.requested)
+    durable_files.write(directory / SALIENCY_FILE, packed(found))
+    report.salient(SALIENCY_FILE)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ import type {
   Run,
   RunConfig,
   RunEdit,
+  Saliency,
+  Video,
 } from "./types";
 
 export type RunAction = "stop" | "pause" | "resume" | "archive" | "restore";
@@ -153,6 +155,36 @@ export function useRemoveRecording(run: number) {
     mutationFn: (id: number) =>
       call("delete", "/api/v1/recordings/{recording_id}", { path: { recording_id: id } }),
     onSuccess: () => client.invalidateQueries({ queryKey: ["run", run] }),
+  });
+}
+
+/** Have a worker compute the saliency of a replay. */
+export function useAskSaliency(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (video: number): Promise<Saliency> =>
+      call("post", "/api/v1/videos/{video_id}/saliency", { path: { video_id: video } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["run", run, "videos"] }),
+  });
+}
+
+/** DELETE /videos/{id}/saliency: it is gone, or its computation ends. */
+export function useRemoveSaliency(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (video: number) =>
+      call("delete", "/api/v1/videos/{video_id}/saliency", { path: { video_id: video } }),
+    onSettled: () => client.invalidateQueries({ queryKey: ["run", run, "videos"] }),
+  });
+}
+
+/** A pinned replay is never thinned out. */
+export function usePinVideo(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ video, pinned }: { video: number; pinned: boolean }): Promise<Video> =>
+      call("patch", "/api/v1/videos/{video_id}", { path: { video_id: video }, body: { pinned } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["run", run, "videos"] }),
   });
 }
 

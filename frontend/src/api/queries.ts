@@ -23,6 +23,8 @@ import type {
   RunPage,
   Session,
   Recording,
+  Saliency,
+  SaliencyMaps,
   Track,
   Video,
   Worker,
@@ -117,6 +119,24 @@ export const trackQuery = ({ id, track_file_id }: Pick<Video, "id" | "track_file
     queryFn: ({ signal }): Promise<Track> =>
       call("get", "/api/v1/videos/{video_id}/track", { path: { video_id: id }, signal }),
     enabled: track_file_id !== null,
+    ...FOR_EVER,
+  });
+
+/** Where the saliency of a replay stands, once it was asked for; told anew with the run's replays. */
+export const saliencyQuery = ({ id, run_id, saliency_asked }: Video) =>
+  queryOptions({
+    queryKey: ["run", run_id, "videos", id, "saliency"],
+    queryFn: ({ signal }): Promise<Saliency> =>
+      call("get", "/api/v1/videos/{video_id}/saliency", { path: { video_id: id }, signal }),
+    enabled: saliency_asked,
+  });
+
+export const saliencyMapsQuery = (video: number, file: number | null) =>
+  queryOptions({
+    queryKey: ["saliency", video, file],
+    queryFn: ({ signal }): Promise<SaliencyMaps> =>
+      call("get", "/api/v1/videos/{video_id}/saliency/maps", { path: { video_id: video }, signal }),
+    enabled: file !== null,
     ...FOR_EVER,
   });
 

@@ -980,6 +980,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/videos/{video_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Edit Video
+         * @description Pin a replay, so that it is never thinned out, or unpin it; it then goes by the rule with the next one.
+         */
+        patch: operations["edit_video"];
+        trace?: never;
+    };
+    "/api/v1/videos/{video_id}/saliency": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Saliency
+         * @description Where the saliency of a replay stands.
+         */
+        get: operations["read_saliency"];
+        put?: never;
+        /**
+         * Ask Saliency
+         * @description Have a worker compute which places counted in a replay; one that is there, or under way, stays as it is.
+         */
+        post: operations["ask_saliency"];
+        /**
+         * Delete Saliency
+         * @description Remove the saliency of a replay; a computation that is under way ends.
+         */
+        delete: operations["delete_saliency"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/videos/{video_id}/saliency/maps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Saliency Maps
+         * @description How much each place counted in a replay, decision by decision.
+         */
+        get: operations["read_saliency_maps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/videos/{video_id}/track": {
         parameters: {
             query?: never;
@@ -1299,6 +1367,41 @@ export interface components {
              * @description Why the run's agents cannot act like this, and how they can.
              */
             unfit_because: string | null;
+        };
+        /** Advanced */
+        Advanced: {
+            /**
+             * Done
+             * @description How much of an errand is done that plays no episodes of an evaluation.
+             */
+            done: number;
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "advanced";
+            /**
+             * Seq
+             * @description Rises by one within an attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             */
+            time: number;
+            /** Total */
+            total: number;
         };
         /**
          * AskEvaluation
@@ -1862,6 +1965,17 @@ export interface components {
             tags?: string[] | null;
         };
         /**
+         * EditVideo
+         * @description What can be changed of a replay.
+         */
+        EditVideo: {
+            /**
+             * Pinned
+             * @description Whether it stays whatever the rule of thinning says.
+             */
+            pinned: boolean;
+        };
+        /**
          * Environment
          * @description A game that a run may name.
          */
@@ -1926,7 +2040,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "evaluation" | "recording";
+            kind: "evaluation" | "recording" | "saliency";
             /** Lease Seconds */
             lease_seconds: number;
             /** Parameters */
@@ -2207,7 +2321,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["Checkpoint"] | components["schemas"]["Video"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["Evaluation"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["Checkpoint"] | components["schemas"]["Video"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["Evaluation"] | components["schemas"]["Advanced"] | components["schemas"]["Saliency"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
          * Facets
@@ -3033,6 +3147,50 @@ export interface components {
             state: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped") | ("queued" | "running" | "done" | "failed" | "cancelled");
         };
         /**
+         * ReplaySaliency
+         * @description The saliency of a replay: where its computation stands.
+         */
+        ReplaySaliency: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Done
+             * @description How many of the replay's decisions are computed.
+             */
+            done: number;
+            /**
+             * File Id
+             * @description The result as an .npz file, once it is done.
+             */
+            file_id: number | null;
+            /** Finished At */
+            finished_at: string | null;
+            /**
+             * Reason
+             * @description In plain words, why it waits, or has failed.
+             */
+            reason: string | null;
+            /** Run Id */
+            run_id: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "failed" | "cancelled";
+            /** Total */
+            total: number;
+            /**
+             * Traceback
+             * @description Of a failure that is a bug.
+             */
+            traceback: string | null;
+            /** Video Id */
+            video_id: number;
+        };
+        /**
          * RolePlace
          * @description One role of a run that consists of several, and where it works.
          */
@@ -3494,8 +3652,20 @@ export interface components {
             id: number;
             /** Length */
             length: number;
+            /**
+             * Pinned
+             * @description Whether it stays whatever the rule of thinning says.
+             */
+            pinned: boolean;
             /** Poster File Id */
             poster_file_id: number | null;
+            /** Run Id */
+            run_id: number;
+            /**
+             * Saliency Asked
+             * @description Whether its saliency is there, or is being computed.
+             */
+            saliency_asked: boolean;
             /** Seconds */
             seconds: number;
             /**
@@ -3510,6 +3680,109 @@ export interface components {
              * @description What the agent thought, as an .npz file.
              */
             track_file_id: number | null;
+        };
+        /** Saliency */
+        Saliency: {
+            /**
+             * File
+             * @description How much each place of what the network saw counted, as an .npz.
+             */
+            file: string;
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "saliency";
+            /**
+             * Seq
+             * @description Rises by one within an attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             */
+            time: number;
+        };
+        /**
+         * SaliencyHead
+         * @description What the saliency is of, and how it was computed.
+         */
+        SaliencyHead: {
+            /** Algorithm */
+            algorithm: string;
+            /** Blur Sigma */
+            blur_sigma: number;
+            /** Checkpoint Sha256 */
+            checkpoint_sha256: string;
+            /** Checkpoint Step */
+            checkpoint_step: number;
+            /** Env */
+            env: string;
+            /** First */
+            first: number;
+            /**
+             * Format
+             * @default arcadia-saliency
+             * @constant
+             */
+            format?: "arcadia-saliency";
+            /**
+             * Learnt
+             * @enum {string}
+             */
+            learnt: "policy" | "values" | "gaussian";
+            /** Side */
+            side: number;
+            /** Sigma */
+            sigma: number;
+            /** Spacing */
+            spacing: number;
+            /**
+             * Version
+             * @default 1
+             * @constant
+             */
+            version?: 1;
+        };
+        /**
+         * SaliencyMaps
+         * @description How much each place of what the network saw counted, decision by decision.
+         */
+        SaliencyMaps: {
+            head: components["schemas"]["SaliencyHead"];
+            /**
+             * Policy
+             * @description Rows of the grid, decision after decision, each number a byte; in base64.
+             */
+            policy: string;
+            /**
+             * Policy Peak
+             * @description What 255 stands for, at each decision.
+             */
+            policy_peak: (number | ("NaN" | "Infinity" | "-Infinity"))[];
+            /**
+             * Rows
+             * @description Of the grid, which has as many columns.
+             */
+            rows: number;
+            /**
+             * Value
+             * @description Rows of the grid, decision after decision, each number a byte; in base64.
+             */
+            value: string;
+            /** Value Peak */
+            value_peak: (number | ("NaN" | "Infinity" | "-Infinity"))[];
         };
         /**
          * ScoredEpisode
@@ -5915,6 +6188,163 @@ export interface operations {
             };
         };
     };
+    edit_video: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                video_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditVideo"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunVideo"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_saliency: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                video_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplaySaliency"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ask_saliency: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                video_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplaySaliency"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_saliency: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                video_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_saliency_maps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                video_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SaliencyMaps"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     read_track: {
         parameters: {
             query?: never;
@@ -6025,7 +6455,7 @@ export interface operations {
         parameters: {
             query: {
                 attempt: number;
-                kind: "checkpoint" | "video" | "poster" | "track";
+                kind: "checkpoint" | "video" | "poster" | "track" | "saliency";
                 path: string;
                 sha256: string;
             };
@@ -6271,7 +6701,7 @@ export interface operations {
         parameters: {
             query: {
                 attempt: number;
-                kind: "checkpoint" | "video" | "poster" | "track";
+                kind: "checkpoint" | "video" | "poster" | "track" | "saliency";
                 path: string;
                 sha256: string;
             };

@@ -24,6 +24,7 @@ export function aCheckpoint(id: number, step: number, changes: Partial<Checkpoin
 export function aVideo(id: number, step: number, changes: Partial<Video> = {}): Video {
   return {
     id,
+    run_id: 1,
     step,
     frames: step * 4,
     attempt: 1,
@@ -33,6 +34,8 @@ export function aVideo(id: number, step: number, changes: Partial<Video> = {}): 
     poster_file_id: id + 200,
     seen_file_id: null,
     track_file_id: null,
+    pinned: false,
+    saliency_asked: false,
     length: 600,
     seconds: 20,
     ...changes,

@@ -17,6 +17,7 @@ HOUSE = {
     "precision",
     "checkpoint_seconds",
     "checkpoints_kept",
+    "replays_megabytes",
     "evaluate_every_steps",
     "evaluation_protocol",
 }

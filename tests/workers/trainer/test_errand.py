@@ -1,6 +1,7 @@
 """An errand as a worker has it done, from the claim to the result."""
 
 import hashlib
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.worker_api import WorkerApi
+from workers.contract import saliency, tracks
 from workers.contract.config import PaacConfig, RunConfig
 from workers.contract.protocols.acting import EPSILON_GREEDY, SAMPLED, Acting
 from workers.trainer.evaluate import main
@@ -87,3 +89,20 @@ def test_it_records_as_arcadia_record_does(api: WorkerApi, client: BackendClient
     assert api.files[told["track"]] == (tmp_path / "out" / "track.npz").read_bytes()
     assert api.files[told["file"]]
     assert api.files[told["poster"]]
+
+
+def test_it_computes_the_saliency_of_a_recording(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    checkpoint = run / made_checkpoint.write(run, PaacConfig(env="ALE/Pong-v5"), STEP)
+    assert record(["--run-dir", str(run), "--longest", "0.3", "--out", str(tmp_path / "out")]) == 0
+    track = tracks.read(tmp_path / "out" / "track.npz")
+    head, actions = track.head, track.columns["action"].tolist()
+    how = {"protocol": head.protocol, "seed": head.seed, "episode": head.episode, "actions": actions, "score": 0.0}
+    do_errand(api, client, tmp_path / "worker", checkpoint, "saliency", how)
+    told = list(api.errand_events[5, 1].values())
+    assert [event["kind"] for event in told if event["kind"] != "advanced"] == ["started", "saliency", "finished"]
+    last = [event for event in told if event["kind"] == "advanced"][-1]
+    assert (last["done"], last["total"]) == (len(actions), len(actions))
+    found = saliency.read(io.BytesIO(api.files[told[-2]["file"]]))
+    assert len(found) == len(actions)
+    assert found.head.checkpoint_sha256 == head.checkpoint_sha256

@@ -16,7 +16,7 @@ from workers.contract.config.emulator import (
 from workers.contract.config.evaluation import ChosenProtocol, unfit_because
 from workers.contract.games import ENVIRONMENTS, ActionKind, Environment, known
 from workers.contract.protocols.acting import SAMPLED, Acting
-from workers.contract.thinning import FEWEST_KEPT, USUALLY_KEPT
+from workers.contract.thinning import FEWEST_KEPT, USUAL_REPLAYS_MEGABYTES, USUALLY_KEPT
 
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "float32", "bfloat16"]
@@ -125,6 +125,17 @@ class TrainingConfig(BaseModel):
         ),
         json_schema_extra=RUN,
     )
+    replays_megabytes: int = Field(
+        default=USUAL_REPLAYS_MEGABYTES,
+        ge=1,
+        le=1_000_000,
+        title="Megabytes of replays",
+        description=(
+            "Beyond this the run's oldest replays and recordings are removed from the server. The best and the last "
+            "stay, and those that you pin."
+        ),
+        json_schema_extra=RUN,
+    )
     evaluate_every_steps: int = Field(
         default=0,
         ge=0,
@@ -132,7 +143,8 @@ class TrainingConfig(BaseModel):
         title="Steps between evaluations",
         description=(
             "A worker evaluates the first checkpoint at or after each multiple of this many steps, beside its "
-            "training; 0: none. Checkpoints are saved by time, so evaluations are at least as far apart as these."
+            "training, and records an episode; 0: none. Checkpoints are saved by time, so evaluations are at least as "
+            "far apart as these."
         ),
         json_schema_extra=RUN,
     )

@@ -2,6 +2,7 @@
 
 import socket
 import sys
+import time
 import traceback
 from dataclasses import asdict
 
@@ -12,6 +13,8 @@ from workers.trainer.run import versions
 from workers.trainer.run.journal import Journal
 from workers.trainer.run.recorder import Replay
 
+ADVANCE_SECONDS = 1.0
+
 
 class Report:
     """Appends to the journal if there is one; steps and frames are those of the checkpoint."""
@@ -20,6 +23,7 @@ class Report:
         self._journal = journal
         self._step = self._frames = 0
         self.done = self.episodes = 0
+        self._next_advance = 0.0
 
     def started(self, step: int, frames: int, seed: int, episodes: int) -> None:
         """Tell that the first episode begins."""
@@ -52,6 +56,18 @@ class Report:
         told = asdict(replay)
         told.pop("complete")
         self._emit(events.Video, checkpoint=checkpoint, **told)
+        self._emit(events.Finished)
+
+    def advanced(self, done: int, total: int) -> None:
+        """Tell how much is done, about once a second."""
+        if done < total and time.monotonic() < self._next_advance:
+            return
+        self._next_advance = time.monotonic() + ADVANCE_SECONDS
+        self._emit(events.Advanced, done=done, total=total)
+
+    def salient(self, file: str) -> None:
+        """Tell which file holds a saliency."""
+        self._emit(events.Saliency, file=file)
         self._emit(events.Finished)
 
     def stopped(self, reason: str) -> None:

@@ -8,8 +8,9 @@ from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from workers.contract.archives import Column
 from workers.contract.spaces import ActionSpace, Continuous
-from workers.contract.tracks import Column, Numbers, TrackHead
+from workers.contract.tracks import Numbers, TrackHead
 from workers.trainer.environments.environments import Observations
 from workers.trainer.replays.players import Action, Learnt, Thoughts
 

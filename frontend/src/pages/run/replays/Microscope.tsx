@@ -1,12 +1,17 @@
 import { Group, Stack } from "@mantine/core";
 import { type CSSProperties, type ReactNode, useState } from "react";
 import { useHref, useLocation } from "react-router";
+import { ClipButton } from "./clips/ClipButton";
+import { USUAL_RATE } from "./clock";
 import { CopyMoment } from "./CopyMoment";
 import { DownloadMenu } from "./DownloadMenu";
 import { momentOf, withMoment } from "./moment";
 import { Panels, ReplayFacts, type SeenPlace } from "./Panels";
 import { idsOf, type Replay } from "./places";
 import classes from "./replays.module.css";
+import type { SaliencyShown } from "./saliency";
+import { PinReplay } from "./PinReplay";
+import { SaliencySwitch } from "./SaliencySwitch";
 import { SeenSwitch } from "./SeenSwitch";
 import { StepButtons } from "./StepButtons";
 import { BriefThought, ThoughtPanel, whyNot } from "./ThoughtPanel";
@@ -32,11 +37,17 @@ interface MicroscopeProps {
 const NO_PICTURES = "This agent reads numbers: its network sees no pictures";
 const NOT_KEPT = "This replay was recorded before what the network saw was kept";
 
+function whyNothingSeen({ seen_file_id, track_file_id }: Replay): string | null {
+  if (seen_file_id !== null) return null;
+  return track_file_id === null ? NOT_KEPT : NO_PICTURES;
+}
+
 /** Replays on one clock with what the agent thought in the chosen one, picture by picture. */
 export function Microscope({ videos, pixelated, search, hold, release, under }: MicroscopeProps) {
   const [chosen, setChosen] = useState<number | null>(null);
   const [seen, setSeen] = useState<SeenPlace>("off");
   const [opacity, setOpacity] = useState(0.6);
+  const [saliency, setSaliency] = useState<SaliencyShown>("off");
   const shape = useShape(pixelated);
   const last = videos.length - 1;
   // Until one is chosen: the last, which is the one that has learned most.
@@ -82,6 +93,7 @@ export function Microscope({ videos, pixelated, search, hold, release, under }: 
         pixelated={pixelated}
         seen={seen}
         opacity={opacity}
+        saliency={saliency}
         caption={(each, place) => (
           <>
             {several ? (
@@ -111,12 +123,23 @@ export function Microscope({ videos, pixelated, search, hold, release, under }: 
             setPlace={setSeen}
             opacity={opacity}
             setOpacity={setOpacity}
-            blocked={
-              video.seen_file_id !== null ? null : video.track_file_id === null ? NOT_KEPT : NO_PICTURES
-            }
+            blocked={whyNothingSeen(video)}
+          />
+          <SaliencySwitch
+            video={video}
+            shown={saliency}
+            setShown={setSaliency}
+            blocked={whyNothingSeen(video)}
           />
           <Group gap="xs" className={classes.keep}>
             <CopyMoment address={address} />
+            <PinReplay video={video} />
+            <ClipButton
+              key={video.id}
+              video={video}
+              rate={query.data?.head.pictures_per_second ?? USUAL_RATE}
+              now={() => ensemble.clock.seconds}
+            />
             <DownloadMenu video={video} />
           </Group>
         </Group>

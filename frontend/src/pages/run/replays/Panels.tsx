@@ -4,6 +4,8 @@ import { fileAddress } from "@/api/client";
 import { duration, exact, plural, score, short } from "@/ui/format";
 import type { Playhead } from "./clock";
 import type { Replay } from "./places";
+import type { SaliencyShown } from "./saliency";
+import { SaliencyOverlay } from "./SaliencyOverlay";
 import classes from "./replays.module.css";
 import type { Shape } from "./useShape";
 import type { Playback } from "./usePlayback";
@@ -20,6 +22,8 @@ interface PanelsProps {
   seen?: SeenPlace;
   /** How much what the network saw covers the picture when it lies over it, from 0 to 1. */
   opacity?: number;
+  /** Which saliency lies over the picture. */
+  saliency?: SaliencyShown;
   /** The caption's words and what stands under them; the replay's facts unless told otherwise. */
   caption?: (video: Replay, panel: number) => ReactNode;
 }
@@ -32,6 +36,7 @@ export function Panels({
   pixelated,
   seen = "off",
   opacity = 0.6,
+  saliency = "off",
   caption,
 }: PanelsProps) {
   const { ensemble, playing, setPlaying } = playback;
@@ -61,6 +66,9 @@ export function Panels({
                 label={`What the network saw at ${exact(video.step, "steps")}`}
                 onClick={() => setPlaying(!playing)}
               />
+            )}
+            {ensemble.heads[panel] && (
+              <SaliencyOverlay video={video} head={ensemble.heads[panel]} shown={saliency} />
             )}
           </div>
           <figcaption>{caption ? caption(video, panel) : <ReplayFacts video={video} />}</figcaption>

@@ -13,11 +13,20 @@ import runClasses from "../run.module.css";
 import { MOST_PANELS } from "./ensemble";
 import { Microscope } from "./Microscope";
 import { MOMENT, withMoment, without } from "./moment";
+import { Opponents } from "./race/Opponents";
+import { Race } from "./race/Race";
+import { against, othersOf } from "./race/race";
 import { idsOf, inTrainingOrder, placeAt, type Replay, spread, stepped } from "./places";
 import classes from "./replays.module.css";
 
 /** How the agent played over the time of its training. */
 export function ReplaysTab({ run }: { run: Run }) {
+  const [search, setSearch] = useSearchParams();
+  if (othersOf(search, run.id).length > 0) return <Race run={run} search={search} setSearch={setSearch} />;
+  return <OwnReplays run={run} />;
+}
+
+function OwnReplays({ run }: { run: Run }) {
   const query = useQuery(videosQuery(run.id));
   if (query.isError && !query.data) {
     return <QueryProblem error={query.error} retry={() => void query.refetch()} />;
@@ -33,10 +42,10 @@ export function ReplaysTab({ run }: { run: Run }) {
       </EmptyState>
     );
   }
-  return <Replays videos={videos} pixelated={run.env.startsWith("ALE/")} />;
+  return <Replays run={run} videos={videos} />;
 }
 
-function Replays({ videos, pixelated }: { videos: Replay[]; pixelated: boolean }) {
+function Replays({ run, videos }: { run: Run; videos: Replay[] }) {
   // null follows the newest replay, so that a run that learns is seen learning.
   const [search, setSearch] = useSearchParams();
   const [places, putPlaces] = useState(() => placesOf(search.get("replays"), videos));
@@ -108,11 +117,16 @@ function Replays({ videos, pixelated }: { videos: Replay[]; pixelated: boolean }
         <Text size="xs" c="dimmed" visibleFrom="sm">
           ← and → step through training
         </Text>
+        <Opponents
+          run={run}
+          others={[]}
+          onChange={(others) => setSearch((now) => against(without(now, MOMENT), others))}
+        />
       </Group>
       <div className={`${runClasses.card} ${classes.large}`}>
         <Microscope
           videos={shown}
-          pixelated={pixelated}
+          pixelated={run.env.startsWith("ALE/")}
           search={search}
           hold={hold}
           release={release}

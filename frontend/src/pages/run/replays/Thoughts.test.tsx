@@ -5,12 +5,15 @@ import type { Video } from "@/api/types";
 import { aVideo } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
-import { refusal, serve } from "@/testing/server";
+import { aSaliency, aSaliencyState } from "@/testing/saliency";
+import { done, refusal, serve } from "@/testing/server";
 import { aTrack } from "@/testing/tracks";
 import { ReplaysTab } from "./ReplaysTab";
 
-// jsdom plays no videos.
+// jsdom plays no videos, and draws nothing.
 beforeEach(() => {
+  vi.stubGlobal("ImageData", vi.fn());
+  vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
   vi.spyOn(HTMLMediaElement.prototype, "play").mockResolvedValue();
   vi.spyOn(HTMLMediaElement.prototype, "pause").mockReturnValue();
 });
@@ -266,4 +269,112 @@ it("offers the files of a replay and says how a notebook reads its track", async
     ["Track (.npz)", "/api/v1/files/401"],
   ]);
   expect(screen.getByText('numpy.load("track.npz")["value"]')).toBeTruthy();
+});
+
+describe("saliency", () => {
+  const asked: Partial<Video> = { ...SEEING, saliency_asked: true };
+
+  function openWith(answers: Parameters<typeof serve>[0], video: Partial<Video> = asked) {
+    const server = serve({
+      "GET /runs/1/videos": [aVideo(2, 2000, video)],
+      "GET /videos/2/track": aTrack(),
+      "GET /videos/2/saliency/maps": aSaliency(),
+      ...answers,
+    });
+    return { ...server, ...renderPage(<ReplaysTab run={aRun()} />) };
+  }
+
+  it("is asked for, tells how far it is, and can be cancelled", async () => {
+    const videos = [aVideo(2, 2000, SEEING)];
+    const { of } = openWith({
+      "GET /runs/1/videos": () => videos,
+      "GET /videos/2/saliency": aSaliencyState({ state: "running", done: 4 }),
+      "POST /videos/2/saliency": () => {
+        videos[0] = aVideo(2, 2000, asked);
+        return aSaliencyState({ state: "queued" });
+      },
+      "DELETE /videos/2/saliency": done,
+    });
+    await userEvent.click(await screen.findByRole("button", { name: "Compute" }));
+    expect(await screen.findByText("Computing, 40 %")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Cancel the saliency" }));
+    await waitFor(() => expect(of("DELETE /videos/2/saliency")).toHaveLength(1));
+  });
+
+  it("lies over the picture in step with it", async () => {
+    openWith({ "GET /videos/2/saliency": aSaliencyState() });
+    await chart();
+    expect(screen.queryByRole("img", { name: "Saliency over the picture" })).toBeNull();
+    await userEvent.click(await screen.findByRole("radio", { name: "Both" }));
+    const overlay = await screen.findByRole("img", { name: "Saliency over the picture" });
+    show(1.22);
+    expect(overlay.dataset["decision"]).toBe("6");
+    await userEvent.click(screen.getAllByRole("radio", { name: "Off" }).at(-1) as HTMLElement);
+    expect(screen.queryByRole("img", { name: "Saliency over the picture" })).toBeNull();
+  });
+
+  it("is of the action values where the method has no policy", async () => {
+    const { head, ...rest } = aSaliency();
+    openWith({
+      "GET /videos/2/saliency": aSaliencyState(),
+      "GET /videos/2/saliency/maps": { head: { ...head, learnt: "values" }, ...rest },
+    });
+    expect(await screen.findByRole("radio", { name: "Q-values" })).toBeTruthy();
+  });
+
+  it("says why there is none", async () => {
+    openWith({
+      "GET /videos/2/saliency": aSaliencyState({ state: "failed", reason: "The actions brought 3 points." }),
+    });
+    expect(await screen.findByText("The actions brought 3 points.")).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Compute again" })).toBeTruthy();
+  });
+
+  it("is not offered where the network sees no pictures", async () => {
+    const { of } = openWith({}, { track_file_id: 401, seen_file_id: null });
+    const compute = await screen.findByRole("button", { name: "Compute" });
+    expect(compute.getAttribute("aria-disabled")).toBe("true");
+    await userEvent.click(compute);
+    expect(of("POST /videos/2/saliency")).toHaveLength(0);
+  });
+});
+
+describe("a replay to keep", () => {
+  it("is pinned and unpinned", async () => {
+    let pinned = false;
+    const { of } = serve({
+      "GET /runs/1/videos": () => [aVideo(2, 2000, { ...SEEING, pinned })],
+      "GET /videos/2/track": aTrack(),
+      "PATCH /videos/2": ({ body }) => {
+        pinned = (body as { pinned: boolean }).pinned;
+        return aVideo(2, 2000, { ...SEEING, pinned });
+      },
+    });
+    renderPage(<ReplaysTab run={aRun()} />);
+    await userEvent.click(await screen.findByRole("button", { name: "Pin" }));
+    const unpin = await screen.findByRole("button", { name: "Pinned" });
+    expect(unpin.getAttribute("aria-pressed")).toBe("true");
+    await userEvent.click(unpin);
+    expect(await screen.findByRole("button", { name: "Pin" })).toBeTruthy();
+    expect(of("PATCH /videos/2").map(({ body }) => body)).toEqual([{ pinned: true }, { pinned: false }]);
+  });
+
+  it("is clipped between two marks, which must not be too far apart", async () => {
+    serve({
+      "GET /runs/1/videos": [aVideo(2, 2000, { ...SEEING, seconds: 40 })],
+      "GET /videos/2/track": aTrack(),
+    });
+    renderPage(<ReplaysTab run={aRun()} />);
+    await chart();
+    await userEvent.click(screen.getByRole("button", { name: "Clip" }));
+    expect(await screen.findByText(/the marks are 40.0 s apart/)).toBeTruthy();
+    // jsdom lays nothing out, so to it a popover is never quite open.
+    const button = { hidden: true };
+    const download = screen.getByRole<HTMLButtonElement>("button", { name: "Download GIF", ...button });
+    expect(download.disabled).toBe(true);
+    show(1.5);
+    await userEvent.click(screen.getByRole("button", { name: "End here", ...button }));
+    expect(await screen.findByText("A GIF for slides, from 0.0 s to 1.5 s.")).toBeTruthy();
+    expect(download.disabled).toBe(false);
+  });
 });

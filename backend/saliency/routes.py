@@ -1,0 +1,46 @@
+"""/videos/…/saliency: ask for it, see where it stands, read it, and remove it."""
+
+from fastapi import APIRouter, Response
+
+from backend.config import CurrentSettings
+from backend.db import Db
+from backend.doorbell import Bell
+from backend.errands import service as errands
+from backend.saliency import maps, service
+from backend.saliency.schemas import ReplaySaliency, SaliencyMaps
+from backend.videos.routes import VideoId
+
+router = APIRouter(tags=["files"])
+
+
+@router.post("/videos/{video_id}/saliency")
+def ask_saliency(db: Db, bell: Bell, video_id: VideoId) -> ReplaySaliency:
+    """Have a worker compute which places counted in a replay; one that is there, or under way, stays as it is."""
+    with db.write() as session:
+        video, errand = service.ask(session, video_id)
+        if errand.state == "queued":
+            bell.ring_after_commit(session, errand)
+        return service.shown(session, video, errand)
+
+
+@router.get("/videos/{video_id}/saliency")
+def read_saliency(db: Db, video_id: VideoId) -> ReplaySaliency:
+    """Where the saliency of a replay stands."""
+    with db.read() as session:
+        return service.shown(session, *service.find(session, video_id))
+
+
+@router.get("/videos/{video_id}/saliency/maps")
+def read_saliency_maps(db: Db, settings: CurrentSettings, video_id: VideoId) -> SaliencyMaps:
+    """How much each place counted in a replay, decision by decision."""
+    with db.read() as session:
+        file = service.find_file(session, video_id)
+    return maps.read(file, settings.files_dir)
+
+
+@router.delete("/videos/{video_id}/saliency", status_code=204)
+def delete_saliency(db: Db, video_id: VideoId) -> Response:
+    """Remove the saliency of a replay; a computation that is under way ends."""
+    with db.write() as session:
+        errands.remove(session, service.find(session, video_id, lock=True)[1])
+    return Response(status_code=204)

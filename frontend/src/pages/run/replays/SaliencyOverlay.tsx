@@ -1,0 +1,50 @@
+import { useEffect, useRef } from "react";
+import type { Playhead } from "./clock";
+import type { Replay } from "./places";
+import classes from "./replays.module.css";
+import { painted, type Saliencies, type SaliencyShown } from "./saliency";
+import type { Thoughts } from "./track";
+import { useSaliencies } from "./useSaliency";
+import { useDecision, useThoughts } from "./useThoughts";
+
+interface SaliencyOverlayProps {
+  video: Replay;
+  head: Playhead;
+  shown: SaliencyShown;
+}
+
+/** Which places count for the agent, over the picture and in step with it. */
+export function SaliencyOverlay({ video, head, shown }: SaliencyOverlayProps) {
+  const thoughts = useThoughts(video).data;
+  const found = useSaliencies(video).data;
+  if (shown === "off" || !thoughts || !found) return null;
+  return <Painted thoughts={thoughts} found={found} head={head} shown={shown} />;
+}
+
+interface PaintedProps {
+  thoughts: Thoughts;
+  found: Saliencies;
+  head: Playhead;
+  shown: SaliencyShown;
+}
+
+function Painted({ thoughts, found, head, shown }: PaintedProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const decision = useDecision(thoughts, head);
+  const side = found.rows;
+  useEffect(() => {
+    const image = new ImageData(painted(found, decision, shown), side, side);
+    canvas.current?.getContext("2d")?.putImageData(image, 0, 0);
+  }, [found, decision, shown, side]);
+  return (
+    <canvas
+      ref={canvas}
+      className={classes.saliency}
+      width={side}
+      height={side}
+      role="img"
+      aria-label="Saliency over the picture"
+      data-decision={decision}
+    />
+  );
+}

@@ -1,0 +1,117 @@
+import { Button, Group, SegmentedControl, Text, Tooltip } from "@mantine/core";
+import { useAskSaliency, useRemoveSaliency } from "@/api/mutations";
+import type { Saliency } from "@/api/types";
+import { Words } from "@/ui/Words";
+import type { Replay } from "./places";
+import type { SaliencyShown } from "./saliency";
+import { useSaliencies, useSaliencyState } from "./useSaliency";
+
+interface SaliencySwitchProps {
+  video: Replay;
+  shown: SaliencyShown;
+  setShown: (shown: SaliencyShown) => void;
+  /** Why there can be none. */
+  blocked: string | null;
+}
+
+const WHAT_IT_IS =
+  "Blurs what the network saw at one place after the other, and shows where its answer changes: " +
+  "blue for the policy, red for the value (Greydanus et al. 2018)";
+
+/** Whether the places that count for the agent lie over the picture; until they are computed, a way to have that done. */
+export function SaliencySwitch({ video, shown, setShown, blocked }: SaliencySwitchProps) {
+  const { data } = useSaliencyState(video);
+  return (
+    <Group gap={8}>
+      <Tooltip label={WHAT_IT_IS} multiline maw={320}>
+        <Text size="xs" c="dimmed" id="saliency" tabIndex={0}>
+          Saliency
+        </Text>
+      </Tooltip>
+      {data?.state === "done" ? (
+        <Choice video={video} shown={shown} setShown={setShown} />
+      ) : data?.state === "queued" || data?.state === "running" ? (
+        <UnderWay saliency={data} />
+      ) : (
+        <Ask video={video} blocked={blocked} setShown={setShown} failed={data} />
+      )}
+    </Group>
+  );
+}
+
+function Choice({ video, shown, setShown }: Omit<SaliencySwitchProps, "blocked">) {
+  const { data, isError, error } = useSaliencies(video);
+  const places: { value: SaliencyShown; label: string }[] = [
+    { value: "off", label: "Off" },
+    // A method without a policy tells its action values.
+    { value: "policy", label: data?.learnt === "values" ? "Q-values" : "Policy" },
+    { value: "value", label: "Value" },
+    { value: "both", label: "Both" },
+  ];
+  return (
+    <>
+      <SegmentedControl
+        size="xs"
+        aria-labelledby="saliency"
+        data={places}
+        value={shown}
+        onChange={setShown}
+      />
+      {isError && <Text size="xs">{error.message}</Text>}
+    </>
+  );
+}
+
+function UnderWay({ saliency }: { saliency: Saliency }) {
+  const { run_id, video_id, state, done, total, reason } = saliency;
+  const remove = useRemoveSaliency(run_id);
+  const percent = Math.floor((100 * done) / Math.max(1, total));
+  return (
+    <>
+      <Text size="xs" role="status">
+        {state === "running" && !reason ? `Computing, ${percent} %` : <Words>{reason ?? "It waits."}</Words>}
+      </Text>
+      <Button
+        size="compact-xs"
+        variant="default"
+        aria-label="Cancel the saliency"
+        loading={remove.isPending}
+        onClick={() => remove.mutate(video_id)}
+      >
+        Cancel
+      </Button>
+    </>
+  );
+}
+
+interface AskProps extends Omit<SaliencySwitchProps, "shown"> {
+  failed: Saliency | undefined;
+}
+
+function Ask({ video, blocked, setShown, failed }: AskProps) {
+  const ask = useAskSaliency(video.run_id);
+  const compute = () => ask.mutate(video.id, { onSuccess: () => setShown("both") });
+  return (
+    <>
+      <Tooltip
+        label={blocked ?? "A worker computes it, which takes about as long as the replay or a few times that"}
+      >
+        <Button
+          size="compact-xs"
+          variant="default"
+          aria-disabled={blocked !== null}
+          data-disabled={blocked !== null || undefined}
+          loading={ask.isPending}
+          onClick={blocked === null ? compute : undefined}
+        >
+          {failed ? "Compute again" : "Compute"}
+        </Button>
+      </Tooltip>
+      {failed?.reason && (
+        <Text size="xs" role="status">
+          <Words>{failed.reason}</Words>
+        </Text>
+      )}
+    </>
+  );
+}

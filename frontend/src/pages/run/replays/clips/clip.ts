@@ -1,0 +1,98 @@
+/** Clips of a replay between two marks, picture by picture. */
+
+import { middleOf } from "../clock";
+import { Gif } from "./gif";
+
+export const MOST_SECONDS = 20;
+/** Browsers show no GIF faster. */
+const FASTEST = 50;
+
+/** Both marks, as times of the replay. */
+export interface Marks {
+  from: number;
+  to: number;
+}
+
+/** Why there can be no clip between two marks; null if there can. */
+export function whyNoClip({ from, to }: Marks): string | null {
+  const apart = to - from;
+  if (apart <= 0) return "The end must come after the start.";
+  if (apart > MOST_SECONDS) {
+    return `A clip takes at most ${MOST_SECONDS} s, and the marks are ${apart.toFixed(1)} s apart.`;
+  }
+  return null;
+}
+
+export interface Shot {
+  picture: number;
+  hundredths: number;
+}
+
+/**
+ * Which pictures a clip shows, and each for how long, so that it neither gains nor loses time. At sixty pictures a
+ * second a GIF has every second one, or all of them a sixth slower.
+ */
+export function shotsOf({ from, to }: Marks, rate: number, all: boolean): Shot[] {
+  const every = all ? 1 : Math.ceil(rate / FASTEST);
+  const shown = all ? Math.min(rate, FASTEST) : rate / every;
+  const first = Math.floor(from * rate);
+  const count = Math.max(1, Math.ceil((Math.floor(to * rate) - first) / every));
+  const at = (shot: number) => Math.round((100 * shot) / shown);
+  return Array.from({ length: count }, (_, shot) => ({
+    picture: first + shot * every,
+    hundredths: at(shot + 1) - at(shot),
+  }));
+}
+
+/** Whether a GIF leaves out pictures of a video with so many a second. */
+export const leavesOut = (rate: number): boolean => rate > FASTEST;
+
+export interface ClipOptions {
+  rate: number;
+  shots: readonly Shot[];
+  signal: AbortSignal;
+  /** Hears how much of it is done, from 0 to 1. */
+  onProgress: (part: number) => void;
+}
+
+/** Make a GIF of a video's pictures: each is sought in its middle, so that every browser shows exactly that one. */
+export async function clipOf(src: string, { rate, shots, signal, onProgress }: ClipOptions): Promise<Blob> {
+  const video = document.createElement("video");
+  Object.assign(video, { muted: true, preload: "auto", src });
+  try {
+    await heard(video, "loadeddata", signal);
+    const [width, height] = [video.videoWidth, video.videoHeight];
+    const canvas = Object.assign(document.createElement("canvas"), { width, height });
+    const drawing = canvas.getContext("2d", { willReadFrequently: true });
+    if (!drawing) throw new Error("This browser cannot read pictures out of a video.");
+    const gif = new Gif(width, height);
+    for (const [number, { picture, hundredths }] of shots.entries()) {
+      video.currentTime = Math.min(middleOf(picture, rate), video.duration);
+      await heard(video, "seeked", signal);
+      drawing.drawImage(video, 0, 0);
+      gif.add(drawing.getImageData(0, 0, width, height), hundredths);
+      onProgress((number + 1) / shots.length);
+    }
+    return gif.done();
+  } finally {
+    video.removeAttribute("src");
+    video.load();
+  }
+}
+
+function heard(video: HTMLVideoElement, event: "loadeddata" | "seeked", signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = new AbortController();
+    const end = (act: () => void) => () => {
+      done.abort();
+      act();
+    };
+    const options = { once: true, signal: done.signal };
+    const failed = () => reject(new Error("The video could not be fetched, so there is no clip of it."));
+    video.addEventListener(event, end(resolve), options);
+    video.addEventListener("error", end(failed), options);
+    const stop = end(() => reject(new DOMException("The clip was stopped.", "AbortError")));
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, options);
+  });
+}

@@ -1,0 +1,171 @@
+import { Button, Group, Slider, Stack, Text } from "@mantine/core";
+import { useQueries } from "@tanstack/react-query";
+import { Link } from "react-router";
+import { runQuery, videosQuery } from "@/api/queries";
+import type { Run } from "@/api/types";
+import { exact, short } from "@/ui/format";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { RunDot } from "@/ui/RunDot";
+import runClasses from "@/pages/run/run.module.css";
+import { Microscope } from "../Microscope";
+import { MOMENT, without, written } from "../moment";
+import { idsOf, inTrainingOrder, type Replay } from "../places";
+import classes from "../replays.module.css";
+import { Opponents } from "./Opponents";
+import { AGAINST, AT, lastOfAll, othersOf, replayAt, stepOf, stopsOf } from "./race";
+
+interface RaceProps {
+  run: Run;
+  search: URLSearchParams;
+  setSearch: (change: (now: URLSearchParams) => URLSearchParams, how: { replace: boolean }) => void;
+}
+
+interface Lane {
+  run: Run;
+  videos: Replay[];
+}
+
+/** Replays of several runs of a game side by side, each by the agent as it was at the same step of training. */
+export function Race({ run, search, setSearch }: RaceProps) {
+  const ids = [run.id, ...othersOf(search, run.id)];
+  const runs = useQueries({ queries: ids.map((id) => runQuery(id)) });
+  const videos = useQueries({ queries: ids.map((id) => videosQuery(id)) });
+  const failed = [...runs, ...videos].find((query) => query.isError && !query.data);
+
+  function put(changes: Record<string, string | null>) {
+    setSearch(
+      (now) => {
+        const params = without(now, MOMENT);
+        for (const [name, value] of Object.entries(changes)) {
+          if (value === null || value === "") params.delete(name);
+          else params.set(name, value);
+        }
+        return params;
+      },
+      { replace: true },
+    );
+  }
+
+  const against = (others: number[]) =>
+    put({ [AGAINST]: others.join(","), ...(others.length === 0 && { [AT]: null }) });
+  const lanes = ids.flatMap((_, lane): Lane[] => {
+    const [of, shown] = [runs[lane]?.data, videos[lane]?.data];
+    return of && shown ? [{ run: of, videos: inTrainingOrder(shown) }] : [];
+  });
+  return (
+    <Stack gap="sm">
+      <Group gap="md">
+        <Opponents run={run} others={ids.slice(1)} onChange={against} />
+        <Button size="xs" variant="default" onClick={() => against([])}>
+          End the race
+        </Button>
+      </Group>
+      {failed?.error ? (
+        <QueryProblem error={failed.error} retry={() => void failed.refetch()} />
+      ) : lanes.length < ids.length ? (
+        <Text c="dimmed">Loading the replays…</Text>
+      ) : (
+        <Course
+          lanes={lanes}
+          search={search}
+          setSearch={setSearch}
+          onStep={(step) => put({ [AT]: String(step) })}
+        />
+      )}
+    </Stack>
+  );
+}
+
+interface CourseProps extends Pick<RaceProps, "search" | "setSearch"> {
+  lanes: readonly Lane[];
+  onStep: (step: number) => void;
+}
+
+function Course({ lanes, search, setSearch, onStep }: CourseProps) {
+  const all = lanes.map(({ videos }) => videos);
+  const stops = stopsOf(all);
+  const step = Math.min(stepOf(search) ?? lastOfAll(all), stops.at(-1) ?? 0);
+  const starting = lanes.flatMap(({ run, videos }) => {
+    const video = replayAt(videos, step);
+    return video ? [{ run, video }] : [];
+  });
+  const waiting = lanes.filter(({ videos }) => videos.length === 0);
+  const shown = starting.map(({ video }) => video);
+  return (
+    <>
+      {waiting.map(({ run }) => (
+        <Text key={run.id} size="sm" role="status">
+          {run.name} has no replay yet.
+        </Text>
+      ))}
+      {shown.length > 0 && (
+        <div className={`${runClasses.card} ${classes.large}`}>
+          <StepSlider stops={stops} step={step} onStep={onStep} />
+          <Microscope
+            videos={shown}
+            pixelated={lanes[0]?.run.env.startsWith("ALE/") ?? false}
+            search={search}
+            hold={(seconds) =>
+              setSearch((now) => new URLSearchParams([...without(now, MOMENT), [MOMENT, written(seconds)]]), {
+                replace: true,
+              })
+            }
+            release={() => setSearch((now) => without(now, MOMENT), { replace: true })}
+            key={idsOf(shown).length}
+            under={(panel) => <Runner racing={starting[panel]} step={step} />}
+          />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Runner({ racing, step }: { racing: { run: Run; video: Replay } | undefined; step: number }) {
+  if (!racing) return null;
+  const { run, video } = racing;
+  return (
+    <>
+      <Text size="sm" component={Link} to={`/runs/${run.id}/replays`}>
+        <RunDot run={run} /> {run.name} · {run.method}
+      </Text>
+      {video.step > step && (
+        <Text size="xs" c="dimmed">
+          It has no replay as early as {short(step, "steps")}.
+        </Text>
+      )}
+    </>
+  );
+}
+
+interface StepSliderProps {
+  stops: readonly number[];
+  step: number;
+  onStep: (step: number) => void;
+}
+
+/** Training time of all runs as a line, true to scale, on which every checkpoint with a replay is a stop. */
+function StepSlider({ stops, step, onStep }: StepSliderProps) {
+  const [first, last] = [stops[0] ?? 0, stops.at(-1) ?? 0];
+  return (
+    <Group gap="md" mb="sm" wrap="nowrap">
+      <Text size="sm" title={exact(step, "steps")}>
+        At {short(step, "steps")} of training
+      </Text>
+      {first < last && (
+        <Slider
+          flex={1}
+          min={first}
+          max={last}
+          step={1}
+          value={step}
+          marks={stops.map((value) => ({ value }))}
+          restrictToMarks
+          label={(value) => short(value, "steps")}
+          thumbLabel="Step of training"
+          thumbValueText={(value) => short(value, "steps")}
+          onChange={onStep}
+        />
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { aVideo } from "@/testing/files";
+import { inTrainingOrder, type Replay } from "../places";
+import { lastOfAll, othersOf, replayAt, stepOf, stopsOf } from "./race";
+
+const replays = (...steps: number[]): Replay[] =>
+  inTrainingOrder(steps.map((step, place) => aVideo(place + 1, step)));
+const at = (written: string) => new URLSearchParams(written);
+
+describe("a race", () => {
+  it("shows each run at the step or the nearest below it, and a late one at its first", () => {
+    const run = replays(1000, 2000, 3000);
+    expect(replayAt(run, 2000)?.step).toBe(2000);
+    expect(replayAt(run, 2999)?.step).toBe(2000);
+    expect(replayAt(run, 9000)?.step).toBe(3000);
+    expect(replayAt(run, 500)?.step).toBe(1000);
+    expect(replayAt([], 500)).toBeUndefined();
+  });
+
+  it("stops wherever a run has a replay, and begins where all have been", () => {
+    const all = [replays(1000, 3000), replays(1000, 2000), []];
+    expect(stopsOf(all)).toEqual([1000, 2000, 3000]);
+    expect(lastOfAll(all)).toBe(2000);
+    expect(lastOfAll([[]])).toBe(0);
+  });
+
+  it("is named by the address, of which odd parts are left out", () => {
+    expect(othersOf(at("against=3,2,3,1,x,-4,0,5,6"), 1)).toEqual([3, 2, 5]);
+    expect(othersOf(at(""), 1)).toEqual([]);
+    expect([stepOf(at("at=2000")), stepOf(at("at=2e3")), stepOf(at(""))]).toEqual([2000, null, null]);
+  });
+});

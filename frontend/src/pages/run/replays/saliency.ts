@@ -1,0 +1,76 @@
+/** Saliency of a replay, decision by decision, and how it is painted over the picture. */
+
+import type { SaliencyMaps } from "@/api/types";
+
+/** What lies over the picture: nothing, what moves the policy, what moves the value, or both. */
+export type SaliencyShown = "off" | "policy" | "value" | "both";
+
+/** One head's maps: a byte for each place of the grid, in 255ths of the decision's peak. */
+export interface Maps {
+  places: Uint8Array;
+  peaks: readonly number[];
+  /** What is painted in full: most decisions' peaks lie below it. */
+  full: number;
+}
+
+export interface Saliencies {
+  learnt: SaliencyMaps["head"]["learnt"];
+  rows: number;
+  policy: Maps;
+  value: Maps;
+}
+
+/** So many of a hundred decisions have a peak below what is painted in full. */
+const FULL_AT = 0.9;
+
+export function salienciesOf({ head, rows, ...maps }: SaliencyMaps): Saliencies {
+  return {
+    learnt: head.learnt,
+    rows,
+    policy: mapsOf(maps.policy, maps.policy_peak.map(Number)),
+    value: mapsOf(maps.value, maps.value_peak.map(Number)),
+  };
+}
+
+function mapsOf(written: string, peaks: number[]): Maps {
+  const places = Uint8Array.from(atob(written), (letter) => letter.charCodeAt(0));
+  const ordered = peaks.filter((peak) => peak > 0 && peak < Infinity).sort((a, b) => a - b);
+  return { places, peaks, full: ordered[Math.floor(ordered.length * FULL_AT)] ?? 1 };
+}
+
+/**
+ * How strongly a place is painted, from 0 to 1. It goes by the root, which is how far the answer moved: by the square
+ * alone, one bright place would leave the others dark.
+ */
+export function strengthOf(
+  { places, peaks, full }: Maps,
+  cells: number,
+  decision: number,
+  cell: number,
+): number {
+  const share = (places[decision * cells + cell] ?? 0) / 255;
+  const strength = Math.sqrt((share * (peaks[decision] ?? 0)) / full);
+  return Number.isFinite(strength) ? Math.min(1, strength) : 0;
+}
+
+const BLUE = [40, 130, 255] as const;
+const RED = [255, 50, 30] as const;
+const MOST_COVERED = 0.8;
+
+/** The pixels, as red, green, blue and opacity, that cover the picture at a decision: a pixel for each place. */
+export function painted(
+  found: Saliencies,
+  decision: number,
+  shown: SaliencyShown,
+): Uint8ClampedArray<ArrayBuffer> {
+  const cells = found.rows ** 2;
+  const pixels = new Uint8ClampedArray(4 * cells);
+  for (let cell = 0; cell < cells; cell += 1) {
+    const blue = shown === "value" ? 0 : strengthOf(found.policy, cells, decision, cell);
+    const red = shown === "policy" ? 0 : strengthOf(found.value, cells, decision, cell);
+    const part = blue + red === 0 ? 0 : red / (blue + red);
+    const mixed = BLUE.map((of, i) => of * (1 - part) + (RED[i] ?? 0) * part);
+    pixels.set([...mixed, 255 * MOST_COVERED * Math.max(blue, red)], 4 * cell);
+  }
+  return pixels;
+}

@@ -1,0 +1,206 @@
+"""Saliency of a replay: asked for, computed by an errand, shown, and removed with its replay."""
+
+import base64
+from typing import Any
+
+import numpy as np
+import pytest
+
+from backend.config import Settings
+from backend.files.storage import stored_files
+from backend.saliency import service
+from tests.factories import Api, checkpoint, checkpoint_path, event, sha256, started, video
+from workers.contract.archives import Column
+from workers.contract.protocols.acting import SAMPLED
+from workers.contract.saliency import Saliency, SaliencyHead, packed
+from workers.contract.tracks import Track, TrackHead
+from workers.contract.tracks import packed as packed_track
+
+WEIGHTS = b"weights"
+PONG = {"algorithm": "paac", "env": "ALE/Pong-v5", "total_steps": 1_000}
+DECISIONS, SIDE = 3, 2
+
+
+def made_track(played_by: bytes = WEIGHTS) -> bytes:
+    """Make the file of a track with three decisions."""
+    head = TrackHead(
+        env="ALE/Pong-v5",
+        algorithm="paac",
+        checkpoint_step=100,
+        checkpoint_sha256=sha256(played_by),
+        protocol="no-op-5min",
+        acting=SAMPLED,
+        seed=7,
+        episode=2,
+        gamma=0.99,
+        clip_rewards=True,
+        life_loss_ends_episode=False,
+        learnt="policy",
+        action_names=("NOOP", "UP"),
+        pictures=12,
+        pictures_per_second=60,
+        frames_per_action=4,
+        ended="over",
+        score=-1.0,
+    )
+    columns: dict[str, Column] = {"picture": np.array([0, 4, 8]), "action": np.array([1, 0, 1])}
+    return packed_track(Track(head, columns))
+
+
+def made_saliency() -> bytes:
+    """Make the file of a saliency."""
+    head = SaliencyHead(
+        env="ALE/Pong-v5",
+        algorithm="paac",
+        checkpoint_step=100,
+        checkpoint_sha256=sha256(WEIGHTS),
+        learnt="policy",
+        side=84,
+        first=2,
+        spacing=5,
+        sigma=5,
+        blur_sigma=3,
+    )
+    maps = np.arange(DECISIONS * SIDE * SIDE, dtype=np.uint8).reshape(DECISIONS, SIDE, SIDE)
+    peaks = np.array([0.5, np.nan, 2.0], dtype=np.float32)
+    columns: dict[str, Column] = {"policy": maps, "policy_peak": peaks, "value": maps + 1, "value_peak": peaks}
+    return packed(Saliency(head, columns))
+
+
+def replay(api: Api, config: dict[str, Any] = PONG, track: bytes | None = None) -> tuple[int, int]:
+    """Report a replay with its track; the run and the replay."""
+    run_id, attempt = api.running(config=config)
+    api.upload(run_id, attempt, checkpoint_path(100), WEIGHTS)
+    assert api.send(run_id, attempt, checkpoint(2, 100, WEIGHTS)).is_success
+    files = {"replays/100.mp4": ("video", b"film"), "replays/100.png": ("poster", b"still")}
+    files["replays/100.npz"] = ("track", made_track() if track is None else track)
+    for path, (kind, content) in files.items():
+        api.upload(run_id, attempt, path, content, kind)
+    assert api.send(run_id, attempt, video(3, 180, 100, track="replays/100.npz")).is_success
+    return run_id, api.user.get(f"/api/v1/runs/{run_id}/videos").json()[0]["id"]
+
+
+def ask(api: Api, video_id: int, status: int = 200) -> dict[str, Any]:
+    """Ask for the saliency of a replay."""
+    answer = api.user.post(f"/api/v1/videos/{video_id}/saliency")
+    assert answer.status_code == status, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def compute(api: Api, content: bytes, outcome: str = "finished") -> dict[str, Any]:
+    """Compute the oldest that waits, as a worker does, and return what was claimed."""
+    claimed = api.claim_errand()
+    held = claimed["errand_id"], claimed["attempt"]
+    query = {"attempt": held[1], "kind": "saliency", "path": "saliency.npz", "sha256": sha256(content)}
+    assert api.worker.put(f"/api/v1/worker/errands/{held[0]}/files", params=query, content=content).is_success
+    told = event(2, "advanced", 100, done=2, total=3), event(3, "saliency", 100, file="saliency.npz")
+    assert api.send_of_errand(*held, started(1), *told, event(4, "finished")).is_success
+    assert api.release_errand(*held, outcome).is_success
+    return claimed
+
+
+def state(api: Api, video_id: int) -> dict[str, Any]:
+    """Read where a saliency stands."""
+    found: dict[str, Any] = api.user.get(f"/api/v1/videos/{video_id}/saliency").json()
+    return found
+
+
+def test_a_worker_computes_it_from_the_recorded_actions(api: Api) -> None:
+    _, video_id = replay(api)
+    assert "Nobody has asked" in state(api, video_id)["detail"]
+    asked = ask(api, video_id)
+    assert (asked["state"], asked["done"], asked["total"], asked["file_id"]) == ("queued", 0, DECISIONS, None)
+    assert "start one with" in asked["reason"]
+    assert api.user.get(f"/api/v1/videos/{video_id}/saliency/maps").status_code == 404
+    claimed = compute(api, made_saliency())
+    assert claimed["kind"] == "saliency"
+    assert claimed["parameters"] == {
+        "protocol": "no-op-5min",
+        "seed": 7,
+        "episode": 2,
+        "actions": [1, 0, 1],
+        "score": -1.0,
+    }
+    done = state(api, video_id)
+    assert (done["state"], done["done"]) == ("done", 2)
+    assert api.user.get(f"/api/v1/files/{done['file_id']}").content == made_saliency()
+    assert ask(api, video_id) == done, "it is not computed twice"
+
+
+def test_the_page_reads_it_as_bytes(api: Api) -> None:
+    _, video_id = replay(api)
+    ask(api, video_id)
+    compute(api, made_saliency())
+    maps = api.user.get(f"/api/v1/videos/{video_id}/saliency/maps").json()
+    assert (maps["rows"], maps["head"]["first"], maps["policy_peak"]) == (SIDE, 2, [0.5, "NaN", 2.0])
+    assert base64.b64decode(maps["policy"]) == bytes(range(12))
+    assert base64.b64decode(maps["value"]) == bytes(range(1, 13))
+
+
+def test_a_broken_file_is_told_in_a_sentence(api: Api) -> None:
+    _, video_id = replay(api)
+    ask(api, video_id)
+    compute(api, b"no archive")
+    answer = api.user.get(f"/api/v1/videos/{video_id}/saliency/maps")
+    assert (answer.status_code, "cannot be read" in answer.json()["detail"]) == (404, True)
+
+
+def test_it_goes_with_its_replay(api: Api, settings: Settings) -> None:
+    run_id, video_id = replay(api)
+    before = len(stored_files(settings.files_dir))
+    ask(api, video_id)
+    compute(api, made_saliency())
+    assert len(stored_files(settings.files_dir)) == before + 1
+    # The same replay told again takes the place of the first.
+    for path, kind in (("100.mp4", "video"), ("100.png", "poster"), ("100.npz", "track")):
+        api.upload(run_id, 1, f"replays/{path}", b"another", kind)
+    assert api.send(run_id, 1, video(4, 190, 100, track="replays/100.npz")).is_success
+    (row,) = api.user.get(f"/api/v1/runs/{run_id}/videos").json()
+    assert "Nobody has asked" in state(api, row["id"])["detail"]
+    assert len(stored_files(settings.files_dir)) == before
+
+
+def test_it_can_be_removed_and_asked_for_again(api: Api, settings: Settings) -> None:
+    _, video_id = replay(api)
+    before = len(stored_files(settings.files_dir))
+    ask(api, video_id)
+    compute(api, made_saliency())
+    assert api.user.delete(f"/api/v1/videos/{video_id}/saliency").status_code == 204
+    assert len(stored_files(settings.files_dir)) == before
+    assert api.user.delete(f"/api/v1/videos/{video_id}/saliency").status_code == 404
+    assert ask(api, video_id)["state"] == "queued"
+
+
+def test_one_that_failed_is_computed_anew(api: Api) -> None:
+    _, video_id = replay(api)
+    ask(api, video_id)
+    claimed = api.claim_errand()
+    held = claimed["errand_id"], claimed["attempt"]
+    failed = event(2, "failed", message="the actions brought 3 points", traceback="")
+    assert api.send_of_errand(*held, started(1), failed).is_success
+    assert api.release_errand(*held, "failed").json() == {"state": "failed"}
+    assert state(api, video_id)["reason"] == "the actions brought 3 points"
+    assert ask(api, video_id)["state"] == "queued"
+
+
+def test_a_process_that_brings_nothing_has_failed(api: Api) -> None:
+    _, video_id = replay(api)
+    ask(api, video_id)
+    claimed = api.claim_errand()
+    held = claimed["errand_id"], claimed["attempt"]
+    assert api.send_of_errand(*held, started(1), event(2, "finished")).is_success
+    assert api.release_errand(*held, "finished").json() == {"state": "failed"}
+
+
+def test_what_cannot_be_computed_is_refused_in_a_sentence(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "no replay 999" in ask(api, 999, 404)["detail"]
+    _, readings = replay(api, {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000, "num_envs": 4})
+    assert "read numbers" in ask(api, readings, 409)["detail"]
+    _, broken = replay(api, track=b"no archive")
+    assert "cannot be read" in ask(api, broken, 409)["detail"]
+    _, thinned = replay(api, track=made_track(played_by=b"other weights"))
+    assert "thinned out" in ask(api, thinned, 409)["detail"]
+    monkeypatch.setattr(service, "MOST_WAITING", 0)
+    _, video_id = replay(api)
+    assert "wait already" in ask(api, video_id, 409)["detail"]

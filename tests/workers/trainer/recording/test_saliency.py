@@ -1,0 +1,235 @@
+"""Saliency by a literal transcription of the paper, on a trained agent, and of a recorded episode."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from tests.workers.trainer.evaluation import made_checkpoint
+from tests.workers.trainer.recording.test_recording import KINDS, SHORT, protocol_of, recorded
+from workers.contract import saliency as contract
+from workers.contract.config import RunConfig
+from workers.contract.errands import SaliencyParameters
+from workers.contract.protocols.acting import GREEDY
+from workers.contract.saliency import SaliencyError
+from workers.contract.tracks import Track
+from workers.trainer.evaluation import openings, subjects
+from workers.trainer.networks.agents import Memory
+from workers.trainer.recording import retracing
+from workers.trainer.recording.recording import StoppedError
+from workers.trainer.recording.retracing import OtherEpisodeError, salient
+from workers.trainer.recording.saliency import masks, places, saliency
+from workers.trainer.replays.players import Player
+from workers.trainer.replays.video import Frame
+
+PONG = Path(__file__).parents[3] / "fixtures" / "pong-paac"
+SIDE = 84
+Picture = NDArray[np.float64]
+
+
+def literal(player: Player, state: Picture, memory: Memory, i: int, j: int) -> tuple[float, float]:
+    """Transcribe section 3 of the paper pixel by pixel: S_π and S_V of one place."""
+    changed = state.copy()
+    for channel, picture in enumerate(state):
+        for y in range(SIDE):
+            for x in range(SIDE):
+                mask = np.exp(-((y - i) ** 2 + (x - j) ** 2) / (2 * 25))
+                if mask > 1e-9:
+                    changed[channel, y, x] = picture[y, x] * (1 - mask) + blurred_at(picture, y, x) * mask
+    before, _ = player.think(torch.from_numpy(state[None]).float(), memory)
+    after, _ = player.think(torch.from_numpy(changed[None]).float(), memory)
+    policy = 0.5 * float(((before.numbers - after.numbers) ** 2).sum())
+    return policy, 0.5 * float(((before.values - after.values) ** 2).sum())
+
+
+def blurred_at(picture: Picture, y: int, x: int) -> float:
+    """Return one pixel of the blurred picture: the mean of all by a Gaussian with σ = 3."""
+    rows, columns = np.mgrid[0:SIDE, 0:SIDE]
+    weights = np.exp(-((rows - y) ** 2 + (columns - x) ** 2) / (2 * 3**2))
+    return float((weights * picture).sum() / weights.sum())
+
+
+def player_of(directory: Path, config: RunConfig) -> Player:
+    """Return the player of a fresh network."""
+    made_checkpoint.write(directory, config)
+    return subjects.agent_subject(*subjects.read(directory, None), protocol_of(config), None).player
+
+
+@pytest.mark.parametrize("kind", ["emulator", "values", "colours", "physics seen"])
+def test_it_is_what_the_paper_writes(kind: str, tmp_path: Path) -> None:
+    config = KINDS[kind]
+    player = player_of(tmp_path, config)
+    random = np.random.default_rng(1)
+    observation = random.integers(0, 256, size=made_checkpoint.shape(config), dtype=np.uint8)
+    memory = tuple((torch.randn_like(h), torch.randn_like(c)) for h, c in player.memory_of(1))
+    assert bool(memory) == (kind == "colours")
+    policy, value = saliency(player, torch.from_numpy(observation), memory)
+    for row, column in ((0, 16), (7, 9)):
+        at = places(SIDE)[row], places(SIDE)[column]
+        of_policy, of_value = literal(player, observation.astype(np.float64), memory, *at)
+        assert of_policy > 0
+        assert float(policy[row, column]) == pytest.approx(of_policy, rel=1e-3)
+        assert float(value[row, column]) == pytest.approx(of_value, rel=1e-3, abs=1e-7)
+
+
+def test_the_grid_covers_the_picture() -> None:
+    assert (places(SIDE)[0], places(SIDE)[-1], len(places(SIDE))) == (2, 82, 17)
+    bells = masks(SIDE)
+    assert bells.shape == (17 * 17, SIDE, SIDE)
+    assert bells[17 + 3].argmax() == 7 * SIDE + 17, "row 1, column 3"
+    assert float(bells.amax(dim=0).min()) > 0.7, "no pixel is far from a place"
+
+
+# Pong
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Where things are on the grid, and what counted: mean saliency of the places within five pixels of each."""
+
+    policy: dict[str, float]
+    value: dict[str, float]
+
+
+COLOURS = {"ball": (236, 236, 236), "own paddle": (92, 186, 92), "other paddle": (213, 130, 74)}
+# Rows of the field, between the white borders, of which the network sees 84 of 210.
+FIELD = slice(34, 194)
+GRID = np.array([(y, x) for y in places(SIDE) for x in places(SIDE)])
+FIELD_PLACES = (GRID[:, 0] > FIELD.start * SIDE / 210 + 2) & (GRID[:, 0] < FIELD.stop * SIDE / 210 - 2)
+
+
+def seen_at(picture: Frame, colour: tuple[int, int, int]) -> NDArray[np.float64]:
+    """Return the rows and columns of a colour's pixels on the field, as on the picture that the network sees."""
+    rows, columns = np.nonzero((picture[FIELD] == colour).all(axis=-1))
+    return np.stack([(rows + FIELD.start) * SIDE / 210, columns * SIDE / 160], axis=1)
+
+
+def near(points: NDArray[np.float64], pixels: float) -> NDArray[np.bool_]:
+    """Mark the places of the grid that lie within so many pixels of one of the points."""
+    found: NDArray[np.bool_] = np.sqrt(((GRID[:, None] - points) ** 2).sum(axis=2)).min(axis=1) <= pixels
+    return found
+
+
+def scenes(decisions: int, every: int) -> list[Scene]:
+    """Play the trained agent, and compute the saliency wherever ball and both paddles are seen."""
+    checkpoint, config = subjects.read(PONG, None)
+    subject = subjects.agent_subject(checkpoint, config, SHORT, GREEDY, filmed=True)
+    game = subject.open_game()
+    begin = openings.opening(SHORT, None)
+    begin(game, 0, openings.draws(SHORT, 1, 0))
+    shown: list[Frame] = []
+    game.show(shown.append)
+    found = []
+    for decision in range(decisions):
+        observation = torch.from_numpy(game.observation)
+        where = {name: seen_at(shown[-1], colour) for name, colour in COLOURS.items()}
+        if decision % every == 0 and all(len(points) for points in where.values()):
+            policy, value = (maps.flatten().numpy() for maps in saliency(subject.player, observation, ()))
+            parts = {name: near(points, 5) for name, points in where.items()}
+            parts["rest"] = FIELD_PLACES & ~near(np.concatenate(list(where.values())), 12)
+            means = [{name: float(maps[at].mean()) for name, at in parts.items()} for maps in (policy, value)]
+            found.append(Scene(*means))
+        thoughts, _ = subject.player.think(observation[None], ())
+        game.step(int(thoughts.numbers.argmax()))
+        del shown[:-1]
+    game.close()
+    return found
+
+
+def test_a_trained_pong_agent_looks_at_ball_and_paddles() -> None:
+    found = scenes(decisions=240, every=4)
+    assert len(found) >= 20
+
+    def times(of: str, *things: str) -> float:
+        """Say how many times as much some things count as the rest of the field, over all scenes."""
+        by = [getattr(scene, of) for scene in found]
+        return float(np.mean([each[thing] for each in by for thing in things]) / np.mean([each["rest"] for each in by]))
+
+    # What decides where to go: the ball, then the own paddle, then the other's.
+    assert times("policy", "ball") > 10
+    assert times("policy", "own paddle") > 5
+    assert times("policy", "other paddle") > 2
+    # What it expects hangs on the ball and on where the other one is, who must miss it; little on the own paddle.
+    assert times("value", "ball") > 2
+    assert times("value", *COLOURS) > 1.3
+
+
+# A recorded episode
+
+
+def asked_of(track: Track) -> SaliencyParameters:
+    """Ask for the saliency of a recording."""
+    head = track.head
+    actions = track.columns["action"].tolist()
+    return SaliencyParameters(
+        protocol=head.protocol, seed=head.seed, episode=head.episode, actions=actions, score=head.score
+    )
+
+
+@pytest.mark.parametrize("kind", ["emulator", "colours", "physics seen"])
+def test_a_recorded_episode_is_played_again(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    made_checkpoint.write(tmp_path, KINDS[kind])
+    track = recorded(tmp_path, tmp_path / "out", episode=1, seconds=0.3)
+    done: list[int] = []
+    told: list[float] = []
+
+    def listening(player: Player, observation: torch.Tensor, memory: Memory) -> tuple[torch.Tensor, torch.Tensor]:
+        told.append(float(player.think(observation[None], memory)[0].values[0]))
+        return saliency(player, observation, memory)
+
+    monkeypatch.setattr(retracing, "saliency", listening)
+    found = salient(*subjects.read(tmp_path, None), asked_of(track), done.append)
+    assert done == list(range(1, len(track) + 1))
+    assert told == pytest.approx(track.columns["value"].tolist(), rel=1e-4, abs=1e-6), "it saw what was recorded"
+    assert found.columns["policy"].shape == (len(track), 17, 17)
+    assert (found.columns["policy"].max(axis=(1, 2)) == 255).all()
+    assert (found.columns["value_peak"] > 0).all()
+    assert found.head.learnt == track.head.learnt
+    file = tmp_path / "saliency.npz"
+    file.write_bytes(contract.packed(found))
+    again = contract.read(file)
+    assert again.head == found.head
+    assert all((again.columns[name] == found.columns[name]).all() for name in found.columns)
+
+
+def test_actions_that_lead_elsewhere_are_refused(tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, KINDS["emulator"])
+    asked = asked_of(recorded(tmp_path, tmp_path / "out", seconds=0.1))
+    run = subjects.read(tmp_path, None)
+    with pytest.raises(OtherEpisodeError, match="not 7"):
+        salient(*run, asked.model_copy(update={"score": 7.0}), lambda _: None)
+
+
+def test_more_actions_than_the_episode_takes_are_refused(tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, KINDS["physics seen"])
+    track = recorded(tmp_path, tmp_path / "out", seconds=60)
+    assert track.head.ended == "cut off"
+    asked = asked_of(track)
+    longer = asked.model_copy(update={"actions": [*asked.actions, asked.actions[0]]})
+    with pytest.raises(OtherEpisodeError, match=f"ended here after {len(track)} of"):
+        salient(*subjects.read(tmp_path, None), longer, lambda _: None)
+
+
+def test_it_stops_when_asked_to(tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, KINDS["emulator"])
+    asked = asked_of(recorded(tmp_path, tmp_path / "out", seconds=0.1))
+    with pytest.raises(StoppedError):
+        salient(*subjects.read(tmp_path, None), asked, lambda _: None, should_stop=lambda: True)
+
+
+def test_a_file_of_another_kind_is_told_in_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "saliency.npz"
+    for content in (b"no archive", b"PK\x03\x04 cut off"):
+        file.write_bytes(content)
+        with pytest.raises(SaliencyError, match="not the file of a saliency"):
+            contract.read(file)
+
+
+def test_a_network_that_has_diverged_says_so() -> None:
+    columns = retracing._column("policy", np.full((1, 2, 2), np.nan, dtype=np.float32))
+    assert np.isnan(columns["policy_peak"]).all()
+    assert columns["policy"].tolist() == [[[0, 0], [0, 0]]]

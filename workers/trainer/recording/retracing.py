@@ -1,0 +1,98 @@
+"""Plays a recorded episode again, by the actions that were taken in it, and computes the saliency of each decision."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from workers.contract.archives import Column
+from workers.contract.config import RunConfig
+from workers.contract.errands import SaliencyParameters
+from workers.contract.protocols import PROTOCOLS
+from workers.contract.saliency import Saliency, SaliencyHead
+from workers.trainer.errors import TrainerError
+from workers.trainer.evaluation import openings, subjects
+from workers.trainer.evaluation.games import Game
+from workers.trainer.evaluation.subjects import Subject
+from workers.trainer.recording.diary import kind_of_numbers
+from workers.trainer.recording.recording import StoppedError
+from workers.trainer.recording.saliency import BLUR_SIGMA, FIRST, SIGMA, SPACING, saliency
+from workers.trainer.replays.players import Action
+from workers.trainer.run.checkpoints import Checkpoint
+
+STEPS = 255
+
+
+class OtherEpisodeError(TrainerError):
+    """The actions of a recording lead elsewhere than they did."""
+
+
+def salient(
+    checkpoint: Checkpoint,
+    config: RunConfig,
+    which: SaliencyParameters,
+    advance: Callable[[int], None],
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Saliency:
+    """Compute the saliency of a recording; `advance` hears how many of its decisions are done."""
+    torch.set_num_threads(1)
+    subject = subjects.agent_subject(checkpoint, config, PROTOCOLS[which.protocol], None)
+    game = subject.open_game()
+    found: list[tuple[Tensor, Tensor]] = []
+    try:
+        for maps in _retraced(subject, game, which):
+            if should_stop():
+                raise StoppedError("the saliency was stopped")
+            found.append(maps)
+            advance(len(found))
+        if not math.isclose(game.score, which.score, rel_tol=1e-6):
+            raise OtherEpisodeError(
+                f"the actions of the recording brought {game.score:g} points here, not {which.score:g}: "
+                "record the checkpoint again on this machine"
+            )
+    finally:
+        game.close()
+    head = SaliencyHead(
+        env=config.env,
+        algorithm=config.algorithm,
+        checkpoint_step=checkpoint.file.step,
+        checkpoint_sha256=checkpoint.file.sha256,
+        learnt=kind_of_numbers(subject.player.learnt, game.actions),
+        side=subject.observation_shape[-1],
+        first=FIRST,
+        spacing=SPACING,
+        sigma=SIGMA,
+        blur_sigma=BLUR_SIGMA,
+    )
+    policy, value = (torch.stack(maps).numpy() for maps in zip(*found, strict=True))
+    return Saliency(head, {**_column("policy", policy), **_column("value", value)})
+
+
+def _retraced(subject: Subject, game: Game, which: SaliencyParameters) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield S_π and S_V of each decision."""
+    protocol = PROTOCOLS[which.protocol]
+    openings.opening(protocol, None)(game, which.episode, openings.draws(protocol, which.seed, which.episode))
+    memory = subject.player.memory_of(1)
+    for number, action in enumerate(_actions(which.actions)):
+        if game.over:
+            raise OtherEpisodeError(f"the episode ended here after {number} of {len(which.actions)} decisions")
+        observation = torch.from_numpy(np.asarray(game.observation))
+        yield saliency(subject.player, observation, memory)
+        _, memory = subject.player.think(observation[None], memory)
+        game.step(action)
+
+
+def _actions(taken: Sequence[int] | Sequence[Sequence[float]]) -> Iterator[Action]:
+    for action in taken:
+        yield action if isinstance(action, int) else np.array(action, dtype=np.float32)
+
+
+def _column(name: str, maps: NDArray[np.float32]) -> dict[str, Column]:
+    """Round the maps to steps of each decision's peak."""
+    peaks = maps.max(axis=(1, 2))
+    # A network that has diverged says NaN, which is kept as the peak.
+    shares = np.nan_to_num(maps / np.where(peaks > 0, peaks, 1)[:, None, None])
+    return {name: np.round(shares * STEPS).astype(np.uint8), f"{name}_peak": peaks}

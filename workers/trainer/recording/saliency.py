@@ -1,0 +1,78 @@
+"""Perturbation saliency: Greydanus et al. 2018, "Visualizing and Understanding Atari Agents", section 3.
+
+Blur what the network sees around one place, and see how much its answer changes:
+
+    Φ(I, i, j) = I ⊙ (1 − M(i, j)) + A(I) ⊙ M(i, j)        M(i, j): Gaussian around (i, j), A: Gaussian blur
+    S_π(i, j)  = ½ ‖π_u(I) − π_u(Φ(I, i, j))‖²              π_u: the logits
+    S_V(i, j)  = ½ ‖V(I) − V(Φ(I, i, j))‖²
+
+The state I is all that the network reads at a decision: of four stacked screens each is blurred at the place, since
+else the older ones tell what the newest hides. What an LSTM remembers stays as it is.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from workers.trainer.networks.agents import Memory
+from workers.trainer.replays.players import Player
+
+# The paper's: σ² = 25 of the mask M, σ = 3 of the blur A, and a place every five pixels.
+SIGMA, BLUR_SIGMA, SPACING = 5.0, 3.0, 5
+FIRST = SPACING // 2
+# States that the network is asked about at once; as many as the processor's cache likes.
+ROWS = 64
+
+
+def places(side: int) -> list[int]:
+    """Return the rows, or columns, of the grid on a picture of so many pixels."""
+    return list(range(FIRST, side, SPACING))
+
+
+def gaussian(centres: Tensor, side: int, sigma: float) -> Tensor:
+    """Return, for each centre, e^(−d²/2σ²) of every pixel's distance from it."""
+    distance = torch.arange(side) - centres[:, None]
+    return torch.exp(-(distance**2) / (2 * sigma**2))
+
+
+@cache
+def masks(side: int) -> Tensor:
+    """Return M of every place of the grid, row by row: (places, side, side)."""
+    bells = gaussian(torch.tensor(places(side)), side, SIGMA)
+    return torch.einsum("iy,jx->ijyx", bells, bells).flatten(0, 1)
+
+
+@cache
+def _blurring(side: int) -> Tensor:
+    weights = gaussian(torch.arange(side), side, BLUR_SIGMA)
+    return weights / weights.sum(dim=1, keepdim=True)
+
+
+def blurred(state: Tensor) -> Tensor:
+    """Return A(I): each pixel becomes the mean of its neighbours by a Gaussian of their distance."""
+    matrix = _blurring(state.shape[-1])
+    return matrix @ state @ matrix.T
+
+
+def perturbed(state: Tensor) -> Iterator[Tensor]:
+    """Yield Φ(I, i, j) of all places, some of them at a time: (places, channels, side, side)."""
+    change = blurred(state) - state
+    for some in masks(state.shape[-1]).split(ROWS):
+        yield state + some[:, None] * change
+
+
+def saliency(player: Player, observation: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
+    """Return S_π and S_V of every place of the grid for one observation, read with the memory of one episode."""
+    state = observation.float()
+    plain, _ = player.think(state[None], memory)
+    policy, value = [], []
+    for batch in perturbed(state):
+        thoughts, _ = player.think(
+            batch, tuple((h.expand(len(batch), -1), c.expand(len(batch), -1)) for h, c in memory)
+        )
+        policy.append((thoughts.numbers - plain.numbers).square().sum(dim=-1) / 2)
+        value.append((thoughts.values - plain.values).square() / 2)
+    side = len(places(state.shape[-1]))
+    return torch.cat(policy).view(side, side), torch.cat(value).view(side, side)
