@@ -36,6 +36,7 @@ from backend.runs.routes import router as runs
 from backend.security import API, Perimeter, describe_access, guard
 from backend.session import recall
 from backend.session import router as session
+from backend.start_points.routes import router as start_points
 from backend.tries import WrongTries
 from backend.videos.routes import router as videos
 from backend.workers.routes import router as workers
@@ -51,6 +52,7 @@ ROUTERS = (
     checkpoints,
     videos,
     evaluations,
+    start_points,
     recordings,
     games,
     live,

@@ -12,7 +12,7 @@ from backend.lookup import find_run
 from backend.models import Checkpoint, Errand, Run, Video
 from backend.presence import places_for_errands
 from backend.recordings.schemas import AskRecording, Recording
-from workers.contract.config.evaluation import protocol_of, unfit_because
+from workers.contract.config.evaluation import protocol_of, unfit_without_starts_because
 from workers.contract.errands import RecordingParameters
 
 # Of one run; each takes some megabytes.
@@ -23,7 +23,7 @@ MOST_WAITING = 10
 def ask(session: Session, run: Run, wanted: AskRecording) -> Errand:
     """Have a worker record an episode; the run is locked, so that the checkpoint stays until it is recorded."""
     protocol = wanted.protocol or protocol_of(run.config)
-    if (refusal := unfit_because(protocol, run.env)) is not None:
+    if (refusal := unfit_without_starts_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=refusal))
     checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
     _check_room(session, run)
