@@ -73,7 +73,8 @@ class Scene:
             else:
                 self.seq = acknowledged + 1
         released = answer.status == 200 and path.endswith("/release")
-        removed = answer.status == 204 and path.endswith(("{run_id}", "{evaluation_id}", "{recording_id}", "{start_set_id}"))
+        of_scene = ("{run_id}", "{evaluation_id}", "{recording_id}", "{start_set_id}")
+        removed = answer.status == 204 and path.endswith(of_scene)
         if released or removed or (answer.status == 409 and path.startswith(HELD)):
             self.begin()
 
