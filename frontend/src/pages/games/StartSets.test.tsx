@@ -35,8 +35,8 @@ describe("the start points of a game", () => {
       aStartSet(5, { name: "PAAC", player: "agent", protocol: "agent-starts" }),
     ]);
     const [, human, agent] = await screen.findAllByRole("row");
-    expect(human?.textContent).toContain("Ana's gamesA person's play: Ana, three games");
-    expect(human?.textContent).toContain("human-starts100");
+    expect(human?.textContent).toContain("Ana's games human-startsA person's play: Ana, three games");
+    expect(human?.textContent).toContain("100");
     expect(agent?.textContent).toContain("An agent's play");
     expect(screen.getByRole("link", { name: "Export PAAC" }).getAttribute("href")).toBe(
       "/api/v1/export/start-sets/5.json",

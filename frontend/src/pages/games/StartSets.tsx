@@ -61,7 +61,6 @@ function SetTable({ sets, onRemove }: SetTableProps) {
       <Table.Thead>
         <Table.Tr>
           <Table.Th scope="col">Set</Table.Th>
-          <Table.Th scope="col">For</Table.Th>
           <Table.Th scope="col" ta="right">
             Points
           </Table.Th>
@@ -74,13 +73,10 @@ function SetTable({ sets, onRemove }: SetTableProps) {
         {sets.map((set) => (
           <Table.Tr key={set.id}>
             <Table.Td>
-              {set.name}
+              {set.name} <span className={classes.protocol}>{set.protocol}</span>
               <div className={classes.dim}>
                 {WHOSE[set.player]}: {set.source} · <TimeAgo time={set.created_at} />
               </div>
-            </Table.Td>
-            <Table.Td>
-              <span className={classes.protocol}>{set.protocol}</span>
             </Table.Td>
             <Table.Td ta="right">{exact(set.points)}</Table.Td>
             <Table.Td ta="right">
