@@ -1537,6 +1537,11 @@ export interface components {
              */
             short: boolean;
             /**
+             * Start Set
+             * @description The name of the start points, where its episodes began at some.
+             */
+            start_set: string | null;
+            /**
              * Step
              * @description Of the checkpoint.
              */
@@ -3563,6 +3568,11 @@ export interface components {
              * @description Of fewer episodes than the protocol asks for: it is not ranked.
              */
             short: boolean;
+            /**
+             * Start Set
+             * @description The name of the start points, where its episodes began at some.
+             */
+            start_set: string | null;
             /**
              * Step
              * @description Of the checkpoint.

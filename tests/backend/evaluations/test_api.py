@@ -118,6 +118,16 @@ def test_start_points_reach_the_worker_and_the_result_names_them(api: Api) -> No
     assert api.user.get(path, params={"attempt": attempt}).status_code == 401
 
 
+def test_a_games_page_names_the_start_points_of_a_score(api: Api) -> None:
+    run_id = trained(api, config=PONG)
+    stored = api.import_starts(start_set("human", 100), "Ana's")
+    api.evaluate(run_id, protocol="human-starts", start_set=stored["id"])
+    api.play([4.0] * 100, protocol="human-starts", env="ALE/Pong-v5")
+    tables = api.user.get("/api/v1/games/pong").json()["tables"]
+    (ours,) = [row["ours"] for table in tables for row in table["rows"] if row["ours"]]
+    assert (ours["protocol"], ours["start_set"], ours["short"]) == ("human-starts", "Ana's", False)
+
+
 def test_an_errand_without_start_points_has_none_to_fetch(api: Api) -> None:
     run_id = trained(api)
     api.evaluate(run_id)

@@ -77,6 +77,14 @@ describe("the page of a game", () => {
     expect(within(table).getByRole("link", { name: "pong-1" }).getAttribute("href")).toBe("/runs/1");
   });
 
+  it("names the start points that a run began at, since the papers' own are not known", async () => {
+    const ours = aRunScore({ protocol: "human-starts", start_set: "Ana's games" });
+    const human = { protocol: "human-starts", title: "Human starts" };
+    open(aGame([aScoreTable([aScoreRow({ ours }), published], human)]));
+    await screen.findByText("PAAC · 5 M steps · 30 episodes · sampled · from Ana's games");
+    expect(screen.getByText(/The papers' own start points were never published/)).toBeTruthy();
+  });
+
   it("draws a ranking of three as bars", async () => {
     show(true);
     const { server } = open(aGame([aScoreTable([aScoreRow(), published, { ...published, player: "DQN" }])]), {
