@@ -10,6 +10,7 @@ A part imports only parts of the lines above its own; tests/contract/test_backen
     files, logs, metrics
     videos
     checkpoints, errands
+    start_points
     evaluations, recordings, saliency
     runs
     workers, figures, compare, export, configuration

@@ -37,6 +37,7 @@ from backend.saliency.routes import router as saliency
 from backend.security import API, Perimeter, describe_access, guard
 from backend.session import recall
 from backend.session import router as session
+from backend.start_points.routes import router as start_points
 from backend.tries import WrongTries
 from backend.videos.routes import router as videos
 from backend.workers.routes import router as workers
@@ -52,6 +53,7 @@ ROUTERS = (
     checkpoints,
     videos,
     evaluations,
+    start_points,
     recordings,
     saliency,
     games,

@@ -27,6 +27,9 @@ from workers.contract.worker_api import NOT_FOUND, PROBLEM_MEDIA_TYPE, PROBLEM_T
 
 log = logging.getLogger(__name__)
 
+# A list of thousands may be wrong in each place.
+MOST_TOLD = 20
+
 
 class FieldError(BaseModel):
     """What is wrong with one field, as config.num_envs."""
@@ -137,8 +140,9 @@ def respond(problem: Problem) -> JSONResponse:
 
 def field_errors(errors: Sequence[Any]) -> list[FieldError]:
     """Pydantic's errors by dotted field; `body` is not part of a field's name."""
+    told = [error for before, error in zip([None, *errors], errors, strict=False) if not _follows(before, error)]
     found = []
-    for error in errors:
+    for error in told[:MOST_TOLD]:
         path = [str(part) for part in error["loc"]]
         if path and path[0] in ("body", "query", "path", "header"):
             path = path[1:]
@@ -146,7 +150,17 @@ def field_errors(errors: Sequence[Any]) -> list[FieldError]:
         if error["type"] == "extra_forbidden":
             message = "no such field"
         found.append(FieldError(field=".".join(path) or "body", message=message))
+    if len(told) > MOST_TOLD:
+        found.append(FieldError(field="body", message=f"{len(told) - MOST_TOLD:,} more values are not right"))
     return found
+
+
+def _follows(before: Any, error: Any) -> bool:
+    """Whether a list only counts as too short since what was in it is refused, as the error before says."""
+    part = len(error["loc"])
+    return bool(
+        before and error["type"] == "too_short" and len(before["loc"]) > part and before["loc"][:part] == error["loc"]
+    )
 
 
 def describe(document: dict[str, Any]) -> dict[str, Any]:

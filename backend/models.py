@@ -8,6 +8,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 from backend.columns import Json, Number, Numbers, UtcDateTime, utc_now
 from workers.contract.events import LogLevel
+from workers.contract.protocols.protocol import StartPlayer
 from workers.contract.worker_api import (
     Desired,
     ErrandDesired,
@@ -61,6 +62,7 @@ class Base(DeclarativeBase):
         ErrandState: String(16),
         ErrandDesired: String(16),
         Origin: String(16),
+        StartPlayer: String(8),
     }
 
 
@@ -302,9 +304,47 @@ class Evaluation(Base):
     seed: Mapped[int] = mapped_column(BigInteger)
     origin: Mapped[Origin]
 
+    # The set of start points, which may be removed once the evaluation has ended; so what it was stands here too.
+    start_set_id: Mapped[int | None] = mapped_column(BigInteger)
+    starts: Mapped[dict[str, Any] | None]
+
     # The whole result, as contract.protocols.EvaluationDocument; its mean stands here too, to compare by.
     document: Mapped[dict[str, Any] | None]
     mean: Mapped[float | None]
+
+
+class EvaluationEpisode(Base):
+    """An episode of an evaluation that is still played; the document has them all in the end."""
+
+    __tablename__ = "evaluation_episodes"
+
+    evaluation_id: Mapped[int] = mapped_column(ForeignKey("evaluations.id", ondelete="CASCADE"), primary_key=True)
+    number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    score: Mapped[float]
+    frames: Mapped[int] = mapped_column(BigInteger)
+    frames_before: Mapped[int] = mapped_column(BigInteger)
+    length: Mapped[int] = mapped_column(BigInteger)
+    ended: Mapped[str] = mapped_column(String(16))
+
+
+class StoredStarts(Base):
+    """A set of start points of one game, under the name that a user gave it."""
+
+    __tablename__ = "start_sets"
+    __table_args__ = (UniqueConstraint("env", "name"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    env: Mapped[str] = mapped_column(String(100))
+    name: Mapped[str] = mapped_column(String(100))
+    player: Mapped[StartPlayer]
+    source: Mapped[str] = mapped_column(Text)
+    emulator: Mapped[str] = mapped_column(String(100))
+    points: Mapped[int]
+    sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    # contract.protocols.StartSet as JSON; megabytes, so it is read only where it is asked for.
+    content: Mapped[str] = mapped_column(Text, deferred=True)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
 class Worker(Base):

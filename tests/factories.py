@@ -7,6 +7,7 @@ from typing import Any
 from httpx import Client, Response
 
 CARTPOLE: dict[str, Any] = {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000, "num_envs": 4}
+PONG: dict[str, Any] = {**CARTPOLE, "env": "ALE/Pong-v5"}
 
 
 def event(seq: int, kind: str, step: int = 0, **more: Any) -> dict[str, Any]:
@@ -61,9 +62,12 @@ def played(number: int, score: Any) -> dict[str, Any]:
     return {"number": number, "score": score, "frames": 400, "frames_before": 8, "length": 98, "ended": "over"}
 
 
-def evaluated_episode(seq: int, done: int, episodes: int) -> dict[str, Any]:
+def evaluated_episode(
+    seq: int, done: int, episodes: int, number: int | None = None, score: Any = 1.0
+) -> dict[str, Any]:
     """An evaluation's event that an episode has ended."""
-    return event(seq, "evaluated_episode", 100, episode=played(done - 1, 1.0), done=done, episodes=episodes)
+    ended = played(done - 1 if number is None else number, score)
+    return event(seq, "evaluated_episode", 100, episode=ended, done=done, episodes=episodes)
 
 
 def evaluation(seq: int, scores: list[Any], **more: Any) -> dict[str, Any]:
@@ -88,6 +92,14 @@ def evaluation(seq: int, scores: list[Any], **more: Any) -> dict[str, Any]:
         **more,
     }
     return event(seq, "evaluation", 100, returns=scores, document=document)
+
+
+def start_set(player: str, points: int = 1, env: str = "ALE/Pong-v5") -> dict[str, Any]:
+    """A set of start points as a file has it."""
+    starts = [{"seed": n, "actions": [[0, 4 + n], [3, 8]], "screen": sha256(bytes([n]))} for n in range(points)]
+    who = {"human": "Ana", "agent": "paac"}[player]
+    named = {"env": env, "player": player, "source": f"{who} played", "emulator": "ale-py 0.12.1"}
+    return {"format": "arcadia-starts", "version": 1, **named, "starts": starts}
 
 
 def checkpoint_path(step: int) -> str:
@@ -161,6 +173,10 @@ class Api:
         """List a run's evaluations."""
         items: list[dict[str, Any]] = self._json(self.user.get(f"/api/v1/runs/{run_id}/evaluations"))["items"]
         return items
+
+    def import_starts(self, points: dict[str, Any], name: str) -> dict[str, Any]:
+        """Store a set of start points."""
+        return self._object(self.user.post("/api/v1/start-sets", params={"name": name}, json=points), 201)
 
     def claim_errand(self, name: str = "w1") -> dict[str, Any]:
         """Claim an errand that must be there."""

@@ -3,11 +3,15 @@
 from typing import get_args
 
 from pydantic import BaseModel, Field
+from sqlalchemy.orm import Session
 
+from backend.evaluations.starting import no_starts_because
 from backend.models import Run
+from backend.start_points.schemas import StartPointSet
+from backend.start_points.service import listed, shown
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import acting_unfit_because, protocol_of, unfit_because
-from workers.contract.protocols import PROTOCOLS
+from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from workers.contract.protocols.acting import EPSILON_GREEDY, Acting, ActingName
 
 
@@ -19,7 +23,10 @@ class ProtocolChoice(BaseModel):
     sentence: str = Field(description="What happens.")
     source: str = Field(description="Which paper has it, and where.")
     episodes: int = Field(description="How many unless told otherwise.")
-    unfit_because: str | None = Field(description="Why the run cannot be evaluated by it, and by which it can.")
+    start_sets: list[StartPointSet] | None = Field(
+        description="Where its episodes begin at start points, the sets to choose from."
+    )
+    unfit_because: str | None = Field(description="Why the run cannot be evaluated by it, and what would help.")
 
 
 class ActingChoice(BaseModel):
@@ -38,23 +45,13 @@ class EvaluationChoices(BaseModel):
     usual_acting: Acting = Field(description="As the method's paper has it.")
 
 
-def choices(run: Run) -> EvaluationChoices:
+def choices(session: Session, run: Run) -> EvaluationChoices:
     """What there is to choose for an evaluation of a run."""
     usual = CONFIGURATIONS[run.algorithm].usual_acting
     # Random play needs no checkpoint, so nothing of a run is evaluated by it.
     ways = [EPSILON_GREEDY if name == EPSILON_GREEDY.name else Acting(name=name) for name in get_args(ActingName)]
     return EvaluationChoices(
-        protocols=[
-            ProtocolChoice(
-                name=protocol.name,
-                title=protocol.title,
-                sentence=protocol.sentence,
-                source=protocol.source,
-                episodes=protocol.episodes,
-                unfit_because=unfit_because(protocol.name, run.env),
-            )
-            for protocol in PROTOCOLS.values()
-        ],
+        protocols=[_protocol(session, run.env, protocol) for protocol in PROTOCOLS.values()],
         usual_protocol=protocol_of(run.config),
         acting=[
             ActingChoice(acting=way, unfit_because=acting_unfit_because(way, usual, run.env))
@@ -62,4 +59,20 @@ def choices(run: Run) -> EvaluationChoices:
             if way.name != "random"
         ],
         usual_acting=usual,
+    )
+
+
+def _protocol(session: Session, env: str, protocol: EvaluationProtocol) -> ProtocolChoice:
+    unfit, sets = unfit_because(protocol.name, env), None
+    if protocol.starts_from is not None and unfit is None:
+        unfit = no_starts_because(session, env, protocol.name)
+        sets = [shown(stored) for stored in listed(session, env, protocol.starts_from)]
+    return ProtocolChoice(
+        name=protocol.name,
+        title=protocol.title,
+        sentence=protocol.sentence,
+        source=protocol.source,
+        episodes=protocol.episodes,
+        start_sets=sets,
+        unfit_because=unfit,
     )

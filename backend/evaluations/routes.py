@@ -41,9 +41,10 @@ def list_evaluations(
 
 
 @router.get("/runs/{run_id}/evaluation-choices")
-def list_evaluation_choices(run: KnownRun) -> EvaluationChoices:
+def list_evaluation_choices(db: Db, run: KnownRun) -> EvaluationChoices:
     """How a run can be evaluated, and why it cannot otherwise."""
-    return choices(run)
+    with db.read() as session:
+        return choices(session, run)
 
 
 @router.get("/evaluations/{evaluation_id}")
@@ -75,7 +76,7 @@ def delete_evaluation(db: Db, evaluation_id: EvaluationId) -> Response:
 def export_evaluation(db: Db, evaluation_id: EvaluationId) -> StreamingResponse:
     """Every episode of an evaluation as CSV."""
     with db.read() as session:
-        evaluation, _ = service.find_evaluation(session, evaluation_id)
-        lines = view.csv_lines(evaluation)
+        evaluation, errand = service.find_evaluation(session, evaluation_id)
+        lines = view.csv_lines(session, evaluation, errand)
     headers = {"Content-Disposition": f'attachment; filename="evaluation-{evaluation_id}.csv"'}
     return StreamingResponse(lines, media_type="text/csv", headers=headers)

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from backend.json_numbers import JsonNumber
 from backend.models import Origin
+from backend.start_points.schemas import UsedStarts
 from workers.contract.protocols.acting import Acting
 from workers.contract.protocols.document import NormalisedBy, PlayedEpisode
 from workers.contract.values import NO_BOOLEAN, Id, Text
@@ -26,8 +27,11 @@ class AskEvaluation(BaseModel):
     protocol: Annotated[Text, Field(max_length=100)] | None = Field(
         default=None, description="How it is evaluated, as no-op-5min; the run's own protocol unless told otherwise."
     )
+    start_set: Id | None = Field(
+        default=None, description="The set of start points, for human-starts and agent-starts; see /start-sets."
+    )
     episodes: Annotated[int, Field(ge=1, le=MOST_EPISODES), NO_BOOLEAN] | None = Field(
-        default=None, description="As many episodes instead of the protocol's number."
+        default=None, description="As many episodes instead of the protocol's number, or of one from each start point."
     )
     seed: Seed = Field(default=1, description="The same seed gives the same scores.")
     acting: Acting | None = Field(default=None, description="As the method's paper has it unless told otherwise.")
@@ -58,6 +62,7 @@ class RunEvaluation(BaseModel):
     step: int = Field(description="Of the checkpoint.")
     frames: int = Field(description="Of the checkpoint.")
     protocol: str
+    start_set: UsedStarts | None = Field(description="For human-starts and agent-starts.")
     acting: Acting
     seed: int
     episodes_done: int
@@ -76,7 +81,7 @@ class RunEvaluation(BaseModel):
 
 
 class EvaluationWithEpisodes(RunEvaluation):
-    """An evaluation with all its episodes."""
+    """An evaluation with its episodes: all of them once it is done, before that those that have ended so far."""
 
     episodes: list[ScoredEpisode]
 

@@ -2,22 +2,23 @@
 
 import json
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.best import comparable
 from backend.checkpoints.keeping import resumable, wanted_checkpoint
 from backend.errands import service as errands
 from backend.errors import FieldError, Invalid, NotFound
-from backend.evaluations.schemas import AskEvaluation
+from backend.evaluations.schemas import AskEvaluation, ScoredEpisode
+from backend.evaluations.starting import wanted_starts
 from backend.lookup import find_run
-from backend.models import Attempt, Checkpoint, Errand, Evaluation, Origin, Run
+from backend.models import Attempt, Checkpoint, Errand, Evaluation, EvaluationEpisode, Origin, Run, StoredStarts
+from backend.start_points.service import noted
 from workers.contract import events as ev
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import acting_unfit_because, protocol_of, unfit_because
 from workers.contract.errands import EvaluationParameters
 from workers.contract.protocols import PROTOCOLS
-from workers.contract.protocols.acting import Acting
 from workers.contract.protocols.document import EvaluationDocument
 
 # A schedule that is ahead of the workers by so many asks for no more, since each keeps a checkpoint.
@@ -32,9 +33,11 @@ def ask(session: Session, run: Run, wanted: AskEvaluation) -> Evaluation:
     acting = wanted.acting or usual
     if (refusal := acting_unfit_because(acting, usual, run.env)) is not None:
         raise Invalid(FieldError(field="acting", message=refusal))
+    starts = wanted_starts(session, run.env, protocol, wanted.start_set, wanted.episodes)
     checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
-    episodes = wanted.episodes or PROTOCOLS[protocol].episodes
-    return _add(session, run, checkpoint, protocol, acting, wanted.seed, episodes, "asked")
+    episodes = wanted.episodes or (starts.points if starts else PROTOCOLS[protocol].episodes)
+    how = EvaluationParameters(protocol=protocol, acting=acting, seed=wanted.seed, episodes=episodes)
+    return _add(session, run, checkpoint, how, "asked", starts)
 
 
 def schedule(session: Session, run: Run, attempt: Attempt) -> Evaluation | None:
@@ -47,7 +50,9 @@ def schedule(session: Session, run: Run, attempt: Attempt) -> Evaluation | None:
     if checkpoint.step // every <= last // every or _waiting(session, run) >= MOST_SCHEDULED:
         return None
     protocol, acting = protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting
-    return _add(session, run, checkpoint, protocol, acting, 1, PROTOCOLS[protocol].episodes, "schedule")
+    episodes = PROTOCOLS[protocol].episodes
+    how = EvaluationParameters(protocol=protocol, acting=acting, seed=1, episodes=episodes)
+    return _add(session, run, checkpoint, how, "schedule")
 
 
 def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False) -> tuple[Evaluation, Errand]:
@@ -83,12 +88,36 @@ def keep_result(session: Session, errand: Errand, event: ev.Evaluation) -> None:
     # By its JSON, in which NaN and the infinities are words: PostgreSQL's JSON has no others.
     evaluation.document = json.loads(event.document.model_dump_json()) if event.document else None
     evaluation.mean = event.document.mean if event.document else None
+    if event.document:
+        _forget_episodes(session, evaluation)  # the document has them all
+
+
+def keep_episode(session: Session, errand: Errand, event: ev.EvaluatedEpisode) -> None:
+    """Store an episode that has ended, to be shown while others are played."""
+    errand.done = event.done
+    session.merge(EvaluationEpisode(evaluation_id=_of(session, errand).id, **event.episode.model_dump()))
 
 
 def discard_result(session: Session, errand: Errand) -> None:
     """Forget what an earlier attempt found: the evaluation is done again."""
     evaluation = _of(session, errand)
     evaluation.document = evaluation.mean = None
+    _forget_episodes(session, evaluation)
+
+
+def episodes(session: Session, evaluation: Evaluation) -> list[ScoredEpisode]:
+    """The episodes of an evaluation by their numbers: what has ended so far, while it is played."""
+    if evaluation.document is not None:
+        return [ScoredEpisode.model_validate(row) for row in evaluation.document["episodes"]]
+    query = select(EvaluationEpisode).where(EvaluationEpisode.evaluation_id == evaluation.id)
+    rows = session.scalars(query.order_by(EvaluationEpisode.number))
+    return [
+        ScoredEpisode.model_validate({name: getattr(row, name) for name in ScoredEpisode.model_fields}) for row in rows
+    ]
+
+
+def _forget_episodes(session: Session, evaluation: Evaluation) -> None:
+    session.execute(delete(EvaluationEpisode).where(EvaluationEpisode.evaluation_id == evaluation.id))
 
 
 def has_result(session: Session, errand: Errand) -> bool:
@@ -104,14 +133,11 @@ def _add(
     session: Session,
     run: Run,
     checkpoint: Checkpoint,
-    protocol: str,
-    acting: Acting,
-    seed: int,
-    episodes: int,
+    how: EvaluationParameters,
     origin: Origin,
+    starts: StoredStarts | None = None,
 ) -> Evaluation:
-    told = EvaluationParameters(protocol=protocol, acting=acting, seed=seed, episodes=episodes)
-    errand = errands.ask(session, run, checkpoint, "evaluation", told.model_dump(mode="json"), episodes)
+    errand = errands.ask(session, run, checkpoint, "evaluation", how.model_dump(mode="json"), how.episodes)
     evaluation = Evaluation(
         run_id=run.id,
         errand_id=errand.id,
@@ -119,10 +145,12 @@ def _add(
         step=checkpoint.step,
         frames=checkpoint.frames,
         sha256=checkpoint.sha256,
-        protocol=protocol,
-        acting=acting.model_dump(mode="json"),
-        seed=seed,
+        protocol=how.protocol,
+        acting=how.acting.model_dump(mode="json"),
+        seed=how.seed,
         origin=origin,
+        start_set_id=starts.id if starts else None,
+        starts=noted(starts) if starts else None,
     )
     session.add(evaluation)
     session.flush()

@@ -8,10 +8,12 @@ from sqlalchemy.orm import Session
 from backend.errands.service import reason
 from backend.errors import Conflict, FieldError, Invalid
 from backend.evaluations import service
-from backend.evaluations.schemas import EvaluationPage, EvaluationWithEpisodes, RunEvaluation, ScoredEpisode
+from backend.evaluations.schemas import EvaluationPage, EvaluationWithEpisodes, RunEvaluation
 from backend.json_numbers import spelled
 from backend.models import Errand, Evaluation, Run
 from backend.presence import places_for_errands
+from backend.start_points.schemas import UsedStarts
+from backend.start_points.service import used
 from workers.contract.protocols.document import EvaluationDocument
 
 COLUMNS = ("episode", "score", "frames", "frames_before", "length", "ended")
@@ -39,30 +41,26 @@ def page(session: Session, run: Run, limit: int, cursor: str | None) -> Evaluati
 def shown(session: Session, evaluation: Evaluation, errand: Errand) -> EvaluationWithEpisodes:
     """One evaluation with its episodes."""
     (one,) = _shown(session, [(evaluation, errand)])
-    return EvaluationWithEpisodes(**one.model_dump(), episodes=_episodes(evaluation))
+    return EvaluationWithEpisodes(**one.model_dump(), episodes=service.episodes(session, evaluation))
 
 
-def csv_lines(evaluation: Evaluation) -> Iterator[str]:
+def csv_lines(session: Session, evaluation: Evaluation, errand: Errand) -> Iterator[str]:
     """The episodes of an evaluation as lines of CSV."""
-    if evaluation.document is None:
-        raise Conflict("It has no episodes yet; they are there once it is done.")
-    found = _episodes(evaluation)
+    if errand.state != "done":
+        raise Conflict("It is not done, so that some of its episodes are missing yet.")
+    found = service.episodes(session, evaluation)
     rows = ((e.number, spelled(e.score), e.frames, e.frames_before, e.length, e.ended) for e in found)
     return (f"{','.join(map(str, row))}\n" for row in (COLUMNS, *rows))
-
-
-def _episodes(evaluation: Evaluation) -> list[ScoredEpisode]:
-    rows = evaluation.document["episodes"] if evaluation.document else []
-    return [ScoredEpisode.model_validate(row) for row in rows]
 
 
 def _shown(session: Session, rows: Sequence[tuple[Evaluation, Errand]]) -> list[RunEvaluation]:
     waiting = any(errand.state == "queued" for _, errand in rows)
     free = places_for_errands(session) if waiting else None
-    return [_one(evaluation, errand, free) for evaluation, errand in rows]
+    starts = used(session, [evaluation for evaluation, _ in rows])
+    return [_one(evaluation, errand, free, starts.get(evaluation.id)) for evaluation, errand in rows]
 
 
-def _one(evaluation: Evaluation, errand: Errand, free: int | None) -> RunEvaluation:
+def _one(evaluation: Evaluation, errand: Errand, free: int | None, starts: UsedStarts | None) -> RunEvaluation:
     # Until it is done, what an attempt has found may be discarded yet.
     ended = errand.state == "done" and evaluation.document is not None
     document = EvaluationDocument.model_validate(evaluation.document) if ended else None
@@ -74,6 +72,7 @@ def _one(evaluation: Evaluation, errand: Errand, free: int | None) -> RunEvaluat
         | {name: getattr(document, name, None) for name in FOUND}
         | {
             "reason": reason(errand, free),
+            "start_set": starts,
             "checkpoint_sha256": evaluation.sha256,
             "episodes_done": errand.done,
             "episodes_total": errand.total,

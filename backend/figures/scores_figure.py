@@ -1,5 +1,6 @@
 """The figure of one evaluation: how many of its episodes came to which score."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,12 @@ FILLED = 0.92
 ROOM_ABOVE = 24
 
 
-def scores_figure(found: EvaluationDocument | None, color: str) -> Figure:
-    """Bars, with the mean as a line in its 95 % interval; empty where there are no scores."""
+def scores_figure(played: Sequence[float], found: EvaluationDocument | None, color: str) -> Figure:
+    """Bars, and once it is done the mean as a line in its 95 % interval; empty where there are no scores."""
     axis = {"title": {"text": "score of an episode"}, "type": "linear"}
     layout = go.Layout(xaxis=axis, yaxis={"title": {"text": "Episodes"}, "rangemode": "tozero"}, showlegend=False)
-    scores = np.array([score for score in found.scores if abs(score) < DRAWABLE]) if found else np.zeros(0)
-    if found is None or not len(scores):
+    scores = np.array([score for score in played if abs(score) < DRAWABLE])
+    if not len(scores):
         return Figure(data=[], layout=layout.to_plotly_json())
     edges, whole = _borders(scores)
     layout.xaxis.range = [edges[0], edges[-1]]
@@ -30,7 +31,7 @@ def scores_figure(found: EvaluationDocument | None, color: str) -> Figure:
     # No tick stands at a half of what is counted in ones.
     layout.xaxis.dtick = 1 if whole and edges[-1] - edges[0] <= MOST_TICKS else None
     layout.yaxis.dtick = 1 if max(bars.y) <= MOST_TICKS else None
-    if abs(found.mean) < DRAWABLE:
+    if found and abs(found.mean) < DRAWABLE:
         layout.shapes = _mean(found, color)
         layout.annotations, layout.margin.t = [_mean_in_words(found)], ROOM_ABOVE
     return Figure(data=[plain(bars)], layout=layout.to_plotly_json())

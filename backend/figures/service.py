@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.colors import color_of, strokes
-from backend.evaluations.service import done, find_evaluation
+from backend.evaluations.service import done, episodes, find_evaluation
 from backend.figures.ancestry import origins
 from backend.figures.curves_figure import RunCurve, curves_figure
 from backend.figures.drawing import Look
@@ -117,11 +117,11 @@ def evaluations(session: Session, run: Run, look: Look, window: Window, smoothin
 
 
 def evaluation_scores(session: Session, evaluation_id: int) -> Figure:
-    """The scores of an evaluation; none before it is done."""
+    """The scores of an evaluation: those that there are so far, while it is played."""
     evaluation, errand = find_evaluation(session, evaluation_id)
     color = protocol_color(evaluation.protocol, color_of(evaluation.run_id))
     found = EvaluationDocument.model_validate(evaluation.document) if errand.state == "done" else None
-    return scores_figure(found, color)
+    return scores_figure([each.score for each in episodes(session, evaluation)], found, color)
 
 
 def _place(evaluation: Evaluation, window: Window) -> float:

@@ -54,6 +54,7 @@ class RunScore(_Part):
     short: bool = Field(description="Of fewer episodes than the protocol asks for: it is not ranked.")
     step: int = Field(description="Of the checkpoint.")
     frames: int = Field(description="Of the checkpoint.")
+    start_set: str | None = Field(description="The name of the start points, where its episodes began at some.")
     acting: Acting
     finished_at: datetime | None
     human_normalised: JsonNumber | None = Field(description="100 · (mean − random) / (human − random).")

@@ -92,7 +92,7 @@ def best(every: Iterable[Found], key: Any) -> list[Found]:
 def told(session: Session, chosen: Sequence[Found]) -> dict[int, schemas.RunScore]:
     """These evaluations as clients get them, by their numbers."""
     columns = (
-        *(Evaluation.id, Evaluation.step, Evaluation.frames, Evaluation.acting, Errand.finished_at),
+        *(Evaluation.id, Evaluation.step, Evaluation.frames, Evaluation.acting, Evaluation.starts, Errand.finished_at),
         *(Run.name, Run.algorithm, Run.archived_at, Evaluation.document["interval"].label("interval")),
     )
     query = select(*columns).join(Errand, Errand.id == Evaluation.errand_id).join(Run, Run.id == Evaluation.run_id)
@@ -123,6 +123,7 @@ def _told(found: Found, row: Any) -> schemas.RunScore:
         short=is_short(found.like.protocol, found.episodes),
         step=row.step,
         frames=row.frames,
+        start_set=row.starts["name"] if row.starts else None,
         acting=row.acting,
         finished_at=row.finished_at,
         human_normalised=normalised(found.mean, by),

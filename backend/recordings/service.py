@@ -13,7 +13,7 @@ from backend.models import Checkpoint, Errand, Evaluation, Run, Video
 from backend.presence import places_for_errands
 from backend.recordings.schemas import AskRecording, Recording
 from backend.videos.service import discard_recording
-from workers.contract.config.evaluation import protocol_of, unfit_because
+from workers.contract.config.evaluation import protocol_of, unfit_without_starts_because
 from workers.contract.errands import RecordingParameters
 from workers.contract.protocols import PROTOCOLS
 
@@ -25,7 +25,7 @@ MOST_SCHEDULED = 5
 def ask(session: Session, run: Run, wanted: AskRecording) -> Errand:
     """Have a worker record an episode; the run is locked, so that the checkpoint stays until it is recorded."""
     protocol = wanted.protocol or protocol_of(run.config)
-    if (refusal := unfit_because(protocol, run.env)) is not None:
+    if (refusal := unfit_without_starts_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=refusal))
     checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
     if _waiting(session, run) >= MOST_WAITING:

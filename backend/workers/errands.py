@@ -13,7 +13,8 @@ from backend.columns import utc_now
 from backend.config import Settings
 from backend.errands import service
 from backend.errors import NotFound
-from backend.evaluations.service import discard_result, has_result, keep_result
+from backend.evaluations.service import discard_result, has_result, keep_episode, keep_result
+from backend.evaluations.starting import offered_starts
 from backend.lookup import find_run
 from backend.models import Checkpoint, Errand, Run
 from backend.saliency import service as saliency
@@ -65,6 +66,7 @@ def claim(session: Session, settings: Settings, worker: str) -> ErrandClaim | No
         parameters=errand.parameters,
         lease_seconds=settings.lease_seconds,
         checkpoint=offered(session.get_one(Checkpoint, errand.checkpoint_id)),
+        starts=offered_starts(session, errand),
         installation=identity(session),
     )
 
@@ -154,10 +156,6 @@ def _start(_session: Session, errand: Errand, event: ev.Started) -> None:
     errand.started_at = moment(event.time)
 
 
-def _progress(_session: Session, errand: Errand, event: ev.EvaluatedEpisode) -> None:
-    errand.done = event.done
-
-
 def _log(_session: Session, errand: Errand, event: ev.Log) -> None:
     if event.level != "info":
         errand.message = event.message
@@ -183,7 +181,9 @@ class _Bringing:
 
 
 _BRINGING: dict[ErrandKind, _Bringing] = {
-    "evaluation": _Bringing({ev.EvaluatedEpisode: _progress, ev.Evaluation: keep_result}, has_result, discard_result),
+    "evaluation": _Bringing(
+        {ev.EvaluatedEpisode: keep_episode, ev.Evaluation: keep_result}, has_result, discard_result
+    ),
     "recording": _Bringing({ev.Video: keep_recording}, has_recording, discard_recording),
     "saliency": _Bringing(
         {ev.Advanced: saliency.advance, ev.Saliency: saliency.keep},

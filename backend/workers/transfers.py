@@ -1,4 +1,4 @@
-"""/worker/runs/…/files and /worker/errands/…/files: workers upload what a process made, and download its checkpoint."""
+"""/worker/runs/…/files and /worker/errands/…/files: workers upload what a process made, and download what it needs."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from backend.config import CurrentSettings, Settings
 from backend.db import Database, Db
 from backend.errors import NotFound
+from backend.evaluations.starting import starts_of
 from backend.files import service, storage
 from backend.files.download import download
 from backend.lookup import ErrandId, FileId, RunId
@@ -77,6 +78,14 @@ def fetch_errand_file(
 ) -> Response:
     """A file of the run that the worker's errand is for."""
     return _give(request, db, settings, _of_errand(errand_id, attempt), file_id)
+
+
+@router.get("/worker/errands/{errand_id}/starts", response_class=Response)
+def fetch_errand_starts(db: Db, errand_id: ErrandId, attempt: Attempt) -> Response:
+    """The start points of the worker's errand."""
+    with db.read() as session:
+        stored = starts_of(session, current_errand(session, errand_id, attempt))
+    return Response(stored.content, media_type="application/json", headers={"ETag": f'"{stored.sha256}"'})
 
 
 def _of_run(run_id: int, attempt: int) -> FindMaker:

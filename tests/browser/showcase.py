@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.browser.made_replay import report_replay
-from tests.factories import Api, checkpoint_path, evaluated_episode, event, metrics, role, started
+from tests.factories import Api, checkpoint_path, evaluated_episode, event, metrics, role, start_set, started
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "paac.py", line 97, in train\n    loss.backward()\n'
 OUT_OF_MEMORY = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
@@ -120,8 +120,9 @@ def _evaluated(api: Api, run_id: int) -> int:
 
 
 def _scored(api: Api, folder: Path) -> None:
-    """Two runs of an Atari game: one with a score by each of two protocols, and one that waits for its first."""
+    """Two runs of an Atari game: one with a score by each of three protocols, and one that waits for its first."""
     pong = {"algorithm": "paac", "env": "ALE/Pong-v5", "total_steps": 90_000}
+    starts = api.import_starts(start_set("human", 100), "Ana's first games")["id"]
     for name in ("first in Pong", "not evaluated"):
         run_id, attempt = api.running(name=name, config=pong)
         api.save(run_id, attempt, 2, 10_000)
@@ -131,6 +132,8 @@ def _scored(api: Api, folder: Path) -> None:
     for protocol, mean in (("no-op-5min", 18.3), ("no-op-30min", 20.5)):
         api.evaluate(run_id - 1, protocol=protocol)
         api.play([mean] * 30, protocol=protocol, mean=mean, interval=[mean - 1, mean + 1])
+    api.evaluate(run_id - 1, protocol="human-starts", start_set=starts)
+    api.play([4.5] * 100, protocol="human-starts", mean=4.5, interval=[3.1, 5.9])
 
 
 def _failed(api: Api) -> int:

@@ -146,7 +146,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "a comparison": ("/compare?runs={finished},{running},{fork}", "Mean of last 100"),
     "the games": ("/games", "first in Pong"),
     "games without runs": ("/games?all=true", "Zaxxon"),
-    "a game": ("/games/pong", "Runs without a score"),
+    "a game": ("/games/pong", "Ana's first games"),
     "no such game": ("/games/pongg", "Did you mean pong"),
     "the workers": ("/workers", "NVIDIA H200"),
     "the reference": ("/api/docs", "The API of Arcadia"),
@@ -177,6 +177,12 @@ def open_evaluating(page: Page, showcase: Showcase) -> None:
     page.goto(f"/runs/{showcase.finished}/evaluations")
     page.get_by_role("button", name="Evaluate a checkpoint").click()
     expect(page.get_by_role("button", name="Evaluate", exact=True)).to_be_visible()
+
+
+def open_import_of_start_points(page: Page, _: Showcase) -> None:
+    page.goto("/games/pong")
+    page.get_by_role("button", name="Import a set").click()
+    expect(page.get_by_role("dialog").get_by_label("Name")).to_be_visible()
 
 
 def open_removal_of_evaluation(page: Page, showcase: Showcase) -> None:
@@ -221,6 +227,7 @@ OPENED = [
     open_menu_of,
     open_fork,
     open_evaluating,
+    open_import_of_start_points,
     open_removal_of_evaluation,
     open_purge,
     open_stop,

@@ -13,9 +13,12 @@ EPISODES = 200
 WATCH = """() => {
     window.sameDocument = true;
     window.progress = [];
+    window.rows = [];
     new MutationObserver(() => {
         const bar = document.querySelector('[role=progressbar][aria-label="Episodes played"]');
         if (bar) window.progress.push(Number(bar.getAttribute('aria-valuenow')));
+        const table = document.querySelector('[aria-label="Episodes"] tbody');
+        if (table) window.rows.push(table.rows.length);
     }).observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true});
 }"""
 
@@ -43,6 +46,13 @@ def test_a_checkpoint_is_evaluated_by_its_button_and_its_scores_arrive_without_a
 
     page.wait_for_url(re.compile(rf"/runs/{trained_run}/evaluations$"))
     row = page.get_by_role("group", name="Table of evaluations").get_by_role("row").nth(1)
+    row.get_by_role("link").first.click()
+    episodes = page.get_by_role("region", name="Episodes")
+    expect(episodes.get_by_role("row")).to_have_count(EPISODES + 1)
+    rows = page.evaluate("window.rows")
+    assert [count for count in rows if 0 < count < EPISODES], "the page showed each episode as it ended"
+    assert rows == sorted(rows)
+    page.get_by_role("link", name=f"All evaluations of run {trained_run}").click()
     expect(row.get_by_text("Done", exact=True)).to_be_visible()
     (found,) = installation.read(f"runs/{trained_run}/evaluations")["items"]
     assert (found["state"], found["seed"], found["episodes_total"]) == ("done", 7, EPISODES)

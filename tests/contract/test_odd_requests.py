@@ -50,6 +50,8 @@ class Scene:
         self.seq = 6
         self.recording_id = api.user.post(f"{API}/runs/{self.run_id}/recordings", json={}).json()["id"]
         self.evaluation_id = api.evaluate(self.run_id)["id"]
+        kept = api.user.get(f"{API}/start-sets").json() or [api.import_starts(factories.start_set("human"), "x")]
+        self.start_set_id = kept[0]["id"]
         self._claim_errands()
         self.errand_seq = 1
 
@@ -71,7 +73,8 @@ class Scene:
             else:
                 self.seq = acknowledged + 1
         released = answer.status == 200 and path.endswith("/release")
-        removed = answer.status == 204 and path.endswith(("{run_id}", "{evaluation_id}", "{recording_id}"))
+        of_scene = ("{run_id}", "{evaluation_id}", "{recording_id}", "{start_set_id}")
+        removed = answer.status == 204 and path.endswith(of_scene)
         if released or removed or (answer.status == 409 and path.startswith(HELD)):
             self.begin()
 
@@ -83,6 +86,8 @@ class Scene:
             "checkpoint_id": str(self.checkpoint_id),
             "evaluation_id": str(self.evaluation_id),
             "recording_id": str(self.recording_id),
+            "start_set_id": str(self.start_set_id),
+            "name": "a set",
             "video_id": str(self._api.user.get(f"{API}/runs/{self.run_id}/videos").json()[0]["id"]),
             "errand_id": str(self.errand_id),
             "runs": str(self.run_id),
@@ -118,6 +123,7 @@ class Scene:
                 {"checkpoint": "best", "protocol": "episodes", "episodes": 2, "seed": 1, "acting": acting}
             ],
             "post /runs/{run_id}/recordings": [{"checkpoint": "newest", "protocol": "episodes", "seed": 1}],
+            "post /start-sets": [factories.start_set("agent")],
             "post /session": [{"token": "x"}],
             "post /worker/claim": [{"name": "w9", "queue": "gpu"}],
             "post /worker/goodbye": [{"name": "w9"}],

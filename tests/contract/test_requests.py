@@ -21,8 +21,10 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/(runs|runs/{run_id}/clone|runs/{run_id}/fork)$",
     # Runs and metrics are lists separated by commas, and a cursor is of an earlier answer.
     "^/api/v1/(compare|figures/.*|runs/{run_id}/metrics)$",
-    # A protocol must be one for the run's environment, and a way of acting one for its method.
+    # A protocol must be one for the run's environment, a way of acting one for its method, start points of its game.
     "^/api/v1/runs/{run_id}/(evaluations|recordings)$",
+    # A set of start points is of an Atari game that there is, and its frames together fit into an episode.
+    "^/api/v1/start-sets$",
     # A body must have the hash that the address names; an event names files that were uploaded, and metrics.
     "^/api/v1/worker/(runs/{run_id}|errands/{errand_id})/(files|events)$",
 )

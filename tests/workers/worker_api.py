@@ -39,6 +39,8 @@ class WorkerApi:
     files: dict[str, bytes] = field(default_factory=dict)
     downloads: dict[int, bytes] = field(default_factory=dict)
     hashes: dict[int, str] = field(default_factory=dict)
+    starts: bytes | None = None
+    starts_hash: str | None = None
     releases: list[dict[str, Any]] = field(default_factory=list)
     errand_events: dict[tuple[int, int], dict[int, dict[str, Any]]] = field(default_factory=dict)
     errand_releases: list[dict[str, Any]] = field(default_factory=list)
@@ -73,9 +75,14 @@ class WorkerApi:
                 return (413, b"<html>Too large</html>") if self.blocks_uploads else self._upload(query, body)
             if method == "GET":
                 self.downloaded += 1
-                content = self.downloads.get(int(path.rpartition("/")[2]))
+                name = path.rpartition("/")[2]
+                content = self.starts if name == "starts" else self.downloads.get(int(name))
                 return (200, content) if content is not None else problem(404, "not-found")
             return self._post(path, json.loads(body))
+
+    def tag(self, name: str) -> str | None:
+        """Return the hash that a download should have."""
+        return self.hashes.get(int(name)) if name.isdigit() else self.starts_hash
 
     def _post(self, path: str, body: dict[str, Any]) -> Answer:
         if path == "/heartbeat":
@@ -153,7 +160,7 @@ def _handler(api: WorkerApi) -> type[BaseHTTPRequestHandler]:
             raw = content if isinstance(content, bytes) else b"" if content is None else json.dumps(content).encode()
             self.send_response(status)
             self.send_header("Content-Type", _type_of(content, status))
-            if self.command == "GET" and (tag := api.hashes.get(int(urlsplit(self.path).path.rpartition("/")[2]))):
+            if self.command == "GET" and (tag := api.tag(urlsplit(self.path).path.rpartition("/")[2])):
                 self.send_header("ETag", f'"{tag}"')
             self.send_header("Content-Length", str(len(raw)))
             self.end_headers()

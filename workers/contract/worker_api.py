@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from workers.contract.events import CheckpointFile, Event
+from workers.contract.events import CheckpointFile, Event, Sha256
 from workers.contract.values import NO_BOOLEAN, STORABLE, Id, Message, Ordinal, SmallCount, Traceback
 
 State = Literal["queued", "starting", "running", "finished", "failed", "paused", "stopped"]
@@ -135,6 +135,11 @@ class OfferedCheckpoint(CheckpointFile):
 
     id: int
 
+    @property
+    def path(self) -> str:
+        """Where it is downloaded, below the path of the run or errand."""
+        return f"files/{self.id}"
+
 
 class Claim(_Answer):
     """A run handed to a worker; its checkpoints newest first."""
@@ -153,6 +158,18 @@ class ErrandClaimRequest(_Request):
     name: WorkerName
 
 
+class OfferedStarts(_Answer):
+    """A set of start points that an errand's episodes begin at."""
+
+    sha256: Sha256
+    bytes: int
+
+    @property
+    def path(self) -> str:
+        """Where it is downloaded, below the path of the errand."""
+        return "starts"
+
+
 class ErrandClaim(_Answer):
     """An errand handed to a worker, with the checkpoint that it is about."""
 
@@ -162,6 +179,7 @@ class ErrandClaim(_Answer):
     parameters: dict[str, Any]
     lease_seconds: float
     checkpoint: OfferedCheckpoint
+    starts: OfferedStarts | None = None
     installation: str = ""
 
 

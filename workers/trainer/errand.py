@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from workers.contract import layout
 from workers.contract.errands import ErrandRequest, EvaluationParameters, RecordingParameters, SaliencyParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.saliency import packed
@@ -50,15 +51,16 @@ def give_way(niceness: int) -> None:
 def evaluation(asked: ErrandRequest, directory: Path) -> Request:
     """Say what is evaluated and how."""
     how = EvaluationParameters.model_validate(asked.parameters)
+    protocol = PROTOCOLS[how.protocol]
     return Request(
-        protocol=PROTOCOLS[how.protocol],
+        protocol=protocol,
         run_directory=directory,
         step=asked.step,
         env=None,
         episodes=how.episodes,
         seed=how.seed,
         acting=how.acting,
-        starts=None,
+        starts=directory / layout.STARTS if protocol.starts_from else None,
         save_starts=None,
         events=None,
         json=True,

@@ -15,14 +15,15 @@ from workers.contract.errands import ErrandRequest
 from workers.contract.events import CheckpointFile
 from workers.contract.worker_api import RUN_PATH, Claim, ErrandClaim, OfferedCheckpoint
 from workers.worker.answers import RefusedError
+from workers.worker.backend_client import Offered
 from workers.worker.checkpoint_store import CheckpointStore
 from workers.worker.job import INSTALLATION, Job
 
 log = logging.getLogger(__name__)
 
 
-class NoCheckpointError(Exception):
-    """No checkpoint arrives: an errand has no other, and a run that began anew would throw away what it has learned."""
+class NeedsMoreError(Exception):
+    """A file that the job needs does not arrive; a run that began anew would throw away what it has learned."""
 
 
 def remove(directory: Path) -> None:
@@ -41,7 +42,7 @@ def prepare_run(directory: Path, job: Job, claim: Claim, store: CheckpointStore,
             return
         log.warning("%s: %s", job, problem)
     if claim.checkpoints:
-        raise NoCheckpointError(
+        raise NeedsMoreError(
             f"None of the run's {len(claim.checkpoints)} latest checkpoints could be had undamaged, so it cannot go "
             "on. Launch it again to begin anew, or fork an earlier one."
         )
@@ -50,10 +51,14 @@ def prepare_run(directory: Path, job: Job, claim: Claim, store: CheckpointStore,
 def prepare_errand(
     directory: Path, job: Job, claim: ErrandClaim, store: CheckpointStore, gives_up: Callable[[], bool]
 ) -> None:
-    """Make a fresh directory with the request and its checkpoint."""
+    """Make a fresh directory with the request, its checkpoint, and the start points where it begins at some."""
     _make_anew(directory, job)
     if (problem := fetch(directory, job, claim.checkpoint, store, gives_up)) is not None:
-        raise NoCheckpointError(f"{problem}. Choose another checkpoint.")
+        raise NeedsMoreError(f"{problem}. Choose another checkpoint.")
+    if claim.starts is not None:
+        target = directory / layout.STARTS
+        if (problem := _problem_of(job, claim.starts, store, target, "the set of start points", gives_up)) is not None:
+            raise NeedsMoreError(f"{problem}. Import the set again.")
     request = ErrandRequest(kind=claim.kind, step=claim.checkpoint.step, parameters=claim.parameters)
     (directory / layout.REQUEST).write_text(request.model_dump_json(indent=2))
 
@@ -66,15 +71,22 @@ def fetch(
     if not re.fullmatch(RUN_PATH, offered.file) or str(path.parent) != layout.CHECKPOINTS:
         return f"the checkpoint's name is odd: {offered.file!r}"
     target = directory / path
-    try:
-        undamaged = store.fetch(job, offered, target, gives_up)
-    except RefusedError as error:
-        return f"{path.name} cannot be had from the backend ({error})"
-    if not undamaged:
-        return f"{path.name} is damaged: what the backend has is not what was saved"
+    if (problem := _problem_of(job, offered, store, target, path.name, gives_up)) is not None:
+        return problem
     manifest = offered.model_dump(include=set(CheckpointFile.model_fields))
     target.with_suffix(".json").write_text(json.dumps(manifest))
     return None
+
+
+def _problem_of(
+    job: Job, offered: Offered, store: CheckpointStore, target: Path, name: str, gives_up: Callable[[], bool]
+) -> str | None:
+    """Fetch a file, or say why it cannot be used."""
+    try:
+        undamaged = store.fetch(job, offered, target, gives_up)
+    except RefusedError as error:
+        return f"{name} cannot be had from the backend ({error})"
+    return None if undamaged else f"{name} is damaged: what the backend has is not what was saved"
 
 
 def _make_anew(directory: Path, job: Job) -> None:

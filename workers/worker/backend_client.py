@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Protocol, get_args
 from urllib.parse import urlsplit
 
 import httpx
@@ -26,7 +26,6 @@ from workers.contract.worker_api import (
     HeldJob,
     MachineFacts,
     Noun,
-    OfferedCheckpoint,
     QueueName,
     Release,
     Released,
@@ -47,6 +46,16 @@ LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 # Far more than the backend ever says, and than it ever takes to say it; what lies between may say more, without end.
 LARGEST_ANSWER = 20_000_000
 LONGEST_ANSWER_SECONDS = 60.0
+
+
+class Offered(Protocol):
+    """A file that the backend has for a job, and where below the job's path."""
+
+    sha256: str
+    bytes: int
+
+    @property
+    def path(self) -> str: ...
 
 
 class BackendClient:
@@ -113,14 +122,14 @@ class BackendClient:
                 UploadedFile, self._call("PUT", f"{job.path}/files", job.installation, params=query, content=content)
             )
 
-    def download(self, job: Job, offered: OfferedCheckpoint, target: Path) -> bool:
-        """Fetch a checkpoint, and say whether it is undamaged."""
+    def download(self, job: Job, offered: Offered, target: Path) -> bool:
+        """Fetch a file of the job, and say whether it is undamaged."""
         digest = hashlib.sha256()
         with (
             self._reaching(),
             self._http.stream(
                 "GET",
-                f"{job.path}/files/{offered.id}",
+                f"{job.path}/{offered.path}",
                 params={"attempt": job.attempt},
                 headers=_naming(job.installation),
             ) as reply,
@@ -132,7 +141,7 @@ class BackendClient:
                 digest.update(block)
                 file.write(block)
                 if file.tell() > offered.bytes:
-                    break  # more than the checkpoint, so it is another file
+                    break  # more than was offered, so it is another file
         if digest.hexdigest() == offered.sha256:
             return True
         # The backend's tag of a file is its hash: only then are the bytes the backend's.

@@ -1,4 +1,4 @@
-"""Checkpoints that this worker has fetched, by their hash; the least recently used go first."""
+"""Checkpoints and start points that this worker has fetched, by their hash; the least recently used go first."""
 
 import hashlib
 import logging
@@ -9,8 +9,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from workers.contract.worker_api import OfferedCheckpoint
-from workers.worker.backend_client import BackendClient
+from workers.worker.backend_client import BackendClient, Offered
 from workers.worker.backoff import persist
 from workers.worker.job import Job
 
@@ -28,8 +27,8 @@ class CheckpointStore:
         for torn in directory.glob("*.part"):
             torn.unlink()
 
-    def fetch(self, job: Job, offered: OfferedCheckpoint, target: Path, gives_up: Callable[[], bool]) -> bool:
-        """Put a checkpoint at its place, and say whether it is undamaged; download it unless it is here."""
+    def fetch(self, job: Job, offered: Offered, target: Path, gives_up: Callable[[], bool]) -> bool:
+        """Put a file at its place, and say whether it is undamaged; download it unless it is here."""
         self._directory.mkdir(parents=True, exist_ok=True)
         kept = self._directory / offered.sha256
         if not _holds(kept, offered.sha256) and not self._download(job, offered, kept, gives_up):
@@ -39,7 +38,7 @@ class CheckpointStore:
             self._trim(kept)
         return True
 
-    def _download(self, job: Job, offered: OfferedCheckpoint, kept: Path, gives_up: Callable[[], bool]) -> bool:
+    def _download(self, job: Job, offered: Offered, kept: Path, gives_up: Callable[[], bool]) -> bool:
         # A name that no other thread has, which may fetch the same.
         part = kept.with_name(f"{kept.name}.{secrets.token_hex(4)}.part")
         try:
@@ -59,7 +58,7 @@ class CheckpointStore:
         for path in files:
             room -= path.stat().st_size
             if room < 0 and path != used:
-                log.info("Removing the checkpoint %s, which was not used lately.", path.name[:12])
+                log.info("Removing %s, which was not used lately.", path.name[:12])
                 path.unlink(missing_ok=True)
 
 

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from workers.worker import attempt_directory
 from workers.worker.answers import BackendError, FailingError, StaleAttemptError, UnreachableError
-from workers.worker.attempt_directory import NoCheckpointError
+from workers.worker.attempt_directory import NeedsMoreError
 from workers.worker.backend_client import BackendClient
 from workers.worker.backoff import persist
 from workers.worker.endings import Asked, Ending, ending_of_leftover, ending_of_trainer
@@ -125,12 +125,12 @@ class Supervisor:
         """Do a job until the attempt ends; None when what is left must be delivered after a restart."""
         try:
             claimed.lay_out(directory, lambda: self._gives_up(held))
-        except NoCheckpointError as error:
+        except NeedsMoreError as error:
             return Ending("failed", str(error))
         except FailingError as error:
-            return Ending("lost", f"The checkpoint could not be fetched: {error}")
+            return Ending("lost", f"What it needs could not be fetched: {error}")
         except UnreachableError as error:
-            return Ending("drained", f"The checkpoint could not be fetched: {error}")
+            return Ending("drained", f"What it needs could not be fetched: {error}")
         except OSError as error:
             return Ending("failed", f"The worker could not lay out its directory: {error}")
         process = TrainerProcess(

@@ -13,6 +13,8 @@ import type {
   RunConfig,
   RunEdit,
   Saliency,
+  StartSet,
+  StartSetFile,
   Video,
 } from "./types";
 
@@ -124,6 +126,27 @@ export function useRemoveEvaluation(run: number) {
       client.removeQueries({ queryKey: ["run", run, "evaluations", id] });
       return client.invalidateQueries({ queryKey: ["run", run, "evaluations"] });
     },
+  });
+}
+
+/** POST /start-sets: store a set of start points under a name. */
+export function useImportStarts() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ name, points }: { name: string; points: StartSetFile }): Promise<StartSet> =>
+      call("post", "/api/v1/start-sets", { query: { name }, body: points }),
+    meta: OWN_ERRORS,
+    onSuccess: () => client.invalidateQueries({ queryKey: ["start-sets"] }),
+  });
+}
+
+/** DELETE /start-sets/{id}: scores of evaluations that began there stay. */
+export function useRemoveStarts() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: number) =>
+      call("delete", "/api/v1/start-sets/{start_set_id}", { path: { start_set_id: id } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["start-sets"] }),
   });
 }
 

@@ -25,6 +25,7 @@ import type {
   Recording,
   Saliency,
   SaliencyMaps,
+  StartSet,
   Track,
   Video,
   Worker,
@@ -181,13 +182,21 @@ export const scoresFigureQuery = (run: number, id: number) =>
       call("get", "/api/v1/figures/evaluation-scores", { query: { evaluation: id }, signal }),
   });
 
-/** How a run can be evaluated, which does not change. */
+/** How a run can be evaluated; asked anew for each form, since sets of start points come and go. */
 export const evaluationChoicesQuery = (run: number) =>
   queryOptions({
     queryKey: ["run", run, "evaluation-choices"],
     queryFn: ({ signal }): Promise<EvaluationChoices> =>
       call("get", "/api/v1/runs/{run_id}/evaluation-choices", { path: { run_id: run }, signal }),
-    staleTime: Infinity,
+    staleTime: 0,
+  });
+
+/** The stored sets of start points of a game, the newest first. */
+export const startSetsQuery = (env: string) =>
+  queryOptions({
+    queryKey: ["start-sets", env],
+    queryFn: ({ signal }): Promise<StartSet[]> =>
+      call("get", "/api/v1/start-sets", { query: { env }, signal }),
   });
 
 /** One page of a log; a tail keeps its own lines and asks from the last id on. */

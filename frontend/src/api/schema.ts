@@ -208,6 +208,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/export/start-sets/{start_set_id}.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Start Set
+         * @description A set as a file that `arcadia evaluate --starts` reads.
+         */
+        get: operations["export_start_set"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/figures": {
         parameters: {
             query?: never;
@@ -980,6 +1000,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/start-sets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Start Sets
+         * @description The stored sets of start points, the newest first.
+         */
+        get: operations["list_start_sets"];
+        put?: never;
+        /**
+         * Import Start Set
+         * @description Store a set of start points. The body is the file that `arcadia evaluate` reads and writes.
+         */
+        post: operations["import_start_set"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/start-sets/{start_set_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Start Set
+         * @description A set of start points, without the points.
+         */
+        get: operations["read_start_set"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Start Set
+         * @description Remove a set of start points for good; evaluations that have ended keep their scores.
+         */
+        delete: operations["delete_start_set"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/videos/{video_id}": {
         parameters: {
             query?: never;
@@ -1162,6 +1230,26 @@ export interface paths {
          * @description Give an errand back.
          */
         post: operations["release_errand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worker/errands/{errand_id}/starts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fetch Errand Starts
+         * @description The start points of the worker's errand.
+         */
+        get: operations["fetch_errand_starts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1417,7 +1505,7 @@ export interface components {
             checkpoint?: number | ("newest" | "best");
             /**
              * Episodes
-             * @description As many episodes instead of the protocol's number.
+             * @description As many episodes instead of the protocol's number, or of one from each start point.
              */
             episodes?: number | null;
             /**
@@ -1431,6 +1519,11 @@ export interface components {
              * @default 1
              */
             seed?: number;
+            /**
+             * Start Set
+             * @description The set of start points, for human-starts and agent-starts; see /start-sets.
+             */
+            start_set?: number | null;
         };
         /**
          * AskRecording
@@ -1546,6 +1639,11 @@ export interface components {
              * @description Of fewer episodes than the protocol asks for: it is not ranked.
              */
             short: boolean;
+            /**
+             * Start Set
+             * @description The name of the start points, where its episodes began at some.
+             */
+            start_set: string | null;
             /**
              * Step
              * @description Of the checkpoint.
@@ -2047,6 +2145,7 @@ export interface components {
             parameters: {
                 [key: string]: unknown;
             };
+            starts?: components["schemas"]["OfferedStarts"] | null;
         };
         /**
          * ErrandClaimRequest
@@ -2224,7 +2323,7 @@ export interface components {
         };
         /**
          * EvaluationWithEpisodes
-         * @description An evaluation with all its episodes.
+         * @description An evaluation with its episodes: all of them once it is done, before that those that have ended so far.
          */
         EvaluationWithEpisodes: {
             acting: components["schemas"]["Acting"];
@@ -2293,6 +2392,8 @@ export interface components {
              * @description Of the mean; null for a single episode.
              */
             standard_error: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** @description For human-starts and agent-starts. */
+            start_set: components["schemas"]["UsedStarts"] | null;
             /** Started At */
             started_at: string | null;
             /**
@@ -2868,6 +2969,16 @@ export interface components {
             step: number;
         };
         /**
+         * OfferedStarts
+         * @description A set of start points that an errand's episodes begin at.
+         */
+        OfferedStarts: {
+            /** Bytes */
+            bytes: number;
+            /** Sha256 */
+            sha256: string;
+        };
+        /**
          * Parent
          * @description Where a fork began.
          */
@@ -3036,11 +3147,16 @@ export interface components {
              * @description Which paper has it, and where.
              */
             source: string;
+            /**
+             * Start Sets
+             * @description Where its episodes begin at start points, the sets to choose from.
+             */
+            start_sets: components["schemas"]["StartPointSet"][] | null;
             /** Title */
             title: string;
             /**
              * Unfit Because
-             * @description Why the run cannot be evaluated by it, and by which it can.
+             * @description Why the run cannot be evaluated by it, and what would help.
              */
             unfit_because: string | null;
         };
@@ -3512,6 +3628,8 @@ export interface components {
              * @description Of the mean; null for a single episode.
              */
             standard_error: number | ("NaN" | "Infinity" | "-Infinity") | null;
+            /** @description For human-starts and agent-starts. */
+            start_set: components["schemas"]["UsedStarts"] | null;
             /** Started At */
             started_at: string | null;
             /**
@@ -3608,6 +3726,11 @@ export interface components {
              * @description Of fewer episodes than the protocol asks for: it is not ranked.
              */
             short: boolean;
+            /**
+             * Start Set
+             * @description The name of the start points, where its episodes began at some.
+             */
+            start_set: string | null;
             /**
              * Step
              * @description Of the checkpoint.
@@ -3941,6 +4064,30 @@ export interface components {
             /** Table */
             table: string;
         };
+        /**
+         * Start
+         * @description One start point: how to reach it from a reset, and what the screen then shows.
+         */
+        Start: {
+            /**
+             * Actions
+             * @description What is done since the reset, in order.
+             */
+            actions: [
+                number,
+                number
+            ][];
+            /**
+             * Screen
+             * @description SHA-256 of the screen there: 210 × 160 bytes, palette numbers by rows.
+             */
+            screen: string;
+            /**
+             * Seed
+             * @description The emulator's random seed.
+             */
+            seed: number;
+        };
         /** Started */
         Started: {
             /** Command */
@@ -3987,6 +4134,97 @@ export interface components {
             versions: {
                 [key: string]: string;
             };
+        };
+        /**
+         * StartPointSet
+         * @description A stored set of start points, without the points.
+         */
+        StartPointSet: {
+            /**
+             * Bytes
+             * @description As a file.
+             */
+            bytes: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Emulator
+             * @description The emulator that the screens are of.
+             */
+            emulator: string;
+            /** Env */
+            env: string;
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /**
+             * Player
+             * @description Whose play the points are cut from.
+             * @enum {string}
+             */
+            player: "human" | "agent";
+            /** Points */
+            points: number;
+            /**
+             * Protocol
+             * @description The protocol that it is for.
+             */
+            protocol: string;
+            /**
+             * Sha256
+             * @description What tells it from other sets; documents of evaluations name it.
+             */
+            sha256: string;
+            /**
+             * Source
+             * @description Who played, and when or by what command.
+             */
+            source: string;
+        };
+        /**
+         * StartSet
+         * @description Start points of one game, cut from one kind of play.
+         */
+        StartSet: {
+            /**
+             * Emulator
+             * @description The emulator that the screens are of, as ale-py 0.12.1.
+             */
+            emulator: string;
+            /**
+             * Env
+             * @description The game, as ALE/Pong-v5.
+             */
+            env: string;
+            /**
+             * Format
+             * @default arcadia-starts
+             * @constant
+             */
+            format?: "arcadia-starts";
+            /**
+             * Player
+             * @description Whose play the points are cut from.
+             * @enum {string}
+             */
+            player: "human" | "agent";
+            /**
+             * Source
+             * @description Who played, and when or by what command.
+             */
+            source: string;
+            /** Starts */
+            starts: components["schemas"]["Start"][];
+            /**
+             * Version
+             * @default 1
+             * @constant
+             */
+            version?: 1;
         };
         /**
          * StartsUsed
@@ -4198,6 +4436,32 @@ export interface components {
         UploadedFile: {
             /** File Id */
             file_id: number;
+        };
+        /**
+         * UsedStarts
+         * @description The set that an evaluation begins at, as it was when the evaluation was asked for.
+         */
+        UsedStarts: {
+            /** Id */
+            id: number;
+            /**
+             * Kept
+             * @description Whether it is still stored.
+             */
+            kept: boolean;
+            /** Name */
+            name: string;
+            /**
+             * Player
+             * @enum {string}
+             */
+            player: "human" | "agent";
+            /** Points */
+            points: number;
+            /** Sha256 */
+            sha256: string;
+            /** Source */
+            source: string;
         };
         /** Video */
         Video: {
@@ -4669,6 +4933,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    export_start_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                start_set_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartSet"];
+                };
             };
             /** @description What was wrong, where, and what is right. */
             default: {
@@ -6188,6 +6483,134 @@ export interface operations {
             };
         };
     };
+    list_start_sets: {
+        parameters: {
+            query?: {
+                /** @description Of this game alone, as ALE/Pong-v5. */
+                env?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartPointSet"][];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    import_start_set: {
+        parameters: {
+            query: {
+                /** @description What to call it; other games may have the same. */
+                name: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartSet"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartPointSet"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_start_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                start_set_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartPointSet"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_start_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                start_set_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     edit_video: {
         parameters: {
             query?: never;
@@ -6546,6 +6969,37 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Released"];
                 };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    fetch_errand_starts: {
+        parameters: {
+            query: {
+                attempt: number;
+            };
+            header?: never;
+            path: {
+                errand_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What was wrong, where, and what is right. */
             default: {

@@ -42,6 +42,8 @@ export type EvaluationWithEpisodes = Schema["EvaluationWithEpisodes"];
 export type EvaluationPage = Schema["EvaluationPage"];
 export type EvaluationChoices = Schema["EvaluationChoices"];
 export type EvaluationRequest = Schema["AskEvaluation"];
+export type StartSet = Schema["StartPointSet"];
+export type StartSetFile = Schema["StartSet"];
 export type Acting = Schema["Acting"];
 
 export type Games = Schema["Games"];

@@ -4,6 +4,7 @@ import type {
   EvaluationChoices,
   EvaluationPage,
   EvaluationWithEpisodes,
+  StartSet,
 } from "@/api/types";
 
 const SAMPLED: Acting = { name: "sampled", epsilon: null };
@@ -22,6 +23,7 @@ export function anEvaluation(id: number, changes: Partial<Evaluation> = {}): Eva
     step: 250_000,
     frames: 1_000_000,
     protocol: "no-op-5min",
+    start_set: null,
     acting: SAMPLED,
     seed: 1,
     episodes_done: 30,
@@ -82,6 +84,24 @@ export function evaluationPage(
   return { items, next_cursor: null, total: items.length, best: null, ...changes };
 }
 
+/** A set of start points of Pong. */
+export function aStartSet(id: number, changes: Partial<StartSet> = {}): StartSet {
+  return {
+    id,
+    env: "ALE/Pong-v5",
+    name: "Ana's games",
+    player: "human",
+    protocol: "human-starts",
+    source: "Ana, three games",
+    emulator: "ale-py 0.12.1",
+    points: 100,
+    sha256: "cd".repeat(32),
+    bytes: 100_000,
+    created_at: "2026-01-01T09:00:00Z",
+    ...changes,
+  };
+}
+
 /** What there is to choose for a run of PAAC on an Atari game. */
 export const CHOICES: EvaluationChoices = {
   protocols: [
@@ -91,6 +111,7 @@ export const CHOICES: EvaluationChoices = {
       sentence: "30 episodes of at most 5 minutes.",
       source: "Gorila, section 5.2",
       episodes: 30,
+      start_sets: null,
       unfit_because: null,
     },
     {
@@ -99,6 +120,7 @@ export const CHOICES: EvaluationChoices = {
       sentence: "30 episodes of at most 30 minutes.",
       source: "PAAC, section 5",
       episodes: 30,
+      start_sets: null,
       unfit_because: null,
     },
     {
@@ -107,6 +129,7 @@ export const CHOICES: EvaluationChoices = {
       sentence: "30 episodes.",
       source: "Ours",
       episodes: 30,
+      start_sets: null,
       unfit_because: "episodes is not for ALE/Pong-v5: use no-op-5min or no-op-30min",
     },
   ],

@@ -20,6 +20,7 @@ export function aRunScore(changes: Partial<RunScore> = {}): RunScore {
     short: false,
     step: 5_000_000,
     frames: 20_000_000,
+    start_set: null,
     acting: { name: "sampled", epsilon: null },
     finished_at: "2026-01-01T10:00:00Z",
     human_normalised: 130,

@@ -32,3 +32,13 @@ window.IntersectionObserver ??= QuietObserver as unknown as typeof IntersectionO
 window.HTMLElement.prototype.scrollIntoView ??= vi.fn();
 window.scrollTo = vi.fn();
 if (!("fonts" in document)) Object.defineProperty(document, "fonts", { value: new EventTarget() });
+
+// jsdom has files, and only this way to read them.
+Blob.prototype.text ??= function text(this: Blob) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error ?? new Error("The file cannot be read."));
+    reader.readAsText(this);
+  });
+};

@@ -4,9 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.factories import Api, evaluated_episode, evaluation, event, started
-
-PONG = {"algorithm": "paac", "env": "ALE/Pong-v5", "total_steps": 1_000, "num_envs": 4}
+from tests.factories import PONG, Api, evaluated_episode, evaluation, event, sha256, start_set, started
 
 
 def trained(api: Api, **more: Any) -> int:
@@ -74,15 +72,85 @@ def test_what_cannot_be_evaluated_is_refused_with_what_can(api: Api) -> None:
     assert "acting" in refusal(api, run_id, 422, acting={"name": "greedy", "epsilon": 0.5})
 
 
-@pytest.mark.parametrize("protocol", ["human-starts", "agent-starts"])
-def test_a_protocol_with_start_points_is_refused_since_workers_have_none(api: Api, protocol: str) -> None:
+@pytest.mark.parametrize(("protocol", "whose"), [("human-starts", "a person's"), ("agent-starts", "an agent's")])
+def test_without_a_set_of_start_points_it_is_said_how_to_get_one(api: Api, protocol: str, whose: str) -> None:
     run_id = trained(api, config=PONG)
-    assert refusal(api, run_id, 422, protocol=protocol).endswith(
-        f"{protocol} needs a set of start points, which workers do not have: "
-        f"use no-op-5min or no-op-30min here, or `arcadia evaluate --protocol {protocol} --starts FILE`"
+    other = "agent" if protocol == "human-starts" else "human"
+    api.import_starts(start_set(other), "of the other kind")
+    api.import_starts(start_set("human", env="ALE/Breakout-v5"), "of another game")
+    assert refusal(api, run_id, 422, protocol=protocol) == (
+        f"start_set: {protocol} needs a set of start points: there are none of {whose} play of Pong yet: "
+        "import a set on the page of Pong, or POST it to /start-sets"
     )
     assert api.evaluations(run_id) == []
     assert api.evaluate(run_id)["protocol"] == "no-op-5min"
+
+
+def test_a_set_of_start_points_that_does_not_fit_is_refused_with_those_that_do(api: Api) -> None:
+    run_id = trained(api, config=PONG)
+    human, agent = (
+        api.import_starts(start_set(player, 2), name)["id"] for player, name in (("human", "Ana"), ("agent", "PAAC"))
+    )
+    asked = {"protocol": "human-starts", "start_set": agent}
+    assert refusal(api, run_id, 422, **asked) == (f"start_set: 'PAAC' is for agent-starts in Pong: use {human} (Ana)")
+    breakout = api.import_starts(start_set("human", env="ALE/Breakout-v5"), "walls")["id"]
+    refused = refusal(api, run_id, 422, protocol="human-starts", start_set=breakout)
+    assert refused.startswith("start_set: 'walls' is for human-starts in Breakout: use")
+    refused = refusal(api, run_id, 422, protocol="human-starts", start_set=human, episodes=3)
+    assert refused.startswith("episodes: 'Ana' has 2 start points")
+    assert "leave this out" in refusal(api, run_id, 422, protocol="no-op-5min", start_set=human)
+    assert refusal(api, run_id, 404, protocol="human-starts", start_set=99) == "There is no set of start points 99."
+
+
+def test_start_points_reach_the_worker_and_the_result_names_them(api: Api) -> None:
+    run_id = trained(api, config=PONG)
+    stored = api.import_starts(start_set("human", 2), "Ana's")
+    asked = api.evaluate(run_id, protocol="human-starts", start_set=stored["id"])
+    used = {name: stored[name] for name in ("id", "name", "player", "source", "points", "sha256")}
+    assert (asked["start_set"], asked["episodes_total"]) == ({**used, "kept": True}, 2)
+    claimed = api.claim_errand()
+    assert claimed["starts"] == {"sha256": stored["sha256"], "bytes": stored["bytes"]}
+    path, attempt = f"/api/v1/worker/errands/{claimed['errand_id']}/starts", claimed["attempt"]
+    fetched = api.worker.get(path, params={"attempt": attempt})
+    assert (fetched.status_code, fetched.headers["etag"]) == (200, f'"{stored["sha256"]}"')
+    assert sha256(fetched.content) == stored["sha256"]
+    assert api.worker.get(path, params={"attempt": attempt + 1}).status_code == 409
+    assert api.user.get(path, params={"attempt": attempt}).status_code == 401
+
+
+def test_a_games_page_names_the_start_points_of_a_score(api: Api) -> None:
+    run_id = trained(api, config=PONG)
+    stored = api.import_starts(start_set("human", 100), "Ana's")
+    api.evaluate(run_id, protocol="human-starts", start_set=stored["id"])
+    api.play([4.0] * 100, protocol="human-starts", env="ALE/Pong-v5")
+    tables = api.user.get("/api/v1/games/pong").json()["tables"]
+    (ours,) = [row["ours"] for table in tables for row in table["rows"] if row["ours"]]
+    assert (ours["protocol"], ours["start_set"], ours["short"]) == ("human-starts", "Ana's", False)
+
+
+def test_an_errand_without_start_points_has_none_to_fetch(api: Api) -> None:
+    run_id = trained(api)
+    api.evaluate(run_id)
+    claimed = api.claim_errand()
+    assert claimed["starts"] is None
+    path = f"/api/v1/worker/errands/{claimed['errand_id']}/starts"
+    assert api.worker.get(path, params={"attempt": claimed["attempt"]}).status_code == 404
+
+
+def test_episodes_are_there_as_they_end_and_go_with_the_attempt_that_played_them(api: Api) -> None:
+    run_id = trained(api)
+    asked = api.evaluate(run_id, episodes=3)["id"]
+    claimed = api.claim_errand()
+    held = claimed["errand_id"], claimed["attempt"]
+    api.send_of_errand(*held, started(1), evaluated_episode(2, 1, 3, number=2, score="NaN"))
+    api.send_of_errand(*held, evaluated_episode(3, 2, 3, number=0, score=7.0))
+    episodes = api.evaluation(asked)["episodes"]
+    assert [(row["number"], row["score"], row["length"]) for row in episodes] == [(0, 7.0, 98), (2, "NaN", 98)]
+    assert api.user.get(f"/api/v1/export/evaluations/{asked}.csv").status_code == 409
+    api.release_errand(*held, "lost")
+    assert len(api.evaluation(asked)["episodes"]) == 2
+    api.claim_errand()
+    assert api.evaluation(asked)["episodes"] == []
 
 
 def test_the_best_checkpoint_can_be_asked_for(api: Api) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.factories import Api
+from tests.factories import Api, start_set
 
 PONG = {"algorithm": "gorila", "env": "ALE/Pong-v5", "total_steps": 1_000}
 
@@ -33,7 +33,14 @@ def test_agents_act_as_their_method_can(api: Api) -> None:
     assert [each["name"] for each in fitting(offered["protocols"])] == ["no-op-5min", "no-op-30min"]
     assert [each["acting"]["name"] for each in fitting(offered["acting"])] == ["greedy", "epsilon-greedy"]
     assert offered["usual_acting"] == {"name": "epsilon-greedy", "epsilon": 0.05}
-    assert "start points" in offered["protocols"][2]["unfit_because"]
+    human, agent = offered["protocols"][2:4]
+    assert "there are none of a person's play of Pong yet" in human["unfit_because"]
+    assert (human["start_sets"], offered["protocols"][0]["start_sets"]) == ([], None)
+    stored = api.import_starts(start_set("agent"), "of a good one")
+    _, offered = choices(api, config=PONG, queue="cpu")
+    human, agent = offered["protocols"][2:4]
+    assert (agent["unfit_because"], agent["start_sets"]) == (None, [stored])
+    assert "there are none of a person's play" in human["unfit_because"]
 
 
 def test_all_that_is_offered_is_taken(api: Api) -> None:

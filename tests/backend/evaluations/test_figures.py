@@ -3,7 +3,7 @@
 from typing import Any
 
 from backend.colors import color_of
-from tests.factories import Api, metrics
+from tests.factories import Api, evaluated_episode, metrics, started
 
 EVALUATIONS = "/api/v1/figures/evaluations"
 SCORES = "/api/v1/figures/evaluation-scores"
@@ -80,6 +80,19 @@ def test_only_what_is_done_and_can_be_drawn_is_drawn(api: Api) -> None:
 
 def test_a_run_that_was_never_trained_has_an_empty_figure(api: Api) -> None:
     assert drawn(api, runs=api.launch()["id"]) == {}
+
+
+def test_the_scores_of_one_are_counted_as_they_arrive_without_a_mean(api: Api) -> None:
+    run_id = evaluated(api, "no-op-5min")
+    asked = api.evaluate(run_id)["id"]
+    claimed = api.claim_errand()
+    held = claimed["errand_id"], claimed["attempt"]
+    api.send_of_errand(
+        *held, started(1), evaluated_episode(2, 1, 30, score=7.0), evaluated_episode(3, 2, 30, score="NaN")
+    )
+    figure = api.user.get(SCORES, params={"evaluation": asked}).json()
+    assert [(trace["x"], trace["y"]) for trace in figure["data"]] == [([7.0], [1])]
+    assert "shapes" not in figure["layout"]
 
 
 def test_the_scores_of_one_are_counted_once_it_is_done(api: Api) -> None:

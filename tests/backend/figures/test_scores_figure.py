@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from backend.figures.schemas import Figure
 from backend.figures.scores_figure import scores_figure
 from tests.factories import evaluation
 from workers.contract.protocols.document import EvaluationDocument
@@ -14,9 +15,14 @@ def found(*scores: float) -> EvaluationDocument:
     return EvaluationDocument.model_validate(evaluation(1, list(scores))["document"])
 
 
+def drawn(*scores: float) -> Figure:
+    """The figure of an evaluation that is done."""
+    return scores_figure(scores, found(*scores), "#0072b2")
+
+
 def bars(*scores: float) -> dict[str, int]:
     """How many episodes stand in which bar, as the pointer over it tells, without the empty ones."""
-    (trace,) = scores_figure(found(*scores), "#0072b2").data
+    (trace,) = drawn(*scores).data
     words = [text.split(": ")[1] for text in trace["hovertext"]]
     return {word: count for word, count in zip(words, trace["y"], strict=True) if count}
 
@@ -24,7 +30,7 @@ def bars(*scores: float) -> dict[str, int]:
 def test_whole_scores_that_lie_near_have_a_bar_each() -> None:
     assert bars(19, 21, 21, 20, 21) == {"19": 1, "20": 1, "21": 3}
     assert bars(500, 500) == {"500": 2}
-    axes = scores_figure(found(-21, -20), "#0072b2").layout
+    axes = drawn(-21, -20).layout
     assert (axes["xaxis"]["dtick"], axes["yaxis"]["dtick"]) == (1, 1), "no tick stands at a half"
 
 
@@ -37,7 +43,7 @@ def test_whole_scores_that_lie_far_apart_share_bars_of_whole_numbers() -> None:
 
 @pytest.mark.parametrize("scores", [(0.5, 0.75, 1.25), (-1e9, 1e9), (0.1, 0.1), (1e15 / 2, 0.0), (-3.0, 4.5)])
 def test_every_episode_is_in_a_bar_within_the_axis(scores: tuple[float, ...]) -> None:
-    figure = scores_figure(found(*scores), "#0072b2")
+    figure = drawn(*scores)
     assert sum(figure.data[0]["y"]) == len(scores)
     low, high = figure.layout["xaxis"]["range"]
     assert low <= min(scores)
@@ -45,15 +51,15 @@ def test_every_episode_is_in_a_bar_within_the_axis(scores: tuple[float, ...]) ->
 
 
 def test_the_mean_stands_in_its_interval() -> None:
-    figure = scores_figure(found(1, 2, 3), "#0072b2")
+    figure = drawn(1, 2, 3)
     line, band = figure.layout["shapes"]
     assert (line["x0"], line["x1"], band["x0"], band["x1"]) == (2, 2, 1, 3)
     assert figure.layout["annotations"][0]["text"] == "mean 2"
 
 
 def test_what_is_no_number_is_left_out() -> None:
-    figure = scores_figure(found(math.nan, 7, math.inf, -1e300), "#0072b2")
+    figure = drawn(math.nan, 7, math.inf, -1e300)
     assert sum(figure.data[0]["y"]) == 1
     assert "shapes" not in figure.layout
-    assert scores_figure(found(math.nan), "#0072b2").data == []
-    assert scores_figure(None, "#0072b2").data == []
+    assert drawn(math.nan).data == []
+    assert scores_figure([], None, "#0072b2").data == []

@@ -67,6 +67,12 @@ def test_the_tables_values_are_the_presets(name: str) -> None:
     }
 
 
+@pytest.mark.parametrize("name", OF_PAPERS)
+def test_a_papers_preset_is_evaluated_some_times_while_it_trains(name: str) -> None:
+    config = PRESETS[name].config
+    assert 5 <= config.total_steps // (config.evaluate_every_steps or config.total_steps + 1) <= 200
+
+
 def test_presets_that_are_tuned_here_have_no_rows() -> None:
     assert {name for name in PRESETS if stated_for(name)} == set(OF_PAPERS)
 

@@ -12,8 +12,10 @@ from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.worker_api import WorkerApi
 from workers.contract import saliency, tracks
 from workers.contract.config import PaacConfig, RunConfig
+from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.acting import EPSILON_GREEDY, SAMPLED, Acting
 from workers.trainer.evaluate import main
+from workers.trainer.evaluation import starts
 from workers.trainer.record import main as record
 from workers.worker.backend_client import BackendClient
 from workers.worker.checkpoint_store import CheckpointStore
@@ -26,7 +28,13 @@ STEP, PROTOCOL, EPISODES, SEED = 9, "no-op-5min", 3, 7
 
 
 def do_errand(
-    api: WorkerApi, client: BackendClient, directory: Path, checkpoint: Path, kind: str, how: dict[str, Any]
+    api: WorkerApi,
+    client: BackendClient,
+    directory: Path,
+    checkpoint: Path,
+    kind: str,
+    how: dict[str, Any],
+    **more: Any,
 ) -> None:
     """Have a worker do an errand."""
     content = checkpoint.read_bytes()
@@ -35,7 +43,7 @@ def do_errand(
     name = f"checkpoints/{checkpoint.name}"
     offered = {"id": 3, "file": name, "sha256": sha256, "bytes": len(content), "step": STEP, "frames": 4 * STEP}
     claim = {"errand_id": 5, "attempt": 1, "kind": kind, "parameters": how, "lease_seconds": 60}
-    api.errand_claims.append({**claim, "checkpoint": offered})
+    api.errand_claims.append({**claim, "checkpoint": offered, **more})
     errands = Errands(client, CheckpointStore(client, directory / "checkpoints"), niceness=0)
     Supervisor(client, Heartbeat(client, machine_facts()), directory, 30, errands).look()
     assert [(row["outcome"], row["message"]) for row in api.errand_releases] == [("finished", None)]
@@ -75,6 +83,29 @@ def test_it_plays_as_arcadia_evaluate_does(
     assert main([*map(str, asked), "--acting", acting.name]) == 0
     assert played == json.loads(capsys.readouterr().out)
     assert len(set(played["scores"])) > 1, "scores that are all alike would agree by any play"
+
+
+def test_it_begins_at_start_points_as_arcadia_evaluate_does(
+    api: WorkerApi, client: BackendClient, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, points = tmp_path / "run", tmp_path / "points.json"
+    checkpoint = run / made_checkpoint.write(run, PaacConfig(env="ALE/MsPacman-v5"), STEP)
+    by_random = ("--random", "--game", "ms_pacman", "--protocol", "no-op-5min", "--episodes", "1", "--json")
+    assert main([*by_random, "--save-starts", str(points)]) == 0
+    capsys.readouterr()
+    stored = starts.read(points, PROTOCOLS["agent-starts"], "ALE/MsPacman-v5")
+    api.starts, api.starts_hash = stored.content, stored.sha256
+    how = {"protocol": "agent-starts", "acting": SAMPLED.model_dump(), "seed": SEED, "episodes": EPISODES}
+    named = {"sha256": stored.sha256, "bytes": len(stored.content)}
+    do_errand(api, client, tmp_path / "worker", checkpoint, "evaluation", how, starts=named)
+    (whole,) = [event for event in api.errand_events[5, 1].values() if event["kind"] == "evaluation"]
+    asked = ("--run-dir", run, "--protocol", "agent-starts", "--episodes", EPISODES, "--seed", SEED, "--json")
+    assert main([*map(str, asked), "--starts", str(points)]) == 0
+    assert whole["document"] == json.loads(capsys.readouterr().out)
+    assert whole["document"]["starts"]["sha256"] == stored.sha256
+    assert [episode["frames_before"] for episode in whole["document"]["episodes"]] == [
+        start.frames for start in stored.starts[:EPISODES]
+    ]
 
 
 def test_it_records_as_arcadia_record_does(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:

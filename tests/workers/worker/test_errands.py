@@ -140,6 +140,48 @@ def test_a_checkpoint_that_the_backend_no_longer_has_fails_it_with_a_sentence(ap
     assert "cannot be had from the backend" in row["message"]
 
 
+POINTS = b'{"format": "arcadia-starts"}'
+
+
+def offer_with_starts(api: WorkerApi, content: bytes | None, number: int = 5) -> None:
+    """Have an errand wait that begins at start points."""
+    offer(api, number)
+    api.starts, api.starts_hash = content, hashlib.sha256(POINTS).hexdigest()
+    api.errand_claims[-1]["starts"] = {"sha256": api.starts_hash, "bytes": len(POINTS)}
+
+
+def test_start_points_lie_beside_the_request_and_are_fetched_once(api: WorkerApi, slot: Slot) -> None:
+    for number in (5, 6):
+        offer_with_starts(api, POINTS, number)
+    slot.errands.look()
+    assert [row["outcome"] for row in api.errand_releases] == ["finished", "finished"]
+    assert api.downloaded == 2, "the checkpoint and the points, each once"
+    offer_with_starts(api, POINTS, 7)
+    api.errand_claims[-1]["parameters"] |= {"episodes": 10**6, "interval": 0.01}
+    thread = begin(slot)
+    wait_until(lambda: (directory(slot, 7) / "errand.pid").exists())
+    assert (directory(slot, 7) / "starts.json").read_bytes() == POINTS
+    api.errands_desired[7] = "cancel"
+    done(thread)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"format": "arcadia-start"}', "the set of start points is damaged"),
+        (None, "the set of start points cannot be had from the backend"),
+    ],
+)
+def test_start_points_that_do_not_arrive_fail_it_with_a_sentence(
+    api: WorkerApi, slot: Slot, content: bytes | None, said: str
+) -> None:
+    offer_with_starts(api, content)
+    slot.errands.look()
+    (row,) = api.errand_releases
+    assert (row["outcome"], said in row["message"]) == ("failed", True), row
+    assert row["message"].endswith("Import the set again.")
+
+
 def test_a_checkpoint_is_fetched_once(api: WorkerApi, slot: Slot) -> None:
     for number in (5, 6):
         offer(api, number)

@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
+from workers.contract.config.centred import CentredFields
 from workers.contract.config.fields import NETWORK, OPTIMISATION, ROLLOUT, RUN, Optimizer, TrainingConfig
 from workers.contract.config.value_based import ValueBasedFields
 from workers.contract.games import ActionKind
@@ -43,7 +44,7 @@ class AsynchronousFields(TrainingConfig):
     )
 
 
-class A3cConfig(AsynchronousFields):
+class A3cConfig(AsynchronousFields, CentredFields):
     """A3C: asynchronous advantage actor-critic (Mnih et al. 2016, algorithm S2)."""
 
     model_config = ConfigDict(title="A3C")

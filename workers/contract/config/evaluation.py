@@ -25,16 +25,21 @@ def protocol_of(config: Mapping[str, Any]) -> str:
 
 def unfit_because(protocol: str, env: str) -> str | None:
     """Say why an environment cannot be evaluated by a protocol, and by which it can; None if it can."""
-    fit = [name for name in fitting(ENVIRONMENTS[env].kind == "atari") if name in WITHOUT_STARTS]
-    choice = " or ".join(fit)
+    fit = fitting(ENVIRONMENTS[env].kind == "atari")
     if protocol in fit:
         return None
+    choice = " or ".join(name for name in fit if name in WITHOUT_STARTS)
     if protocol not in PROTOCOLS:
         return f"there is no protocol {protocol[:80]!r}: use {choice}"
-    if PROTOCOLS[protocol].starts_from and ENVIRONMENTS[env].kind == "atari":
-        by_hand = f"`arcadia evaluate --protocol {protocol} --starts FILE`"
-        return f"{protocol} needs a set of start points, which workers do not have: use {choice} here, or {by_hand}"
     return f"{protocol} is not for {env}: use {choice}"
+
+
+def unfit_without_starts_because(protocol: str, env: str) -> str | None:
+    """Say the same where no set of start points can be named."""
+    if (refusal := unfit_because(protocol, env)) is not None or protocol in WITHOUT_STARTS:
+        return refusal
+    choice = " or ".join(name for name in fitting(atari=True) if name in WITHOUT_STARTS)
+    return f"{protocol} begins at a set of start points, and none can be named here: use {choice}"
 
 
 def acting_unfit_because(acting: Acting, usual: Acting, env: str) -> str | None:

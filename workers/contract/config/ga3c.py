@@ -4,10 +4,11 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from workers.contract.config.fields import OPTIMISATION, ROLLOUT, RUN, TrainingConfig
+from workers.contract.config.centred import CentredFields
+from workers.contract.config.fields import OPTIMISATION, ROLLOUT, RUN
 
 
-class Ga3cConfig(TrainingConfig):
+class Ga3cConfig(CentredFields):
     """GA3C: hybrid CPU/GPU A3C (Babaeizadeh et al. 2017, section 4)."""
 
     model_config = ConfigDict(title="GA3C")

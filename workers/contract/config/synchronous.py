@@ -4,11 +4,12 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from workers.contract.config.fields import OPTIMISATION, ROLLOUT, RUN, TrainingConfig
+from workers.contract.config.centred import CentredFields
+from workers.contract.config.fields import OPTIMISATION, ROLLOUT, RUN
 from workers.contract.config.value_based import ValueBasedFields
 
 
-class SynchronousFields(TrainingConfig):
+class SynchronousFields(CentredFields):
     """The fields of every method in PAAC's framework (Clemente et al. 2017, section 3)."""
 
     total_steps: int = Field(
@@ -57,13 +58,6 @@ class SynchronousFields(TrainingConfig):
         title="Loss scale",
         description="Multiplies the mean loss over n_e · t_max steps: 5 in PAAC's code, whose learning rate was found "
         "with sums over t_max = 5 steps; 1 is equations 10 and 11 as printed.",
-        json_schema_extra=OPTIMISATION,
-    )
-    centred_inputs: bool = Field(
-        default=False,
-        title="Centred inputs",
-        description="Update each layer below the heads as if its inputs had mean 0, so that what all states share "
-        "closes no filter for good (LeCun et al. 1998, section 4.3). The papers do not.",
         json_schema_extra=OPTIMISATION,
     )
 

@@ -1,7 +1,7 @@
 """Presets of Gorila, and of DQN and its variants, which are Gorila with one of each part."""
 
 from workers.contract.config import GorilaConfig
-from workers.contract.presets.preset import Preset
+from workers.contract.presets.preset import EPOCH_STEPS, Preset
 
 GORILA_PAPER = "Nair et al. 2015, sections 4 and 5.1"
 # One bundle and one shard. DQN's RMSProp ε of 0.01 is for gradients summed over the minibatch; ours are means over it.
@@ -22,6 +22,7 @@ DQN = GorilaConfig(
     life_loss_ends_episode=True,
     min_noops=1,
     fire_at_reset=False,
+    evaluate_every_steps=EPOCH_STEPS,
 )
 DQN_SOURCE = (
     "Mnih et al. 2015, extended data table 1: a minibatch of 32 every 4 steps, a memory of 1 M frames, θ⁻ every 10,000 "
@@ -95,6 +96,7 @@ PRESETS = (
             t_max=1,
             pull_interval=1,
             replay_frames=100_000_000,
+            evaluate_every_steps=10 * EPOCH_STEPS,
             network="nature",
             life_loss_ends_episode=True,
             min_noops=1,

@@ -11,14 +11,15 @@ from workers.contract.config import (
     PaacConfig,
     PaacQConfig,
 )
-from workers.contract.presets.preset import Preset
+from workers.contract.presets.preset import EPOCH_STEPS, Preset
 
 A3C_PAPER = "Mnih et al. 2016, section 5.1 and supplement"
 A3C_PUBLIC = (
     "learning rate 0.0007, RMSProp ε 0.1 and clip 40 from a public replication (PFRL); the paper searched for them"
 )
+EVERY_EPOCH: dict[str, Any] = {"evaluate_every_steps": EPOCH_STEPS}
 # No-op starts of 1 to 30 frames; FIRE is the agent's to press.
-AS_THE_PAPERS: dict[str, Any] = {"min_noops": 1, "max_noops": 30, "fire_at_reset": False}
+AS_THE_PAPERS: dict[str, Any] = EVERY_EPOCH | {"min_noops": 1, "max_noops": 30, "fire_at_reset": False}
 # The A3C paper names no period: this is its epoch.
 EPSILON_PERIOD = 4_000_000
 A3C_REPLICATED = (
@@ -123,6 +124,7 @@ PRESETS = (
         "value, β 0.0001, whole episodes without bootstrapping; t_max is their limit of 1,000 steps. Learning rate and "
         "RMSProp as in the discrete presets.",
         config=A3cConfig(
+            **EVERY_EPOCH,
             env="InvertedPendulum-v5",
             total_steps=5_000_000,
             t_max=1_000,
@@ -142,6 +144,7 @@ PRESETS = (
         shows="An agent with memory looks for apples and the portal in a new maze every minute.",
         source=f"{A3C_PAPER} and 5.4: the LSTM agent on 84×84 RGB pictures; {A3C_PUBLIC}.",
         config=A3cConfig(
+            **EVERY_EPOCH,
             env="Arcadia/Labyrinth-v0",
             total_steps=50_000_000,
             t_max=20,

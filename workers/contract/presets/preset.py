@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from workers.contract.config import RunConfig
 
+# 4 M frames of Atari, by which the papers chart scores; they name no other interval between evaluations.
+EPOCH_STEPS = 1_000_000
+
 
 @dataclass(frozen=True)
 class Preset:

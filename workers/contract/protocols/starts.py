@@ -3,16 +3,24 @@
 import hashlib
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from workers.contract.games import EnvironmentId
+from workers.contract.games import ENVIRONMENTS, EnvironmentId
 from workers.contract.protocols.protocol import StartPlayer
 from workers.contract.values import Text
 
 # The emulator takes seeds below this.
 SEEDS = 2**31 - 1
+# Where the protocols end an episode, counting the frames before the agent took over.
+CAP_FRAMES = 108_000
+# The protocols ask for 100.
+MOST_STARTS = 10_000
 
-Held = tuple[Annotated[int, Field(ge=0, le=17)], Annotated[int, Field(ge=1, le=108_000)]]
+# Strict: true is no number.
+_Action = Annotated[int, Field(strict=True, ge=0, le=17)]
+_Frames = Annotated[int, Field(strict=True, ge=1, le=CAP_FRAMES)]
+
+Held = tuple[_Action, _Frames]
 """An action of the emulator's full set by its number (0 is no action, 1 is FIRE, …), and for how many frames."""
 
 
@@ -21,11 +29,20 @@ class Start(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    seed: int = Field(ge=0, lt=SEEDS, description="The emulator's random seed.")
-    actions: tuple[Held, ...] = Field(min_length=1, description="What is done since the reset, in order.")
+    seed: int = Field(strict=True, ge=0, lt=SEEDS, description="The emulator's random seed.")
+    actions: tuple[Held, ...] = Field(
+        min_length=1, max_length=CAP_FRAMES, description="What is done since the reset, in order."
+    )
     screen: str = Field(
         pattern="^[0-9a-f]{64}$", description="SHA-256 of the screen there: 210 × 160 bytes, palette numbers by rows."
     )
+
+    @model_validator(mode="after")
+    def leaves_the_agent_something(self) -> "Start":
+        """Refuse play that lasts as long as a whole episode may."""
+        if self.frames >= CAP_FRAMES:
+            raise ValueError(f"its actions last {self.frames:,} frames; an episode ends after {CAP_FRAMES:,} in all")
+        return self
 
     @property
     def frames(self) -> int:
@@ -42,11 +59,24 @@ class StartSet(BaseModel):
     version: Literal[1] = 1
     env: EnvironmentId = Field(description="The game, as ALE/Pong-v5.")
     player: StartPlayer = Field(description="Whose play the points are cut from.")
-    source: Text = Field(description="Who played, and when or by what command.")
-    emulator: Text = Field(description="The emulator that the screens are of, as ale-py 0.12.1.")
-    starts: tuple[Start, ...] = Field(min_length=1, max_length=10_000)
+    source: Text = Field(max_length=1_000, description="Who played, and when or by what command.")
+    emulator: Text = Field(max_length=100, description="The emulator that the screens are of, as ale-py 0.12.1.")
+    starts: tuple[Start, ...] = Field(min_length=1, max_length=MOST_STARTS)
+
+    @field_validator("env")
+    @classmethod
+    def env_is_an_atari_game(cls, env: str) -> str:
+        """Refuse what has no start points."""
+        if ENVIRONMENTS[env].kind != "atari":
+            raise ValueError(f"{env} is no Atari game; only those have start points")
+        return env
+
+    @property
+    def content(self) -> bytes:
+        """The set as it is stored and sent, always laid out alike."""
+        return self.model_dump_json().encode()
 
     @property
     def sha256(self) -> str:
         """What tells this set from others, however its file is laid out."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+        return hashlib.sha256(self.content).hexdigest()

@@ -12,17 +12,17 @@ from contextlib import contextmanager
 from torch import Tensor, nn
 
 from workers.trainer.learning.optimizers import FlatParameters
-from workers.trainer.networks.bodies import Body
 
 
 class Centring:
-    """Has the layers of a body learn as if they read x − c, c being the mean of their inputs.
+    """Has the layers of one or several bodies learn as if they read x − c, c being the mean of their inputs.
 
     Wx + b = W(x − c) + b′ where b′ = b + Wc. In the gradients of W and b′, only that of W differs: by −Δb·cᵀ. When the
-    optimizer has changed W and b′, b = b′ − Wc; the network itself stays as it is. Any c is exact.
+    optimizer has changed W and b′, b = b′ − Wc; the network itself stays as it is. Any c is exact. What others write
+    to shared parameters while the optimizer steps counts as the step's: a race as those of the step itself.
     """
 
-    def __init__(self, body: Body, parameters: FlatParameters) -> None:
+    def __init__(self, body: nn.Module, parameters: FlatParameters) -> None:
         self._parameters = parameters
         values, gradients = parameters.named(), parameters.named_gradients()
         names = {id(parameter): name for name, parameter in parameters.module.named_parameters()}

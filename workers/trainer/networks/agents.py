@@ -115,6 +115,11 @@ class AgentTape:
         return self._agent.policy.forward(features[0])
 
     @torch.no_grad()
+    def input_means(self) -> list[Tensor]:
+        """Return the mean of the inputs of each layer of the bodies, in their order, over all states."""
+        return [mean for body in self._bodies for mean in body.input_means()]
+
+    @torch.no_grad()
     def recall(self) -> tuple[Tensor, Tensor]:
         """Return the policy's numbers and the values for all states since the tape was rewound."""
         return self._agent.heads([tape.features().float() for tape in self._last])

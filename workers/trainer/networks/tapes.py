@@ -204,6 +204,13 @@ class PixelStepTape:
         """The states since the tape was rewound."""
         return self._read[0]
 
+    def input_means(self) -> list[Tensor]:
+        """Return the mean of each layer's inputs over all states, for each channel; one number for the pixels."""
+        pixels, *maps, flat = (torch.cat(rows) for rows in self._read)
+        # Every frame is the last of one state.
+        scaled = pixels[:, -1:].mean(dtype=torch.float32).view(1) / 255
+        return [scaled, *(x.mean((0, 2, 3), dtype=torch.float32) for x in maps), flat.mean(0, dtype=torch.float32)]
+
     def features(self) -> Tensor:
         """Return the features of all states."""
         return torch.cat(self._features)
@@ -255,6 +262,10 @@ class VectorStepTape:
     def states(self) -> list[Tensor]:
         """The states since the tape was rewound."""
         return self._kept[0]
+
+    def input_means(self) -> list[Tensor]:
+        """Return the mean of each layer's inputs over all states."""
+        return [torch.cat(rows).mean(0) for rows in self._kept[:-1]]
 
     def features(self) -> Tensor:
         """Return the features of all states."""

@@ -43,7 +43,7 @@ function show(seen: boolean) {
 beforeEach(() => show(false));
 
 function open(game: Game | (() => object), more: Record<string, object> = {}, live = false) {
-  const server = serve({ "GET /games/pong": game, ...more });
+  const server = serve({ "GET /games/pong": game, "GET /start-sets": [], ...more });
   return {
     server,
     ...renderPage(<GamePage />, { at: "/games/pong", path: "/games/:slug", live }),
@@ -75,6 +75,14 @@ describe("the page of a game", () => {
     expect(ours?.hasAttribute("data-ours")).toBe(true);
     expect(theirs?.hasAttribute("data-ours")).toBe(false);
     expect(within(table).getByRole("link", { name: "pong-1" }).getAttribute("href")).toBe("/runs/1");
+  });
+
+  it("names the start points that a run began at, since the papers' own are not known", async () => {
+    const ours = aRunScore({ protocol: "human-starts", start_set: "Ana's games" });
+    const human = { protocol: "human-starts", title: "Human starts" };
+    open(aGame([aScoreTable([aScoreRow({ ours }), published], human)]));
+    await screen.findByText("PAAC · 5 M steps · 30 episodes · sampled · from Ana's games");
+    expect(screen.getByText(/The papers' own start points were never published/)).toBeTruthy();
   });
 
   it("draws a ranking of three as bars", async () => {

@@ -13,6 +13,7 @@ import { usePageTitle } from "@/ui/usePageTitle";
 import { GamePicture } from "./GamePicture";
 import classes from "./games.module.css";
 import { hasBars, ScoreTableCard } from "./ScoreTableCard";
+import { StartSets } from "./StartSets";
 import { WaitingRuns } from "./WaitingRuns";
 
 /** One game: its runs ranked with what the papers publish by the same protocol. */
@@ -47,6 +48,7 @@ function GameSheet({ game }: { game: Game }) {
         <ScoreTableCard key={`${table.protocol} ${table.starts}`} game={game} table={table} level={2} />
       ))}
       <WaitingRuns game={game} />
+      <StartSets game={game} />
       {game.runs === 0 && game.tables.length === 0 && (
         <EmptyState title="Nobody has a score here yet">
           The papers publish none for {game.name}. Launch a run of it, and have it evaluated once it has saved

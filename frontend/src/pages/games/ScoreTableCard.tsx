@@ -34,6 +34,8 @@ export function ScoreTableCard({ game, table, level }: ScoreTableCardProps) {
         {by &&
           `“Of human” is 0 % at the random player's ${score(by.random)} and 100 % at the human's ${score(by.human)} (${by.source}, ${by.table}).`}
         {!by && table.sentence && `There is no human-normalised score: ${table.not_normalised_because}.`}
+        {table.protocol === "human-starts" &&
+          " The papers' own start points were never published; each run names those that it began at."}
         {table.starts && ` Only scores from the same start points stand here: ${table.starts.slice(0, 8)}.`}
       </Text>
       <div className={hasBars(table) ? classes.both : classes.alone}>

@@ -14,7 +14,7 @@ from workers.trainer.methods.paac.rollouts import Rollout
 from workers.trainer.networks import networks
 from workers.trainer.networks.dead_units import measured
 from workers.trainer.networks.networks import ActorCritic
-from workers.trainer.networks.tapes import tape_of
+from workers.trainer.networks.tapes import step_tape_of, tape_of
 from workers.trainer.run.run import NullRun
 
 BACKGROUND, RATE = 87, 0.001
@@ -93,6 +93,19 @@ def test_the_network_stays_the_same_where_the_optimizer_does_not_move(shape: tup
     with Centring(network.body, parameters).update(tape.input_means(states)):
         pass
     torch.testing.assert_close(network.body(states), before)
+
+
+@pytest.mark.parametrize("shape", [(4,), (4, 84, 84)], ids=["vector", "pixels"])
+def test_a_tape_of_single_states_finds_the_same_means(shape: tuple[int, ...]) -> None:
+    env = "CartPole-v1" if shape == (4,) else "ALE/Pong-v5"
+    body = networks.build(PaacConfig(env=env), shape, Discrete(3)).body
+    together, one_by_one = tape_of(body, 3), step_tape_of(body)
+    states = torch.randint(256, (3, *shape)).float()
+    together.act(states)
+    for state in states.split(1):
+        one_by_one.act(state)
+    for ours, theirs in zip(one_by_one.input_means(), together.input_means(states), strict=True):
+        torch.testing.assert_close(ours, theirs)
 
 
 def noisy_rollout(random: torch.Generator, steps: int, environments: int) -> Rollout:

@@ -1,5 +1,6 @@
 """A3C: asynchronous advantage actor-critic (Mnih et al. 2016, algorithm S2); the comments quote its lines."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import torch
@@ -10,6 +11,7 @@ from workers.contract.spaces import ActionSpace
 from workers.trainer.environments import own_environment
 from workers.trainer.environments.own_environment import OwnEnvironment
 from workers.trainer.host.processes import Link
+from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.losses import Losses
 from workers.trainer.learning.optimizers import FlatParameters, Optimizer, clip_to_norm
 from workers.trainer.learning.policies import Policy, policy_over
@@ -84,15 +86,21 @@ class PolicyActor:
 
 
 def learn(
-    actor: PolicyActor, rollout: EpisodeRollout, config: A3cConfig, optimizer: Optimizer, learning_rate: float
+    actor: PolicyActor,
+    rollout: EpisodeRollout,
+    config: A3cConfig,
+    optimizer: Optimizer,
+    learning_rate: float,
+    centring: Centring | None = None,
 ) -> dict[str, float]:
     """Perform asynchronous update of θ using dθ; return the measures, with losses as means over the steps."""
     numbers, values = (output.requires_grad_() for output in actor.tape.recall())
     loss = losses(numbers, values, actor.policy, rollout, config)
     actor.tape.backward(*torch.autograd.grad(loss.total, (numbers, values)))
     optimizer.parameters.written()
-    gradient_norm = clip_to_norm(optimizer.parameters.gradients, config.max_grad_norm)
-    optimizer.step(learning_rate)
+    with centring.update(actor.tape.input_means()) if centring else nullcontext():
+        gradient_norm = clip_to_norm(optimizer.parameters.gradients, config.max_grad_norm)
+        optimizer.step(learning_rate)
     steps = len(rollout.rewards)
     return {
         "train/policy_loss": (loss.policy / steps).item(),
@@ -103,18 +111,24 @@ def learn(
     }
 
 
+def centring_of(config: A3cConfig, agent: Agent, parameters: FlatParameters) -> Centring | None:
+    """Return what has the bodies learn from centred inputs, where the run asks for it."""
+    return Centring(agent.bodies, parameters) if config.centred_inputs else None
+
+
 def actor_learner(link: Link, config: A3cConfig, shared: SharedState) -> None:
     """Run algorithm S2 in one actor-learner."""
     participant = Participant(link, config, shared)
     environment = OwnEnvironment(config, participant.seed)
     agent = build(config, environment.observation_shape, environment.actions)
     optimizer = participant.optimizer(FlatParameters(agent, shared.values))  # θ' ← θ, here and after every update
+    centring = centring_of(config, agent, optimizer.parameters)
     actor = PolicyActor(config, participant, environment, agent)
     while participant.goes_on:
         rollout = actor.rollout()
         if participant.stopping:
             break  # the stop may have cut the rollout short
-        participant.tell_update(learn(actor, rollout, config, optimizer, participant.learning_rate))
+        participant.tell_update(learn(actor, rollout, config, optimizer, participant.learning_rate, centring))
         participant.tell_network(agent, actor.tape.states[-1])
     environment.close()
 

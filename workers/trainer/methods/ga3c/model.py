@@ -1,6 +1,7 @@
 """GA3C's single network: predictors query it, trainers update it."""
 
 import threading
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -8,6 +9,7 @@ from torch import Tensor
 
 from workers.contract.config import Ga3cConfig
 from workers.trainer.environments.own_environment import FinishedEpisode
+from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.losses import Losses
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
 from workers.trainer.methods.ga3c.experiences import Experiences, Submission
@@ -123,6 +125,7 @@ class Model:
         self.parameters = FlatParameters(network)
         self.optimizer = RMSProp(self.parameters, config.rmsprop_decay, config.rmsprop_epsilon)
         self._tape = tape_of(network.body, most_rows(config))
+        self._centring = Centring(network.body, self.parameters) if config.centred_inputs else None
         self._watch = NetworkWatch(network)
         self.updating = threading.Lock()
         self.step = 0
@@ -157,8 +160,9 @@ class Model:
             )
             losses = guarded_losses(*self._forward(states), actions, returns, config)
             self.parameters.backward(losses.total)
-            gradient_norm = clip_to_norm(self.parameters.gradients, config.max_grad_norm)
-            self.optimizer.step(learning_rate)
+            with self._centring.update(self._tape.input_means(states)) if self._centring else nullcontext():
+                gradient_norm = clip_to_norm(self.parameters.gradients, config.max_grad_norm)
+                self.optimizer.step(learning_rate)
             self._watch.see(states)
             lag = batch.lag(self.updates)
             self.updates += 1

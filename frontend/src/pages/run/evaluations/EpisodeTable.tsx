@@ -1,18 +1,25 @@
-import { Table, Title } from "@mantine/core";
+import { Table, Text, Title } from "@mantine/core";
 import type { EvaluationWithEpisodes } from "@/api/types";
 import { exact } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { WideTable } from "@/ui/WideTable";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
+import { isUnderWay } from "./words";
 
-/** Every episode of an evaluation, in order. */
-export function EpisodeTable({ episodes }: Pick<EvaluationWithEpisodes, "episodes">) {
+/** Every episode of an evaluation, in order; while it is played, those that have ended so far. */
+export function EpisodeTable({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
+  const { episodes, episodes_total: total, state } = evaluation;
   return (
     <section className={runClasses.card} aria-label="Episodes">
       <Title order={3} mb="xs">
-        Episodes
+        {state === "done" ? "Episodes" : `Episodes so far, ${episodes.length} of ${exact(total)}`}
       </Title>
+      {isUnderWay(evaluation) && (
+        <Text size="sm" c="dimmed" mb="xs">
+          Mean and interval are told once all have ended: short episodes come first.
+        </Text>
+      )}
       <WideTable label="Table of episodes" className={classes.episodes}>
         <Table verticalSpacing={4} horizontalSpacing={6} className={runClasses.oneLine} stickyHeader>
           <Table.Thead>

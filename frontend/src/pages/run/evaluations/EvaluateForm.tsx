@@ -2,8 +2,9 @@ import { Button, Group, NativeSelect, Radio, Stack, TextInput } from "@mantine/c
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { useAskEvaluation } from "@/api/mutations";
-import type { Acting, Checkpoint, EvaluationChoices, Run } from "@/api/types";
+import type { Acting, Checkpoint, EvaluationChoices, Run, StartSet } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
+import { plural } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
 import { Refusals } from "@/ui/Refusals";
 import { Words } from "@/ui/Words";
@@ -81,14 +82,22 @@ export function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: Eva
           choices={choices}
           value={draft.protocol}
           error={problems.protocol}
-          onChange={(name) => put({ protocol: name })}
+          onChange={(name) => put({ protocol: name, startSet: firstSet(choices, name) })}
         />
+        {protocol?.start_sets && protocol.start_sets.length > 0 && (
+          <StartSetChoice
+            sets={protocol.start_sets}
+            value={draft.startSet}
+            error={problems.start_set}
+            onChange={(id) => put({ startSet: id })}
+          />
+        )}
         <div className={classes.pair}>
           <TextInput
             label="Episodes"
             description="Fewer are played sooner, and say less."
             inputMode="numeric"
-            placeholder={`${protocol?.episodes ?? ""}, as the protocol has it`}
+            placeholder={usualEpisodes(protocol, draft.startSet)}
             value={draft.episodes}
             error={problems.episodes}
             onChange={(event) => put({ episodes: event.currentTarget.value })}
@@ -150,6 +159,44 @@ function ProtocolChoice({ choices, value, error, onChange }: ProtocolChoiceProps
         ))}
       </Stack>
     </Radio.Group>
+  );
+}
+
+type Protocol = EvaluationChoices["protocols"][number];
+
+/** The newest set of start points of a protocol; nothing where it has none. */
+function firstSet(choices: EvaluationChoices, name: string): string {
+  const [first] = choices.protocols.find((protocol) => protocol.name === name)?.start_sets ?? [];
+  return first ? String(first.id) : "";
+}
+
+function usualEpisodes(protocol: Protocol | undefined, startSet: string): string {
+  const set = protocol?.start_sets?.find(({ id }) => String(id) === startSet);
+  return set ? `${set.points}, one from each point` : `${protocol?.episodes ?? ""}, as the protocol has it`;
+}
+
+interface StartSetChoiceProps {
+  sets: readonly StartSet[];
+  value: string;
+  error: string | undefined;
+  onChange: (id: string) => void;
+}
+
+/** The points at which the episodes begin. */
+function StartSetChoice({ sets, value, error, onChange }: StartSetChoiceProps) {
+  const chosen = sets.find(({ id }) => String(id) === value);
+  return (
+    <NativeSelect
+      label="Start points"
+      description={chosen && `${chosen.source}.`}
+      data={sets.map(({ id, name, points }) => ({
+        value: String(id),
+        label: `${name}, ${plural(points, "point")}`,
+      }))}
+      value={value}
+      error={error}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
   );
 }
 

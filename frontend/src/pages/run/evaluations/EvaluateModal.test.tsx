@@ -2,7 +2,7 @@ import { screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import type { Checkpoint, EvaluationChoices } from "@/api/types";
-import { anUnfinishedEvaluation, CHOICES } from "@/testing/evaluations";
+import { anUnfinishedEvaluation, aStartSet, CHOICES } from "@/testing/evaluations";
 import { aCheckpoint } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
@@ -79,6 +79,51 @@ describe("the form of an evaluation", () => {
         seed: 7,
         acting: { name: "epsilon-greedy", epsilon: 0.1 },
       },
+    ]);
+  });
+
+  it("offers the sets of start points of a protocol that begins at some", async () => {
+    const sets = [aStartSet(7, { name: "Second", points: 50 }), aStartSet(4)];
+    const human = {
+      ...{ name: "human-starts", title: "Human starts", sentence: "From a person's play.", source: "Gorila" },
+      ...{ episodes: 100, unfit_because: null, start_sets: sets },
+    };
+    const agent = {
+      ...{ ...human, name: "agent-starts", title: "Agent starts", start_sets: [] },
+      unfit_because: "agent-starts needs a set of start points: there are none yet",
+    };
+    const { form, submit, asked } = await open({
+      choices: { ...CHOICES, protocols: [...CHOICES.protocols, human, agent] },
+    });
+    expect(form.queryByLabelText("Start points")).toBeNull();
+    expect(form.getByRole<HTMLInputElement>("radio", { name: /^Agent starts/ }).disabled).toBe(true);
+    expect(form.getByText("agent-starts needs a set of start points: there are none yet.")).toBeTruthy();
+    await userEvent.click(form.getByRole("radio", { name: /^Human starts/ }));
+    const choice = form.getByLabelText<HTMLSelectElement>("Start points");
+    expect(
+      within(choice)
+        .getAllByRole("option")
+        .map(({ textContent }) => textContent),
+    ).toEqual(["Second, 50 points", "Ana's games, 100 points"]);
+    expect(form.getByLabelText<HTMLInputElement>("Episodes").placeholder).toBe("50, one from each point");
+    await userEvent.selectOptions(choice, "4");
+    await submit();
+    expect(asked()).toMatchObject([{ protocol: "human-starts", start_set: 4 }]);
+  });
+
+  it("names no start points for a protocol without", async () => {
+    const human = {
+      ...{ name: "human-starts", title: "Human starts", sentence: "From a person's play.", source: "Gorila" },
+      ...{ episodes: 100, unfit_because: null, start_sets: [aStartSet(4)] },
+    };
+    const { form, submit, asked } = await open({
+      choices: { ...CHOICES, protocols: [...CHOICES.protocols, human] },
+    });
+    await userEvent.click(form.getByRole("radio", { name: /^Human starts/ }));
+    await userEvent.click(form.getByRole("radio", { name: /^No-op starts, 5 minutes/ }));
+    await submit();
+    expect(asked()).toEqual([
+      { checkpoint: "newest", protocol: "no-op-5min", seed: 1, acting: { name: "sampled" } },
     ]);
   });
 

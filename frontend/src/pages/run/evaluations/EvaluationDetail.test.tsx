@@ -1,4 +1,4 @@
-import { screen, within } from "@testing-library/react";
+import { act, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import type { EvaluationWithEpisodes } from "@/api/types";
@@ -6,12 +6,13 @@ import { anEvaluation, anUnfinishedEvaluation, CHOICES, withEpisodes } from "@/t
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { done, refusal, serve } from "@/testing/server";
+import { fakeStreams, stream } from "@/testing/stream";
 import { aWorker } from "@/testing/workers";
 import { EvaluationsTab } from "./EvaluationsTab";
 
 const PATH = "/runs/:id/:tab?/:item?";
 
-function open(evaluation: EvaluationWithEpisodes | Response, item = "5") {
+function open(evaluation: EvaluationWithEpisodes | Response | (() => object), item = "5", live = false) {
   const server = serve({
     "GET /evaluations/5": evaluation,
     "GET /runs/1/evaluation-choices": CHOICES,
@@ -20,7 +21,7 @@ function open(evaluation: EvaluationWithEpisodes | Response, item = "5") {
     "GET /runs/1/evaluations": { items: [], next_cursor: null, total: 0, best: null },
   });
   const at = `/runs/1/evaluations/${item}`;
-  return { ...renderPage(<EvaluationsTab run={aRun()} />, { at, path: PATH }), server };
+  return { ...renderPage(<EvaluationsTab run={aRun()} />, { at, path: PATH, live }), server };
 }
 
 const found = (changes: Parameters<typeof anEvaluation>[1] = {}) =>
@@ -89,6 +90,30 @@ describe("the page of an evaluation", () => {
     expect(await screen.findByText("4 of 30 episodes")).toBeTruthy();
     expect(screen.queryByRole("region", { name: "Statistics" })).toBeNull();
     expect(screen.getByRole("region", { name: "What is evaluated" })).toBeTruthy();
+  });
+
+  it("shows each episode as it arrives", async () => {
+    fakeStreams();
+    const playing = anUnfinishedEvaluation(5, { state: "running", episodes_done: 1, episodes_total: 3 });
+    let now = withEpisodes(playing, 21);
+    open(() => now, "5", true);
+    const table = within(await screen.findByRole("region", { name: "Episodes" }));
+    expect(table.getByText("Episodes so far, 1 of 3")).toBeTruthy();
+    expect(table.getAllByRole("row")).toHaveLength(2);
+    now = withEpisodes({ ...playing, episodes_done: 2 }, 21, 19);
+    act(() => stream().say("run.files", '{"run_id": 1}'));
+    await table.findByText("Episodes so far, 2 of 3", {}, { timeout: 5000 });
+    expect(table.getAllByRole("row")).toHaveLength(3);
+    expect(screen.getByText("Scores of 2 episodes so far")).toBeTruthy();
+    expect(screen.queryByRole("region", { name: "Statistics" })).toBeNull();
+  });
+
+  it("names the start points, also those that were removed since", async () => {
+    const set = { id: 4, name: "Ana's games", player: "human", source: "Ana", points: 100 } as const;
+    open(found({ start_set: { ...set, sha256: "ef".repeat(32), kept: false } }));
+    await screen.findByText("Statistics");
+    const told = screen.getByRole("region", { name: "What is evaluated" }).textContent;
+    for (const words of ["Ana's games, 100", "removed since", "ef".repeat(32)]) expect(told).toContain(words);
   });
 
   it("leads back to the list when it is removed", async () => {

@@ -66,13 +66,13 @@ function Found({ run, evaluation }: { run: Run; evaluation: EvaluationWithEpisod
       <Reason evaluation={evaluation} />
       {evaluation.state === "queued" && <NoPlayer />}
       <div className={classes.detail}>
-        {done && (
+        {(done || evaluation.episodes.length > 0) && (
           <>
             <div className={runClasses.card}>
               <ScoresChart evaluation={evaluation} />
             </div>
-            <Statistics evaluation={evaluation} />
-            <EpisodeTable episodes={evaluation.episodes} />
+            {done && <Statistics evaluation={evaluation} />}
+            <EpisodeTable evaluation={evaluation} />
           </>
         )}
         <WhatWasEvaluated evaluation={evaluation} />

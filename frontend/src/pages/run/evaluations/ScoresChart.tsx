@@ -8,7 +8,8 @@ import { plural } from "@/ui/format";
 /** How many episodes came to which score. */
 export function ScoresChart({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
   const [zoom, setZoom] = useState<Zoom | null>(null);
-  const { id, run_id, episodes } = evaluation;
+  const { id, run_id, episodes, state } = evaluation;
+  const played = plural(episodes.length, "episode");
   const points = () =>
     Promise.resolve({
       header: ["evaluation", "episode", "score"],
@@ -16,8 +17,8 @@ export function ScoresChart({ evaluation }: { evaluation: EvaluationWithEpisodes
     });
   return (
     <FigureFrame
-      title={`Scores of ${plural(episodes.length, "episode")}`}
-      label={`How many of ${plural(episodes.length, "episode")} came to which score.`}
+      title={state === "done" ? `Scores of ${played}` : `Scores of ${played} so far`}
+      label={`How many of ${played} came to which score.`}
       query={scoresFigureQuery(run_id, id)}
       zoom={zoom}
       onZoom={setZoom}

@@ -34,6 +34,7 @@ export function WhatWasEvaluated({ evaluation }: { evaluation: EvaluationWithEpi
             </Text>
           )}
         </dd>
+        {evaluation.start_set && <StartPoints set={evaluation.start_set} />}
         <dt>Episodes</dt>
         <dd>{exact(evaluation.episodes_total)}</dd>
         <dt>Acting</dt>
@@ -58,5 +59,21 @@ export function WhatWasEvaluated({ evaluation }: { evaluation: EvaluationWithEpi
         )}
       </dl>
     </section>
+  );
+}
+
+/** Where its episodes begin. */
+function StartPoints({ set }: { set: NonNullable<EvaluationWithEpisodes["start_set"]> }) {
+  return (
+    <>
+      <dt>Start points</dt>
+      <dd>
+        {set.name}, {exact(set.points, "points")}
+        {!set.kept && ", removed since"}
+        <Text size="sm" c="dimmed">
+          {set.source}. <span className="mono">{set.sha256}</span>
+        </Text>
+      </dd>
+    </>
   );
 }

@@ -7,6 +7,8 @@ export interface Draft {
   /** "newest", "best", or the number of a checkpoint. */
   checkpoint: string;
   protocol: string;
+  /** The number of a set of start points, for a protocol that begins at some. */
+  startSet: string;
   /** Empty: as many as the protocol has. */
   episodes: string;
   seed: string;
@@ -14,7 +16,7 @@ export interface Draft {
   epsilon: string;
 }
 
-export const FIELDS = ["checkpoint", "protocol", "episodes", "seed", "acting"] as const;
+export const FIELDS = ["checkpoint", "protocol", "start_set", "episodes", "seed", "acting"] as const;
 type Field = (typeof FIELDS)[number] | "epsilon";
 export type Problems = Partial<Record<Field, string>>;
 
@@ -26,6 +28,7 @@ export function firstDraft(choices: EvaluationChoices, chosen: Checkpoint | unde
   return {
     checkpoint: chosen ? String(chosen.id) : "newest",
     protocol: choices.usual_protocol,
+    startSet: "",
     episodes: "",
     seed: "1",
     acting: usual.name,
@@ -48,10 +51,11 @@ export function problemsOf({ episodes, seed, acting, epsilon }: Draft): Problems
 }
 
 export function requestOf(draft: Draft): EvaluationRequest {
-  const { checkpoint, protocol, episodes, seed, acting, epsilon } = draft;
+  const { checkpoint, protocol, startSet, episodes, seed, acting, epsilon } = draft;
   return {
     checkpoint: checkpoint === "newest" || checkpoint === "best" ? checkpoint : Number(checkpoint),
     protocol,
+    ...(startSet !== "" && { start_set: Number(startSet) }),
     seed: Number(seed),
     acting: acting === "epsilon-greedy" ? { name: acting, epsilon: Number(epsilon) } : { name: acting },
     ...(episodes.trim() !== "" && { episodes: Number(episodes) }),

@@ -44,12 +44,12 @@ class Scripted(OwnEnvironment):
 
     def __init__(self, script: str, actions: ActionSpace) -> None:
         self._script = script
-        self._number = 0
+        self._number, self.shift = 0, 0.0
         self.actions, self.observation_shape = actions, (4,)
         self.observation = self._seen()
 
     def _seen(self) -> NDArray[np.float32]:
-        return np.array([[self._number, self._number % 3 - 1, 1, 0.5]], dtype=np.float32)
+        return np.array([[self._number, self._number % 3 - 1, 1, 0.5]], dtype=np.float32) + np.float32(self.shift)
 
     def step(self, _: Actions) -> Outcome:
         end = self._script[self._number % 100]
@@ -251,6 +251,43 @@ def test_a_rollout_stops_at_once_when_the_run_is_asked_to_stop() -> None:
     made.link.stopping = True
     made.actor.rollout()
     assert made.shared.T == 0
+
+
+def after_an_update_of_shifted_observations(shift: float, centred: bool) -> Tensor:
+    """Return what a network says after an update whose observations were all larger, as its biases allow for."""
+    made = setting("." * 9, t_max=4, rmsprop_epsilon=1e-6, value_network="separate", centred_inputs=centred)
+    environment = made.actor._environment
+    assert isinstance(environment, Scripted)
+    environment.shift = shift
+    environment.observation = environment._seen()
+    named = made.optimizer.parameters.named()
+    for body in (0, 1):
+        weight, bias = (named[f"bodies.{body}.layers.0.{part}"] for part in ("weight", "bias"))
+        bias -= shift * weight.sum(1)
+    made.optimizer.parameters.changed()
+    centring = a3c.centring_of(made.config, made.agent, made.optimizer.parameters)
+    a3c.learn(made.actor, made.actor.rollout(), made.config, made.optimizer, 0.01, centring)
+    shown = torch.randn(8, 4, generator=torch.Generator().manual_seed(3)) + shift
+    numbers, values, _ = made.agent(shown, made.agent.blank)
+    return torch.cat((numbers, values.unsqueeze(1)), 1).detach()
+
+
+@pytest.mark.parametrize("centred", [True, False])
+def test_what_all_observations_share_changes_no_update_with_centred_inputs(centred: bool) -> None:
+    plain, shifted = (after_an_update_of_shifted_observations(shift, centred) for shift in (0.0, 3.0))
+    assert torch.allclose(plain, shifted, rtol=1e-2, atol=1e-3) == centred
+
+
+def test_a_run_takes_centred_updates_if_it_is_told_to() -> None:
+    def weights(centred: bool) -> Tensor:
+        run = NullRun()
+        config = A3cConfig(env="CartPole-v1", num_actors=1, total_steps=200, centred_inputs=centred)
+        a3c.train(config, run)
+        return torch.cat([run.saved[-1].tensors[name].flatten() for name in sorted(run.saved[-1].tensors)])
+
+    centred = weights(centred=True)
+    assert torch.equal(centred, weights(centred=True))
+    assert not torch.equal(centred, weights(centred=False))
 
 
 @pytest.mark.parametrize("optimizer", ["shared_rmsprop", "rmsprop", "momentum_sgd"])

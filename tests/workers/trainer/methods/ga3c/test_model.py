@@ -128,6 +128,27 @@ def test_a_batch_is_full_at_the_minimum_size_and_keeps_copies() -> None:
     assert (batch.size, batch.episodes) == (0, [])
 
 
+def after_an_update_of_shifted_states(shift: float, centred: bool) -> Tensor:
+    """Return what a network says after an update whose states were all larger, as its biases allow for."""
+    config = made_config(centred_inputs=centred, learning_rate=0.01, rmsprop_epsilon=1e-6)
+    network, table = made_network(config), made_experiences(config)
+    table.states[:] += shift
+    model = Model(config, network, torch.device("cpu"))
+    named = model.parameters.named()
+    named["body.layers.0.bias"] -= shift * named["body.layers.0.weight"].sum(1)
+    batch = TrainingBatch(table, config)
+    batch.add(Submission(0, 3, 0, 0.0))
+    model.train(batch)
+    logits, values = network(torch.randn(8, 4, generator=torch.Generator().manual_seed(3)) + shift)
+    return torch.cat((logits, values.unsqueeze(1)), 1).detach()
+
+
+@pytest.mark.parametrize("centred", [True, False])
+def test_what_all_states_share_changes_no_update_with_centred_inputs(centred: bool) -> None:
+    plain, shifted = (after_an_update_of_shifted_states(shift, centred) for shift in (0.0, 3.0))
+    assert torch.allclose(plain, shifted, rtol=1e-2, atol=1e-3) == centred
+
+
 def test_the_policy_lag_is_the_mean_number_of_updates_since_acting() -> None:
     config = made_config()
     table = made_experiences(config)

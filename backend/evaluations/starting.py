@@ -1,0 +1,77 @@
+"""Which start points an evaluation begins at, and how they get to its worker."""
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.errors import FieldError, Invalid, NotFound
+from backend.models import Errand, Evaluation, StoredStarts
+from backend.start_points.service import find_starts, listed
+from workers.contract.games import ENVIRONMENTS
+from workers.contract.protocols import PROTOCOLS
+from workers.contract.worker_api import OfferedStarts
+
+
+def no_starts_because(session: Session, env: str, protocol: str) -> str | None:
+    """Say that a protocol needs start points that the game has none of; None if it has some, or needs none."""
+    player = PROTOCOLS[protocol].starts_from
+    if player is None or listed(session, env, player):
+        return None
+    return f"{protocol} begins at start points, and {_none_yet(env, protocol)}"
+
+
+def wanted_starts(
+    session: Session, env: str, protocol: str, number: int | None, episodes: int | None
+) -> StoredStarts | None:
+    """The set of start points that a user means for a game and a protocol; none for a protocol without."""
+    player = PROTOCOLS[protocol].starts_from
+    if player is None:
+        if number is not None:
+            raise _unfit(f"{protocol} has no start points: leave this out, or use human-starts or agent-starts")
+        return None
+    if number is None:
+        raise _unfit(f"{protocol} needs a set of start points: {_choice(session, env, protocol)}")
+    stored = find_starts(session, number, lock=True)
+    if (stored.env, stored.player) != (env, player):
+        other = f"{stored.player}-starts in {ENVIRONMENTS[stored.env].title}"
+        raise _unfit(f"{stored.name!r} is for {other}: {_choice(session, env, protocol)}")
+    if episodes is not None and episodes > stored.points:
+        few = f"{stored.name!r} has {stored.points} start points, and an episode begins at each"
+        raise Invalid(FieldError(field="episodes", message=f"{few}: ask for no more"))
+    return stored
+
+
+def offered_starts(session: Session, errand: Errand) -> OfferedStarts | None:
+    """The start points that a worker fetches for an errand; most need none."""
+    if (number := _number_of(session, errand)) is None:
+        return None
+    stored = find_starts(session, number)
+    return OfferedStarts(sha256=stored.sha256, bytes=stored.bytes)
+
+
+def starts_of(session: Session, errand: Errand) -> StoredStarts:
+    """The set that an errand's evaluation begins at, with its points; it is kept until the errand has ended."""
+    if (number := _number_of(session, errand)) is None:
+        raise NotFound(f"Errand {errand.id} begins at no start points.")
+    return find_starts(session, number, content=True)
+
+
+def _number_of(session: Session, errand: Errand) -> int | None:
+    return session.scalar(select(Evaluation.start_set_id).where(Evaluation.errand_id == errand.id))
+
+
+def _choice(session: Session, env: str, protocol: str) -> str:
+    """Name the sets to choose from."""
+    sets = [f"{stored.id} ({stored.name})" for stored in listed(session, env, PROTOCOLS[protocol].starts_from)]
+    return f"use {' or '.join(sets[:5])}" if sets else _none_yet(env, protocol)
+
+
+def _none_yet(env: str, protocol: str) -> str:
+    title = ENVIRONMENTS[env].title
+    whose = "a person's" if PROTOCOLS[protocol].starts_from == "human" else "an agent's"
+    return (
+        f"there are none of {whose} play of {title} yet: import a set on the page of {title}, or POST it to /start-sets"
+    )
+
+
+def _unfit(message: str) -> Invalid:
+    return Invalid(FieldError(field="start_set", message=message))

@@ -1,0 +1,107 @@
+import { Button, FileInput, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { useImportStarts } from "@/api/mutations";
+import type { Game, StartSetFile } from "@/api/types";
+import { placeErrors } from "@/config-form/serverErrors";
+import { plural } from "@/ui/format";
+import { notifyDone } from "@/ui/notify";
+import { Refusals } from "@/ui/Refusals";
+
+interface ImportStartsProps {
+  game: Game;
+  onClose: () => void;
+}
+
+/** Takes a set of start points from a file. */
+export function ImportStarts({ game, onClose }: ImportStartsProps) {
+  const [file, setFile] = useState<File | null>(null);
+  const [name, setName] = useState("");
+  const [problems, setProblems] = useState<{ file?: string; name?: string }>({});
+  const [refusals, setRefusals] = useState<string[]>([]);
+  const store = useImportStarts();
+
+  function choose(chosen: File | null) {
+    setFile(chosen);
+    setName((before) => before || (chosen?.name.replace(/\.json$/i, "") ?? ""));
+    setProblems({});
+    setRefusals([]);
+  }
+
+  async function submit(event: FormEvent) {
+    event.preventDefault();
+    setRefusals([]);
+    const read = file ? await startsIn(file, game) : { problem: "Choose the file of a set." };
+    const problem = "problem" in read ? read.problem : undefined;
+    const unnamed = name.trim() === "" ? "Give it a name." : undefined;
+    setProblems({ ...(problem && { file: problem }), ...(unnamed && { name: unnamed }) });
+    if (!("points" in read) || unnamed) return;
+    try {
+      const stored = await store.mutateAsync({ name: name.trim(), points: read.points });
+      notifyDone(`Stored ${plural(stored.points, "start point")} as ${stored.name}.`);
+      onClose();
+    } catch (error) {
+      const { byField, elsewhere } = placeErrors(error, ["name"]);
+      setProblems(byField);
+      setRefusals(elsewhere);
+    }
+  }
+
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Import start points of ${game.name}`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form onSubmit={(event) => void submit(event)} noValidate>
+        <Stack gap="md">
+          <FileInput
+            label="File"
+            description="A set as arcadia evaluate --save-starts writes it, or as it was exported here."
+            placeholder="Choose a JSON file"
+            accept="application/json,.json"
+            value={file}
+            error={problems.file}
+            onChange={choose}
+          />
+          <TextInput
+            label="Name"
+            description="Whose play it is, or how it was made."
+            maxLength={100}
+            value={name}
+            error={problems.name}
+            onChange={(event) => {
+              setName(event.currentTarget.value);
+              setProblems({});
+            }}
+          />
+          <Refusals sentences={refusals} />
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={store.isPending}>
+              Import
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+/** What a file holds, as far as a page can tell: the server checks every field. */
+async function startsIn(file: File, game: Game): Promise<{ points: StartSetFile } | { problem: string }> {
+  const content = await file.text();
+  let points: unknown;
+  try {
+    points = JSON.parse(content);
+  } catch {
+    return { problem: `${file.name} is no JSON file.` };
+  }
+  if (typeof points !== "object" || points === null || !("env" in points))
+    return { problem: `${file.name} is no set of start points: it names no game.` };
+  if (points.env !== game.env)
+    return { problem: `${file.name} is of ${String(points.env)}: import it on that game's page.` };
+  return { points: points as StartSetFile };
+}

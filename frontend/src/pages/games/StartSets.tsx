@@ -1,0 +1,127 @@
+import { ActionIcon, Button, Group, Table, Text, Title, VisuallyHidden } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconDownload, IconTrash, IconUpload } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { address } from "@/api/client";
+import { useRemoveStarts } from "@/api/mutations";
+import { startSetsQuery } from "@/api/queries";
+import type { Game, StartSet } from "@/api/types";
+import { ConfirmModal } from "@/ui/ConfirmModal";
+import { exact } from "@/ui/format";
+import { notifyDone } from "@/ui/notify";
+import { TimeAgo } from "@/ui/Quantity";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { Words } from "@/ui/Words";
+import classes from "./games.module.css";
+import { ImportStarts } from "./ImportStarts";
+
+const WHOSE = { human: "A person's play", agent: "An agent's play" };
+const HOW =
+  "`arcadia evaluate --run-dir DIR --protocol no-op-5min --save-starts FILE` cuts a set of an agent's play.";
+
+/** The points of play at which human-starts and agent-starts begin their episodes. */
+export function StartSets({ game }: { game: Game }) {
+  const sets = useQuery(startSetsQuery(game.env));
+  const [importing, asks] = useDisclosure(false);
+  const [leaving, setLeaving] = useState<StartSet>();
+  return (
+    <section className={classes.card} aria-label="Start points">
+      <Group justify="space-between" gap="xs">
+        <Title order={2}>Start points</Title>
+        <Button size="xs" variant="default" leftSection={<IconUpload size={16} />} onClick={asks.open}>
+          Import a set
+        </Button>
+      </Group>
+      <Text size="sm" c="dimmed" mt={4} maw={860}>
+        The protocols human-starts and agent-starts begin their episodes at stored points of play, so that no
+        agent can learn one way through the game by heart. The two are never compared. <Words>{HOW}</Words>
+      </Text>
+      {sets.isError && !sets.data && <QueryProblem error={sets.error} retry={() => void sets.refetch()} />}
+      {sets.data?.length === 0 && (
+        <Text size="sm" mt={8}>
+          There are none of {game.name} yet.
+        </Text>
+      )}
+      {sets.data && sets.data.length > 0 && <SetTable sets={sets.data} onRemove={setLeaving} />}
+      {importing && <ImportStarts game={game} onClose={asks.close} />}
+      {leaving && <RemoveStarts set={leaving} onClose={() => setLeaving(undefined)} />}
+    </section>
+  );
+}
+
+interface SetTableProps {
+  sets: readonly StartSet[];
+  onRemove: (set: StartSet) => void;
+}
+
+function SetTable({ sets, onRemove }: SetTableProps) {
+  return (
+    <Table className={classes.ranking} verticalSpacing={6} horizontalSpacing="xs" mt={8}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th scope="col">Set</Table.Th>
+          <Table.Th scope="col" ta="right">
+            Points
+          </Table.Th>
+          <Table.Th scope="col">
+            <VisuallyHidden>Actions</VisuallyHidden>
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {sets.map((set) => (
+          <Table.Tr key={set.id}>
+            <Table.Td>
+              {set.name} <span className={classes.protocol}>{set.protocol}</span>
+              <div className={classes.dim}>
+                {WHOSE[set.player]}: {set.source} · <TimeAgo time={set.created_at} />
+              </div>
+            </Table.Td>
+            <Table.Td ta="right">{exact(set.points)}</Table.Td>
+            <Table.Td ta="right">
+              <Group gap={4} justify="flex-end" wrap="nowrap">
+                <ActionIcon
+                  component="a"
+                  href={address(`/export/start-sets/${set.id}.json`)}
+                  download
+                  aria-label={`Export ${set.name}`}
+                >
+                  <IconDownload size={16} />
+                </ActionIcon>
+                <ActionIcon aria-label={`Remove ${set.name}`} onClick={() => onRemove(set)}>
+                  <IconTrash size={16} />
+                </ActionIcon>
+              </Group>
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function RemoveStarts({ set, onClose }: { set: StartSet; onClose: () => void }) {
+  const remove = useRemoveStarts();
+  const removeIt = () =>
+    remove.mutate(set.id, {
+      onSuccess: () => notifyDone(`Start points ${set.name} removed`),
+      onSettled: onClose,
+    });
+  return (
+    <ConfirmModal
+      opened
+      title="Remove these start points?"
+      action="Remove start points"
+      danger
+      busy={remove.isPending}
+      onConfirm={removeIt}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        {set.name}, {exact(set.points, "points")}: no more evaluations can begin there. Those that have ended
+        keep their scores. Export the set before if you may want it again.
+      </Text>
+    </ConfirmModal>
+  );
+}
