@@ -59,6 +59,7 @@ export function ImportStarts({ game, onClose }: ImportStartsProps) {
             label="File"
             description="A set as arcadia evaluate --save-starts writes it, or as it was exported here."
             placeholder="Choose a JSON file"
+            styles={{ placeholder: { color: "var(--arcadia-dim)" } }}
             accept="application/json,.json"
             value={file}
             error={problems.file}
