@@ -1,11 +1,13 @@
 """Saliencies as the page reads them."""
 
+import base64
 from pathlib import Path
 
 from backend.errors import NotFound
 from backend.models import File
 from backend.saliency.schemas import SaliencyMaps
 from workers.contract import saliency
+from workers.contract.archives import Column
 from workers.contract.saliency import SaliencyError
 
 
@@ -19,8 +21,13 @@ def read(file: File, root: Path) -> SaliencyMaps:
     return SaliencyMaps(
         head=found.head,
         rows=columns["policy"].shape[1],
-        policy=columns["policy"].tobytes(),
-        value=columns["value"].tobytes(),
+        policy=_written(columns["policy"]),
+        value=_written(columns["value"]),
         policy_peak=columns["policy_peak"].tolist(),
         value_peak=columns["value_peak"].tolist(),
     )
+
+
+def _written(maps: Column) -> str:
+    """Write bytes in the base64 that browsers read, which is not the one for addresses."""
+    return base64.b64encode(maps.tobytes()).decode()

@@ -9,7 +9,7 @@ from backend.json_numbers import JsonNumber
 from workers.contract.saliency import SaliencyHead
 from workers.contract.worker_api import ErrandState
 
-Maps = Annotated[bytes, Field(description="Rows of the grid, decision after decision, each number a byte; in base64.")]
+Maps = Annotated[str, Field(description="Rows of the grid, decision after decision, each number a byte; in base64.")]
 
 
 class ReplaySaliency(BaseModel):
@@ -30,7 +30,7 @@ class ReplaySaliency(BaseModel):
 class SaliencyMaps(BaseModel):
     """How much each place of what the network saw counted, decision by decision."""
 
-    model_config = ConfigDict(ser_json_inf_nan="strings", ser_json_bytes="base64")
+    model_config = ConfigDict(ser_json_inf_nan="strings")
 
     head: SaliencyHead
     rows: int = Field(description="Of the grid, which has as many columns.")

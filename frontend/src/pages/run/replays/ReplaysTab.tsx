@@ -13,9 +13,9 @@ import runClasses from "../run.module.css";
 import { MOST_PANELS } from "./ensemble";
 import { Microscope } from "./Microscope";
 import { MOMENT, withMoment, without } from "./moment";
-import { Opponents } from "./race/Opponents";
-import { Race } from "./race/Race";
-import { against, othersOf } from "./race/race";
+import { Opponents } from "./Opponents";
+import { Race } from "./Race";
+import { against, othersOf } from "./raceSteps";
 import { idsOf, inTrainingOrder, placeAt, type Replay, spread, stepped } from "./places";
 import classes from "./replays.module.css";
 

@@ -1,6 +1,6 @@
 /** Clips of a replay between two marks, picture by picture. */
 
-import { middleOf } from "../clock";
+import { middleOf, pictureAt } from "../clock";
 import { Gif } from "./gif";
 
 export const MOST_SECONDS = 20;
@@ -67,8 +67,7 @@ export async function clipOf(src: string, { rate, shots, signal, onProgress }: C
     if (!drawing) throw new Error("This browser cannot read pictures out of a video.");
     const gif = new Gif(width, height);
     for (const [number, { picture, hundredths }] of shots.entries()) {
-      video.currentTime = Math.min(middleOf(picture, rate), video.duration);
-      await heard(video, "seeked", signal);
+      await show(video, picture, rate, signal);
       drawing.drawImage(video, 0, 0);
       gif.add(drawing.getImageData(0, 0, width, height), hundredths);
       onProgress((number + 1) / shots.length);
@@ -78,6 +77,44 @@ export async function clipOf(src: string, { rate, shots, signal, onProgress }: C
     video.removeAttribute("src");
     video.load();
   }
+}
+
+/** Seek a picture, and wait until it is the one that the browser shows: "seeked" alone comes a little before. */
+async function show(
+  video: HTMLVideoElement,
+  picture: number,
+  rate: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const done = new AbortController();
+  const found = "requestVideoFrameCallback" in video ? shown(video, picture, rate, done.signal) : undefined;
+  const sought = heard(video, "seeked", signal);
+  video.currentTime = Math.min(middleOf(picture, rate), video.duration);
+  try {
+    await sought;
+    await Promise.race([found, stopped(signal, done.signal)]);
+  } finally {
+    done.abort();
+  }
+}
+
+/** Wait until the browser tells that it shows a picture. */
+function shown(video: HTMLVideoElement, picture: number, rate: number, done: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    function told(_: number, { mediaTime }: VideoFrameCallbackMetadata) {
+      if (pictureAt(mediaTime, rate) === picture) resolve();
+      else if (!done.aborted) video.requestVideoFrameCallback(told);
+    }
+    video.requestVideoFrameCallback(told);
+  });
+}
+
+function stopped(signal: AbortSignal, done: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = () => reject(new DOMException("The clip was stopped.", "AbortError"));
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true, signal: done });
+  });
 }
 
 function heard(video: HTMLVideoElement, event: "loadeddata" | "seeked", signal: AbortSignal): Promise<void> {

@@ -6,7 +6,7 @@ import { aVideo } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { listOf, serve } from "@/testing/server";
-import { ReplaysTab } from "../ReplaysTab";
+import { ReplaysTab } from "./ReplaysTab";
 
 // jsdom plays no videos.
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aVideo } from "@/testing/files";
-import { inTrainingOrder, type Replay } from "../places";
-import { lastOfAll, othersOf, replayAt, stepOf, stopsOf } from "./race";
+import { inTrainingOrder, type Replay } from "./places";
+import { lastOfAll, othersOf, replayAt, stepOf, stopsOf } from "./raceSteps";
 
 const replays = (...steps: number[]): Replay[] =>
   inTrainingOrder(steps.map((step, place) => aVideo(place + 1, step)));

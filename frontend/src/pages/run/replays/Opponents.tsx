@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { runListQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
-import { MOST_PANELS } from "../ensemble";
+import { MOST_PANELS } from "./ensemble";
 
 interface OpponentsProps {
   run: Run;

@@ -6,13 +6,13 @@ import type { Run } from "@/api/types";
 import { exact, short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { RunDot } from "@/ui/RunDot";
-import runClasses from "@/pages/run/run.module.css";
-import { Microscope } from "../Microscope";
-import { MOMENT, without, written } from "../moment";
-import { idsOf, inTrainingOrder, type Replay } from "../places";
-import classes from "../replays.module.css";
+import runClasses from "../run.module.css";
+import { Microscope } from "./Microscope";
+import { MOMENT, without, written } from "./moment";
+import { idsOf, inTrainingOrder, type Replay } from "./places";
+import classes from "./replays.module.css";
 import { Opponents } from "./Opponents";
-import { AGAINST, AT, lastOfAll, othersOf, replayAt, stepOf, stopsOf } from "./race";
+import { AGAINST, AT, lastOfAll, othersOf, replayAt, stepOf, stopsOf } from "./raceSteps";
 
 interface RaceProps {
   run: Run;

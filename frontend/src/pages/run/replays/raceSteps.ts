@@ -1,7 +1,7 @@
 /** A race: replays of several runs at equal steps of training. */
 
-import { MOST_PANELS } from "../ensemble";
-import type { Replay } from "../places";
+import { MOST_PANELS } from "./ensemble";
+import type { Replay } from "./places";
 
 /** The parameters of the address: the other runs, and the step; without one, the last that all have reached. */
 export const AGAINST = "against";
