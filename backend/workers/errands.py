@@ -183,6 +183,8 @@ class _Bringing:
 
 _BRINGING: dict[ErrandKind, _Bringing] = {
     "evaluation": _Bringing({ev.EvaluatedEpisode: _progress, ev.Evaluation: keep_result}, has_result, discard_result),
+    # Nothing is kept of a live game.
+    "live": _Bringing({}, lambda _session, _errand: True, lambda _session, _errand: None),
     "recording": _Bringing({ev.Video: keep_recording}, has_recording, discard_recording),
 }
 

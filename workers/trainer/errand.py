@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workers.contract.errands import ErrandRequest, EvaluationParameters, RecordingParameters
+from workers.contract.live import LiveAddress
 from workers.contract.protocols import PROTOCOLS
 from workers.trainer.evaluate import carry_out
 from workers.trainer.evaluation.report import Report
@@ -34,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report, stop = Report(journal), StopRequest()
         if asked.kind == "recording":
             return film(asked, options.dir, report, stop)
+        if asked.kind == "live":
+            return play_live(asked, options.dir, report, stop)
         return carry_out(evaluation(asked, options.dir), report, stop)
 
 
@@ -87,6 +90,45 @@ def film(asked: ErrandRequest, directory: Path, report: Report, stop: StopReques
         print(error, file=sys.stderr)
         return 1
     report.recorded(checkpoint.file.file, replay)
+    return 0
+
+
+def address_of(asked: ErrandRequest) -> LiveAddress:
+    """Return where a live game reaches the backend."""
+    if asked.live is None:
+        raise ValueError("a live game's request names the backend's address")
+    return asked.live
+
+
+def play_live(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> int:
+    """Play in real time for those who watch, until nobody does."""
+    try:
+        stop.listen()
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+        import torch  # which takes seconds to load
+
+        from workers.trainer.evaluation import subjects
+        from workers.trainer.watching.line import Line
+        from workers.trainer.watching.show import Show
+
+        stop.interrupts = False
+        torch.set_num_threads(1)
+        checkpoint, config = subjects.read(directory, asked.step)
+        report.started(checkpoint.file.step, checkpoint.file.frames, 0, 1)
+        with Line(address_of(asked)) as line:
+            ended = Show(line, checkpoint, config, directory).play(stop.requested)
+    except KeyboardInterrupt:
+        report.stopped(f"{stop.reason} before the game began")
+        return 1
+    except Exception as error:
+        report.failed(error)
+        print(error, file=sys.stderr)
+        return 1
+    if stop.requested():
+        report.stopped(f"{stop.reason} while it was played")
+        return 1
+    report.ended(ended)
     return 0
 
 

@@ -6,6 +6,7 @@ import type {
   BulkResult,
   EvaluationRequest,
   EvaluationWithEpisodes,
+  LiveGame,
   Recording,
   RecordingRequest,
   LaunchRequest,
@@ -122,6 +123,17 @@ export function useRemoveEvaluation(run: number) {
       client.removeQueries({ queryKey: ["run", run, "evaluations", id] });
       return client.invalidateQueries({ queryKey: ["run", run, "evaluations"] });
     },
+  });
+}
+
+/** Begin a live game of a run's agent, or join the one that others watch. */
+export function useWatchLive(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (checkpoint: number | "newest"): Promise<LiveGame> =>
+      call("post", "/api/v1/runs/{run_id}/live", { path: { run_id: run }, body: { checkpoint } }),
+    meta: OWN_ERRORS,
+    onSuccess: (game) => client.setQueryData(["run", run, "live", game.id], game),
   });
 }
 

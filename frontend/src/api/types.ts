@@ -33,6 +33,7 @@ export type LogPage = Schema["LogPage"];
 export type Checkpoint = Schema["RunCheckpoint"];
 export type Video = Schema["RunVideo"];
 export type Track = Schema["Track"];
+export type LiveGame = Schema["LiveGame"];
 export type Recording = Schema["Recording"];
 export type RecordingRequest = Schema["AskRecording"];
 export type Evaluation = Schema["RunEvaluation"];
