@@ -34,12 +34,15 @@ from backend.recordings.routes import router as recordings
 from backend.reference.routes import serve_reference
 from backend.runs.routes import router as runs
 from backend.saliency.routes import router as saliency
-from backend.security import API, Perimeter, describe_access, guard
+from backend.security import API, Perimeter, describe_access, guard, guard_socket
 from backend.session import recall
 from backend.session import router as session
 from backend.start_points.routes import router as start_points
 from backend.tries import WrongTries
 from backend.videos.routes import router as videos
+from backend.watching.routes import router as watching
+from backend.watching.sockets import router as sockets
+from backend.watching.stages import Stages
 from backend.workers.routes import router as workers
 from backend.workers.sweeper import Sweeper
 from backend.workers.transfers import router as transfers
@@ -58,6 +61,7 @@ ROUTERS = (
     saliency,
     games,
     live,
+    watching,
     figures,
     compare,
     export,
@@ -82,6 +86,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.installation = identity_of(app.state.database)
         app.state.sign_ins = recall(app.state.database)
         app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
+        app.state.stages = Stages(settings.broker_url.get_secret_value())
         sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
         async with notices.running(settings.broker_url.get_secret_value()):
             app.state.doorbell.start()
@@ -109,6 +114,7 @@ def create_app(settings: Settings) -> FastAPI:
     turns.install(app)
     allowed = Allowed(API, ROUTERS)
     allowed.install(app)
+    app.include_router(sockets, prefix=API, dependencies=[Depends(guard_socket)])
     app.include_router(_api(app, allowed))
     serve_reference(app, lambda: description(app))
     serve_frontend(app)

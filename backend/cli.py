@@ -78,6 +78,7 @@ def serve(settings: Settings) -> int:
     from backend.app import create_app
     from backend.listening import refuse_taken_port
     from backend.starting import make_ready
+    from workers.contract.live import LARGEST_PICTURE
 
     logging.basicConfig(level=logging.INFO, format="%(levelname)-7s %(message)s", stream=sys.stdout)
     for noisy in ("alembic", "httpx"):
@@ -93,6 +94,8 @@ def serve(settings: Settings) -> int:
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=5,
+        ws_max_size=LARGEST_PICTURE,
+        ws_per_message_deflate=False,
     )
     return 0
 

@@ -52,6 +52,9 @@ class Settings(BaseSettings):
     sweep_seconds: float = Field(
         default=2.0, gt=0, le=60, description="How often expired leases and waiting runs are looked for."
     )
+    max_live_games: int = Field(
+        default=2, ge=0, le=1_000, description="How many live games are played at once, over all workers."
+    )
     max_requeues: int = Field(
         default=5,
         ge=0,

@@ -16,12 +16,13 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, WebSocket
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from sqlalchemy.exc import DataError, InterfaceError, OperationalError
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 
 from workers.contract.worker_api import NOT_FOUND, PROBLEM_MEDIA_TYPE, PROBLEM_TYPES
 
@@ -185,8 +186,11 @@ def install(app: FastAPI) -> None:
     """Answer every error of the application as a problem document."""
 
     @app.exception_handler(Problem)
-    def problem(_request: Request, error: Problem) -> JSONResponse:
-        return respond(error)
+    async def problem(caller: HTTPConnection, error: Problem) -> JSONResponse:
+        answer = respond(error)
+        if isinstance(caller, WebSocket):
+            await caller.send_denial_response(answer)
+        return answer
 
     @app.exception_handler(RequestValidationError)
     def validation(_request: Request, error: RequestValidationError) -> JSONResponse:

@@ -6,15 +6,17 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from fastapi import Request
+from fastapi import Request, WebSocket
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.config import LOOPBACK_NAMES, Settings
 from backend.errors import Problem, respond, unexpected
 from backend.sign_ins import proof_of
 from backend.tries import WrongTries
+from workers.contract.live import ticket
 from workers.contract.worker_api import INSTALLATION_HEADER, OTHER_INSTALLATION
 
 COOKIE = "arcadia_session"
@@ -26,6 +28,7 @@ PUBLIC = (f"{API}/session", f"{API}/health")
 WORKERS_ONLY = f"{API}/worker/"
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+LIVE = re.compile(rf"{API}/worker/errands/(\d+)/live")
 UPLOAD = re.compile(rf"{API}/worker/(runs|errands)/\d+/files")
 
 _HEADERS = {
@@ -74,7 +77,7 @@ class OtherInstallation(Problem):
     title = "Another installation"
 
 
-async def guard(request: Request) -> None:
+async def guard(request: HTTPConnection) -> None:
     """The one dependency of every API route: the worker token for workers' routes, a user's sign-in for the rest."""
     settings: Settings = request.app.state.settings
     # The path that was routed; never request.url, which the Host header goes into.
@@ -90,7 +93,19 @@ async def guard(request: Request) -> None:
         raise Unauthorized("Sign in, or show the token: Authorization: Bearer … (ARCADIA_TOKEN).")
 
 
-def _refuse_other_installation(request: Request) -> None:
+async def guard_socket(socket: WebSocket) -> None:
+    """The one dependency of every WebSocket: of a process that plays, its worker's token or the ticket made with it."""
+    path: str = socket.scope["path"]
+    live, expected = LIVE.fullmatch(path), socket.app.state.settings.worker_token.get_secret_value()
+    attempt = socket.query_params.get("attempt", "")
+    named = live and expected and attempt.isdecimal() and len(attempt) < 10
+    if live and named and _same(_bearer(socket), ticket(expected, int(live[1]), int(attempt))):
+        _refuse_other_installation(socket)
+    else:
+        await guard(socket)
+
+
+def _refuse_other_installation(request: HTTPConnection) -> None:
     shown = request.headers.get(INSTALLATION_HEADER)
     if shown is not None and shown != request.app.state.installation:
         raise OtherInstallation(
@@ -115,7 +130,7 @@ def describe_access(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def is_signed_in(request: Request, settings: Settings) -> bool:
+def is_signed_in(request: HTTPConnection, settings: Settings) -> bool:
     """Whether the caller showed the user token or a cookie got for it; always true when no token is set."""
     token = settings.token.get_secret_value()
     if not token:
@@ -127,14 +142,14 @@ def is_signed_in(request: Request, settings: Settings) -> bool:
     return held
 
 
-def matches_token(request: Request, given: str, settings: Settings) -> bool:
+def matches_token(request: HTTPConnection, given: str, settings: Settings) -> bool:
     """Whether this is the user token, in a time that does not tell how much of it is right; a few tries a minute."""
     tries: WrongTries = request.app.state.wrong_tries
     address = request.client.host if request.client else ""
     return tries.check(address, right=_same(given, settings.token.get_secret_value()))
 
 
-def _bearer(request: Request) -> str:
+def _bearer(request: HTTPConnection) -> str:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
@@ -154,8 +169,11 @@ class Perimeter:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or answer it with the problem."""
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
+            return
+        if scope["type"] == "websocket":
+            await self._let_in(scope, receive, send)
             return
 
         begun = False
@@ -183,6 +201,15 @@ class Perimeter:
             if not begun:
                 await unexpected(Request(scope), error)(scope, receive, send_safely)
             raise
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Open a WebSocket, or refuse it; any page of any site may ask a browser for one."""
+        headers = Headers(scope=scope)
+        problem = self._host_problem(headers) or _origin_problem(scope, headers)
+        if problem is None:
+            await self._app(scope, receive, send)
+        else:
+            await respond(problem)(scope, receive, send)
 
     def _limit(self, scope: Scope) -> int:
         upload = scope["method"] == "PUT" and UPLOAD.fullmatch(scope["path"])
@@ -213,8 +240,8 @@ def _is_address(name: str) -> bool:
 
 
 def _origin_problem(scope: Scope, headers: Headers) -> Problem | None:
-    """Refuse what a page of another origin makes a browser do: anything that changes something, and the stream."""
-    if scope["method"] in SAFE_METHODS and scope["path"] != STREAM:
+    """Refuse what a page of another origin makes a browser do: anything that changes something, and the streams."""
+    if scope["type"] == "http" and scope["method"] in SAFE_METHODS and scope["path"] != STREAM:
         return None
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
     foreign = site is not None and site not in ("same-origin", "none")

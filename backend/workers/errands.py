@@ -184,6 +184,8 @@ _BRINGING: dict[ErrandKind, _Bringing] = {
     "evaluation": _Bringing(
         {ev.EvaluatedEpisode: keep_episode, ev.Evaluation: keep_result}, has_result, discard_result
     ),
+    # Nothing is kept of a live game.
+    "live": _Bringing({}, lambda _session, _errand: True, lambda _session, _errand: None),
     "recording": _Bringing({ev.Video: keep_recording}, has_recording, discard_recording),
     "saliency": _Bringing(
         {ev.Advanced: saliency.advance, ev.Saliency: saliency.keep},

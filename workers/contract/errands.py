@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from workers.contract.live import LiveAddress
 from workers.contract.protocols.acting import Acting
 from workers.contract.values import Count
 from workers.contract.worker_api import ErrandKind
@@ -17,6 +18,7 @@ class ErrandRequest(BaseModel):
     kind: ErrandKind
     step: Count
     parameters: dict[str, Any]
+    live: LiveAddress | None = Field(default=None, description="Where a live game reaches the backend.")
 
 
 class EvaluationParameters(BaseModel):

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from workers.contract import layout
 from workers.contract.errands import ErrandRequest, EvaluationParameters, RecordingParameters, SaliencyParameters
+from workers.contract.live import LiveAddress
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.saliency import packed
+from workers.contract.worker_api import ErrandKind
 from workers.trainer.evaluate import carry_out
 from workers.trainer.evaluation.report import Report
 from workers.trainer.evaluation.request import Request
@@ -38,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report, stop = Report(journal), StopRequest()
         if asked.kind == "evaluation":
             return carry_out(evaluation(asked, options.dir), report, stop)
-        return made(film if asked.kind == "recording" else shed_light, asked, options.dir, report, stop)
+        return carried_out(WORK[asked.kind], asked, options.dir, report, stop)
 
 
 def give_way(niceness: int) -> None:
@@ -67,23 +69,23 @@ def evaluation(asked: ErrandRequest, directory: Path) -> Request:
     )
 
 
-Make = Callable[[ErrandRequest, Path, Report, StopRequest], None]
-"""Makes files beside the checkpoint, and reports them."""
+Work = Callable[[ErrandRequest, Path, Report, StopRequest], None]
+"""Does an errand beside its checkpoint, and reports what came of it."""
 
 
-def made(make: Make, asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> int:
-    """Make what was asked for; return the exit status."""
+def carried_out(work: Work, asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> int:
+    """Do what was asked for; return the exit status."""
     try:
         stop.listen()
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-        make(asked, directory, report, stop)
+        work(asked, directory, report, stop)
     except KeyboardInterrupt:
-        report.stopped(f"{stop.reason} before anything was made")
+        report.stopped(f"{stop.reason} before it began")
         return 1
     except Exception as error:
         if stop.requested():
-            report.stopped(f"{stop.reason} while it was made")
+            report.stopped(f"{stop.reason} on the way")
             return 1
         report.failed(error)
         print(error, file=sys.stderr)
@@ -116,6 +118,36 @@ def shed_light(asked: ErrandRequest, directory: Path, report: Report, stop: Stop
     found = salient(checkpoint, config, which, lambda done: report.advanced(done, total), stop.requested)
     durable_files.write(directory / SALIENCY_FILE, packed(found))
     report.salient(SALIENCY_FILE)
+
+
+def address_of(asked: ErrandRequest) -> LiveAddress:
+    """Return where a live game reaches the backend."""
+    if asked.live is None:
+        raise ValueError("a live game's request names the backend's address")
+    return asked.live
+
+
+def play_live(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> None:
+    """Play in real time for those who watch, until nobody does."""
+    import torch  # which takes seconds to load
+
+    from workers.trainer.evaluation import subjects
+    from workers.trainer.recording.recording import StoppedError
+    from workers.trainer.watching.line import Line
+    from workers.trainer.watching.show import Show
+
+    stop.interrupts = False
+    torch.set_num_threads(1)
+    checkpoint, config = subjects.read(directory, asked.step)
+    report.started(checkpoint.file.step, checkpoint.file.frames, 0, 1)
+    with Line(address_of(asked)) as line:
+        ended = Show(line, checkpoint, config, directory).play(stop.requested)
+    if stop.requested():
+        raise StoppedError("the live game was stopped")
+    report.ended(ended)
+
+
+WORK: dict[ErrandKind, Work] = {"recording": film, "saliency": shed_light, "live": play_live}
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from workers.contract import layout
 from workers.contract.errands import ErrandRequest
 from workers.contract.events import CheckpointFile
+from workers.contract.live import LiveAddress
 from workers.contract.worker_api import RUN_PATH, Claim, ErrandClaim, OfferedCheckpoint
 from workers.worker.answers import RefusedError
 from workers.worker.backend_client import Offered
@@ -49,7 +50,12 @@ def prepare_run(directory: Path, job: Job, claim: Claim, store: CheckpointStore,
 
 
 def prepare_errand(
-    directory: Path, job: Job, claim: ErrandClaim, store: CheckpointStore, gives_up: Callable[[], bool]
+    directory: Path,
+    job: Job,
+    claim: ErrandClaim,
+    store: CheckpointStore,
+    live: LiveAddress | None,
+    gives_up: Callable[[], bool],
 ) -> None:
     """Make a fresh directory with the request, its checkpoint, and the start points where it begins at some."""
     _make_anew(directory, job)
@@ -59,8 +65,10 @@ def prepare_errand(
         target = directory / layout.STARTS
         if (problem := _problem_of(job, claim.starts, store, target, "the set of start points", gives_up)) is not None:
             raise NeedsMoreError(f"{problem}. Import the set again.")
-    request = ErrandRequest(kind=claim.kind, step=claim.checkpoint.step, parameters=claim.parameters)
-    (directory / layout.REQUEST).write_text(request.model_dump_json(indent=2))
+    request = ErrandRequest(kind=claim.kind, step=claim.checkpoint.step, parameters=claim.parameters, live=live)
+    path = directory / layout.REQUEST
+    path.touch(0o600)  # it may hold what lets the process in
+    path.write_text(request.model_dump_json(indent=2))
 
 
 def fetch(

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import BaseModel
 
+from workers.contract.live import LiveAddress, ticket
 from workers.contract.worker_api import (
     INSTALLATION_HEADER,
     Acknowledged,
@@ -63,6 +65,7 @@ class BackendClient:
 
     def __init__(self, url: str, token: str, name: str, queue: QueueName) -> None:
         self.url, self.name, self.queue = url.rstrip("/"), name, queue
+        self._token = token
         self._http = httpx.Client(
             base_url=f"{self.url}/api/v1/worker/",
             headers={"Authorization": f"Bearer {token}"},
@@ -148,6 +151,11 @@ class BackendClient:
         if offered.sha256 not in reply.headers.get("ETag", ""):
             raise not_the_backend(reply)
         return False
+
+    def live_address(self, job: Job) -> LiveAddress:
+        """Return where the process of a live game reaches the backend, and what lets it in there."""
+        url = f"{re.sub('^http', 'ws', self.url)}/api/v1/worker/{job.path}/live?attempt={job.attempt}"
+        return LiveAddress(url=url, ticket=ticket(self._token, job.number, job.attempt))
 
     def release(self, job: Job, ending: Ending) -> None:
         """Give the job back."""

@@ -91,7 +91,8 @@ class Errands:
         if (claim := self.client.claim_errand()) is None:
             return None
         job = Job(self.noun, claim.errand_id, claim.attempt, claim.installation or None)
-        prepare = partial(attempt_directory.prepare_errand, job=job, claim=claim, store=self.store)
+        live = self.client.live_address(job) if claim.kind == "live" else None
+        prepare = partial(attempt_directory.prepare_errand, job=job, claim=claim, store=self.store, live=live)
         return Claimed(job, lambda directory, gives_up: prepare(directory, gives_up=gives_up))
 
     def command(self, directory: Path) -> list[str]:

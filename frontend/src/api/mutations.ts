@@ -6,6 +6,7 @@ import type {
   BulkResult,
   EvaluationRequest,
   EvaluationWithEpisodes,
+  LiveGame,
   Recording,
   RecordingRequest,
   LaunchRequest,
@@ -147,6 +148,17 @@ export function useRemoveStarts() {
     mutationFn: (id: number) =>
       call("delete", "/api/v1/start-sets/{start_set_id}", { path: { start_set_id: id } }),
     onSuccess: () => client.invalidateQueries({ queryKey: ["start-sets"] }),
+  });
+}
+
+/** Begin a live game of a run's agent, or join the one that others watch. */
+export function useWatchLive(run: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (checkpoint: number | "newest"): Promise<LiveGame> =>
+      call("post", "/api/v1/runs/{run_id}/live", { path: { run_id: run }, body: { checkpoint } }),
+    meta: OWN_ERRORS,
+    onSuccess: (game) => client.setQueryData(["run", run, "live", game.id], game),
   });
 }
 

@@ -15,6 +15,7 @@ import type {
   Game,
   Games,
   Health,
+  LiveGame,
   LogPage,
   MetricSection,
   Metrics,
@@ -139,6 +140,15 @@ export const saliencyMapsQuery = (video: number, file: number | null) =>
       call("get", "/api/v1/videos/{video_id}/saliency/maps", { path: { video_id: video }, signal }),
     enabled: file !== null,
     ...FOR_EVER,
+  });
+
+/** Where a live game stands; asked again and again until it plays, since a worker may be long in coming. */
+export const liveGameQuery = (run: number, id: number) =>
+  queryOptions({
+    queryKey: ["run", run, "live", id],
+    queryFn: ({ signal }): Promise<LiveGame> =>
+      call("get", "/api/v1/live/{live_id}", { path: { live_id: id }, signal }),
+    refetchInterval: ({ state }) => (state.data?.state === "queued" ? 2_000 : 10_000),
   });
 
 /** A run's recordings that were asked for, the latest first. */

@@ -428,6 +428,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/live/{live_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Live
+         * @description Where a live game stands.
+         */
+        get: operations["read_live"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/live/{live_id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End Live
+         * @description End a live game for all who watch it.
+         */
+        post: operations["end_live"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/metric-catalogue": {
         parameters: {
             query?: never;
@@ -762,6 +802,30 @@ export interface paths {
          * @description Launch a run that goes on from a checkpoint of this one, with some fields changed.
          */
         post: operations["fork_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Live
+         * @description The live games of a run that are under way.
+         */
+        get: operations["list_live"];
+        put?: never;
+        /**
+         * Watch Live
+         * @description Begin a live game of a run's agent, or join the one that others watch; it ends when nobody watches it.
+         */
+        post: operations["watch_live"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1526,6 +1590,18 @@ export interface components {
             start_set?: number | null;
         };
         /**
+         * AskLive
+         * @description Have a worker play a run's agent in real time.
+         */
+        AskLive: {
+            /**
+             * Checkpoint
+             * @description With `newest`, each newer checkpoint is taken over while the game goes on.
+             * @default newest
+             */
+            checkpoint?: number | "newest";
+        };
+        /**
          * AskRecording
          * @description Have a worker record an episode of a checkpoint.
          */
@@ -2138,7 +2214,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "evaluation" | "recording" | "saliency";
+            kind: "evaluation" | "recording" | "saliency" | "live";
             /** Lease Seconds */
             lease_seconds: number;
             /** Parameters */
@@ -2749,6 +2825,55 @@ export interface components {
             attempt: number;
             /** Id */
             id: number;
+        };
+        /**
+         * LiveGame
+         * @description A live game, and where its errand stands; it is watched at the WebSocket /api/v1/live/{id}.
+         */
+        LiveGame: {
+            /**
+             * Checkpoint Id
+             * @description The one that it began with.
+             */
+            checkpoint_id: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Follows
+             * @description Whether it takes newer checkpoints over.
+             */
+            follows: boolean;
+            /** Id */
+            id: number;
+            /**
+             * Reason
+             * @description In plain words, why it waits, begins again or has failed.
+             */
+            reason: string | null;
+            /** Run Id */
+            run_id: number;
+            /** Started At */
+            started_at: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "failed" | "cancelled";
+            /**
+             * Step
+             * @description Of that checkpoint.
+             */
+            step: number;
+            /**
+             * Traceback
+             * @description Of a failure that is a bug.
+             */
+            traceback: string | null;
+            /** Worker */
+            worker: string | null;
         };
         /** Log */
         Log: {
@@ -5332,6 +5457,68 @@ export interface operations {
             };
         };
     };
+    read_live: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                live_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LiveGame"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    end_live: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                live_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LiveGame"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     read_metric_catalogue: {
         parameters: {
             query?: never;
@@ -6017,6 +6204,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_live: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LiveGame"][];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    watch_live: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskLive"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LiveGame"];
                 };
             };
             /** @description What was wrong, where, and what is right. */

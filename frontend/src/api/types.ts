@@ -35,6 +35,7 @@ export type Video = Schema["RunVideo"];
 export type Track = Schema["Track"];
 export type Saliency = Schema["ReplaySaliency"];
 export type SaliencyMaps = Schema["SaliencyMaps"];
+export type LiveGame = Schema["LiveGame"];
 export type Recording = Schema["Recording"];
 export type RecordingRequest = Schema["AskRecording"];
 export type Evaluation = Schema["RunEvaluation"];

@@ -70,6 +70,11 @@ class Report:
         self._emit(events.Saliency, file=file)
         self._emit(events.Finished)
 
+    def ended(self, reason: str) -> None:
+        """Tell that a live game is over."""
+        self._emit(events.Log, message=f"Over: {reason}")
+        self._emit(events.Finished)
+
     def stopped(self, reason: str) -> None:
         """Tell that somebody ended it early."""
         self._emit(events.Stopped, reason=reason)

@@ -1,6 +1,7 @@
 import { Anchor, Badge, Button, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { Link } from "react-router";
 import { fileAddress } from "@/api/client";
 import { usePinCheckpoint } from "@/api/mutations";
 import { checkpointsQuery } from "@/api/queries";
@@ -69,6 +70,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
               <CheckpointRow
                 key={checkpoint.id}
                 checkpoint={checkpoint}
+                watchAt={`/runs/${run.id}/live?checkpoint=${checkpoint.id}`}
                 onFork={() => setForked(checkpoint)}
                 onEvaluate={() => setEvaluated(checkpoint)}
                 onRecord={() => setRecorded(checkpoint)}
@@ -87,13 +89,14 @@ export function CheckpointsTab({ run }: { run: Run }) {
 
 interface RowProps {
   checkpoint: Checkpoint;
+  watchAt: string;
   onFork: () => void;
   onEvaluate: () => void;
   onRecord: () => void;
   onPin: () => void;
 }
 
-function CheckpointRow({ checkpoint, onFork, onEvaluate, onRecord, onPin }: RowProps) {
+function CheckpointRow({ checkpoint, watchAt, onFork, onEvaluate, onRecord, onPin }: RowProps) {
   return (
     <Table.Tr>
       <Table.Td>
@@ -147,6 +150,15 @@ function CheckpointRow({ checkpoint, onFork, onEvaluate, onRecord, onPin }: RowP
               onClick={onEvaluate}
             >
               Evaluate
+            </Button>
+            <Button
+              component={Link}
+              to={watchAt}
+              size="compact-sm"
+              variant="default"
+              aria-label={`Watch the checkpoint at step ${checkpoint.step} play`}
+            >
+              Watch
             </Button>
             <Button
               size="compact-sm"

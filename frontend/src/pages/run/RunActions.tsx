@@ -1,5 +1,12 @@
 import { Button, Tooltip } from "@mantine/core";
-import { IconArrowBackUp, IconPlayerPause, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
+import {
+  IconArrowBackUp,
+  IconBroadcast,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconPlayerStop,
+} from "@tabler/icons-react";
+import { Link } from "react-router";
 import type { RunAction } from "@/api/mutations";
 import type { Run } from "@/api/types";
 import { useSteer } from "@/run-actions/useSteer";
@@ -46,6 +53,17 @@ export function RunActions({ run }: { run: Run }) {
           </Button>
         </Tooltip>
       ))}
+      <Tooltip label="A worker plays this run's agent now, in real time, and you see what it thinks.">
+        <Button
+          component={Link}
+          to={`/runs/${run.id}/live`}
+          size="xs"
+          variant="default"
+          leftSection={<IconBroadcast size={14} aria-hidden />}
+        >
+          Watch live
+        </Button>
+      </Tooltip>
       {(run.state === "stopped" || run.state === "failed") && <ContinueButton run={run} />}
     </>
   );

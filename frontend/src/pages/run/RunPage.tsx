@@ -12,6 +12,7 @@ import { CheckpointsTab } from "./CheckpointsTab";
 import { ConfigTab } from "./ConfigTab";
 import { CurvesTab, SystemTab } from "./CurvesTab";
 import { EvaluationsTab } from "./evaluations/EvaluationsTab";
+import { LiveTab } from "./live/LiveTab";
 import { isSystemMetric } from "./systemMetrics";
 import { LogTab } from "./LogTab";
 import { OverviewTab } from "./OverviewTab";
@@ -23,6 +24,7 @@ const TABS: { value: string; label: string; Content: ComponentType<{ run: Run }>
   { value: "overview", label: "Overview", Content: OverviewTab },
   { value: "curves", label: "Curves", Content: CurvesTab },
   { value: "replays", label: "Replays", Content: ReplaysPage },
+  { value: "live", label: "Live", Content: LiveTab },
   { value: "checkpoints", label: "Checkpoints", Content: CheckpointsTab },
   { value: "evaluations", label: "Evaluations", Content: EvaluationsTab },
   { value: "log", label: "Log", Content: LogTab },

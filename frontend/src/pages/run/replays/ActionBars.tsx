@@ -5,8 +5,13 @@ import { type Domain, domainOf, placeOn } from "./scale";
 import classes from "./thoughts.module.css";
 import type { Thoughts } from "./track";
 
+/** What bars tell of a track, or of a game that is played now. */
+export type Bars = Pick<Thoughts, "numbers" | "action"> & {
+  head: Pick<Thoughts["head"], "learnt" | "action_names">;
+};
+
 interface ActionBarsProps {
-  thoughts: Thoughts;
+  thoughts: Bars;
   decision: number;
 }
 
@@ -45,7 +50,7 @@ export function ActionBars({ thoughts, decision }: ActionBarsProps) {
 }
 
 /** One scale for all actions and decisions, so that bars can be compared with each other and over time. */
-function scaleOf({ head, numbers, action }: Thoughts): Domain {
+function scaleOf({ head, numbers, action }: Bars): Domain {
   if (head.learnt === "policy") return [0, 1];
   if (head.learnt === "values") return domainOf(numbers.flat());
   const spreads = numbers.flatMap((row) => {

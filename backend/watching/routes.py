@@ -1,0 +1,50 @@
+"""/runs/…/live and /live: begin or join a live game, list them, read where one stands, and end it."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+
+from backend.config import CurrentSettings
+from backend.db import Db
+from backend.doorbell import Bell
+from backend.errands import service as errands
+from backend.lookup import KnownRun, RunId, find_run
+from backend.watching import service
+from backend.watching.schemas import AskLive, LiveGame
+
+router = APIRouter(tags=["live"])
+
+LiveId = Annotated[int, Path(ge=1, le=2**53)]
+
+
+@router.post("/runs/{run_id}/live", status_code=201)
+def watch_live(db: Db, bell: Bell, settings: CurrentSettings, run_id: RunId, wanted: AskLive) -> LiveGame:
+    """Begin a live game of a run's agent, or join the one that others watch; it ends when nobody watches it."""
+    with db.write() as session:
+        # Locked, so that the checkpoint is not thinned out meanwhile, and one game begins.
+        errand = service.ask(session, settings, find_run(session, run_id, lock=True), wanted)
+        bell.ring_after_commit(session, errand)
+        return service.shown(session, errand)
+
+
+@router.get("/runs/{run_id}/live")
+def list_live(db: Db, run: KnownRun) -> list[LiveGame]:
+    """The live games of a run that are under way."""
+    with db.read() as session:
+        return service.of_run(session, run)
+
+
+@router.get("/live/{live_id}")
+def read_live(db: Db, live_id: LiveId) -> LiveGame:
+    """Where a live game stands."""
+    with db.read() as session:
+        return service.shown(session, service.find_live(session, live_id))
+
+
+@router.post("/live/{live_id}/end")
+def end_live(db: Db, live_id: LiveId) -> LiveGame:
+    """End a live game for all who watch it."""
+    with db.write() as session:
+        errand = service.find_live(session, live_id, lock=True)
+        errands.cancel(session, errand)
+        return service.shown(session, errand)

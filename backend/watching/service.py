@@ -1,0 +1,91 @@
+"""Live games as users ask for them; whoever asks for one that is there already joins it."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from backend.checkpoints.keeping import resumable, wanted_checkpoint
+from backend.config import Settings
+from backend.errands import service as errands
+from backend.errors import Conflict, NotFound
+from backend.lookup import find_run
+from backend.models import Checkpoint, Errand, Run
+from backend.presence import places_for_errands
+from backend.watching.schemas import AskLive, LiveGame
+from workers.contract.live import LiveParameters
+
+
+def ask(session: Session, settings: Settings, run: Run, wanted: AskLive) -> Errand:
+    """The run's live game of that checkpoint, begun if there is none; the run is locked."""
+    follows = wanted.checkpoint == "newest"
+    checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
+    under_way = [errand for errand in _of_run(session, run) if errand.state in errands.UNDER_WAY]
+    for errand in under_way:
+        same = errand.parameters == {"follows": True} if follows else errand.checkpoint_id == checkpoint.id
+        if same and errand.parameters["follows"] == follows and errand.desired == "run":
+            return errand
+    _check_room(session, settings)
+    _forget_ended(session, run)
+    told = LiveParameters(follows=follows)
+    return errands.ask(session, run, checkpoint, "live", told.model_dump(mode="json"), total=1)
+
+
+def find_live(session: Session, live_id: int, *, lock: bool = False) -> Errand:
+    """The live game's errand, or a problem that says there is none; a locked one has its run locked first."""
+    errand = session.get(Errand, live_id)
+    if errand is not None and lock:
+        find_run(session, errand.run_id, lock=True)
+        session.refresh(errand, with_for_update=True)
+    if errand is None or errand.kind != "live":
+        raise NotFound(f"There is no live game {live_id}.")
+    return errand
+
+
+def shown(session: Session, errand: Errand) -> LiveGame:
+    """A live game as the API shows it."""
+    free = places_for_errands(session) if errand.state == "queued" else None
+    same = ("id", "run_id", "state", "traceback", "checkpoint_id", "worker", "created_at", "started_at")
+    return LiveGame.model_validate(
+        {name: getattr(errand, name) for name in same}
+        | {
+            "reason": errands.reason(errand, free),
+            "step": session.get_one(Checkpoint, errand.checkpoint_id).step,
+            "follows": LiveParameters.model_validate(errand.parameters).follows,
+        }
+    )
+
+
+def of_run(session: Session, run: Run) -> list[LiveGame]:
+    """A run's live games that are under way."""
+    return [shown(session, errand) for errand in _of_run(session, run) if errand.state in errands.UNDER_WAY]
+
+
+def newer(session: Session, errand: Errand, than: int) -> Checkpoint | None:
+    """The run's newest checkpoint, if it is another than the one that is played and the game follows the run."""
+    if not LiveParameters.model_validate(errand.parameters).follows:
+        return None
+    newest = next(iter(resumable(session, session.get_one(Run, errand.run_id))), None)
+    return newest if newest is not None and newest.id != than else None
+
+
+def _of_run(session: Session, run: Run) -> Sequence[Errand]:
+    query = select(Errand).where(Errand.run_id == run.id, Errand.kind == "live").order_by(Errand.id)
+    return session.scalars(query).all()
+
+
+def _check_room(session: Session, settings: Settings) -> None:
+    query = select(func.count()).where(Errand.kind == "live", Errand.state.in_(errands.UNDER_WAY))
+    if (session.scalar(query) or 0) >= settings.max_live_games:
+        games = "live game is" if settings.max_live_games == 1 else "live games are"
+        raise Conflict(
+            f"{settings.max_live_games} {games} being played already, the most allowed here "
+            "(ARCADIA_MAX_LIVE_GAMES). Watch one of them, or wait until one is over."
+        )
+
+
+def _forget_ended(session: Session, run: Run) -> None:
+    """Remove the run's earlier live games: nothing is kept of them."""
+    for errand in _of_run(session, run):
+        if errand.state not in errands.UNDER_WAY:
+            errands.remove(session, errand)

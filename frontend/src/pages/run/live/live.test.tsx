@@ -1,0 +1,189 @@
+import { act, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { LiveGame } from "@/api/types";
+import { renderPage } from "@/testing/render";
+import { aRun } from "@/testing/runs";
+import { refusal, serve } from "@/testing/server";
+import { LiveTab } from "./LiveTab";
+import { pictureOf, type PictureHead, type Scene, SEEN_EVERY } from "./protocol";
+
+const ASK = "POST /runs/1/live";
+
+const game = (changes: Partial<LiveGame> = {}): LiveGame => ({
+  id: 5,
+  run_id: 1,
+  state: "running",
+  reason: null,
+  traceback: null,
+  checkpoint_id: 3,
+  step: 3000,
+  follows: true,
+  worker: "one",
+  created_at: "2026-01-01T10:30:00Z",
+  started_at: null,
+  ...changes,
+});
+
+const SCENE: Scene = {
+  kind: "scene",
+  env: "ALE/Pong-v5",
+  action_names: ["NOOP", "FIRE"],
+  learnt: "policy",
+  pictures_per_second: 60,
+  step: 3000,
+  loaded: 1,
+  game: 1,
+  paused: false,
+  temperature: 1,
+  sampled: "policy",
+};
+
+const HEAD: PictureHead = {
+  picture: 1,
+  game: 1,
+  frames: 4,
+  score: 7,
+  lives: -1,
+  action: 1,
+  value: 0.5,
+  numbers: [0.25, 0.75],
+  heard: [],
+};
+
+/** The browser's WebSocket under a test's control. */
+class FakeSocket {
+  static readonly OPEN = 1;
+  static all: FakeSocket[] = [];
+  readonly readyState = 1;
+  readonly sent: Record<string, unknown>[] = [];
+  closed = false;
+  onopen?: () => void;
+  onmessage?: (event: { data: unknown }) => void;
+  onclose?: (event: { code: number; reason: string }) => void;
+
+  constructor(readonly url: URL) {
+    FakeSocket.all.push(this);
+  }
+
+  send(text: string) {
+    this.sent.push(JSON.parse(text) as Record<string, unknown>);
+  }
+
+  close() {
+    this.closed = true;
+  }
+
+  say(...messages: unknown[]) {
+    act(() => {
+      for (const each of messages) {
+        this.onmessage?.({ data: each instanceof ArrayBuffer ? each : JSON.stringify(each) });
+      }
+    });
+  }
+}
+
+function message(head: PictureHead): ArrayBuffer {
+  const told = new TextEncoder().encode(JSON.stringify(head));
+  const whole = new Uint8Array(4 + told.length + 3);
+  new DataView(whole.buffer).setUint32(0, told.length);
+  whole.set(told, 4);
+  whole.set([1, 2, 3], 4 + told.length);
+  return whole.buffer;
+}
+
+beforeEach(() => {
+  FakeSocket.all = [];
+  vi.stubGlobal("WebSocket", FakeSocket);
+  vi.stubGlobal("createImageBitmap", () =>
+    Promise.resolve({ width: 160, height: 210, close: () => undefined }),
+  );
+  vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
+});
+
+async function watch(answers: Record<string, object> = {}, at = "/runs/1/live") {
+  const server = serve({ [ASK]: game(), "GET /live/5": game(), ...answers });
+  renderPage(<LiveTab run={aRun({ id: 1, env: "ALE/Pong-v5" })} />, { at, path: "/runs/:id/live" });
+  await vi.waitFor(() => expect(FakeSocket.all).toHaveLength(1));
+  const [socket] = FakeSocket.all;
+  if (!socket) throw new Error("No connection is open.");
+  act(() => socket.onopen?.());
+  return { server, socket };
+}
+
+describe("a live game", () => {
+  it("is asked for, and shown with what the agent thinks", async () => {
+    const { server, socket } = await watch();
+    expect(server.of(ASK).map(({ body }) => body)).toEqual([{ checkpoint: "newest" }]);
+    expect(socket.url.href).toMatch(/^ws:.*\/api\/v1\/live\/5$/);
+    expect(screen.getByText(/agent is being loaded/)).toBeTruthy();
+    socket.say(SCENE, { kind: "audience", viewers: 3, you: "a-1" }, message(HEAD));
+    expect(await screen.findByText("75.0 %")).toBeTruthy();
+    expect(screen.getByText("Score").nextSibling?.textContent).toBe("7");
+    expect(screen.getByText("Viewers").nextSibling?.textContent).toBe("3");
+    expect(screen.queryByText(/agent is being loaded/)).toBeNull();
+  });
+
+  it("says that it has got the pictures", async () => {
+    const { socket } = await watch();
+    const pictures = Array.from({ length: 2 * SEEN_EVERY }, (_, i) => message({ ...HEAD, picture: i + 1 }));
+    socket.say(SCENE, ...pictures);
+    expect(socket.sent.filter(({ order }) => order === "seen")).toHaveLength(2);
+  });
+
+  it("takes orders and tells how long an answer takes", async () => {
+    const { socket } = await watch();
+    socket.say(SCENE, message(HEAD));
+    await userEvent.click(await screen.findByRole("button", { name: "Pause" }));
+    const [order] = socket.sent.filter((each) => each.order === "pause");
+    socket.say({ ...SCENE, paused: true }, message({ ...HEAD, picture: 2, heard: [String(order?.id)] }));
+    expect(await screen.findByText(/^\d+ ms$/)).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "One decision" }));
+    await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+    const given = socket.sent.map(({ order }) => order).filter((order) => order !== "ping");
+    expect(given).toEqual(["pause", "step", "go"]);
+  });
+
+  it("says when a newer checkpoint was taken over", async () => {
+    const { socket } = await watch();
+    socket.say({ ...SCENE, step: 9000, loaded: 2 }, message(HEAD));
+    expect(await screen.findByText(/took over a newer checkpoint, at 9 k steps/)).toBeTruthy();
+  });
+
+  it("says that the playing process is gone, and goes on with the next one", async () => {
+    const { socket } = await watch();
+    socket.say(SCENE, message(HEAD), { kind: "away" });
+    expect(await screen.findByText("The playing process is gone. Another one is started.")).toBeTruthy();
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: "Pause" }).disabled).toBe(true);
+    socket.say(SCENE);
+    expect(screen.queryByText(/playing process is gone/)).toBeNull();
+  });
+
+  it("says why it waits, why it is refused and that it is over", async () => {
+    const waits = game({ state: "queued", reason: "Every worker is busy with other errands." });
+    const { socket } = await watch({ [ASK]: waits, "GET /live/5": waits });
+    expect(await screen.findByText("Every worker is busy with other errands.")).toBeTruthy();
+    act(() => socket.onclose?.({ code: 4000, reason: "Nobody has watched for 10 seconds." }));
+    expect(await screen.findByText("This game is over.")).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Watch again" })).toBeTruthy();
+  });
+
+  it("tells a refusal and asks again on a click", async () => {
+    const server = serve({ [ASK]: refusal(409, "2 live games are being played already.") });
+    renderPage(<LiveTab run={aRun({ id: 1 })} />, {
+      at: "/runs/1/live?checkpoint=7",
+      path: "/runs/:id/live",
+    });
+    expect(await screen.findByText("2 live games are being played already.")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+    expect(server.of(ASK).map(({ body }) => body)).toEqual([{ checkpoint: 7 }, { checkpoint: 7 }]);
+  });
+});
+
+describe("a picture's message", () => {
+  it("is a head and a file", () => {
+    const { head, png } = pictureOf(message(HEAD));
+    expect(head).toEqual(HEAD);
+    expect([png.size, png.type]).toEqual([3, "image/png"]);
+  });
+});

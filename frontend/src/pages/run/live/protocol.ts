@@ -1,0 +1,56 @@
+/** What a live game sends over its WebSocket: see workers/contract/live.py. */
+
+import type { Track } from "@/api/types";
+
+/** What stands on the stage. */
+export interface Scene {
+  kind: "scene";
+  env: string;
+  action_names: string[];
+  learnt: Track["head"]["learnt"];
+  pictures_per_second: number;
+  step: number;
+  loaded: number;
+  game: number;
+  paused: boolean;
+  temperature: number;
+  sampled: "policy" | "random" | "noise";
+}
+
+/** What goes with a picture. */
+export interface PictureHead {
+  picture: number;
+  game: number;
+  frames: number;
+  score: number;
+  lives: number;
+  action: number | number[] | null;
+  value: number | null;
+  numbers: number[];
+  heard: string[];
+}
+
+export interface Picture {
+  head: PictureHead;
+  png: Blob;
+}
+
+export type Message = Scene | { kind: "away" } | { kind: "audience"; viewers: number; you: string };
+
+export type Order =
+  { order: "pause" | "go" | "step" | "new game" | "ping" } | { order: "temperature"; value: number };
+
+/** A page says after so many pictures that it has got them; it is sent no more when it does not. */
+export const SEEN_EVERY = 8;
+/** The backend closes with this when there is nothing more to come. */
+export const FINAL_CODES: readonly number[] = [4000, 4404, 4409];
+
+const LENGTH_BYTES = 4;
+
+export function pictureOf(message: ArrayBuffer): Picture {
+  const end = LENGTH_BYTES + new DataView(message).getUint32(0);
+  const head = JSON.parse(
+    new TextDecoder().decode(new Uint8Array(message, LENGTH_BYTES, end - LENGTH_BYTES)),
+  );
+  return { head: head as PictureHead, png: new Blob([new Uint8Array(message, end)], { type: "image/png" }) };
+}

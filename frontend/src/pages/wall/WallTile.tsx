@@ -1,0 +1,62 @@
+import { useReducedMotion } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
+import { fileAddress } from "@/api/client";
+import { videosQuery } from "@/api/queries";
+import type { Run, Video } from "@/api/types";
+import { score, short } from "@/ui/format";
+import { RunDot } from "@/ui/RunDot";
+import classes from "./wall.module.css";
+
+/** One run on the wall: its newest replay, again and again, and how it stands; a click opens it. */
+export function WallTile({ run }: { run: Run }) {
+  const videos = useQuery(videosQuery(run.id));
+  const newest = newestOf(videos.data ?? []);
+  return (
+    <Link to={`/runs/${run.id}`} className={classes.tile}>
+      <div className={classes.screen}>
+        <Pictures run={run} newest={newest} />
+      </div>
+      <div className={classes.words}>
+        <span className={classes.name}>
+          <RunDot run={run} />
+          {run.name}
+        </span>
+        <span className={classes.numbers}>
+          <span>{short(run.step, "steps")}</span>
+          {run.last_return !== null && <span>return {score(run.last_return)}</span>}
+          {newest && <span>played at {short(newest.step, "steps")}</span>}
+        </span>
+      </div>
+    </Link>
+  );
+}
+
+function Pictures({ run, newest }: { run: Run; newest: (Video & { file_id: number }) | undefined }) {
+  const calm = useReducedMotion();
+  const look = run.env.startsWith("ALE/") ? "pixelated" : undefined;
+  const poster = newest?.poster_file_id ?? run.poster_file_id;
+  if (newest && !calm) {
+    return (
+      <video
+        key={newest.file_id}
+        src={fileAddress(newest.file_id)}
+        poster={poster === null ? undefined : fileAddress(poster)}
+        className={look}
+        aria-label={`Newest replay of ${run.name}`}
+        autoPlay
+        muted
+        loop
+        playsInline
+      />
+    );
+  }
+  if (poster !== null)
+    return <img src={fileAddress(poster)} alt={`Latest frame of ${run.name}`} className={look} />;
+  return <span className={classes.noPicture}>The first pictures come with the first checkpoint.</span>;
+}
+
+export function newestOf(videos: readonly Video[]): (Video & { file_id: number }) | undefined {
+  const kept = videos.filter((video): video is Video & { file_id: number } => video.file_id !== null);
+  return kept.sort((a, b) => b.step - a.step || b.id - a.id)[0];
+}

@@ -1,0 +1,70 @@
+"""A live game in a real browser: pictures come and change, a killed process is replaced, and leaving ends it."""
+
+import re
+import signal
+
+import psutil
+from playwright.sync_api import Page, expect
+
+from tests.installation import SAVING, Installation
+from tests.processes import command_line
+
+
+def playing_process(installation: Installation) -> psutil.Process:
+    """Find the process that plays."""
+    found: list[psutil.Process] = []
+
+    def look() -> bool:
+        workers = [each.process for each in installation.workers.values()]
+        below = [process for worker in workers for process in worker.children(recursive=True)]
+        said = [(process, command_line(process)) for process in below]
+        found[:] = [each for each, line in said if "-m workers.trainer.errand" in line and "leash.py" not in line]
+        return bool(found)
+
+    installation.wait_until(look)
+    return found[0]
+
+
+def shown(page: Page) -> str:
+    """Return the picture that is on the screen, as text."""
+    picture: str = page.locator("canvas").evaluate("canvas => canvas.toDataURL()")
+    return picture
+
+
+def wait_for_another_picture(page: Page, installation: Installation) -> None:
+    """Wait until the picture changes, twice: it moves."""
+    for _ in range(2):
+        before = shown(page)
+        installation.wait_until(lambda before=before: shown(page) != before)  # type: ignore[misc]
+
+
+def test_a_run_is_watched_live_until_the_page_is_left(page: Page, installation: Installation) -> None:
+    run = installation.launch(**SAVING)
+    installation.wait_for_checkpoint(run)
+    # What trains beside it would only make it slow.
+    installation.post(f"runs/{run}/stop")
+    installation.wait_for_state(run, "stopped")
+
+    page.goto(f"/runs/{run}")
+    page.get_by_role("link", name="Watch live").click()
+    stage = page.get_by_role("region", name="Live game")
+    pause = stage.get_by_role("button", name="Pause")
+    expect(pause).to_be_enabled()
+    wait_for_another_picture(page, installation)
+    expect(stage).to_contain_text("Probability of each action")
+    expect(stage.get_by_text(re.compile(r"^\d+ ms$"))).to_be_visible()
+
+    pause.click()
+    expect(stage.get_by_role("button", name="Go on")).to_be_visible()
+    stage.get_by_role("button", name="Go on").click()
+    expect(pause).to_be_visible()
+
+    playing_process(installation).send_signal(signal.SIGKILL)
+    expect(stage.get_by_role("status").filter(has_text="The playing process is gone")).to_be_visible()
+    expect(pause).to_be_enabled()
+    wait_for_another_picture(page, installation)
+
+    (game,) = installation.read(f"runs/{run}/live")
+    page.get_by_role("tab", name="Overview").click()
+    installation.wait_until(lambda: installation.read(f"live/{game['id']}")["state"] == "done")
+    assert installation.read(f"runs/{run}/live") == []

@@ -1,0 +1,86 @@
+"""The connection of a live game's process to the backend, opened again when it breaks."""
+
+import contextlib
+import queue
+import sys
+import threading
+import time
+from typing import Self
+from urllib.parse import urlsplit
+
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.sync.client import ClientConnection, connect
+
+from workers.contract.live import ENDED, NO_SUCH_GAME, STALE, LiveAddress
+
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+RETRY_SECONDS = 1.0
+# A backend that is started again is back before this.
+PATIENCE_SECONDS = 60.0
+OPEN_SECONDS = 10.0
+OVER = (ENDED, NO_SUCH_GAME, STALE)
+
+
+class Line:
+    """Sends what it can; what comes waits in `heard`, with None each time that the connection is there anew."""
+
+    def __init__(self, address: LiveAddress) -> None:
+        self._address = address
+        self._connection: ClientConnection | None = None
+        self.heard: queue.SimpleQueue[str | bytes | None] = queue.SimpleQueue()
+        # Why there is no connection any more, in a sentence.
+        self.over: str | None = None
+        threading.Thread(target=self._listen, name="line", daemon=True).start()
+
+    def send(self, message: str | bytes) -> None:
+        """Send a message; without a connection nobody watches, and it is lost."""
+        connection = self._connection
+        if connection is not None:
+            with contextlib.suppress(ConnectionClosed):  # the thread that listens finds out too, and opens another
+                connection.send(message)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over = self.over or "it was closed"
+        if self._connection is not None:
+            self._connection.close()
+
+    def _listen(self) -> None:
+        last_heard = time.monotonic()
+        while self.over is None:
+            try:
+                with self._opened() as connection:
+                    self._connection = connection
+                    self.heard.put(None)
+                    for message in connection:
+                        self.heard.put(message)
+                        last_heard = time.monotonic()
+                # The iteration ends without an exception when the backend closed in good order.
+                self._judge(connection.close_code, connection.close_reason)
+            except ConnectionClosed as closed:
+                self._judge(closed.rcvd.code if closed.rcvd else None, closed.rcvd.reason if closed.rcvd else None)
+            except InvalidStatus as refused:
+                if refused.response.status_code < 500:
+                    self.over = f"the backend refused it with status {refused.response.status_code}"
+            except (OSError, WebSocketException) as error:
+                print(f"the backend cannot be reached: {error}", file=sys.stderr)
+            self._connection = None
+            if time.monotonic() - last_heard > PATIENCE_SECONDS:
+                self.over = self.over or f"the backend has been away for {PATIENCE_SECONDS:g} seconds"
+            time.sleep(0 if self.over else RETRY_SECONDS)
+
+    def _judge(self, code: int | None, reason: str | None) -> None:
+        if code in OVER:
+            self.over = reason or "the backend ended it"
+
+    def _opened(self) -> ClientConnection:
+        return connect(
+            self._address.url,
+            additional_headers={"Authorization": f"Bearer {self._address.ticket}"},
+            proxy=None if urlsplit(self._address.url).hostname in LOOPBACK else True,
+            compression=None,
+            open_timeout=OPEN_SECONDS,
+            close_timeout=2,
+        )
