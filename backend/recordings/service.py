@@ -64,9 +64,9 @@ def shown(session: Session, found: Sequence[Errand]) -> list[Recording]:
     """Recordings as the API shows them."""
     free = places_for_errands(session) if any(errand.state == "queued" for errand in found) else None
     of = Video.errand_id.in_([errand.id for errand in found])
-    videos = dict(session.execute(select(Video.errand_id, Video.id).where(of)).tuples().all())
+    videos = dict(session.execute(select(Video.errand_id, Video.id).where(of)).all())
     at = Checkpoint.id.in_([errand.checkpoint_id for errand in found])
-    steps = dict(session.execute(select(Checkpoint.id, Checkpoint.step).where(at)).tuples().all())
+    steps = dict(session.execute(select(Checkpoint.id, Checkpoint.step).where(at)).all())
     same = ("id", "run_id", "state", "traceback", "checkpoint_id", "worker", "created_at", "started_at", "finished_at")
     return [
         Recording.model_validate(

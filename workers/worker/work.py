@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from workers.contract import layout
+from workers.contract.errands import ErrandRequest
 from workers.contract.worker_api import Noun
 from workers.worker import attempt_directory
 from workers.worker.backend_client import BackendClient
@@ -73,9 +74,13 @@ class Training:
         return [*self.program, config, "--dir", str(directory), "--resume", "--no-progress-bar"]
 
 
+# Somebody watches a live game, which would falter if it gave way.
+LIVE_NICENESS = 0
+
+
 @dataclass
 class Errands:
-    """Errands of all runs, each done by a process that gives way to training."""
+    """Errands of all runs, each done by a process that gives way to training, unless somebody watches it."""
 
     client: BackendClient
     store: CheckpointStore
@@ -97,5 +102,7 @@ class Errands:
 
     def command(self, directory: Path) -> list[str]:
         """Return the errand's command."""
-        request = str(directory / layout.REQUEST)
-        return [*self.program, request, "--dir", str(directory), "--nice", str(self.niceness)]
+        request = directory / layout.REQUEST
+        asked = ErrandRequest.model_validate_json(request.read_bytes())
+        niceness = LIVE_NICENESS if asked.kind == "live" else self.niceness
+        return [*self.program, str(request), "--dir", str(directory), "--nice", str(niceness)]

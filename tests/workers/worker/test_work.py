@@ -1,0 +1,33 @@
+"""How the processes of a worker are started."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from workers.contract import layout
+from workers.contract.errands import ErrandRequest
+from workers.contract.live import LiveAddress
+from workers.contract.worker_api import ErrandKind
+from workers.worker.backend_client import BackendClient
+from workers.worker.checkpoint_store import CheckpointStore
+from workers.worker.work import Errands
+
+
+@pytest.fixture
+def client() -> Iterator[BackendClient]:
+    """A client of a backend that is not called."""
+    client = BackendClient("http://127.0.0.1:9", "token", "one", "cpu")
+    yield client
+    client.close()
+
+
+@pytest.mark.parametrize(("kind", "niceness"), [("evaluation", "10"), ("recording", "10"), ("live", "0")])
+def test_errands_give_way_unless_somebody_watches(
+    client: BackendClient, tmp_path: Path, kind: ErrandKind, niceness: str
+) -> None:
+    errands = Errands(client, CheckpointStore(client, tmp_path / "store"), niceness=10)
+    address = LiveAddress(url="ws://127.0.0.1:9/api/v1/worker/errands/5/live", ticket="ticket")
+    asked = ErrandRequest(kind=kind, step=100, parameters={}, live=address if kind == "live" else None)
+    (tmp_path / layout.REQUEST).write_text(asked.model_dump_json())
+    assert errands.command(tmp_path)[-2:] == ["--nice", niceness]
