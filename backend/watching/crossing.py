@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import get_args
 
@@ -49,11 +49,11 @@ class Crossing:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _again(self, work: Callable[[], object]) -> None:
+    async def _again(self, work: Callable[[], Awaitable[None]]) -> None:
         told = False
         while True:
             try:
-                await work()  # type: ignore[misc]
+                await work()
             except (RedisError, OSError) as error:
                 if not told:
                     log.warning("Redis does not answer (%s): live games stay in this process", type(error).__name__)

@@ -1,4 +1,4 @@
-"""Live games as users ask for them; whoever asks for one that is there already joins it."""
+"""Live games as users ask for them; a user who asks for one that is being played joins it."""
 
 from collections.abc import Sequence
 

@@ -352,8 +352,10 @@ describe("a replay to keep", () => {
     });
     renderPage(<ReplaysTab run={aRun()} />);
     await userEvent.click(await screen.findByRole("button", { name: "Pin" }));
-    const unpin = await screen.findByRole("button", { name: "Pinned" });
+    const unpin = await screen.findByRole<HTMLButtonElement>("button", { name: "Pinned" });
     expect(unpin.getAttribute("aria-pressed")).toBe("true");
+    // Until the first change has been settled, a click is lost.
+    await waitFor(() => expect(unpin.disabled).toBe(false));
     await userEvent.click(unpin);
     expect(await screen.findByRole("button", { name: "Pin" })).toBeTruthy();
     expect(of("PATCH /videos/2").map(({ body }) => body)).toEqual([{ pinned: true }, { pinned: false }]);
