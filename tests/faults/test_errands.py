@@ -151,12 +151,13 @@ def test_a_run_is_evaluated_by_its_schedule_and_its_best_checkpoint_chosen(
 ) -> None:
     stop(installation, training)
     run = installation.launch(evaluate_every_steps=2_000, **SAVING)
-    done = "done"
-    installation.wait_until(
-        lambda: [row["state"] for row in installation.read(f"runs/{run}/evaluations")["items"]].count(done) >= 2
-    )
+
+    def done() -> list[dict[str, Any]]:
+        return [row for row in installation.read(f"runs/{run}/evaluations")["items"] if row["state"] == "done"]
+
+    installation.wait_until(done)
     stop(installation, run)
-    rows = [row for row in installation.read(f"runs/{run}/evaluations")["items"] if row["state"] == done]
+    rows = done()
     assert {row["origin"] for row in rows} == {"schedule"}
     (best,) = [row for row in installation.read(f"runs/{run}/checkpoints") if row["best"]]
     assert best["best_by"] == "evaluation"
