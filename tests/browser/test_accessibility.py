@@ -117,6 +117,7 @@ def test_signing_in(signed_out: Page) -> None:
         ("/compare", "Choose the runs"),
         ("/games", "No game has been played here yet"),
         ("/games/alien", "Published scores"),
+        ("/wall", "Nothing is being trained now"),
     ],
 )
 def test_a_page_without_runs(shown: Page, path: str, ready: str) -> None:
@@ -136,6 +137,8 @@ PAGES: dict[str, tuple[str, str]] = {
     "an evaluation": ("/runs/{finished}/evaluations/{evaluation}", "Half of the episodes"),
     "no such evaluation": ("/runs/{finished}/evaluations/4000", "There is no evaluation 4000"),
     "a run without evaluations": ("/runs/{running}/evaluations", "No evaluations yet"),
+    "a live game that waits": ("/runs/{finished}/live", "It does not play yet"),
+    "the wall": ("/wall", "runs? being trained"),
     "the log": ("/runs/{finished}/log", "Training on 2 cores"),
     "a configuration": ("/runs/{finished}/config", "Learning rate"),
     "the system": ("/runs/{finished}/system", "Memory"),
