@@ -9,8 +9,11 @@ from tests.chromium import chromium
 
 FOLDER = Path(__file__).parent
 SIZES: dict[str, ViewportSize] = {"": {"width": 1440, "height": 900}, "phone-": {"width": 390, "height": 844}}
-ON_A_PHONE = ("runs", "run")
+TABS = ("curves", "replays", "live", "checkpoints", "evaluations", "log", "config", "system")
+ON_A_PHONE = ("runs", "run", "replays", "live", "wall")
 SETTLE_MILLISECONDS = 2500
+# A worker takes a live game and loads its agent.
+LIVE_MILLISECONDS = 15_000
 
 
 def main() -> None:
@@ -20,10 +23,11 @@ def main() -> None:
         "runs": "/",
         "launch": "/launch?preset=paac-pong",
         "run": f"/runs/{run}",
-        **{tab: f"/runs/{run}/{tab}" for tab in ("curves", "replays", "checkpoints", "log", "config", "system")},
+        **{tab: f"/runs/{run}/{tab}" for tab in TABS},
         "compare": f"/compare?runs={compared}",
         "games": "/games",
         "game": "/games/pong",
+        "wall": "/wall",
         "workers": "/workers",
     }
     with chromium() as browser:
@@ -35,7 +39,7 @@ def main() -> None:
                     if prefix and name not in ON_A_PHONE:
                         continue
                     page.goto(url + path)
-                    page.wait_for_timeout(SETTLE_MILLISECONDS)
+                    page.wait_for_timeout(LIVE_MILLISECONDS if name == "live" else SETTLE_MILLISECONDS)
                     page.screenshot(path=FOLDER / f"{prefix}{name}-{scheme}.png")
                 context.close()
 
