@@ -94,3 +94,11 @@ def claim(run: int = 7, attempt: int = 1, **config: Any) -> dict[str, Any]:
         "lease_seconds": 60,
         "checkpoints": [],
     }
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have tries follow each other soon."""
+    monkeypatch.setattr("workers.worker.backoff.FIRST_SECONDS", 0.01)
+    monkeypatch.setattr("workers.worker.backoff.LONGEST_SECONDS", 0.01)
+    monkeypatch.setattr("workers.worker.heartbeat.HELD_SECONDS", 0.01)

@@ -12,9 +12,8 @@ import pytest
 
 from tests.workers.conftest import Slot, claim
 from tests.workers.waiting import wait_until
-from tests.workers.worker_api import Answer, WorkerApi, problem
+from tests.workers.worker_api import WorkerApi
 from workers.worker.heartbeat import HELD_SECONDS
-from workers.worker.suspicion import UPLOAD_TRIES
 from workers.worker.trainer_process import TrainerProcess
 
 
@@ -122,129 +121,6 @@ def test_how_a_trainer_failed_is_told(
     assert api.releases[0]["traceback"] == traceback
 
 
-def test_a_trainer_trains_on_while_the_backend_is_away_and_nothing_is_lost(api: WorkerApi, slot: Slot) -> None:
-    api.claims.append(claim(points=300, interval=0.002, checkpoint_every=50))
-    slot.look()
-    wait_until(lambda: len(api.points(7, 1)) > 5)
-    api.away = True
-    events = slot.attempt(7) / "events.jsonl"
-    wait_until(lambda: '"finished"' in events.read_text())
-    assert len(api.points(7, 1)) < 300
-    api.away = False
-    slot.done()
-    assert api.points(7, 1) == list(range(1, 300 + 6 + 2 + 1))
-    assert api.releases[0]["outcome"] == "finished"
-
-
-def test_a_checkpoint_replaced_while_the_backend_was_away_leaves_a_line_in_the_log(api: WorkerApi, slot: Slot) -> None:
-    api.claims.append(claim(points=100, interval=0.01, checkpoint_every=40))
-    slot.look()
-    wait_until(lambda: len(api.points(7, 1)) > 5)
-    api.away = True
-    wait_until(lambda: '"finished"' in (slot.attempt(7) / "events.jsonl").read_text())
-    (slot.attempt(7) / "checkpoints" / "step-000000000040.safetensors").unlink()
-    api.away = False
-    slot.done()
-    kinds = {event["kind"]: event for event in api.events[7, 1].values()}
-    assert kinds["checkpoint"]["checkpoint"]["step"] == 80
-    assert "step-000000000040.safetensors was replaced by newer ones" in kinds["log"]["message"]
-    assert api.releases[0]["outcome"] == "finished"
-
-
-def test_events_that_the_backend_has_lost_are_sent_again(api: WorkerApi, slot: Slot) -> None:
-    api.claims.append(claim(points=10**6, interval=0.01))
-    slot.look()
-    wait_until(lambda: len(api.points(7, 1)) > 30)
-    for seq in range(10, len(api.events[7, 1]) + 1):
-        api.events[7, 1].pop(seq, None)
-    wait_until(lambda: len(api.points(7, 1)) > 60)
-    slot.supervisor.drain()
-    slot.done()
-    assert api.points(7, 1) == list(range(1, len(api.points(7, 1)) + 1))
-    assert api.releases[0]["outcome"] == "drained"
-
-
-def test_events_that_the_backend_fails_on_are_left_out_with_a_word_and_stop_works_meanwhile(
-    api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("workers.worker.backoff.FIRST_SECONDS", 0.01)
-    monkeypatch.setattr("workers.worker.backoff.LONGEST_SECONDS", 0.01)
-    api.fails_on = {17, 18, 400}
-    api.claims.append(claim(points=10**6, interval=0.001))
-    slot.look()
-    wait_until(lambda: len(api.points(7, 1)) > 10)
-    api.desired = "stop"
-    slot.done()
-    assert [release["outcome"] for release in api.releases] == ["stopped"]
-    events = api.events[7, 1]
-    assert list(events) == list(range(1, len(events) + 1))
-    left_out = {seq for seq, event in events.items() if event["kind"] == "log"}
-    assert {17, 18} <= left_out <= api.fails_on
-    assert "Event 17 (metrics) was left out: the backend failed on it" in events[17]["message"]
-    assert events[17]["level"] == "warning"
-
-
-def test_a_backend_that_fails_on_everything_for_a_while_costs_no_event(
-    api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("workers.worker.backoff.FIRST_SECONDS", 0.01)
-    monkeypatch.setattr("workers.worker.backoff.LONGEST_SECONDS", 0.01)
-    asked: list[str] = []
-
-    def broken(_method: str, url: str, _body: bytes) -> Answer:
-        asked.append(url.rpartition("/")[2])
-        return problem(500, "internal")
-
-    api.claims.append(claim(points=10**6, interval=0.001))
-    slot.look()
-    wait_until(lambda: len(api.points(7, 1)) > 10)
-    with monkeypatch.context() as patch:
-        patch.setattr(api, "answer", broken)
-        wait_until(lambda: asked.count("events") > 50)
-    received = len(api.points(7, 1))
-    wait_until(lambda: len(api.points(7, 1)) > received + 100)
-    api.desired = "stop"
-    slot.done()
-    assert not [event for event in api.events[7, 1].values() if event["kind"] == "log"]
-
-
-PROXY = (404, 200, 302, 413, 421)
-
-
-@pytest.mark.parametrize("status", PROXY)
-def test_a_proxys_page_takes_no_run_away_and_training_goes_on_behind_it(
-    api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, status: int
-) -> None:
-    api.claims.append(claim(points=10**6, interval=0.01))
-    slot.look()
-    wait_until(lambda: len(api.points(7, 1)) > 5)
-    asked: list[str] = []
-
-    def proxy(_method: str, url: str, _body: bytes) -> Answer:
-        asked.append(url.rpartition("/")[2])
-        return status, b"<html>Down for maintenance</html>"
-
-    with monkeypatch.context() as between:
-        between.setattr(api, "answer", proxy)
-        wait_until(lambda: min(asked.count("heartbeat"), asked.count("events")) >= 2)
-    received = len(api.points(7, 1))
-    wait_until(lambda: len(api.points(7, 1)) > received + 5)
-    assert sum("Is a proxy between?" in record.getMessage() for record in caplog.records) == 2, "once by each thread"
-    api.desired = "stop"
-    slot.done()
-    assert [release["outcome"] for release in api.releases] == ["stopped"]
-    assert api.points(7, 1) == list(range(1, len(api.points(7, 1)) + 1))
-
-
-def test_events_that_the_backend_refuses_fail_the_run_with_its_words(api: WorkerApi, slot: Slot) -> None:
-    api.refuse_events = True
-    api.claims.append(claim(points=10**6, interval=0.01))
-    slot.look()
-    slot.done()
-    assert api.releases[0]["outcome"] == "failed"
-    assert "events.0.values: no such metric" in api.releases[0]["message"]
-
-
 def test_training_goes_on_from_the_newest_sound_checkpoint(api: WorkerApi, slot: Slot) -> None:
     api.downloads = {11: b"good but old", 12: b"torn", 13: b""}
     api.hashes = {12: hashlib.sha256(b"whole").hexdigest()}
@@ -343,52 +219,6 @@ def test_training_goes_on_while_the_backend_runs_on_another_database(api: Worker
     assert api.points(7, 1) == list(range(1, len(api.points(7, 1)) + 1))
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have tries follow each other soon."""
-    monkeypatch.setattr("workers.worker.backoff.FIRST_SECONDS", 0.01)
-    monkeypatch.setattr("workers.worker.backoff.LONGEST_SECONDS", 0.01)
-    monkeypatch.setattr("workers.worker.heartbeat.HELD_SECONDS", 0.01)
-
-
-@pytest.mark.usefixtures("impatient")
-def test_a_file_that_can_never_be_uploaded_is_left_out_with_a_word(api: WorkerApi, slot: Slot) -> None:
-    api.blocks_uploads = True
-    api.claims.append(claim(points=100, checkpoint_every=40))
-    slot.look()
-    slot.done()
-    assert [release["outcome"] for release in api.releases] == ["finished"]
-    told = [event for event in api.events[7, 1].values() if event["kind"] == "log"]
-    assert [event["level"] for event in told] == ["warning", "warning"]
-    assert "step-000000000040.safetensors was left out, since it cannot be uploaded" in told[0]["message"]
-    assert "answered 413" in told[0]["message"]
-
-
-@pytest.mark.usefixtures("impatient")
-def test_a_backend_that_is_away_costs_no_file(api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    answer = api.answer
-
-    def page(method: str, url: str, body: bytes) -> Answer:
-        """Go away with the next upload: a worker whose events are refused before it never comes to the file."""
-        if method == "PUT" or asked:
-            asked.append(method)
-            return 502, b"<html>Bad gateway</html>"
-        return answer(method, url, body)
-
-    api.claims.append(claim(points=10**6, interval=0.01, checkpoint_every=40))
-    slot.look()
-    wait_until(lambda: api.files)
-    with monkeypatch.context() as between:
-        between.setattr(api, "answer", page)
-        wait_until(lambda: asked.count("PUT") > 2 * UPLOAD_TRIES)
-    received = len(api.files)
-    wait_until(lambda: len(api.files) > received + 1)
-    api.desired = "stop"
-    slot.done()
-    assert not [event for event in api.events[7, 1].values() if event["kind"] == "log"]
-
-
 @pytest.mark.usefixtures("impatient")
 def test_a_run_that_cannot_be_given_back_does_not_hold_its_worker(api: WorkerApi, slot: Slot) -> None:
     api.claims += [claim(7), claim(8)]
@@ -418,26 +248,6 @@ def test_what_goes_wrong_in_the_worker_itself_is_told_and_the_next_run_is_traine
     slot.done()
     assert [(release["run"], release["outcome"]) for release in api.releases] == [(7, "lost"), (8, "finished")]
     assert "Resource temporarily unavailable" in api.releases[0]["message"]
-
-
-def test_events_that_the_backend_did_not_store_are_not_taken_for_delivered(
-    api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    take = api._take_events
-    forgotten: list[int] = []
-
-    def forgetful(events: dict[tuple[int, int], Any], number: int, body: dict[str, Any]) -> Answer:
-        if not forgotten and body["events"][0]["seq"] > 1:
-            forgotten.append(1)
-            return 200, {"acknowledged": body["events"][0]["seq"] - 1}
-        return take(events, number, body)
-
-    monkeypatch.setattr(api, "_take_events", forgetful)
-    api.claims.append(claim(points=100, interval=0.01))
-    slot.look()
-    slot.done()
-    assert forgotten
-    assert api.points(7, 1) == list(range(1, 103))
 
 
 def test_trainers_get_the_ray_address_and_no_credentials(
