@@ -2,6 +2,7 @@
 
 import logging
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,7 @@ PATIENCE_SECONDS = 10
 LARGEST_IDLE_LOG = 64_000_000
 # Another backend that starts at the same time migrates first.
 MIGRATION_PATIENCE_MS = 30_000
+RETRY_SECONDS = 0.05
 
 
 class Database:
@@ -136,14 +138,28 @@ def migration_engine(url: str) -> Engine:
             connection.isolation_level = None
             connection.execute(f"PRAGMA busy_timeout = {MIGRATION_PATIENCE_MS}")
             # Before the first table is made; of a database that has some, see backend/space.py.
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-            connection.execute("PRAGMA journal_mode = WAL")
+            _set(connection, "auto_vacuum = INCREMENTAL")
+            _set(connection, "journal_mode = WAL")
 
         @event.listens_for(engine, "begin")
         def begin(connection: Any) -> None:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
+
+
+def _set(connection: sqlite3.Connection, pragma: str) -> None:
+    """Set what needs the file alone; while another makes the database SQLite may refuse it at once, not waiting."""
+    ends = time.monotonic() + MIGRATION_PATIENCE_MS / 1000
+    while True:
+        try:
+            connection.execute(f"PRAGMA {pragma}")
+        except sqlite3.OperationalError:
+            if time.monotonic() > ends:
+                raise
+            time.sleep(RETRY_SECONDS)
+        else:
+            return
 
 
 def _url(url: str) -> URL:
@@ -180,7 +196,7 @@ def _sqlite_engine(url: str, *, writes: bool) -> Engine:
         cursor.execute("PRAGMA foreign_keys = ON")
         cursor.execute("PRAGMA temp_store = MEMORY")
         if writes:
-            cursor.execute("PRAGMA journal_mode = WAL")
+            _set(connection, "journal_mode = WAL")
             # docs/decisions/0003-sqlite-waits-for-the-disk.md
             cursor.execute("PRAGMA synchronous = FULL")
             cursor.execute(f"PRAGMA journal_size_limit = {LARGEST_IDLE_LOG}")

@@ -1,5 +1,6 @@
 """Migrations make exactly the tables that the models describe, on both databases, and wait for each other."""
 
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -51,6 +52,19 @@ def test_backends_that_start_at_once_migrate_once(empty: Settings) -> None:
     engine = migration_engine(empty.resolved_database_url)
     with engine.begin() as connection:
         assert connection.execute(text("SELECT count(*) FROM alembic_version")).scalar() == 1
+        assert "runs" in inspect(connection).get_table_names()
+
+
+def test_a_backend_waits_while_another_makes_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = sqlite3.connect(tmp_path / "arcadia.db", isolation_level=None)
+    other.execute("CREATE TABLE made_meanwhile (number)")
+    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr("backend.db.time.sleep", lambda _seconds: other.rollback())
+    migrate(Settings(data_dir=tmp_path))
+    other.close()
+    engine = migration_engine(f"sqlite:///{tmp_path / 'arcadia.db'}")
+    with engine.begin() as connection:
+        assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
         assert "runs" in inspect(connection).get_table_names()
 
 
