@@ -28,7 +28,7 @@ PONG = PaacConfig(env="ALE/Pong-v5")
 
 
 class FakeLine:
-    """A line whose other end is the test: it is asked after each picture, and ends after so many."""
+    """A line to the test, which gives its orders after each picture and ends it after so many."""
 
     def __init__(self, pictures: int, orders: Callable[[int], list[object]]) -> None:
         self.heard: queue.SimpleQueue[str | bytes | None] = queue.SimpleQueue()

@@ -7,7 +7,7 @@ import type { Replay } from "./places";
 export const AGAINST = "against";
 export const AT = "at";
 
-/** The runs that an address names besides the one whose page it is. */
+/** The other runs of a race, as the address of one run's page names them. */
 export function othersOf(search: URLSearchParams, run: number): number[] {
   const named = (search.get(AGAINST) ?? "").split(",").filter((id) => /^[1-9]\d{0,15}$/.test(id));
   const others = [...new Set(named.map(Number))].filter((id) => id !== run);
