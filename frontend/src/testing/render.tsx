@@ -25,7 +25,7 @@ export function renderPage(
   const page = { path, element: live ? <LiveProvider>{element}</LiveProvider> : element };
   const router = createMemoryRouter([page, ...routes], { initialEntries: [at] });
   const view = render(
-    <Providers client={client}>
+    <Providers client={client} env="test">
       <RouterProvider router={router} />
     </Providers>,
   );
