@@ -8,6 +8,7 @@ import { aRun } from "@/testing/runs";
 import { refusal, serve } from "@/testing/server";
 import { RecordingsList } from "./RecordingsList";
 import { RecordModal } from "./RecordModal";
+import { RemoveRecording } from "./RemoveRecording";
 
 const ASK = "POST /runs/1/recordings";
 
@@ -104,5 +105,25 @@ describe("the recordings that were asked for", () => {
     renderPage(<RecordingsList run={aRun()} />);
     await waitFor(() => expect(server.of("GET /runs/1/recordings")).toHaveLength(1));
     expect(screen.queryByRole("region")).toBeNull();
+  });
+});
+
+describe("a recording that is done", () => {
+  it("can be removed with its replay, once that is confirmed", async () => {
+    const server = serve({
+      "GET /runs/1/recordings": [aRecording(3, { state: "done", video_id: 9, reason: null })],
+      "DELETE /recordings/3": new Response(null, { status: 204 }),
+    });
+    renderPage(<RemoveRecording run={1} video={9} />);
+    await userEvent.click(await screen.findByRole("button", { name: "Remove" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Remove recording" }));
+    await waitFor(() => expect(server.of("DELETE /recordings/3")).toHaveLength(1));
+  });
+
+  it("is told from a replay that training made, which cannot be removed", async () => {
+    const server = serve({ "GET /runs/1/recordings": [aRecording(3, { state: "done", video_id: 9 })] });
+    renderPage(<RemoveRecording run={1} video={8} />);
+    await waitFor(() => expect(server.of("GET /runs/1/recordings")).toHaveLength(1));
+    expect(screen.queryByRole("button", { name: "Remove" })).toBeNull();
   });
 });

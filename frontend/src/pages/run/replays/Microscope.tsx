@@ -3,6 +3,7 @@ import { type CSSProperties, type ReactNode, useState } from "react";
 import { useHref, useLocation } from "react-router";
 import { ClipButton } from "./clips/ClipButton";
 import { USUAL_RATE } from "./clock";
+import { RemoveRecording } from "../recordings/RemoveRecording";
 import { CopyMoment } from "./CopyMoment";
 import { DownloadMenu } from "./DownloadMenu";
 import { momentOf, withMoment } from "./moment";
@@ -134,6 +135,7 @@ export function Microscope({ videos, pixelated, search, hold, release, under }: 
           <Group gap="xs" className={classes.keep}>
             <CopyMoment address={address} />
             <PinReplay video={video} />
+            <RemoveRecording run={video.run_id} video={video.id} />
             <ClipButton
               key={video.id}
               video={video}
