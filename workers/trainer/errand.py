@@ -45,9 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def give_way(niceness: int) -> None:
     """Let other programs go first."""
-    os.nice(niceness)
+    total = os.nice(niceness)
     with contextlib.suppress(OSError):  # systems without it go by the niceness of the process alone
-        SESSION_NICENESS.write_text(str(niceness))
+        SESSION_NICENESS.write_text(str(total))
 
 
 def evaluation(asked: ErrandRequest, directory: Path) -> Request:

@@ -20,7 +20,15 @@ from pathlib import Path
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 ON_LINUX = sys.platform == "linux"
+# On a desktop each session has a share of the cores whatever its processes' niceness: this is the session's own.
+SESSION_NICENESS = Path("/proc/self/autogroup")
 libc = ctypes.CDLL(None)
+
+
+def give_way_as_holder() -> None:
+    """Hand the holder's niceness on to this session, which would otherwise compete as an equal."""
+    with contextlib.suppress(OSError):  # systems without it go by the niceness of the process alone
+        SESSION_NICENESS.write_text(str(os.nice(0)))
 
 
 def die_with_leash() -> None:
@@ -92,6 +100,7 @@ def main() -> None:
     # These handlers do nothing. SIG_IGN would do as little, but the program would inherit it.
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: None)
+    give_way_as_holder()
     if ON_LINUX:
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
     child = subprocess.Popen(

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+from workers.worker import leash
 from workers.worker.endings import ending_of_trainer
 from workers.worker.trainer_process import TrainerProcess
 
@@ -64,6 +65,19 @@ def test_a_grandchild_in_a_session_of_its_own_does_not_survive(tmp_path: Path) -
     noted = tmp_path / "pid"
     assert ended(start(tmp_path, RUNAWAY, str(noted), "0")) == 0
     assert not psutil.pid_exists(int(noted.read_text()))
+
+
+@pytest.mark.skipif(not leash.SESSION_NICENESS.exists(), reason="this system shares its cores without sessions")
+def test_the_session_of_a_program_is_as_nice_as_the_worker() -> None:
+    command = [sys.executable, leash.__file__, "cat", str(leash.SESSION_NICENESS)]
+    holder = subprocess.Popen(
+        ["nice", "-n", "7", *command], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert holder.wait(PATIENCE_SECONDS) == 0
+    assert holder.stdin
+    assert holder.stderr
+    with holder.stdin, holder.stderr:
+        assert holder.stderr.read().endswith("nice 7\n")
 
 
 def test_the_end_of_standard_error_is_kept_even_where_its_file_cannot_be_written(tmp_path: Path) -> None:
