@@ -2,7 +2,7 @@
 
 A part imports only parts of the lines above its own; tests/contract/test_backend_order.py reads this list:
 
-    columns, errors, refusals, chores, colors, frontend, compression, json_numbers, reference
+    columns, errors, refusals, chores, colors, frontend, compression, json_numbers, reference, statistics
     config, listening, sign_ins, tries
     db, models, live, security, allow
     space, turns

@@ -16,6 +16,7 @@ from backend.metrics.models import MetricSeries
 from backend.runs.differences import Difference, alike, differences, field_titles
 from backend.runs.labels import labels
 from backend.runs.schemas import Run
+from backend.runs.seeds import seed_groups
 from backend.runs.selection import RunIds, selected
 from backend.runs.view import shown
 
@@ -54,6 +55,7 @@ class Comparison(BaseModel):
     runs: list[ComparedRun]
     differences: list[Difference]
     groups: list[list[int]] = Field(description="Numbers of runs of the same configuration but for the seed.")
+    seed_groups: list[list[int]] = Field(description="Numbers of runs that curves with `group=seed` draw as one.")
     summary: list[RunSummary]
 
 
@@ -67,6 +69,7 @@ def compare_runs(db: Db, runs: RunIds) -> Comparison:
             runs=_compared(session, named),
             differences=differences(configs, field_titles()),
             groups=alike(configs),
+            seed_groups=[[run.id for run in group] for group in seed_groups(named)],
             summary=_summary(session, named),
         )
 

@@ -37,23 +37,28 @@ class RunCurve:
 
 def curves_figure(runs: Sequence[RunCurve], metric: str, look: Look) -> Figure:
     """The figure, without colours of background, text and grid: the page sets those."""
-    told = named(metric)
     parts = [part for run in runs for part in run.parts]
+    layout, unit = curves_layout(parts, metric, look, legend=len(runs) > 1), named(metric).unit
+    traces = [trace for run in runs for trace in (*origin_traces(run, unit), *run_traces(run, look, unit))]
+    return Figure(data=[plain(trace) for trace in traces], layout=layout.to_plotly_json())
+
+
+def curves_layout(parts: Sequence[Curve], metric: str, look: Look, *, legend: bool) -> go.Layout:
+    """The axes around these curves."""
+    told = named(metric)
     # Traces and layout are made apart: a go.Figure would add its template's colours and pack numbers as base64.
-    layout = go.Layout(
+    return go.Layout(
         xaxis=x_axis([part.x for part in parts], look.axis, look.x_log),
         yaxis={
             "title": {"text": as_text(told.heading)},
             **y_axis([ends for part in parts for ends in (part.min, part.max)], look.y_log, told.unit),
         },
         hovermode="x unified",
-        showlegend=len(runs) > 1,
+        showlegend=legend,
     )
-    traces = [trace for run in runs for trace in (*_origins(run, told.unit), *_traces(run, look, told.unit))]
-    return Figure(data=[plain(trace) for trace in traces], layout=layout.to_plotly_json())
 
 
-def _origins(run: RunCurve, unit: str) -> list[go.Scatter]:
+def origin_traces(run: RunCurve, unit: str) -> list[go.Scatter]:
     """What the run went on from, faint and dotted, and a mark wherever one was forked."""
     reached = [origin for origin in run.origins if len(origin.curve.x)]
     heights = [smoothed(origin.curve, replace(run.smoothing, before=NOTHING)) for origin in reached]
@@ -90,7 +95,8 @@ def _origins(run: RunCurve, unit: str) -> list[go.Scatter]:
     return traces
 
 
-def _traces(run: RunCurve, look: Look, unit: str) -> list[go.Scatter]:
+def run_traces(run: RunCurve, look: Look, unit: str) -> list[go.Scatter]:
+    """The band of a run, its line, and marks where it had no number."""
     curve = run.curve
     x = curve.x
     if not len(x):
@@ -98,25 +104,26 @@ def _traces(run: RunCurve, look: Look, unit: str) -> list[go.Scatter]:
     finite = np.isfinite(curve.mean)
     traces = []
     if (curve.max > curve.min).any():
-        traces.extend(_band(run, x, look.y_log))
+        traces.extend(band_traces(run, x, look.y_log))
     if run.smoothing.weight:
-        traces.append(_line(run, x, curve.mean, "raw", opacity=0.3, hoverinfo="skip", showlegend=False))
+        traces.append(line_trace(run, x, curve.mean, "raw", opacity=0.3, hoverinfo="skip", showlegend=False))
     heights = smoothed(curve, run.smoothing)
     hover = _hover_sizes(curve, heights, unit) if unit in BEHIND else _hover(curve)
-    traces.append(_line(run, x, heights, "line", name=as_text(run.name), **hover))
+    traces.append(line_trace(run, x, heights, "line", name=as_text(run.name), **hover))
     if not finite.all():
-        traces.append(_not_finite(run, x, ~finite))
+        traces.append(not_finite_trace(run, x, ~finite))
     return traces
 
 
-def _line(run: RunCurve, x: Floats, y: Floats, part: str, **more: Any) -> go.Scatter:
+def line_trace(run: RunCurve, x: Floats, y: Floats, part: str, **more: Any) -> go.Scatter:
+    """A line of this run, thin where it stands behind another."""
     # A line of one point would not be seen.
     mode = "lines+markers" if len(x) == 1 else "lines"
-    line = {"color": run.stroke.color, "dash": run.stroke.dash, "width": 1 if part == "raw" else 2}
+    line = {"color": run.stroke.color, "dash": run.stroke.dash, "width": 1 if part in ("raw", "seed") else 2}
     return go.Scatter(x=x, y=significant(y), mode=mode, line=line, **_belonging(run, part), **more)
 
 
-def _band(run: RunCurve, x: Floats, y_log: bool) -> list[go.Scatter]:
+def band_traces(run: RunCurve, x: Floats, y_log: bool) -> list[go.Scatter]:
     """The minima, and the maxima filled down to them; on a log axis the band cannot go down to zero."""
     low, high = run.curve.min, run.curve.max
     drawn = np.isfinite(low) & np.isfinite(high)
@@ -132,7 +139,7 @@ def _band(run: RunCurve, x: Floats, y_log: bool) -> list[go.Scatter]:
     ]
 
 
-def _not_finite(run: RunCurve, x: Floats, where: Bools) -> go.Scatter:
+def not_finite_trace(run: RunCurve, x: Floats, where: Bools) -> go.Scatter:
     """Marks where the metric was not a number or infinite, at the height of the number before."""
     known = np.where(where, 0, np.arange(len(where)))
     before = run.curve.mean[np.maximum.accumulate(known)]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
 
@@ -12,6 +12,7 @@ from backend.db import Db
 from backend.errors import FieldError, Invalid
 from backend.figures import service
 from backend.figures.drawing import Look
+from backend.figures.groups import Band, Grouping
 from backend.figures.growth import since
 from backend.figures.schemas import Figure, FigureName
 from backend.metrics.curves import Window
@@ -67,11 +68,21 @@ def draw_curves(
     asked: Asked,
     metric: Annotated[str, Query(pattern=NAME_PATTERN)] = EPISODE_RETURN,
     ancestry: Annotated[bool, Query(description="Before each fork, draw what it went on from; not by time.")] = False,
+    group: Annotated[
+        Literal["seed", "none"], Query(description="Draw runs that differ in their seed alone as their mean.")
+    ] = "none",
+    band: Annotated[
+        Band, Query(description="Around a mean: all runs, its standard error, or its 95 % bootstrap interval.")
+    ] = "bootstrap",
+    seeds: Annotated[bool, Query(description="Draw each run of a group too, as a thin line.")] = False,
 ) -> Figure:
     """One metric of some runs: smoothed lines over the faint unsmoothed ones and a band from minimum to maximum."""
+    grouping = Grouping(band, seeds) if group == "seed" else None
     with db.read() as session:
         runs = selected(session, asked.runs)
-        figure = service.curves(session, runs, metric, asked.look, asked.window, asked.smoothing, ancestry=ancestry)
+        figure = service.curves(
+            session, runs, metric, asked.look, asked.window, asked.smoothing, ancestry=ancestry, grouping=grouping
+        )
     return since(figure, asked.after)
 
 

@@ -1,16 +1,17 @@
 """Figures of runs: what to read for them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.colors import color_of, strokes
 from backend.evaluations.service import done, episodes, find_evaluation
-from backend.figures.ancestry import origins
+from backend.figures.ancestry import Origin, origins
 from backend.figures.curves_figure import RunCurve, curves_figure
 from backend.figures.drawing import Look
 from backend.figures.evaluations_figure import Evaluated, evaluations_figure, protocol_color
+from backend.figures.groups import Group, Grouping, grouped_figure, wider
 from backend.figures.schemas import Figure, FigureName
 from backend.figures.scores_figure import scores_figure
 from backend.figures.smoothing import UNSMOOTHED, smoothings
@@ -20,7 +21,8 @@ from backend.metrics.curves import FRAMES_PER_EPOCH, Window, read_curve, run_vie
 from backend.metrics.models import MetricSeries
 from backend.metrics.queries import UNFINISHED, UnknownMetric
 from backend.models import Evaluation, Run
-from backend.runs.labels import labels
+from backend.runs.labels import group_labels, labels
+from backend.runs.seeds import seed_groups
 from workers.contract.metrics import EPISODE_RETURN
 from workers.contract.protocols.document import EvaluationDocument
 
@@ -41,32 +43,51 @@ def curves(
     smoothing: float,
     *,
     ancestry: bool = False,
+    grouping: Grouping | None = None,
 ) -> Figure:
     """The curves of one metric; `window` is on the figure's axis, in seconds where that is time."""
     found = select(MetricSeries).where(MetricSeries.name == metric, MetricSeries.run_id.in_([run.id for run in runs]))
     every = {series.run_id: series for series in session.scalars(found)}
     if not every and not any(run.state in UNFINISHED for run in runs):
         raise UnknownMetric(f"None of these runs has reported {metric}.")
-    views = run_views(session, list(every))
-    reported = [run for run in runs if run.id in every]
-    how = smoothings(session, [every[run.id] for run in reported], views, smoothing, window)
-    called, drawn = labels(runs), strokes([run.id for run in runs])
     before = origins(session, runs, metric, window) if ancestry else {}
-    return curves_figure(
-        [
-            RunCurve(
-                run.id,
-                called[run.id],
-                drawn[run.id],
-                read_curve(session, every[run.id], views[run.id], window),
-                each,
-                before.get(run.id, ()),
-            )
-            for run, each in zip(reported, how, strict=True)
-        ],
-        metric,
-        look,
-    )
+    drawn = _run_curves(session, runs, every, window, smoothing, before)
+    if grouping is None:
+        return curves_figure(list(drawn.values()), metric, look)
+    around = wider(window)
+    wide = drawn if around == window else _run_curves(session, runs, every, around, smoothing, before)
+    members = [group for group in ([run for run in group if run.id in every] for group in seed_groups(runs)) if group]
+    groups = [
+        Group(name, [(wide if len(group) > 1 else drawn)[run.id] for run in group])
+        for name, group in zip(group_labels(members), members, strict=True)
+    ]
+    return grouped_figure(groups, metric, look, grouping, window)
+
+
+def _run_curves(
+    session: Session,
+    runs: Sequence[Run],
+    every: Mapping[int, MetricSeries],
+    window: Window,
+    smoothing: float,
+    before: Mapping[int, Sequence[Origin]],
+) -> dict[int, RunCurve]:
+    """By run that has the series, in their order."""
+    views = run_views(session, list(every))
+    reported = [run.id for run in runs if run.id in every]
+    how = smoothings(session, [every[run_id] for run_id in reported], views, smoothing, window)
+    called, drawn = labels(runs), strokes([run.id for run in runs])
+    return {
+        run_id: RunCurve(
+            run_id,
+            called[run_id],
+            drawn[run_id],
+            read_curve(session, every[run_id], views[run_id], window),
+            each,
+            before.get(run_id, ()),
+        )
+        for run_id, each in zip(reported, how, strict=True)
+    }
 
 
 def together(

@@ -13,6 +13,7 @@ from backend.games.pictures import newest_of_games, newest_of_runs
 from backend.games.published import published_scores
 from backend.games.scores import Found, best, best_of_runs, told
 from backend.models import Run
+from backend.statistics import interquartile_mean
 from workers.contract import published
 from workers.contract.protocols import PROTOCOLS
 
@@ -83,19 +84,13 @@ def _average(name: str, scores: Sequence[schemas.BestScore]) -> schemas.Average:
         short_games=sum(score.short for score in normalised),
         mean=float(np.mean(percents)) if percents else None,
         median=float(np.median(percents)) if percents else None,
-        interquartile_mean=interquartile_mean(percents) if percents else None,
+        interquartile_mean=float(interquartile_mean(np.array([percents]))) if percents else None,
         normalised_by=list(tables.values()),
     )
 
 
 def _percent(score: schemas.BestScore) -> float:
     return math.nan if score.human_normalised is None else score.human_normalised
-
-
-def interquartile_mean(values: Sequence[float]) -> float:
-    """The mean without the lowest and the highest quarter, each rounded down to whole values."""
-    cut = len(values) // 4
-    return float(np.mean(sorted(values)[cut : len(values) - cut]))
 
 
 def _published_averages() -> list[schemas.PublishedAverage]:

@@ -20,6 +20,12 @@ class Bins:
     number: int
     log: bool = False
 
+    @property
+    def borders(self) -> Floats:
+        """Where the bins begin, and where the last one ends."""
+        scaled = np.arange(self.first, self.first + self.number + 1) * self.width
+        return np.asarray(np.exp(scaled) if self.log else scaled, np.float64)
+
     def of(self, x: Floats) -> Ints:
         """The bin that each x falls into."""
         bins = np.floor(_scaled(x, self.log) / self.width) - self.first

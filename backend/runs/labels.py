@@ -1,6 +1,7 @@
 """Names of runs beside one another: what they differ in, and their numbers."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.models import Run
@@ -28,16 +29,40 @@ def labels(runs: Sequence[Run]) -> dict[int, str]:
     """By run, a name that no other run here has; a run alone keeps its own."""
     if len(runs) == 1:
         return {runs[0].id: runs[0].name}
-    rows = [row for row in differences({run.id: run.config for run in runs}, field_titles()) if not row.same]
+    described = _described({run.id: run.config for run in runs}, runs)
+    return {run.id: f"{words} #{run.id}" for run, words in zip(runs, described, strict=True)}
+
+
+def group_labels(groups: Sequence[Sequence[Run]]) -> list[str]:
+    """A name for each group of runs that differ in the seed alone: what tells it from the others, and its n."""
+    firsts = [runs[0] for runs in groups]
+    configs = {run.id: {name: value for name, value in run.config.items() if name != "seed"} for run in firsts}
+    shared = [len({run.name for run in runs}) == 1 for runs in groups]
+    described = _described(configs, firsts, shared)
+    number = Counter(described)
+    return [
+        f"{words} (n = {len(runs)})" if number[words] == 1 else f"{words} (n = {len(runs)}, from #{runs[0].id})"
+        for words, runs in zip(described, groups, strict=True)
+    ]
+
+
+def _described(
+    configs: Mapping[int, Mapping[str, Any]], runs: Sequence[Run], named: Sequence[bool] | None = None
+) -> list[str]:
+    """By run, what it is called and what its configuration differs in; one not `named` goes by method and game."""
+    rows = [row for row in differences(configs, field_titles()) if not row.same]
     differing = [row.field for row in rows if row.field not in LEFT_OUT]
     told = sorted(differing, key=lambda field: FIRST.index(field) if field in FIRST else len(FIRST))[:MOST_FIELDS]
     differing_at_all = {row.field for row in rows}
-    return {run.id: f"{' · '.join([*_began(run, differing_at_all), *_fields(run, told)])} #{run.id}" for run in runs}
+    return [
+        " · ".join([*_began(run, differing_at_all, by_name), *_fields(run, told)])
+        for run, by_name in zip(runs, named or [True] * len(runs), strict=True)
+    ]
 
 
-def _began(run: Run, differing: set[str]) -> list[str]:
+def _began(run: Run, differing: set[str], by_name: bool) -> list[str]:
     method, env = title_of(run.algorithm), env_title(run.env)
-    if run.name == f"{method} on {env}":
+    if not by_name or run.name == f"{method} on {env}":
         return [method, env]
     named = [run.name]
     if "algorithm" in differing:

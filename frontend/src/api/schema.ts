@@ -2035,6 +2035,11 @@ export interface components {
             groups: number[][];
             /** Runs */
             runs: components["schemas"]["ComparedRun"][];
+            /**
+             * Seed Groups
+             * @description Numbers of runs that curves with `group=seed` draw as one.
+             */
+            seed_groups: number[][];
             /** Summary */
             summary: components["schemas"]["RunSummary"][];
         };
@@ -5137,12 +5142,18 @@ export interface operations {
                 after?: string | null;
                 /** @description Before each fork, draw what it went on from; not by time. */
                 ancestry?: boolean;
+                /** @description Around a mean: all runs, its standard error, or its 95 % bootstrap interval. */
+                band?: "range" | "standard-error" | "bootstrap";
                 buckets?: number;
                 /** @description Where the x axis begins; seconds where it is time. */
                 from?: number;
+                /** @description Draw runs that differ in their seed alone as their mean. */
+                group?: "seed" | "none";
                 metric?: string;
                 /** @description Numbers of runs, separated by commas. */
                 runs: string;
+                /** @description Draw each run of a group too, as a thin line. */
+                seeds?: boolean;
                 /** @description Weight of the past, the same at any zoom. */
                 smoothing?: number;
                 /** @description Where the x axis ends; seconds where it is time. */

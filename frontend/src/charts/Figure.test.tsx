@@ -108,6 +108,8 @@ describe("a chart", () => {
         y_log: "true",
         ancestry: "true",
         buckets: "400",
+        group: "seed",
+        band: "bootstrap",
       },
     ]);
   });

@@ -19,7 +19,7 @@ interface FigureProps {
 export function Figure({ runs, chart, view, height = 260, legend = chart.metrics.length > 1 }: FigureProps) {
   const { title, metrics, shares = false, counts = false } = chart;
   const [zoom, setZoom] = useZoom(metrics[0] ?? "", view.xLog);
-  const look = figureRequest(counts ? { ...view, smoothing: 0 } : view, zoom, BUCKETS);
+  const look = figureRequest(counts ? { ...view, smoothing: 0 } : view, zoom, BUCKETS, runs.length > 1);
   const points = async () => {
     const perRun = await Promise.all(runs.map((run) => metricRows(run, metrics, view.x, zoom)));
     return { header: ROW_HEADER(view.x), rows: perRun.flat() };

@@ -5,6 +5,10 @@ import type { FigureLookQuery } from "@/api/queries";
 export const X_AXES = ["step", "frames", "epoch", "time"] as const;
 export type XAxis = (typeof X_AXES)[number];
 
+/** What is drawn around the mean of runs that differ in the seed alone. */
+export const BANDS = ["bootstrap", "standard-error", "range"] as const;
+export type Band = (typeof BANDS)[number];
+
 export interface CurveView {
   x: XAxis;
   smoothing: number;
@@ -12,6 +16,10 @@ export interface CurveView {
   yLog: boolean;
   /** Whether a fork's curve begins with what it was forked from. */
   ancestry: boolean;
+  /** Whether runs beside one another that differ in the seed alone are drawn as one, how, and each of them too. */
+  grouped: boolean;
+  band: Band;
+  seeds: boolean;
 }
 
 export const X_TITLES: Record<XAxis, string> = {
@@ -27,6 +35,9 @@ export const DEFAULT_VIEW: CurveView = {
   xLog: false,
   yLog: false,
   ancestry: true,
+  grouped: true,
+  band: "bootstrap",
+  seeds: false,
 };
 const MOST_SMOOTHING = 0.99;
 
@@ -47,6 +58,9 @@ export function readView(search: URLSearchParams): CurveView {
     xLog: search.get("x_log") === "1",
     yLog: search.get("y_log") === "1",
     ancestry: search.get("ancestry") !== "0",
+    grouped: search.get("group") !== "none",
+    band: BANDS.find((band) => band === search.get("band")) ?? DEFAULT_VIEW.band,
+    seeds: search.get("seeds") === "1",
   };
 }
 
@@ -64,6 +78,9 @@ export function writeView(search: URLSearchParams, view: CurveView): URLSearchPa
   put("x_log", view.xLog ? "1" : "0", "0");
   put("y_log", view.yLog ? "1" : "0", "0");
   put("ancestry", view.ancestry ? "1" : "0", "1");
+  put("group", view.grouped ? "seed" : "none", "seed");
+  put("band", view.band, DEFAULT_VIEW.band);
+  put("seeds", view.seeds ? "1" : "0", "0");
   return next;
 }
 
@@ -89,8 +106,13 @@ export function writeZoom(search: URLSearchParams, metric: string, zoom: Zoom | 
 
 const isZoomOf = (text: string, metric: string) => text.replace(/:[^:]*:[^:]*$/, "") === metric;
 
-/** How a figure is asked for: the zoomed part alone gets all the buckets, hence finer data. */
-export function figureRequest(view: CurveView, zoom: Zoom | null, buckets: number): FigureLookQuery {
+/** How a figure is asked for: the zoomed part alone gets all the buckets, hence finer data; several runs may be grouped. */
+export function figureRequest(
+  view: CurveView,
+  zoom: Zoom | null,
+  buckets: number,
+  several = false,
+): FigureLookQuery {
   return {
     x: view.x,
     smoothing: view.smoothing,
@@ -99,5 +121,6 @@ export function figureRequest(view: CurveView, zoom: Zoom | null, buckets: numbe
     ...(view.yLog && { y_log: true }),
     ...(view.ancestry && { ancestry: true }),
     ...(zoom && { from: zoom[0], to: zoom[1] }),
+    ...(several && view.grouped && { group: "seed", band: view.band, ...(view.seeds && { seeds: true }) }),
   };
 }

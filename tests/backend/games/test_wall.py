@@ -1,6 +1,5 @@
 """All games, and averages over them."""
 
-import random
 import statistics
 from typing import Any
 
@@ -10,7 +9,6 @@ from sqlalchemy import insert
 
 from backend.columns import utc_now
 from backend.db import Database
-from backend.games.wall import interquartile_mean
 from backend.models import Base, Checkpoint, Errand, Evaluation, Run
 from tests.backend.games.conftest import Scorer
 from tests.factories import Api, video
@@ -77,16 +75,6 @@ def test_averages_are_over_games_and_of_one_protocol(scorer: Scorer) -> None:
     assert own["normalised_by"] == [{"source": "Gorila (Nair et al. 2015)", "table": "table 4"}]
     assert (longer["protocol"], longer["games"], longer["normalised_games"]) == ("no-op-30min", 1, 0)
     assert (longer["mean"], longer["median"], longer["interquartile_mean"]) == (None, None, None)
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8, 11, 57])
-def test_the_interquartile_mean_is_that_of_the_middle_half(count: int) -> None:
-    values = [random.Random(count + place).uniform(-100, 1_000) for place in range(count)]
-    left = sorted(values)
-    for _ in range(count // 4):
-        left.remove(max(left))
-        left.remove(min(left))
-    assert interquartile_mean(values) == pytest.approx(statistics.fmean(left))
 
 
 def test_few_episodes_count_where_there_are_no_others_and_are_told(scorer: Scorer) -> None:

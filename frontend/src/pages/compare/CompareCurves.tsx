@@ -6,6 +6,7 @@ import { chartOf, metricSections, metricTitle } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
 import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
 import classes from "./compare.module.css";
+import { GroupControls } from "./GroupControls";
 
 interface CompareCurvesProps {
   runs: readonly number[];
@@ -15,10 +16,12 @@ interface CompareCurvesProps {
   onMetrics: (metrics: string[]) => void;
   /** Whether one of the runs is a fork. */
   forks: boolean;
+  /** Whether some of the runs differ in the seed alone. */
+  groups: boolean;
 }
 
 /** The runs' curves in one picture a metric. */
-export function CompareCurves({ runs, metrics, names, onMetrics, forks }: CompareCurvesProps) {
+export function CompareCurves({ runs, metrics, names, onMetrics, forks, groups }: CompareCurvesProps) {
   const catalogue = useMetricCatalogue();
   const [view, setView] = useCurveView();
   const choices = metricSections(catalogue, [...new Set([...names, ...metrics])]).map(
@@ -41,6 +44,7 @@ export function CompareCurves({ runs, metrics, names, onMetrics, forks }: Compar
           maxDropdownHeight={320}
         />
         <CurveControls view={view} onChange={setView} forks={forks} />
+        {groups && <GroupControls view={view} onChange={setView} />}
       </Group>
       <div className={metrics.length > 1 ? chartClasses.grid : undefined}>
         {metrics.map((metric) => (

@@ -34,6 +34,7 @@ function comparisonOf(runs: ComparedRun[]): Comparison {
       { field: "gamma", title: "Discount", same: true, values: named(0.99, 0.99), marked: [] },
     ],
     groups: runs.map(({ id }) => [id]),
+    seed_groups: runs.map(({ id }) => [id]),
     summary: runs.map(({ id }) => ({
       run_id: id,
       episodes: id * 10,
@@ -237,5 +238,39 @@ describe("the curves", () => {
     await userEvent.click(await within(offered).findByText("Custom"));
     await address("?runs=1%2C2&metric=episode%2Freturn%2Ctrain%2Fcustom");
     expect(screen.getByLabelText("Menu of the chart Custom")).toBeTruthy();
+  });
+});
+
+describe("runs that differ in the seed alone", () => {
+  const compare = { ...comparisonOf(RUNS), seed_groups: [[1, 2], [5]] };
+  const box = (name: string) => screen.getByLabelText<HTMLInputElement>(name);
+
+  it("are one group until the switch is turned, which stands in the address", async () => {
+    const { address } = open("/?runs=1,2,5", { "GET /compare": compare });
+    const group = await screen.findByLabelText<HTMLInputElement>("Group by seed");
+    expect(group.checked).toBe(true);
+    await userEvent.click(box("Show each seed"));
+    await address("?runs=1%2C2%2C5&seeds=1");
+    await userEvent.click(group);
+    await address("?runs=1%2C2%2C5&seeds=1&group=none");
+    expect(screen.queryByLabelText("Show each seed")).toBeNull();
+  });
+
+  it("have the band that is chosen", async () => {
+    const { address } = open("/?runs=1,2,5&band=range", { "GET /compare": compare });
+    const band = await screen.findByLabelText<HTMLInputElement>("Band around the mean", {
+      selector: "input",
+    });
+    expect(band.value).toBe("All seeds");
+    await userEvent.click(band);
+    const offered = await screen.findByRole("listbox", { name: "Band around the mean", hidden: true });
+    await userEvent.click(await within(offered).findByText("Standard error"));
+    await address("?runs=1%2C2%2C5&band=standard-error");
+  });
+
+  it("have no switch where no run has another seed", async () => {
+    open("/?runs=1,2");
+    await screen.findByRole("region", { name: "Summary" });
+    expect(screen.queryByLabelText("Group by seed")).toBeNull();
   });
 });

@@ -48,6 +48,7 @@ export default function ComparePage() {
             runs={runs}
             metrics={metrics}
             forks={comparison.data?.runs.some(({ parent }) => parent !== null) ?? false}
+            groups={comparison.data?.seed_groups.some((group) => group.length > 1) ?? false}
             names={comparison.data ? metricNames(comparison.data) : []}
             onMetrics={(next) => setSearch((current) => writeMetrics(current, next), { replace: true })}
           />

@@ -1,0 +1,196 @@
+"""Runs that differ in their seed alone, drawn as one."""
+
+import itertools
+import math
+import statistics
+from typing import Any
+
+import numpy as np
+import pytest
+
+from backend.figures.groups import Band, Line, mean_curve, shared_places, wider
+from backend.metrics.curves import Window
+from backend.models import Run
+from backend.runs.labels import group_labels
+from backend.runs.seeds import seed_groups
+from tests.backend.figures.test_growth import merged
+from tests.factories import CARTPOLE, Api, metrics, started
+
+CURVES = "/api/v1/figures/curves"
+SEEDS = [
+    Line(np.array([0.0, 10.0, 20.0, 30.0]), np.array([0.0, 4.0, 8.0, 7.0])),
+    Line(np.array([0.0, 20.0]), np.array([2.0, 12.0])),
+    Line(np.array([0.0, 10.0, 20.0, 30.0]), np.array([1.0, 1.0, 1.0, 3.0])),
+]
+# The same at 0, 10, 20 and 30; the second ends at 20 and has 7 at 10, halfway.
+THERE = [[0.0, 2.0, 1.0], [4.0, 7.0, 1.0], [8.0, 12.0, 1.0], [7.0, 3.0]]
+
+
+def standard_error(scores: list[float]) -> tuple[float, float]:
+    """By the textbook."""
+    error = statistics.stdev(scores) / math.sqrt(len(scores))
+    return statistics.mean(scores) - error, statistics.mean(scores) + error
+
+
+def all_resamples(scores: list[float]) -> tuple[float, float]:
+    """The bootstrap's interval from every resample there is, each once."""
+    means = [statistics.mean(drawn) for drawn in itertools.product(scores, repeat=len(scores))]
+    low, high = np.percentile(means, [2.5, 97.5], method="inverted_cdf")
+    return float(low), float(high)
+
+
+@pytest.mark.parametrize(
+    ("band", "slow", "within"),
+    [
+        ("range", lambda scores: (min(scores), max(scores)), 1e-12),
+        ("standard-error", standard_error, 1e-12),
+        ("bootstrap", all_resamples, 1e-12),
+    ],
+)
+def test_mean_and_band_are_those_of_a_direct_slow_computation(band: Band, slow: Any, within: float) -> None:
+    curve = mean_curve(SEEDS, band, Window("step"))
+    assert curve.x.tolist() == [0, 10, 20, 30]
+    assert curve.count.tolist() == [3, 3, 3, 2]
+    assert curve.mean.tolist() == pytest.approx([statistics.mean(scores) for scores in THERE])
+    expected = [slow(scores) for scores in THERE]
+    assert curve.min.tolist() == pytest.approx([low for low, _high in expected], abs=within)
+    assert curve.max.tolist() == pytest.approx([high for _low, high in expected], abs=within)
+
+
+def test_a_run_counts_only_between_its_first_and_its_last_point() -> None:
+    short, late = Line(np.array([0.0, 1.0]), np.array([5.0, 5.0])), Line(np.array([1.0, 4.0]), np.array([7.0, 7.0]))
+    curve = mean_curve([short, late], "range", Window("step"))
+    assert curve.x.tolist() == [0, 1, 4]
+    assert curve.count.tolist() == [1, 2, 1]
+    assert curve.mean.tolist() == [5, 6, 7]
+    assert (curve.max - curve.min).tolist() == [0, 2, 0], "a single run has no band"
+
+
+def test_many_places_become_borders_of_bins_and_keep_the_ends() -> None:
+    lines = [Line(np.arange(start, 5_000.0, 7), np.arange(start, 5_000.0, 7)) for start in (1.0, 3.0)]
+    places = shared_places(lines, Window("step", buckets=40))
+    assert 20 <= len(places) <= 45
+    assert {1.0, 3.0, lines[0].x[-1], lines[1].x[-1]} <= set(places.tolist())
+    zoomed = shared_places(lines, Window("step", low=100, high=4_000, buckets=40))
+    assert 20 <= len(zoomed) <= 45
+    assert zoomed[0] >= 100
+    assert zoomed[-1] <= 4_000
+    log = shared_places(lines, Window("step", buckets=40, log=True))
+    assert 20 <= len(log) <= 45
+    assert (log > 0).all()
+
+
+def test_nothing_reported_is_nothing_drawn() -> None:
+    nothing = Line(np.empty(0), np.empty(0))
+    assert not len(mean_curve([nothing, nothing], "bootstrap", Window("step")).x)
+
+
+def test_a_zoom_is_read_a_little_wider() -> None:
+    assert wider(Window("step")) == Window("step")
+    assert wider(Window("step", 100, 200)) == Window("step", 90, 210)
+    log = wider(Window("step", 10, 1_000, log=True))
+    assert (log.low, log.high) == pytest.approx((10 ** (1 - 0.2), 10 ** (3 + 0.2)))
+
+
+def run(number: int, parent: int | None = None, name: str = "PAAC on CartPole", **config: Any) -> Run:
+    """A run of this configuration."""
+    config = {"algorithm": "paac", "env": "CartPole-v1", "learning_rate": 0.01} | config
+    return Run(
+        id=number, name=name, algorithm="paac", env=config["env"], config=config, parent_run_id=parent, parent_step=1
+    )
+
+
+def test_only_what_differs_in_the_seed_alone_is_one_group() -> None:
+    runs = [
+        run(1, seed=1),
+        run(2, seed=1, learning_rate=0.5),
+        run(3, seed=2),
+        run(4, seed=3, env="ALE/Pong-v5"),
+        run(5, seed=1),
+        run(6, seed=4, parent=1),
+        run(7, seed=5, parent=1),
+    ]
+    assert [[each.id for each in group] for group in seed_groups(runs)] == [[1, 3], [2], [4], [5], [6, 7]]
+
+
+def test_the_legend_says_what_differs_and_n() -> None:
+    groups = [[run(1, seed=1), run(2, seed=2)], [run(3, seed=3, learning_rate=0.5), run(4, seed=4, learning_rate=0.5)]]
+    assert group_labels(groups) == ["PAAC · CartPole · lr 0.01 (n = 2)", "PAAC · CartPole · lr 0.5 (n = 2)"]
+    assert group_labels(groups[:1]) == ["PAAC · CartPole (n = 2)"]
+    twice = [[run(1, seed=1), run(2, seed=2)], [run(3, seed=1), run(4, seed=2)]]
+    assert group_labels(twice) == ["PAAC · CartPole (n = 2, from #1)", "PAAC · CartPole (n = 2, from #3)"]
+    given = [[run(1, name="base", seed=1), run(2, name="base", seed=2)], [run(3, name="a"), run(4, name="b")]]
+    assert group_labels(given) == ["base (n = 2)", "PAAC · CartPole (n = 2)"]
+
+
+def seeds(api: Api, *lengths: int, **config: Any) -> tuple[list[int], list[int]]:
+    """Running runs that differ in the seed alone: seed n has n at each of so many places."""
+    runs, attempts = [], []
+    for seed, length in enumerate(lengths, 1):
+        run_id = api.launch(config=CARTPOLE | config | {"seed": seed})["id"]
+        attempt = api.claim(f"w{run_id}")["attempt"]
+        api.send(run_id, attempt, started(), *(metrics(at + 1, 10 * at, {"a": seed}) for at in range(1, length + 1)))
+        runs.append(run_id)
+        attempts.append(attempt)
+    return runs, attempts
+
+
+def asked(runs: list[int], **more: Any) -> dict[str, Any]:
+    """What a client asks for."""
+    return {"runs": ",".join(map(str, runs)), "metric": "a", "group": "seed", **more}
+
+
+def test_a_group_is_one_line_whose_hover_says_where_seeds_are_missing(api: Api) -> None:
+    runs, _attempts = seeds(api, 3, 3, 2)
+    (other,), _attempts = seeds(api, 3, learning_rate=0.5)
+    figure = api.user.get(CURVES, params=asked([*runs, other], band="range")).json()
+    lines = [trace for trace in figure["data"] if trace["meta"]["part"] == "line"]
+    group, alone = lines
+    assert group["meta"]["group"] == runs
+    assert (group["x"], group["y"]) == ([10, 20, 30], [2, 2, 1.5])
+    assert group["text"] == ["2 [1, 3]", "2 [1, 3]", "1.5 [1, 2], n = 2 here"]
+    assert group["name"].endswith("(n = 3)")
+    assert alone["name"].endswith(f"lr 0.5 #{other}")
+    assert {trace["meta"]["part"]: trace["y"] for trace in figure["data"]}["high"] == [3, 3, 2]
+    shown = api.user.get(CURVES, params=asked(runs, seeds=True)).json()["data"]
+    thin = [trace for trace in shown if trace["meta"]["part"] == "seed"]
+    assert [trace["y"] for trace in thin] == [[1, 1, 1], [2, 2, 2], [3, 3]]
+    assert {trace["legendgroup"] for trace in shown} == {str(runs[0])}
+
+
+def test_a_zoom_beyond_the_last_point_before_it_misses_no_seed(api: Api) -> None:
+    (one, two), attempts = seeds(api, 0, 0)
+    for run_id, attempt, shift in ((one, attempts[0], 0), (two, attempts[1], 5)):
+        api.send(
+            run_id, attempt, *(metrics(at + 2, 10 * at + shift, {"a": at}) for at in range(100))
+        ).raise_for_status()
+    zoom = asked([one, two], **{"from": 400, "to": 600})
+    (group,) = (t for t in api.user.get(CURVES, params=zoom).json()["data"] if t["meta"]["part"] == "line")
+    assert (group["x"][0], group["x"][-1]) == (400, 600)
+    assert group["name"].endswith("(n = 2)")
+    assert not any("here" in text for text in group["text"])
+
+
+def test_without_being_asked_for_and_without_groups_all_is_as_before(api: Api) -> None:
+    runs, _attempts = seeds(api, 3, 3)
+    each = api.user.get(CURVES, params=asked(runs) | {"group": "none"}).json()
+    assert [trace["meta"]["run_id"] for trace in each["data"]] == runs
+    (other,), _attempts = seeds(api, 3, learning_rate=0.5)
+    alike = [api.user.get(CURVES, params=asked([runs[0], other]) | {"group": how}).json() for how in ("seed", "none")]
+    assert alike[0] == alike[1]
+    compared = api.user.get("/api/v1/compare", params={"runs": f"{runs[0]},{runs[1]},{other}"}).json()
+    assert compared["seed_groups"] == [runs, [other]]
+
+
+def test_a_grouped_figure_grows(api: Api) -> None:
+    runs, attempts = seeds(api, 20, 20)
+    question = asked(runs, smoothing=0.6, buckets=60)
+    held = api.user.get(CURVES, params=question).json()
+    for at in range(21, 36):
+        for run_id, attempt in zip(runs[: 1 + at % 2], attempts, strict=False):
+            seq = at + 1 if run_id == runs[0] else (at + 23) // 2
+            api.send(run_id, attempt, metrics(seq, 10 * at, {"a": math.sin(at)})).raise_for_status()
+        answer = api.user.get(CURVES, params=question | {"after": held["cursor"]}).json()
+        whole = api.user.get(CURVES, params=question).json()
+        held = merged(held, answer) | {"cursor": answer["cursor"]}
+        assert (held["data"], held["layout"], held["cursor"]) == (whole["data"], whole["layout"], whole["cursor"])
