@@ -30,8 +30,8 @@ PRESETS = (
         name="a3c-pong",
         title="A3C plays Pong",
         shows="Two actor-learners on two cores, with paac-pong's settings carried over to updates of 20 steps.",
-        source="Tuned here for PAAC, and not yet trained to the end by A3C; the A3C paper's algorithm S2 with rollouts "
-        "of 20 steps, which its authors often used.",
+        source="Tuned here for PAAC; in the one run so far A3C had not learnt with it after 6 M steps, since its "
+        "hidden layer died. The A3C paper's algorithm S2 with rollouts of 20 steps, which its authors often used.",
         config=A3cConfig(
             total_steps=8_000_000,
             num_actors=2,
