@@ -1,0 +1,56 @@
+"""A run's way to its place on the page of its game, in a real browser."""
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.factories import Api
+from tests.installation import TOKEN, Installation
+
+AMIDAR = {"algorithm": "paac", "env": "ALE/Amidar-v5", "total_steps": 90_000}
+# Between the published scores of Gorila and of DQN.
+MEAN = 1000.0
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """Yield an installation without workers: what a worker reports is sent by the test."""
+    installation = Installation(tmp_path_factory.mktemp("games"), lease_seconds=3600)
+    try:
+        installation.start()
+        yield installation
+    finally:
+        installation.close()
+
+
+@pytest.fixture
+def api(installation: Installation) -> Iterator[Api]:
+    """Shorthands for what users and workers do."""
+    base, bearer = f"http://127.0.0.1:{installation.port}", {"Authorization": f"Bearer {TOKEN}"}
+    with (
+        httpx.Client(base_url=base, trust_env=False) as user,
+        httpx.Client(base_url=base, trust_env=False, headers=bearer) as worker,
+    ):
+        yield Api(user, worker)
+
+
+def test_a_run_is_evaluated_from_its_game_s_page_and_takes_its_place_there(page: Page, api: Api) -> None:
+    run, attempt = api.running(name="climber", config=AMIDAR)
+    api.save(run, attempt, 2, 10_000)
+    page.goto("/games/amidar")
+    page.evaluate("window.sameDocument = true")
+    page.get_by_role("button", name=f"Evaluate climber #{run}").click()
+    expect(page.get_by_text("A worker will play 30 episodes by no-op-5min.")).to_be_visible()
+
+    api.play([MEAN] * 30, protocol="no-op-5min", env="ALE/Amidar-v5", mean=MEAN, interval=[990.0, 1010.0])
+
+    table = page.get_by_role("region", name="No-op starts, 5 minutes")
+    place = table.get_by_role("row").filter(has=page.get_by_role("link", name="climber"))
+    expect(place.get_by_role("cell").first).to_have_text("3")
+    expect(place).to_contain_text("1000990 to 1010")
+    published = table.get_by_role("row").filter(has_text=re.compile("Gorila|DQN"))
+    expect(published.get_by_role("cell").filter(has_text=re.compile("^[0-9]+$"))).to_contain_text(["2", "4"])
+    assert page.evaluate("window.sameDocument")
