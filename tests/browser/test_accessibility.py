@@ -7,13 +7,12 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from tests.browser.reported import api_of, without_workers
 from tests.browser.showcase import Showcase, fill
-from tests.factories import Api
-from tests.installation import REPOSITORY, TOKEN, Installation
+from tests.installation import REPOSITORY, Installation
 
 AXE = REPOSITORY / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -36,13 +35,8 @@ SCHEME = """() => getComputedStyle(document.body).backgroundColor.match(/\\d+/g)
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Yield an installation that asks for a sign-in, without workers: what they report is sent by the test."""
-    installation = Installation(tmp_path_factory.mktemp("shown"), token=USERS_TOKEN, lease_seconds=3600)
-    installation.http.headers["Authorization"] = f"Bearer {USERS_TOKEN}"
-    try:
-        installation.start()
+    with without_workers(tmp_path_factory.mktemp("shown"), users_token=USERS_TOKEN) as installation:
         yield installation
-    finally:
-        installation.close()
 
 
 @pytest.fixture(scope="module")
@@ -66,13 +60,8 @@ def shown(signed_out: Page) -> Page:
 @pytest.fixture(scope="module")
 def showcase(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Showcase]:
     """Fill the installation with runs of every kind."""
-
-    def client(token: str) -> httpx.Client:
-        headers = {"Authorization": f"Bearer {token}"}
-        return httpx.Client(base_url=f"http://127.0.0.1:{installation.port}", headers=headers, trust_env=False)
-
-    with client(USERS_TOKEN) as user, client(TOKEN) as worker:
-        yield fill(Api(user, worker), tmp_path_factory.mktemp("replays"))
+    with api_of(installation, users_token=USERS_TOKEN) as api:
+        yield fill(api, tmp_path_factory.mktemp("replays"))
 
 
 def check(page: Page, *, without: str = "") -> None:

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 
-import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.reported import api_of, without_workers
 from tests.factories import Api
-from tests.installation import TOKEN, Installation
+from tests.installation import Installation
 
 AMIDAR = {"algorithm": "paac", "env": "ALE/Amidar-v5", "total_steps": 90_000}
 # Between the published scores of Gorila and of DQN.
@@ -17,24 +17,16 @@ MEAN = 1000.0
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """Yield an installation without workers: what a worker reports is sent by the test."""
-    installation = Installation(tmp_path_factory.mktemp("games"), lease_seconds=3600)
-    try:
-        installation.start()
+    """Yield an installation without workers."""
+    with without_workers(tmp_path_factory.mktemp("games")) as installation:
         yield installation
-    finally:
-        installation.close()
 
 
 @pytest.fixture
 def api(installation: Installation) -> Iterator[Api]:
     """Shorthands for what users and workers do."""
-    base, bearer = f"http://127.0.0.1:{installation.port}", {"Authorization": f"Bearer {TOKEN}"}
-    with (
-        httpx.Client(base_url=base, trust_env=False) as user,
-        httpx.Client(base_url=base, trust_env=False, headers=bearer) as worker,
-    ):
-        yield Api(user, worker)
+    with api_of(installation) as api:
+        yield api
 
 
 def test_a_run_is_evaluated_from_its_game_s_page_and_takes_its_place_there(page: Page, api: Api) -> None:

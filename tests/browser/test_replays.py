@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import av
-import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -21,8 +20,9 @@ from tests.browser.made_replay import (
     report_replay,
 )
 from tests.browser.made_replay import PICTURES_PER_SECOND as RATE
+from tests.browser.reported import api_of, without_workers
 from tests.factories import Api, checkpoint_path
-from tests.installation import TOKEN, Installation
+from tests.installation import Installation
 from tests.workers.waiting import wait_until
 
 # The number that the picture says which a video shows now; the seen one is turned upside down.
@@ -55,18 +55,9 @@ LOOKS = 10
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Yield an installation without workers, with two replays of one run: what a worker reports is sent by the test."""
-    installation = Installation(tmp_path_factory.mktemp("replays"), lease_seconds=3600)
-    try:
-        installation.start()
-        base, bearer = f"http://127.0.0.1:{installation.port}", {"Authorization": f"Bearer {TOKEN}"}
-        with (
-            httpx.Client(base_url=base, trust_env=False) as user,
-            httpx.Client(base_url=base, trust_env=False, headers=bearer) as worker,
-        ):
-            report(Api(user, worker), tmp_path_factory)
+    with without_workers(tmp_path_factory.mktemp("replays")) as installation, api_of(installation) as api:
+        report(api, tmp_path_factory)
         yield installation
-    finally:
-        installation.close()
 
 
 def report(api: Api, folders: pytest.TempPathFactory) -> None:
