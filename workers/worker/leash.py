@@ -27,8 +27,10 @@ libc = ctypes.CDLL(None)
 
 def give_way_as_holder() -> None:
     """Hand the holder's niceness on to this session, which would otherwise compete as an equal."""
-    with contextlib.suppress(OSError):  # systems without it go by the niceness of the process alone
-        SESSION_NICENESS.write_text(str(os.nice(0)))
+    # The kernel takes few writes a second: none is spent on saying what holds anyway.
+    if niceness := os.nice(0):
+        with contextlib.suppress(OSError):  # systems without it go by the niceness of the process alone
+            SESSION_NICENESS.write_text(str(niceness))
 
 
 def die_with_leash() -> None:

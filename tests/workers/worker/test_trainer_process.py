@@ -67,7 +67,12 @@ def test_a_grandchild_in_a_session_of_its_own_does_not_survive(tmp_path: Path) -
     assert not psutil.pid_exists(int(noted.read_text()))
 
 
-@pytest.mark.skipif(not leash.SESSION_NICENESS.exists(), reason="this system shares its cores without sessions")
+def sessions_have_niceness() -> bool:
+    """Say whether this system shares its cores by session; inside a container the file may be there and empty."""
+    return leash.SESSION_NICENESS.exists() and bool(leash.SESSION_NICENESS.read_text())
+
+
+@pytest.mark.skipif(not sessions_have_niceness(), reason="this system shares its cores without sessions")
 def test_the_session_of_a_program_is_as_nice_as_the_worker() -> None:
     command = [sys.executable, leash.__file__, "cat", str(leash.SESSION_NICENESS)]
     holder = subprocess.Popen(
@@ -77,7 +82,7 @@ def test_the_session_of_a_program_is_as_nice_as_the_worker() -> None:
     assert holder.stdin
     assert holder.stderr
     with holder.stdin, holder.stderr:
-        assert holder.stderr.read().endswith("nice 7\n")
+        assert holder.stderr.read().endswith(f"nice {min(19, os.nice(0) + 7)}\n")
 
 
 def test_the_end_of_standard_error_is_kept_even_where_its_file_cannot_be_written(tmp_path: Path) -> None:
