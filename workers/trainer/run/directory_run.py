@@ -4,6 +4,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -30,6 +31,16 @@ LAST_REPLAYS_SECONDS = 60.0
 OWN_FACTS = "run"
 
 Milestone = events.Progress | events.Stopped | events.Finished | events.Failed
+
+
+@dataclass(frozen=True)
+class Writing:
+    """A checkpoint on its way to the disk."""
+
+    name: str
+    file: Future[CheckpointFile]
+    retention: Retention
+    return_mean: float | None
 
 
 class DirectoryRun:
@@ -66,7 +77,7 @@ class DirectoryRun:
         for file in checkpoints.without_replay(directory, self._kept):
             recorder.add(file)
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="checkpoint")
-        self._writing: tuple[Future[CheckpointFile], Retention, float | None] | None = None
+        self._writing: Writing | None = None
         self._saved_step = restored.step if restored else None
         self._write_error: CheckpointError | None = None
         now = time.monotonic()
@@ -112,12 +123,13 @@ class DirectoryRun:
         if state.step == self._saved_step:
             return
         self._flush_episodes()
-        retention = self._retention.after(layout.checkpoint_file(state.step), list(self._returns))
+        name = layout.checkpoint_file(state.step)
+        retention = self._retention.after(name, list(self._returns))
         copy = snapshot(state)
         facts = RunFacts(returns=tuple(self._returns), retention=retention)
         copy.facts[OWN_FACTS] = facts.model_dump(mode="json")
-        future = self._writer.submit(checkpoints.write, self._directory, copy, self._config, self._versions)
-        self._writing = (future, retention, self.return_mean)
+        file = self._writer.submit(checkpoints.write, self._directory, copy, self._config, self._versions)
+        self._writing = Writing(name, file, retention, self.return_mean)
 
     def log(self, message: str, level: LogLevel = "info") -> None:
         self._journal.emit(events.Log, step=self.step, frames=self.frames, level=level, message=message)
@@ -210,26 +222,26 @@ class DirectoryRun:
 
     def _collect_checkpoint(self, wait: bool) -> None:
         """Announce a checkpoint once it is on the disk, or warn that it could not be written."""
-        if self._writing is None or not (wait or self._writing[0].done()):
+        if self._writing is None or not (wait or self._writing.file.done()):
             return
-        (future, retention, return_mean), self._writing = self._writing, None
+        written, self._writing = self._writing, None
         try:
-            file = future.result()
+            file = written.file.result()
         except CheckpointError as error:
             self._write_error = error
             self.log(str(error), "warning")
             return
         self._write_error = None
         self._saved_step = file.step
-        self._retention = retention
+        self._retention = written.retention
         self._kept = self._kept_after(file.step)
         self._journal.emit(
             events.Checkpoint,
             step=file.step,
             frames=file.frames,
             checkpoint=file,
-            return_mean=return_mean,
-            best=retention.best == file.file,
+            return_mean=written.return_mean,
+            best=written.retention.best == file.file,
             kept=self._kept,
         )
         self._recorder.add(file)
@@ -240,7 +252,9 @@ class DirectoryRun:
         return kept(self._directory, step, self._config.checkpoints_kept, self._retention.best)
 
     def _prune(self) -> None:
-        checkpoints.prune(self._directory, [*self._kept, *self._recorder.in_use])
+        # What is being written may be on the disk already, though nothing has been told of it yet.
+        being_written = [self._writing.name] if self._writing else []
+        checkpoints.prune(self._directory, [*self._kept, *self._recorder.in_use, *being_written])
 
     def _start_replays(self) -> None:
         if recording := self._recorder.poll():

@@ -270,6 +270,24 @@ def test_a_resumed_run_goes_on_with_state_returns_and_kept_files(tmp_path: Path,
     assert_unbroken(tmp_path)
 
 
+def test_a_checkpoint_that_is_written_but_not_told_of_outlives_the_end_of_a_recording(
+    tmp_path: Path, open_run: OpenRun
+) -> None:
+    run = open_run()
+    save(run, 1)
+    run.save(state(2))
+    wait_until(lambda: files(tmp_path) == [1, 2] and run._writing is not None and run._writing.file.done())
+
+    def recording_was_told_of() -> bool:
+        run._start_replays()
+        return any("could not be recorded" in event.message for event in of_kind(tmp_path, events.Log))
+
+    wait_until(recording_was_told_of)
+    assert files(tmp_path) == [1, 2]
+    wait_until(lambda: announced(run, 2))
+    assert [event.step for event in of_kind(tmp_path, events.Checkpoint)] == [1, 2]
+
+
 def test_saving_the_same_step_twice_makes_one_checkpoint(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run()
     save(run, 10)
