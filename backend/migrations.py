@@ -1,5 +1,6 @@
 """Brings the database to this version's tables, when the backend starts or by `arcadia migrate`."""
 
+import functools
 from pathlib import Path
 
 from alembic.config import Config
@@ -30,9 +31,10 @@ def migrate(settings: Settings) -> None:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
             _refuse_other_encoding(connection)
             _refuse_newer_schema(connection)
-            config = alembic_config()
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            if _revision(connection) != _scripts().get_current_head():
+                config = alembic_config()
+                config.attributes["connection"] = connection
+                command.upgrade(config, "head")
         let_it_shrink(engine)
     finally:
         engine.dispose()
@@ -72,6 +74,7 @@ def _revision(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
+@functools.cache
 def _scripts() -> ScriptDirectory:
     return ScriptDirectory.from_config(alembic_config())
 
