@@ -1,5 +1,6 @@
 """Both databases, the application on each, and clients of it."""
 
+import gc
 import os
 import shutil
 import subprocess
@@ -21,6 +22,24 @@ from backend.models import Base
 from tests.factories import Api
 
 WORKER_TOKEN = "worker-secret"
+
+# Takes a tenth of the time of TRUNCATE, which makes files for each table.
+EMPTIED = f"""DO $$
+DECLARE emptied text;
+BEGIN
+    FOREACH emptied IN ARRAY ARRAY{[table.name for table in reversed(Base.metadata.sorted_tables)]} LOOP
+        EXECUTE format('DELETE FROM %I', emptied);
+    END LOOP;
+    PERFORM setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
+        FROM pg_sequences WHERE last_value IS NOT NULL;
+END $$"""
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported alone: going through all of it again and again took a tenth of the tests' time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.fixture(autouse=True)
@@ -85,8 +104,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"sqlite:///{tmp_path / 'arcadia.db'}"
     engine: Engine = request.getfixturevalue("migrated_postgresql")
     with engine.begin() as connection:
-        tables = ", ".join(table.name for table in Base.metadata.sorted_tables)
-        connection.execute(text(f"TRUNCATE {tables} RESTART IDENTITY CASCADE"))
+        connection.execute(text(EMPTIED))
     return engine.url.render_as_string(hide_password=False)
 
 

@@ -77,6 +77,12 @@ def in_state(api: Api, state: str) -> int:
     return run_id
 
 
+def wished(api: Api, state: str, wish: str | None) -> tuple[int, dict[str, Any]]:
+    """A run brought to a state and then asked for something: its number and what it tells."""
+    run_id = in_state(api, state)
+    return run_id, api.act(run_id, wish) if wish else api.run(run_id)
+
+
 def test_the_table_names_every_action_and_state() -> None:
     assert set(ACTIONS) == set(get_args(Action))
     assert set(RunActions.model_fields) == set(get_args(Action))
@@ -85,8 +91,8 @@ def test_the_table_names_every_action_and_state() -> None:
 
 @pytest.mark.parametrize("state", STATES)
 def test_each_action_does_what_the_state_allows(api: Api, state: str) -> None:
+    run_id = in_state(api, state)
     for action, row in EXPECTED.items():
-        run_id = in_state(api, state)
         response = api.user.post(f"/api/v1/runs/{run_id}/{action}")
         expected = row[state]
         after = api.run(run_id)
@@ -100,7 +106,8 @@ def test_each_action_does_what_the_state_allows(api: Api, state: str) -> None:
             assert response.status_code == 200, (action, state, response.text)
             assert (after["state"], after["desired"]) == expected, (action, state)
             assert (after["archived_at"] is not None) == (action == "archive")
-        _put_away(api, run_id)
+            _put_away(api, run_id)
+            run_id = in_state(api, state)
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -129,14 +136,15 @@ def test_resume_takes_back_a_pause_that_the_trainer_has_not_answered(api: Api) -
     ],
 )
 def test_a_run_tells_how_each_action_would_be_answered(api: Api, state: str, wish: str | None) -> None:
+    run_id, before = wished(api, state, wish)
     for action in get_args(Action):
-        run_id = in_state(api, state)
-        before = api.act(run_id, wish) if wish else api.run(run_id)
         against = before["actions"][action]
         response = _ask(api, run_id, action)
         if against is None:
             assert response.is_success, (action, response.text)
             assert action == "purge" or _what_actions_change(api.run(run_id)) != _what_actions_change(before), action
+            _put_away(api, run_id)
+            run_id, before = wished(api, state, wish)
         else:
             assert str(run_id) in against
             assert api.run(run_id) == before, action
@@ -145,7 +153,6 @@ def test_a_run_tells_how_each_action_would_be_answered(api: Api, state: str, wis
             else:
                 assert response.status_code == 409, action
                 assert response.json()["detail"] == against
-        _put_away(api, run_id)
 
 
 def test_a_run_that_an_action_changed_tells_the_new_refusals(api: Api) -> None:
