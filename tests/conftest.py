@@ -32,7 +32,7 @@ BEGIN
     END LOOP;
     PERFORM setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
         FROM pg_sequences WHERE last_value IS NOT NULL;
-END $$"""
+END $$"""  # noqa: S608 - names of our tables
 
 
 def pytest_collection_finish() -> None:

@@ -21,8 +21,8 @@ export function ShortcutSheet({ opened, shortcuts, onClose }: ShortcutSheetProps
           {shortcuts.map(({ keys, does }) => (
             <Table.Tr key={keys}>
               <Table.Td w={96}>
-                {keys.split(" ").map((key) => (
-                  <Kbd key={key} mr={4}>
+                {keys.split(" ").map((key, place) => (
+                  <Kbd key={place} mr={4}>
                     {key}
                   </Kbd>
                 ))}
