@@ -38,6 +38,8 @@ from backend.security import API, Perimeter, describe_access, guard, guard_socke
 from backend.session import recall
 from backend.session import router as session
 from backend.start_points.routes import router as start_points
+from backend.studies.keeper import Keeper
+from backend.studies.routes import router as studies
 from backend.tries import WrongTries
 from backend.videos.routes import router as videos
 from backend.watching.routes import router as watching
@@ -60,6 +62,7 @@ ROUTERS = (
     recordings,
     saliency,
     games,
+    studies,
     live,
     watching,
     figures,
@@ -88,12 +91,15 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
         app.state.stages = Stages(settings.broker_url.get_secret_value())
         sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
+        app.state.keeper = Keeper(app.state.database, settings, app.state.doorbell)
         async with notices.running(settings.broker_url.get_secret_value()):
             app.state.doorbell.start()
             sweeper.start()
+            app.state.keeper.start()
             try:
                 yield
             finally:
+                app.state.keeper.stop()
                 sweeper.stop()
                 app.state.doorbell.stop()
                 app.state.database.close()

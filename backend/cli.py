@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from backend.config import Settings
 
 
-# Commands that are programs of the worker and the trainer.
+# Commands that are programs by themselves.
 PROGRAMS = {
     "worker": "workers.worker",
     "train": "workers.trainer",
     "evaluate": "workers.trainer.evaluate",
     "record": "workers.trainer.record",
+    "study": "backend.studies.command",
 }
 
 
@@ -46,6 +47,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     commands.add_parser("train", help="train without any server (see arcadia train --help)", add_help=False)
     commands.add_parser("evaluate", help="say what an agent is worth (see arcadia evaluate --help)", add_help=False)
     commands.add_parser("record", help="film an agent with its thoughts (see arcadia record --help)", add_help=False)
+    commands.add_parser("study", help="answer a question with many runs (see arcadia study --help)", add_help=False)
     if arguments[:1] and arguments[0] in PROGRAMS:
         return argparse.Namespace(command=arguments[0], rest=arguments[1:])
     return parser.parse_args(arguments)
@@ -136,7 +138,7 @@ def restore(settings: Settings, folder: Path) -> int:
 def main() -> int:
     """Run a command."""
     options = parse_arguments(sys.argv[1:])
-    if options.command not in ("train", "evaluate", "record"):
+    if options.command not in ("train", "evaluate", "record", "study"):
         # What is kept is for its owner alone.
         os.umask(0o077)
     if options.command in PROGRAMS:

@@ -55,6 +55,7 @@ class Settings(BaseSettings):
     max_live_games: int = Field(
         default=2, ge=0, le=1_000, description="How many live games are played at once, over all workers."
     )
+    max_study_runs: int = Field(default=2_000, ge=1, le=100_000, description="How many runs a study may have.")
     max_requeues: int = Field(
         default=5,
         ge=0,

@@ -11,7 +11,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from backend.errors import FieldError, Invalid
 from backend.metrics.models import MetricSeries
-from backend.models import Run, RunTag
+from backend.models import Run, RunTag, StudyRun
 from backend.runs.config_order import config_key, config_kind
 from workers.contract.values import LARGEST, storable
 
@@ -34,6 +34,7 @@ class Filters:
     envs: list[str] = field(default_factory=list)
     text: str = ""
     archived: bool = False
+    study: int | None = None
 
 
 @dataclass
@@ -92,6 +93,8 @@ def filtered(filters: Filters) -> list[ColumnElement[bool]]:
     for column, values in ((Run.state, filters.states), (Run.algorithm, filters.algorithms), (Run.env, filters.envs)):
         if values:
             wanted.append(column.in_(values))
+    if filters.study is not None:
+        wanted.append(Run.id.in_(select(StudyRun.run_id).where(StudyRun.study_id == filters.study)))
     wanted.extend(Run.tags.any(RunTag.tag == tag) for tag in filters.tags)
     if filters.text:
         wanted.append(_contains(filters.text))

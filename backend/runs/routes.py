@@ -44,9 +44,10 @@ def wanted_runs(
         ),
     ] = "",
     archived: Annotated[bool, Query(description="The archived runs instead of the others.")] = False,
+    study: Annotated[int | None, Query(ge=1, le=2**53, description="Those that this study has made.")] = None,
 ) -> listing.Filters:
     """Which runs a list is to have."""
-    return listing.Filters([*state], tag, algorithm, env, text.strip(), archived)
+    return listing.Filters([*state], tag, algorithm, env, text.strip(), archived, study)
 
 
 Wanted = Annotated[listing.Filters, Depends(wanted_runs)]

@@ -29,6 +29,15 @@ class Parent(BaseModel):
     step: int | None
 
 
+class StudyOfRun(BaseModel):
+    """The study that made a run, and the run's place in it."""
+
+    id: int
+    name: str
+    point: int
+    seed: int
+
+
 class Failure(BaseModel):
     """Why a run failed."""
 
@@ -78,6 +87,7 @@ class Run(BaseModel):
     notes: str
     config: dict[str, Any]
     parent: Parent | None
+    study: StudyOfRun | None
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None

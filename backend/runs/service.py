@@ -36,7 +36,7 @@ def create(session: Session, wanted: CreateRun) -> Run:
         config = configs.checked(wanted.config, overrides)
     else:
         raise Invalid(FieldError(field="config", message="send config, or preset with overrides"))
-    return _queue(
+    return put_in_queue(
         session,
         config,
         name=wanted.name,
@@ -77,7 +77,7 @@ def act(session: Session, run: Run, action: Action) -> None:
 def clone(session: Session, run: Run, wanted: CloneRun) -> Run:
     """Queue the same configuration again, with some fields changed."""
     config = configs.changed(run.config, wanted.overrides)
-    return _queue(session, config, name=wanted.name or run.name, queue=_same_queue(run, config), tags=_tags(run))
+    return put_in_queue(session, config, name=wanted.name or run.name, queue=_same_queue(run, config), tags=_tags(run))
 
 
 def fork(session: Session, run: Run, wanted: ForkRun) -> Run:
@@ -86,7 +86,7 @@ def fork(session: Session, run: Run, wanted: ForkRun) -> Run:
     config = configs.changed(run.config, wanted.overrides)
     configs.refuse_other_shape(config, configs.changed(run.config, {}))
     configs.refuse_no_steps(config, checkpoint.step)
-    child = _queue(session, config, name=wanted.name or run.name, queue=_same_queue(run, config), tags=_tags(run))
+    child = put_in_queue(session, config, name=wanted.name or run.name, queue=_same_queue(run, config), tags=_tags(run))
     child.parent_run_id, child.parent_checkpoint_id, child.parent_step = run.id, checkpoint.id, checkpoint.step
     child.step, child.frames = checkpoint.step, checkpoint.frames
     copy_checkpoint(session, checkpoint, child)
@@ -117,7 +117,10 @@ def _refusal(session: Session, run: Run, action: Action) -> str | None:
     return None
 
 
-def _queue(session: Session, config: RunConfig, *, name: str | None, queue: QueueName | None, **columns: Any) -> Run:
+def put_in_queue(
+    session: Session, config: RunConfig, *, name: str | None = None, queue: QueueName | None = None, **columns: Any
+) -> Run:
+    """Add a run that waits for a worker."""
     tags = dict.fromkeys(columns.pop("tags", []))
     run = Run(
         name=name or configs.default_name(config),

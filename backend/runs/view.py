@@ -24,7 +24,8 @@ def shown(session: Session, runs: Sequence[models.Run], metrics: Sequence[str] =
     free = free_workers(session, {run.queue for run in runs if run.state == "queued"})
     extents = _extents(session, [run.id for run in runs], metrics) if metrics else {}
     seconds = training_seconds(session, [run.id for run in runs])
-    return [_shown(run, free, extents.get(run.id, {}), seconds[run.id]) for run in runs]
+    studies = _studies(session, [run.id for run in runs])
+    return [_shown(run, free, extents.get(run.id, {}), seconds[run.id], studies.get(run.id)) for run in runs]
 
 
 def shown_one(session: Session, run: models.Run) -> schemas.Run:
@@ -44,6 +45,17 @@ def _warnings(session: Session, run: models.Run) -> list[str]:
         wanted = wanted.where(line.message != run.state_reason)
     newest = session.scalars(wanted.order_by(line.id.desc()).limit(MOST_WARNINGS))
     return [*newest][::-1]
+
+
+def _studies(session: Session, run_ids: Sequence[int]) -> dict[int, schemas.StudyOfRun]:
+    """The study of each of these runs that is of one."""
+    planned = models.StudyRun
+    query = select(planned, models.Study.name).join(models.Study, models.Study.id == planned.study_id)
+    return {
+        row.run_id: schemas.StudyOfRun(id=row.study_id, name=name, point=row.point, seed=row.seed)
+        for row, name in session.execute(query.where(planned.run_id.in_(run_ids)))
+        if row.run_id is not None
+    }
 
 
 def _extents(
@@ -80,7 +92,11 @@ def _finite(value: float | None) -> float | None:
 
 
 def _shown(
-    run: models.Run, free: dict[str, int | None], metrics: dict[str, schemas.MetricExtent], seconds: float
+    run: models.Run,
+    free: dict[str, int | None],
+    metrics: dict[str, schemas.MetricExtent],
+    seconds: float,
+    study: schemas.StudyOfRun | None,
 ) -> schemas.Run:
     parent = None
     if run.parent_run_id is not None:
@@ -104,6 +120,7 @@ def _shown(
         notes=run.notes,
         config=run.config,
         parent=parent,
+        study=study,
         created_at=run.created_at,
         started_at=run.started_at,
         finished_at=run.finished_at,

@@ -1,5 +1,6 @@
 """Requests that no program of ours sends: each is answered, and what is refused is told as a problem."""
 
+import copy
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -18,6 +19,20 @@ MARK = "ODD VALUE"
 API = "/api/v1"
 HELD = (f"{API}/worker/runs/", f"{API}/worker/errands/")
 JSON = ("Content-Type", "application/json")
+STUDY: dict[str, Any] = {
+    "name": "x",
+    "question": "",
+    "preset": "paac-cartpole",
+    "config": None,
+    "changes": {"gamma": 0.9},
+    "axes": [{"field": "learning_rate", "values": [0.1, 0.2]}, {"field": ["t_max", "num_envs"], "values": [[5, 2]]}],
+    "seeds": "1-2",
+    "total_steps": 1_000,
+    "sampler": "grid",
+    "at_once": 1,
+    "priority": -1,
+}
+DRAWN: dict[str, Any] = {"field": "learning_rate", "log_uniform": [1e-3, 1e-2]}
 
 Call = tuple[str, str, dict[str, Any]]
 
@@ -52,6 +67,7 @@ class Scene:
         self.evaluation_id = api.evaluate(self.run_id)["id"]
         kept = api.user.get(f"{API}/start-sets").json() or [api.import_starts(factories.start_set("human"), "x")]
         self.start_set_id = kept[0]["id"]
+        self.study_id = api.user.post(f"{API}/studies", json=STUDY).json()["id"]
         self._claim_errands()
         self.errand_seq = 1
 
@@ -79,7 +95,7 @@ class Scene:
             else:
                 self.seq = acknowledged + 1
         released = answer.status == 200 and path.endswith("/release")
-        of_scene = ("{run_id}", "{evaluation_id}", "{recording_id}", "{start_set_id}")
+        of_scene = ("{run_id}", "{evaluation_id}", "{recording_id}", "{start_set_id}", "{study_id}")
         removed = answer.status == 204 and path.endswith(of_scene)
         if released or removed or (answer.status == 409 and path.startswith(HELD)):
             self.begin()
@@ -93,6 +109,7 @@ class Scene:
             "evaluation_id": str(self.evaluation_id),
             "recording_id": str(self.recording_id),
             "start_set_id": str(self.start_set_id),
+            "study_id": str(self.study_id),
             "live_id": str(self._live_game()) if "{live_id}" in path else "",
             "name": "a set",
             "video_id": str(self._api.user.get(f"{API}/runs/{self.run_id}/videos").json()[0]["id"]),
@@ -131,6 +148,10 @@ class Scene:
             ],
             "post /runs/{run_id}/recordings": [{"checkpoint": "newest", "protocol": "episodes", "seed": 1}],
             "post /start-sets": [factories.start_set("agent")],
+            "post /studies": [copy.deepcopy(STUDY)],
+            "post /studies/preview": [copy.deepcopy({**STUDY, "sampler": "random", "points": 2, "axes": [DRAWN]})],
+            "patch /studies/{study_id}": [{"name": "x", "question": "x"}],
+            "post /studies/{study_id}/extend": [{"seeds": 1, "best": 1}, {"seeds": 1, "of": [0]}],
             "post /session": [{"token": "x"}],
             "post /worker/claim": [{"name": "w9", "queue": "gpu"}],
             "post /worker/goodbye": [{"name": "w9"}],

@@ -1112,6 +1112,158 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/studies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Studies
+         * @description Studies, the newest first.
+         */
+        get: operations["list_studies"];
+        put?: never;
+        /**
+         * Start Study
+         * @description Store a study and queue its first runs; the others follow as these end.
+         */
+        post: operations["start_study"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/studies/{study_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Study
+         * @description A study with its points and what their runs have come to.
+         */
+        get: operations["read_study"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Study
+         * @description Remove a study that is not running; its runs stay.
+         */
+        delete: operations["delete_study"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit Study
+         * @description Change name or question.
+         */
+        patch: operations["edit_study"];
+        trace?: never;
+    };
+    "/api/v1/studies/{study_id}/extend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Extend Study
+         * @description Go on with more seeds, as 3 more of the best 2 points, or with more random points.
+         */
+        post: operations["extend_study"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/studies/{study_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause Study
+         * @description Make no more runs, and pause those that wait or train.
+         */
+        post: operations["pause_study"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/studies/{study_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Study
+         * @description Go on, with paused runs too; runs that were stopped stay so.
+         */
+        post: operations["resume_study"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/studies/{study_id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop Study
+         * @description Make no more runs, and stop those that have not ended.
+         */
+        post: operations["stop_study"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/studies/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Study
+         * @description How many runs a study would have, and what they would cost; nothing is stored.
+         */
+        post: operations["preview_study"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/videos/{video_id}": {
         parameters: {
             query?: never;
@@ -1671,6 +1823,38 @@ export interface components {
             title: string;
         };
         /**
+         * Axis
+         * @description A direction of the space: a field, or several that move together, and the values to try.
+         */
+        Axis: {
+            /**
+             * Field
+             * @description A field of the configuration, `preset` for another method, or a list of fields that move together.
+             */
+            field: string | string[];
+            /**
+             * Log Uniform
+             * @description The same, with each order of magnitude as likely as another.
+             */
+            log_uniform?: [
+                number,
+                number
+            ] | null;
+            /**
+             * Uniform
+             * @description From where to where to draw numbers.
+             */
+            uniform?: [
+                number,
+                number
+            ] | null;
+            /**
+             * Values
+             * @description The values to try; where several fields move together, a list of them each.
+             */
+            values?: components["schemas"]["JsonValue"][] | null;
+        };
+        /**
          * BestScore
          * @description The best score of a game by one protocol.
          */
@@ -2000,6 +2184,7 @@ export interface components {
             step: number;
             /** Steps Per Second */
             steps_per_second: number | null;
+            study: components["schemas"]["StudyOfRun"] | null;
             /** Tags */
             tags: string[];
             /** Total Steps */
@@ -2142,6 +2327,16 @@ export interface components {
             priority?: number | null;
             /** Tags */
             tags?: string[] | null;
+        };
+        /**
+         * EditStudy
+         * @description Change what the user wrote about a study; a field left out stays.
+         */
+        EditStudy: {
+            /** Name */
+            name?: string | null;
+            /** Question */
+            question?: string | null;
         };
         /**
          * EditVideo
@@ -2506,6 +2701,20 @@ export interface components {
             events: (components["schemas"]["Started"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["Checkpoint"] | components["schemas"]["Video"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["Evaluation"] | components["schemas"]["Advanced"] | components["schemas"]["Saliency"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
+         * ExtendStudy
+         * @description Go on with more seeds of all points, of the best ones or of named ones, or with more random points.
+         */
+        ExtendStudy: {
+            /** Best */
+            best?: number | null;
+            /** Of */
+            of?: number[] | null;
+            /** Points */
+            points?: number | null;
+            /** Seeds */
+            seeds?: number | null;
+        };
+        /**
          * Facets
          * @description The choices of each filter, in alphabetical order.
          */
@@ -2831,6 +3040,7 @@ export interface components {
             /** Id */
             id: number;
         };
+        JsonValue: unknown;
         /**
          * LiveGame
          * @description A live game, and where its errand stands; it is watched at the WebSocket /api/v1/live/{id}.
@@ -3201,6 +3411,41 @@ export interface components {
             source: string;
             /** Title */
             title: string;
+        };
+        /**
+         * Preview
+         * @description What a study would be, before anything of it is stored.
+         */
+        Preview: {
+            /**
+             * Places
+             * @description How many runs train at a time: so many workers are here, at least one.
+             */
+            places: number;
+            /** Points */
+            points: number;
+            /**
+             * Refused
+             * @description Why it is too large.
+             */
+            refused: string | null;
+            /** Runs */
+            runs: number;
+            /**
+             * Seconds
+             * @description About how long it takes at the rates measured here, if they are known.
+             */
+            seconds: number | null;
+            /**
+             * Steps
+             * @description Of all runs together.
+             */
+            steps: number;
+            /**
+             * Unmeasured
+             * @description Kinds of runs that have not trained here yet.
+             */
+            unmeasured: string[];
         };
         /**
          * ProblemDocument
@@ -3604,6 +3849,7 @@ export interface components {
             step: number;
             /** Steps Per Second */
             steps_per_second: number | null;
+            study: components["schemas"]["StudyOfRun"] | null;
             /** Tags */
             tags: string[];
             /** Total Steps */
@@ -3686,6 +3932,59 @@ export interface components {
             return_mean: number | ("NaN" | "Infinity" | "-Infinity") | null;
             /** Step */
             step: number;
+        };
+        /**
+         * RunCounts
+         * @description How many runs of a study are in each state.
+         */
+        RunCounts: {
+            /**
+             * Failed
+             * @default 0
+             */
+            failed?: number;
+            /**
+             * Finished
+             * @default 0
+             */
+            finished?: number;
+            /**
+             * Paused
+             * @default 0
+             */
+            paused?: number;
+            /**
+             * Planned
+             * @description Not made yet.
+             * @default 0
+             */
+            planned?: number;
+            /**
+             * Queued
+             * @default 0
+             */
+            queued?: number;
+            /**
+             * Removed
+             * @description Purged by a user.
+             * @default 0
+             */
+            removed?: number;
+            /**
+             * Running
+             * @default 0
+             */
+            running?: number;
+            /**
+             * Starting
+             * @default 0
+             */
+            starting?: number;
+            /**
+             * Stopped
+             * @default 0
+             */
+            stopped?: number;
         };
         /**
          * RunEvaluation
@@ -4195,6 +4494,71 @@ export interface components {
             table: string;
         };
         /**
+         * Specification
+         * @description A question, the configurations and seeds that answer it, and a budget.
+         */
+        Specification: {
+            /**
+             * At Once
+             * @description How many of its runs wait or train at a time.
+             * @default 2
+             */
+            at_once?: number;
+            /**
+             * Axes
+             * @description What the runs differ in, besides their seeds.
+             * @default []
+             */
+            axes?: components["schemas"]["Axis"][];
+            /**
+             * Changes
+             * @description Fields to change in all runs.
+             * @default {}
+             */
+            changes?: {
+                [key: string]: unknown;
+            };
+            /** Config */
+            config?: {
+                [key: string]: unknown;
+            } | null;
+            /** Name */
+            name: string;
+            /** Points */
+            points?: number | null;
+            /** Preset */
+            preset?: string | null;
+            /**
+             * Priority
+             * @description Of its runs; that of single runs is 0.
+             * @default -10
+             */
+            priority?: number;
+            /**
+             * Question
+             * @description What it is to answer, as Markdown.
+             * @default
+             */
+            question?: string;
+            /**
+             * Sampler
+             * @description grid: each value with each other; random: as many points as `points` says, drawn by Optuna.
+             * @default grid
+             * @enum {string}
+             */
+            sampler?: "grid" | "random";
+            /**
+             * Seeds
+             * @description How many (5: 1 to 5), which (1-3, 7), or a list.
+             * @default [
+             *       1
+             *     ]
+             */
+            seeds?: number | string | number[];
+            /** Total Steps */
+            total_steps?: number | null;
+        };
+        /**
          * Start
          * @description One start point: how to reach it from a reset, and what the screen then shows.
          */
@@ -4426,6 +4790,209 @@ export interface components {
              * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
              */
             time: number;
+        };
+        /**
+         * Study
+         * @description A study with its points.
+         */
+        Study: {
+            actions: components["schemas"]["StudyActions"];
+            /** Axes */
+            axes: components["schemas"]["StudyAxis"][];
+            /**
+             * Best
+             * @description The largest mean return of a point.
+             */
+            best: number | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Finished At */
+            finished_at: string | null;
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Points */
+            points: number;
+            /** Question */
+            question: string;
+            runs: components["schemas"]["RunCounts"];
+            specification: components["schemas"]["Specification"];
+            /**
+             * Started At
+             * Format: date-time
+             * @description When it was last started, resumed or extended.
+             */
+            started_at: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "running" | "paused" | "stopped" | "finished";
+            /**
+             * State Reason
+             * @description In plain words, why the system paused it.
+             */
+            state_reason: string | null;
+            /**
+             * Table
+             * @description The points in the order of drawing.
+             */
+            table: components["schemas"]["StudyPoint"][];
+        };
+        /**
+         * StudyActions
+         * @description For each action, why it is not possible for the study now, or null if it is.
+         */
+        StudyActions: {
+            /** Delete */
+            delete: string | null;
+            /** Pause */
+            pause: string | null;
+            /** Resume */
+            resume: string | null;
+            /** Stop */
+            stop: string | null;
+        };
+        /**
+         * StudyAxis
+         * @description An axis as it is shown.
+         */
+        StudyAxis: {
+            /** Fields */
+            fields: string[];
+            /** Log */
+            log: boolean;
+            /** Numeric */
+            numeric: boolean;
+            /** Title */
+            title: string;
+        };
+        /**
+         * StudyOfRun
+         * @description The study that made a run, and the run's place in it.
+         */
+        StudyOfRun: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Point */
+            point: number;
+            /** Seed */
+            seed: number;
+        };
+        /**
+         * StudyPage
+         * @description Studies, the newest first.
+         */
+        StudyPage: {
+            /** Items */
+            items: components["schemas"]["StudySummary"][];
+            /**
+             * Next Cursor
+             * @description To be sent as `before` for the next page.
+             */
+            next_cursor: number | null;
+        };
+        /**
+         * StudyPoint
+         * @description A point of a study: the fields that its runs share, and what they have come to.
+         */
+        StudyPoint: {
+            /** High */
+            high: number | null;
+            /** Label */
+            label: string;
+            /**
+             * Low
+             * @description Where the 95 % interval of the mean begins (bootstrap over seeds).
+             */
+            low: number | null;
+            /** Mean */
+            mean: number | null;
+            /**
+             * N
+             * @description How many runs have finished; the mean is theirs.
+             */
+            n: number;
+            /** Number */
+            number: number;
+            /** Runs */
+            runs: components["schemas"]["StudyRun"][];
+            /** Values */
+            values: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * StudyRun
+         * @description A run of a point.
+         */
+        StudyRun: {
+            /**
+             * Run Id
+             * @description Null until it is made.
+             */
+            run_id: number | null;
+            /**
+             * Score
+             * @description Mean return of the last 100 training episodes.
+             */
+            score: number | null;
+            /** Seed */
+            seed: number;
+            /** State */
+            state: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped") | ("planned" | "removed");
+            /** Step */
+            step: number;
+            /** Total Steps */
+            total_steps: number;
+        };
+        /**
+         * StudySummary
+         * @description A study in the list.
+         */
+        StudySummary: {
+            actions: components["schemas"]["StudyActions"];
+            /**
+             * Best
+             * @description The largest mean return of a point.
+             */
+            best: number | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Finished At */
+            finished_at: string | null;
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Points */
+            points: number;
+            runs: components["schemas"]["RunCounts"];
+            /**
+             * Started At
+             * Format: date-time
+             * @description When it was last started, resumed or extended.
+             */
+            started_at: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "running" | "paused" | "stopped" | "finished";
+            /**
+             * State Reason
+             * @description In plain words, why the system paused it.
+             */
+            state_reason: string | null;
         };
         /**
          * TableRow
@@ -5753,6 +6320,8 @@ export interface operations {
                 fewest?: number;
                 /** @description Any of these. */
                 state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];
+                /** @description Those that this study has made. */
+                study?: number | null;
                 /** @description All of these. */
                 tag?: string[];
                 /** @description In name, notes, tags, environment, failure, or the number. */
@@ -5801,6 +6370,8 @@ export interface operations {
                 sort?: string;
                 /** @description Any of these. */
                 state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];
+                /** @description Those that this study has made. */
+                study?: number | null;
                 /** @description All of these. */
                 tag?: string[];
                 /** @description In name, notes, tags, environment, failure, or the number. */
@@ -6863,6 +7434,328 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_studies: {
+        parameters: {
+            query?: {
+                /** @description The next_cursor of the page before. */
+                before?: number | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StudyPage"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    start_study: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Specification"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Study"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_study: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                study_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Study"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_study: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                study_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    edit_study: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                study_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditStudy"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Study"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    extend_study: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                study_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExtendStudy"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Study"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    pause_study: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                study_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Study"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    resume_study: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                study_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Study"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    stop_study: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                study_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Study"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    preview_study: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Specification"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
             };
             /** @description What was wrong, where, and what is right. */
             default: {

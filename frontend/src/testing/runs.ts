@@ -20,6 +20,7 @@ export function aRun({ actions, ...changes }: Changes = {}): Run {
     notes: "",
     config: { algorithm: "paac", env: "ALE/Pong-v5", total_steps: 1_000_000, num_envs: 32 },
     parent: null,
+    study: null,
     created_at: "2026-01-01T10:00:00Z",
     started_at: "2026-01-01T10:00:02Z",
     finished_at: null,

@@ -1,0 +1,83 @@
+"""What a study costs: its runs, their steps, and the hours that they take at the rates measured here."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.columns import utc_now
+from backend.metrics.curves import training_seconds
+from backend.models import Run
+from backend.presence import workers_here
+from backend.runs.configs import queue_for
+from backend.runs.labels import env_title
+from backend.studies.points import Draw, config_at
+from backend.studies.specification import Specification
+from workers.contract.config import RunConfig
+from workers.contract.config.problems import title_of
+
+# Points whose cost is looked at; it stands for that of as many as there are.
+MOST_LOOKED_AT = 200
+# Runs that a rate is measured by, the newest ones.
+MEASURED_BY = 20
+
+Kind = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of all runs together; `seconds` is by the clock, and None where some kind of run was never measured here."""
+
+    points: int
+    runs: int
+    steps: int
+    seconds: float | None
+    # How many runs train at a time.
+    places: int
+    # Kinds of runs that have not trained here yet, in words.
+    unmeasured: list[str]
+
+    def __str__(self) -> str:
+        time = "" if self.seconds is None else f" and about {_duration(self.seconds)}"
+        return f"{self.runs:,} runs with {self.steps:,} steps{time}"
+
+
+def cost(session: Session, asked: Specification, draws: Sequence[Draw], points: int) -> Cost:
+    """What so many points cost, of which these are some."""
+    looked_at = draws[:: max(1, len(draws) // MOST_LOOKED_AT)]
+    found = [config_at(asked, draw, asked.seeds[0]) for draw in looked_at]
+    runs = points * len(asked.seeds)
+    steps: Counter[Kind] = Counter()
+    for config in found:
+        steps[config.algorithm, config.env] += config.total_steps
+    rates = {kind: _rate(session, *kind) for kind in steps}
+    places = _places(session, found, asked.at_once)
+    seconds = None
+    if all(rates.values()):
+        seconds = sum(count / (rates[kind] or 1) for kind, count in steps.items()) * runs / len(found) / places
+    unmeasured = [f"{title_of(algorithm)} on {env_title(env)}" for (algorithm, env), rate in rates.items() if not rate]
+    return Cost(points, runs, steps.total() * runs // len(found), seconds, places, unmeasured)
+
+
+def _rate(session: Session, algorithm: str, env: str) -> float | None:
+    """Steps a second that the newest runs of a kind have made here."""
+    query = select(Run.id, Run.step, Run.parent_step).where(Run.algorithm == algorithm, Run.env == env, Run.step > 0)
+    rows = session.execute(query.order_by(Run.id.desc()).limit(MEASURED_BY)).all()
+    seconds = sum(training_seconds(session, [row.id for row in rows]).values())
+    steps = sum(row.step - (row.parent_step or 0) for row in rows)
+    return steps / seconds if seconds > 0 and steps > 0 else None
+
+
+def _places(session: Session, found: Iterable[RunConfig], at_once: int) -> int:
+    """How many runs can train at a time: so many workers of their queues are here."""
+    queues = {queue_for(config) for config in found}
+    here = [worker for worker in workers_here(session, utc_now()) if worker.queue in queues]
+    return max(1, min(at_once, len(here)))
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 5_400:
+        return f"{max(1, round(seconds / 60)):,} min"
+    return f"{seconds / 3_600:,.1f} h" if seconds < 360_000 else f"{seconds / 86_400:,.0f} days"

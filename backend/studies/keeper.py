@@ -1,0 +1,61 @@
+"""A thread that, every moment, has studies go on whose runs have ended."""
+
+import threading
+from contextlib import suppress
+from functools import partial
+
+from sqlalchemy import select
+
+from backend.chores import Chores
+from backend.config import Settings
+from backend.db import Database
+from backend.doorbell import Doorbell
+from backend.errors import NotFound
+from backend.models import Study
+from backend.studies import making
+from backend.studies.service import find_study
+
+# How often it looks, in parts of the sweeper's pause: a worker waits for the next run of a study.
+PART = 1 / 4
+
+
+class Keeper:
+    """Several backends may each run one, since a study is locked and looked at again before it goes on."""
+
+    def __init__(self, database: Database, settings: Settings, doorbell: Doorbell) -> None:
+        self._database = database
+        self._doorbell = doorbell
+        self._pause = PART * settings.sweep_seconds
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
+        self._chores = Chores()
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=10)
+
+    def keep(self) -> None:
+        """Have each study go on that can, whatever becomes of the others."""
+        self._chores.do("Looking for studies", self._keep)
+
+    def _keep(self) -> None:
+        with self._database.read() as session:
+            running = session.scalars(select(Study).where(Study.state == "running").order_by(Study.id)).all()
+            due = [study.id for study in running if making.is_due(session, study)]
+        for study_id in due:
+            self._chores.do(f"Going on with study {study_id}", partial(self._go_on, study_id))
+
+    def _go_on(self, study_id: int) -> None:
+        with self._database.write() as session, suppress(NotFound):
+            for run in making.go_on(session, find_study(session, study_id, lock=True)):
+                self._doorbell.ring_after_commit(session, run)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(self._pause):
+            self.keep()

@@ -1,0 +1,116 @@
+"""Makes the runs of studies, as many at a time as each is to have; every function works inside a transaction."""
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from backend.columns import utc_now
+from backend.db import after_commit
+from backend.errors import Invalid
+from backend.live.notices import publish
+from backend.models import Run, Study, StudyPoint, StudyRun
+from backend.runs.service import put_in_queue
+from backend.runs.states import ACTIVE, ENDED
+from backend.studies.points import config_at, specification_of
+
+# After so many failures in a row the next runs would fail too.
+MOST_FAILURES = 5
+# At most so many in one transaction, which others wait for.
+MOST_MADE = 100
+
+UNDER_WAY = ("queued", *ACTIVE)
+
+
+def counts(session: Session, study_ids: Sequence[int]) -> dict[int, dict[str, int]]:
+    """By study, how many runs are in each state: planned is one that is not made yet, removed one that was purged."""
+    query = (
+        select(StudyRun.study_id, StudyRun.run_id.is_(None), Run.state, func.count())
+        .outerjoin(Run, Run.id == StudyRun.run_id)
+        .where(StudyRun.study_id.in_(study_ids))
+        .group_by(StudyRun.study_id, StudyRun.run_id.is_(None), Run.state)
+    )
+    found: dict[int, dict[str, int]] = {study_id: {} for study_id in study_ids}
+    for study_id, planned, state, count in session.execute(query):
+        found[study_id]["planned" if planned else state or "removed"] = count
+    return found
+
+
+def is_due(session: Session, study: Study) -> bool:
+    """Whether a study that runs has something to be done; it is looked at again once its row is locked."""
+    found = counts(session, [study.id])[study.id]
+    return _over(found) or (_room(study, found) > 0 and bool(found.get("planned")))
+
+
+def go_on(session: Session, study: Study) -> list[Run]:
+    """Put the next runs in the queue, or end a study that has no more; its row is locked."""
+    if study.state != "running":
+        return []
+    found = counts(session, [study.id])[study.id]
+    if reason := _why_not(session, study):
+        halt(session, study, reason)
+        return []
+    if _over(found):
+        study.state, study.finished_at = "finished", utc_now()
+        announce(session, study)
+    return _make(session, study, min(_room(study, found), MOST_MADE))
+
+
+def halt(session: Session, study: Study, reason: str) -> None:
+    """Make no more runs until the user has seen why."""
+    study.state, study.state_reason = "paused", reason
+    announce(session, study)
+
+
+def announce(session: Session, study: Study) -> None:
+    """Tell open pages after the commit."""
+    after_commit(session, lambda: publish("study.changed", {"study_id": study.id}))
+
+
+def _room(study: Study, found: Mapping[str, int]) -> int:
+    at_once = specification_of(study).at_once
+    return at_once - sum(found.get(state, 0) for state in UNDER_WAY)
+
+
+def _over(found: Mapping[str, int]) -> bool:
+    return not any(found.get(state) for state in ("planned", "paused", *UNDER_WAY))
+
+
+def _make(session: Session, study: Study, room: int) -> list[Run]:
+    """Make the next runs: every point with its first seed, then with the next one."""
+    asked = specification_of(study)
+    query = (
+        select(StudyRun, StudyPoint.draw)
+        .join(StudyPoint, (StudyPoint.study_id == StudyRun.study_id) & (StudyPoint.number == StudyRun.point))
+        .where(StudyRun.study_id == study.id, StudyRun.run_id.is_(None))
+        .order_by(StudyRun.seed, StudyRun.point)
+    )
+    made = []
+    for planned, draw in session.execute(query.limit(max(0, room))).all():
+        try:
+            config = config_at(asked, draw, planned.seed)
+        except Invalid as refused:
+            # It was right when the study began: this version of Arcadia has other presets or fields.
+            halt(session, study, f"Point {planned.point + 1} is refused: {refused.detail}.")
+            break
+        run = put_in_queue(session, config, priority=asked.priority)
+        planned.run_id = run.id
+        made.append(run)
+    if made:
+        announce(session, study)
+    return made
+
+
+def _why_not(session: Session, study: Study) -> str | None:
+    """Why no more runs are to be made: the last ones have all failed."""
+    query = (
+        select(Run.state, Run.failure_message)
+        .join(StudyRun, StudyRun.run_id == Run.id)
+        .where(StudyRun.study_id == study.id, Run.state.in_(ENDED), Run.finished_at >= study.started_at)
+        .order_by(Run.finished_at.desc(), Run.id.desc())
+        .limit(MOST_FAILURES)
+    )
+    rows = session.execute(query).all()
+    if len(rows) < MOST_FAILURES or any(row.state != "failed" for row in rows):
+        return None
+    return f"The last {MOST_FAILURES} runs have failed, the latest with: {rows[0].failure_message}"

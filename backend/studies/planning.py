@@ -1,0 +1,73 @@
+"""What a study plans: its points, the seeds of each, and how many runs that are."""
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from backend.errors import FieldError, Invalid
+from backend.models import Study, StudyPoint, StudyRun
+from backend.studies import points
+from backend.studies.cost import Cost, cost
+from backend.studies.points import Draw
+from backend.studies.sampling import random_draws
+from backend.studies.specification import LARGEST_SEED, Seeds, Specification
+
+
+def first_draws(asked: Specification, seed: int, most: int) -> list[Draw]:
+    """The points that a study begins with, or the first ones of too many."""
+    if asked.sampler == "random":
+        return random_draws(asked, seed, 0, min(asked.point_count, most))
+    return [*islice(points.grid(asked), most)]
+
+
+def looked_over(session: Session, asked: Specification, most: int) -> tuple[list[Draw], Cost, str | None]:
+    """Check a specification; its points, its cost, and why it is refused for that."""
+    points.check(asked)
+    draws = first_draws(asked, seed_of(asked), most)
+    for draw in draws:
+        points.check_draw(asked, draw)
+    found = cost(session, asked, draws, asked.point_count)
+    return draws, found, None if found.runs <= most else _too_many(asked, found, most)
+
+
+def refuse_too_many(asked: Specification, told: str | None) -> None:
+    """Refuse a study that is too large, by the part that makes it so."""
+    if told is not None:
+        field = "points" if asked.sampler != "grid" else "axes" if asked.point_count > len(asked.seeds) else "seeds"
+        raise Invalid(FieldError(field=field, message=told))
+
+
+def _too_many(asked: Specification, found: Cost, most: int) -> str:
+    made = f"{found.points:,} points × {len(asked.seeds):,} seeds are {found}"
+    return f"{made}; a study may have {most:,} runs (ARCADIA_MAX_STUDY_RUNS): take fewer values, points or seeds"
+
+
+def seed_of(asked: Specification) -> int:
+    """What its random points are drawn with: a study that is started again draws the same ones."""
+    return asked.seeds[0]
+
+
+def plan(session: Session, study: Study, draws: Iterable[Draw], seeds: Seeds) -> None:
+    """Add points, each with these seeds."""
+    first = session.scalar(select(func.count()).where(StudyPoint.study_id == study.id)) or 0
+    for number, draw in enumerate(draws, first):
+        session.add(StudyPoint(study_id=study.id, number=number, draw=[*draw]))
+        plan_seeds(session, study, number, seeds)
+
+
+def plan_seeds(session: Session, study: Study, point: int, seeds: Seeds) -> None:
+    """Add runs of a point."""
+    session.add_all(StudyRun(study_id=study.id, point=point, seed=seed) for seed in seeds)
+
+
+def more_seeds(session: Session, study: Study, numbers: Sequence[int], count: int) -> None:
+    """Give each of these points so many seeds that it has not had."""
+    query = select(StudyRun.point, func.max(StudyRun.seed)).where(StudyRun.study_id == study.id)
+    largest = {row[0]: row[1] for row in session.execute(query.group_by(StudyRun.point))}
+    for number in numbers:
+        first = largest[number] + 1
+        if first + count - 1 > LARGEST_SEED:
+            raise Invalid(FieldError(field="seeds", message=f"seeds go up to {LARGEST_SEED:,}"))
+        plan_seeds(session, study, number, [*range(first, first + count)])

@@ -1,0 +1,101 @@
+"""What the runs of a study have come to: each point's mean return over its seeds, with its interval."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from backend.models import Run, Study, StudyPoint, StudyRun
+from backend.statistics import curve
+from workers.contract.worker_api import State
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A run that a study has planned; one without a state was purged, or is not made yet."""
+
+    seed: int
+    run_id: int | None
+    state: State | None
+    step: int
+    total_steps: int
+    score: float | None
+
+    @property
+    def counts(self) -> bool:
+        """Whether its score is one of its point: it was trained to its end."""
+        return self.state == "finished" and self.score is not None
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point with its runs; the mean is that of the finished ones, and there is an interval where they are several."""
+
+    number: int
+    draw: Sequence[float]
+    runs: Sequence[Tried]
+    n: int
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
+def points_of(session: Session, study: Study) -> list[Point]:
+    """Every point of a study in the order of drawing."""
+    tried = _tried(session, study)
+    query = select(StudyPoint.number, StudyPoint.draw).where(StudyPoint.study_id == study.id)
+    rows = session.execute(query.order_by(StudyPoint.number)).all()
+    runs = [tried.get(row.number, []) for row in rows]
+    # All points at once, a column each.
+    scores = np.full((max(map(len, runs), default=0), len(rows)), np.nan)
+    for place, each in enumerate(runs):
+        found = [run.score for run in each if run.counts]
+        scores[: len(found), place] = found
+    summed = curve(scores, "mean")
+    return [
+        Point(row.number, row.draw, each, int(n), _number(center), *(_number(end) if n > 1 else None for end in ends))
+        for row, each, n, center, *ends in zip(rows, runs, summed.runs, summed.center, *summed.interval, strict=True)
+    ]
+
+
+def best_points(session: Session, study: Study, count: int) -> list[int]:
+    """The numbers of the points with the largest means."""
+    scored = [point for point in points_of(session, study) if point.mean is not None]
+    return [point.number for point in sorted(scored, key=lambda point: -(point.mean or 0))[:count]]
+
+
+def best_means(session: Session, study_ids: Sequence[int]) -> dict[int, float]:
+    """The largest mean of a point, by study."""
+    query = (
+        select(StudyRun.study_id, func.avg(Run.last_return))
+        .join(Run, Run.id == StudyRun.run_id)
+        .where(StudyRun.study_id.in_(study_ids), Run.state == "finished", Run.last_return.is_not(None))
+        .group_by(StudyRun.study_id, StudyRun.point)
+    )
+    found: dict[int, float] = {}
+    for study_id, mean in session.execute(query):
+        if (number := _number(mean)) is not None:
+            found[study_id] = max(found.get(study_id, number), number)
+    return found
+
+
+def _tried(session: Session, study: Study) -> dict[int, list[Tried]]:
+    columns = (Run.state, Run.step, Run.total_steps, Run.last_return)
+    query = (
+        select(StudyRun.point, StudyRun.seed, StudyRun.run_id, *columns)
+        .outerjoin(Run, Run.id == StudyRun.run_id)
+        .where(StudyRun.study_id == study.id)
+        .order_by(StudyRun.point, StudyRun.seed)
+    )
+    found: dict[int, list[Tried]] = {}
+    for row in session.execute(query):
+        run = Tried(row.seed, row.run_id, row.state, row.step or 0, row.total_steps or 0, _number(row.last_return))
+        found.setdefault(row.point, []).append(run)
+    return found
+
+
+def _number(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None

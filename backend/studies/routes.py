@@ -1,0 +1,117 @@
+"""/studies: preview, start, list, read, edit, steer, extend and remove."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from sqlalchemy.orm import Session
+
+from backend.config import CurrentSettings
+from backend.db import Database, Db
+from backend.doorbell import Bell, Doorbell
+from backend.lookup import StudyId
+from backend.models import Study
+from backend.studies import making, planning, schemas, service, view
+from backend.studies.specification import Specification
+
+router = APIRouter(tags=["studies"])
+
+
+@router.post("/studies/preview")
+def preview_study(db: Db, settings: CurrentSettings, asked: Specification) -> schemas.Preview:
+    """How many runs a study would have, and what they would cost; nothing is stored."""
+    with db.read() as session:
+        _, cost, refused = planning.looked_over(session, asked, settings.max_study_runs)
+    return schemas.Preview.model_validate({**vars(cost), "refused": refused})
+
+
+@router.post("/studies", status_code=201)
+def start_study(db: Db, bell: Bell, settings: CurrentSettings, asked: Specification) -> schemas.Study:
+    """Store a study and queue its first runs; the others follow as these end."""
+    with db.read() as session:
+        draws, _, refused = planning.looked_over(session, asked, settings.max_study_runs)
+    planning.refuse_too_many(asked, refused)
+    with db.write() as session:
+        study = service.start(session, asked, draws)
+        _go_on(session, bell, study)
+        return view.shown(session, study)
+
+
+@router.get("/studies")
+def list_studies(
+    db: Db,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    before: Annotated[int | None, Query(ge=1, le=2**53, description="The next_cursor of the page before.")] = None,
+) -> schemas.StudyPage:
+    """Studies, the newest first."""
+    with db.read() as session:
+        return view.page(session, limit, before)
+
+
+@router.get("/studies/{study_id}")
+def read_study(db: Db, study_id: StudyId) -> schemas.Study:
+    """A study with its points and what their runs have come to."""
+    with db.read() as session:
+        return view.shown(session, service.find_study(session, study_id))
+
+
+@router.patch("/studies/{study_id}")
+def edit_study(db: Db, study_id: StudyId, changes: schemas.EditStudy) -> schemas.Study:
+    """Change name or question."""
+    with db.write() as session:
+        study = service.find_study(session, study_id, lock=True)
+        service.edit(session, study, changes)
+        return view.shown(session, study)
+
+
+@router.delete("/studies/{study_id}", status_code=204)
+def delete_study(db: Db, study_id: StudyId) -> Response:
+    """Remove a study that is not running; its runs stay."""
+    with db.write() as session:
+        service.delete(session, service.find_study(session, study_id, lock=True))
+    return Response(status_code=204)
+
+
+@router.post("/studies/{study_id}/pause")
+def pause_study(db: Db, bell: Bell, study_id: StudyId) -> schemas.Study:
+    """Make no more runs, and pause those that wait or train."""
+    return _act(db, bell, study_id, "pause")
+
+
+@router.post("/studies/{study_id}/resume")
+def resume_study(db: Db, bell: Bell, study_id: StudyId) -> schemas.Study:
+    """Go on, with paused runs too; runs that were stopped stay so."""
+    return _act(db, bell, study_id, "resume")
+
+
+@router.post("/studies/{study_id}/stop")
+def stop_study(db: Db, bell: Bell, study_id: StudyId) -> schemas.Study:
+    """Make no more runs, and stop those that have not ended."""
+    return _act(db, bell, study_id, "stop")
+
+
+@router.post("/studies/{study_id}/extend")
+def extend_study(
+    db: Db, bell: Bell, settings: CurrentSettings, study_id: StudyId, wanted: schemas.ExtendStudy
+) -> schemas.Study:
+    """Go on with more seeds, as 3 more of the best 2 points, or with more random points."""
+    with db.write() as session:
+        study = service.find_study(session, study_id, lock=True)
+        service.extend(session, study, wanted, settings.max_study_runs)
+        _go_on(session, bell, study)
+        return view.shown(session, study)
+
+
+def _act(db: Database, bell: Doorbell, study_id: int, action: schemas.SteerAction) -> schemas.Study:
+    with db.write() as session:
+        study = service.find_study(session, study_id, lock=True)
+        for run in service.act(session, study, action):
+            bell.ring_after_commit(session, run)
+        _go_on(session, bell, study)
+        return view.shown(session, study)
+
+
+def _go_on(session: Session, bell: Doorbell, study: Study) -> None:
+    session.flush()
+    for run in making.go_on(session, study):
+        bell.ring_after_commit(session, run)
+    session.flush()

@@ -1,0 +1,112 @@
+"""Studies as the API shows them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from backend import models
+from backend.runs.differences import field_titles
+from backend.runs.labels import written
+from backend.studies import schemas
+from backend.studies.making import counts
+from backend.studies.points import specification_of, values_at
+from backend.studies.results import Point, Tried, best_means, points_of
+from backend.studies.service import refusal
+from backend.studies.specification import Axis, Specification
+from workers.contract.presets import PRESETS
+
+
+def page(session: Session, limit: int, before: int | None) -> schemas.StudyPage:
+    """The newest studies, or those before one."""
+    query = select(models.Study).order_by(models.Study.id.desc()).limit(limit + 1)
+    if before is not None:
+        query = query.where(models.Study.id < before)
+    studies = session.scalars(query).all()
+    items = summaries(session, studies[:limit])
+    return schemas.StudyPage(items=items, next_cursor=items[-1].id if len(studies) > limit else None)
+
+
+def shown(session: Session, study: models.Study) -> schemas.Study:
+    """A study with its points."""
+    points = points_of(session, study)
+    asked = specification_of(study)
+    return schemas.Study(
+        **summaries(session, [study])[0].model_dump(),
+        question=study.question,
+        specification=asked,
+        axes=[
+            schemas.StudyAxis(title=axis_title(axis), fields=axis.fields, numeric=axis.numeric, log=axis.log)
+            for axis in asked.axes
+        ],
+        table=[_point(asked, point) for point in points],
+    )
+
+
+def axis_title(axis: Axis) -> str:
+    """An axis as people call it."""
+    return ", ".join(_title(field) for field in axis.fields)
+
+
+def label_of(values: Mapping[str, Any]) -> str:
+    """A point in words."""
+    return " · ".join(_told(field, value) for field, value in values.items()) or "as the preset has it"
+
+
+def _title(field: str) -> str:
+    return "preset" if field == "preset" else field_titles().get(field, field)
+
+
+def _told(field: str, value: Any) -> str:
+    if field == "preset":
+        return PRESETS[value].title if value in PRESETS else str(value)
+    return f"{_title(field)} {written(value)}"
+
+
+def summaries(session: Session, studies: Sequence[models.Study]) -> list[schemas.StudySummary]:
+    """Studies without their points."""
+    ids = [study.id for study in studies]
+    counted, best = counts(session, ids), best_means(session, ids)
+    of = models.StudyPoint.study_id
+    query = select(of, func.count()).where(of.in_(ids)).group_by(of)
+    points = {row[0]: row[1] for row in session.execute(query)}
+    return [
+        schemas.StudySummary(
+            id=study.id,
+            name=study.name,
+            state=study.state,
+            state_reason=study.state_reason,
+            created_at=study.created_at,
+            started_at=study.started_at,
+            finished_at=study.finished_at,
+            runs=schemas.RunCounts.model_validate(counted[study.id]),
+            points=points.get(study.id, 0),
+            best=best.get(study.id),
+            actions=schemas.StudyActions.model_validate(
+                {action: refusal(study, action) for action in ("pause", "resume", "stop", "delete")}
+            ),
+        )
+        for study in studies
+    ]
+
+
+def _point(asked: Specification, point: Point) -> schemas.StudyPoint:
+    values = values_at(asked, point.draw)
+    return schemas.StudyPoint(
+        number=point.number,
+        label=label_of(values),
+        values=values,
+        runs=[_run(run) for run in point.runs],
+        n=point.n,
+        mean=point.mean,
+        low=point.low,
+        high=point.high,
+    )
+
+
+def _run(run: Tried) -> schemas.StudyRun:
+    state = run.state or ("planned" if run.run_id is None else "removed")
+    return schemas.StudyRun(
+        seed=run.seed, run_id=run.run_id, state=state, step=run.step, total_steps=run.total_steps, score=run.score
+    )

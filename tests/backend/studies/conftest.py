@@ -1,0 +1,101 @@
+"""Studies of small runs, and a worker that ends them at once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from backend.config import Settings
+from backend.db import Database
+from backend.doorbell import Doorbell
+from backend.studies.keeper import Keeper
+from tests.factories import Api, event, metrics, started
+
+RATES = [1e-4, 3e-4, 1e-3]
+STUDY: dict[str, Any] = {
+    "name": "Which rate?",
+    "preset": "paac-cartpole",
+    "total_steps": 1_000,
+    "axes": [{"field": "learning_rate", "values": RATES}],
+    "seeds": "1-2",
+}
+
+Score = Callable[[dict[str, Any]], float]
+
+
+@dataclass
+class Studies:
+    """What users do with studies, and workers with their runs."""
+
+    api: Api
+    keep: Callable[[], None]
+
+    def start(self, **more: Any) -> dict[str, Any]:
+        """Start a study."""
+        response = self.api.user.post("/api/v1/studies", json={**STUDY, **more})
+        assert response.status_code == 201, response.text
+        found: dict[str, Any] = response.json()
+        return found
+
+    def read(self, study_id: int) -> dict[str, Any]:
+        """Read a study."""
+        return self._read(self.api.user.get(f"/api/v1/studies/{study_id}"))
+
+    def act(self, study_id: int, action: str, **body: Any) -> dict[str, Any]:
+        """Pause, resume, stop or extend a study."""
+        return self._read(self.api.user.post(f"/api/v1/studies/{study_id}/{action}", json=body or None))
+
+    def refused(self, study_id: int, action: str, status: int = 409, **body: Any) -> str:
+        """Why an action is refused."""
+        response = self.api.user.post(f"/api/v1/studies/{study_id}/{action}", json=body or None)
+        assert response.status_code == status, response.text
+        return str(response.json()["detail"])
+
+    def wrong(self, path: str = "/studies", **more: Any) -> dict[str, str]:
+        """What is wrong with a study, by field."""
+        response = self.api.user.post(f"/api/v1{path}", json={**STUDY, **more})
+        assert response.status_code == 422, response.text
+        return {error["field"]: error["message"] for error in response.json()["errors"]}
+
+    def train(self, score: Score | None = None, outcome: str = "finished") -> dict[str, Any] | None:
+        """Train the next waiting run to its end; None where none waits."""
+        response = self.api.worker.post("/api/v1/worker/claim", json={"name": "w1", "queue": "cpu"})
+        if response.status_code == 204:
+            return None
+        run: dict[str, Any] = response.json()
+        returns = [score(run["config"])] if score else []
+        total = run["config"]["total_steps"]
+        told = {"message": "no memory", "traceback": ""} if outcome == "failed" else {}
+        held = run["run_id"], run["attempt"]
+        measured = [metrics(2, total // 2), metrics(3, total, returns=returns)]
+        events = [started(), *measured, event(4, outcome, total, **told)]
+        assert self.api.send(*held, *events).status_code == 200
+        assert self.api.release(*held, outcome).status_code == 200
+        return run
+
+    def train_all(self, score: Score | None = None, outcome: str = "finished") -> list[dict[str, Any]]:
+        """Train whatever waits, and what the keeper makes then, until nothing is left."""
+        trained: list[dict[str, Any]] = []
+        while run := self.train(score, outcome):
+            trained.append(run)
+            self.keep()
+        return trained
+
+    @staticmethod
+    def _read(response: Any) -> dict[str, Any]:
+        assert response.status_code == 200, response.text
+        found: dict[str, Any] = response.json()
+        return found
+
+
+@pytest.fixture
+def keep(database: Database, settings: Settings) -> Callable[[], None]:
+    """One round of a keeper that has just been started."""
+    return lambda: Keeper(database, settings, Doorbell("")).keep()
+
+
+@pytest.fixture
+def studies(api: Api, keep: Callable[[], None]) -> Studies:
+    """Shorthands for what users and workers do."""
+    return Studies(api, keep)

@@ -1,0 +1,114 @@
+"""`arcadia study`: a study from a file, its table, and what is told of a bad file."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+
+from backend.studies.command import main
+from tests.door import listening
+
+ROOT = Path(__file__).parents[3]
+EXAMPLE = ROOT / "docs" / "studies" / "which-rate.toml"
+
+Arcadia = Callable[..., int]
+
+
+@pytest.fixture
+def url(app: FastAPI) -> Iterator[str]:
+    """A backend that listens."""
+    with listening(app) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def study(url: str, monkeypatch: pytest.MonkeyPatch) -> Arcadia:
+    """The command, in this process; its exit status."""
+
+    def run(*arguments: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["study", "--backend-url", url, *arguments])
+        return main()
+
+    return run
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_the_example_is_started_shown_steered_and_extended(
+    study: Arcadia, url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said() -> str:
+        return capsys.readouterr().out
+
+    assert study("start", str(EXAMPLE)) == 0
+    out = said()
+    assert "9 points, 45 runs, 4,500,000 steps" in out
+    assert "no PAAC on CartPole and no A3C on CartPole and no GA3C on CartPole" in out
+    assert f"{url}/studies/1" in out
+    assert study("show", "1", "--json") == 0
+    shown = json.loads(said())
+    assert (shown["runs"]["queued"], shown["runs"]["planned"], len(shown["table"])) == (4, 41, 9)
+    assert study("show", "1") == 0
+    assert "Learning rate 0.003" in said()
+    assert study("pause", "1") == 0
+    assert "paused" in said()
+    assert study("extend", "1", "--seeds", "2") == 0
+    assert "59 planned" in said()
+    assert study("list") == 0
+    assert "#1  paused    Which learning rate, for which method?" in said()
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_preset_with_axes_needs_no_file(study: Arcadia, capsys: pytest.CaptureFixture[str]) -> None:
+    axes = ["--axis", "learning_rate=log(1e-4, 1e-2)", "--axis", "t_max=5,10"]
+    preset = ["start", "--preset", "paac-cartpole", *axes, "--points", "6", "--seeds", "2"]
+    assert study(*preset, "--preview") == 0
+    assert "6 points, 12 runs" in capsys.readouterr().out
+    assert study("list") == 0
+    assert capsys.readouterr().out == ""
+    assert study(*preset, "--name", "Six") == 0
+    capsys.readouterr()
+    assert study("show", "1", "--json") == 0
+    table = json.loads(capsys.readouterr().out)["table"]
+    assert {point["values"]["t_max"] for point in table} <= {5, 10}
+    assert all(1e-4 <= point["values"]["learning_rate"] <= 1e-2 for point in table)
+
+
+BAD = [
+    ('name = "x"\nname = "y"', "is not TOML"),
+    (
+        'name = "x"\npreset = "paac-cartpole"\nchanges = {gamma = 2}',
+        "changes.gamma: input should be less than or equal",
+    ),
+    ('name = "x"\npreset = "paac"', "preset: no such preset; there are paac-cartpole"),
+    ('name = "x"\npreset = "paac-cartpole"\nday = 2026-01-01', "such as a date"),
+    ('name = "x"\npreset = "paac-cartpole"\nseeds = "1-5000"', "seeds: 1-5000 is no range of at most 1,000 seeds"),
+    ('name = "x"\npreset = "paac-cartpole"\n[[axes]]\nfield = "gama"\nvalues = [1]', "axes.0: gama"),
+]
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_what_is_wrong_in_a_file_is_told_by_its_field(
+    study: Arcadia, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "study.toml"
+    for text, told in BAD:
+        file.write_text(text)
+        assert study("start", str(file)) == 1
+        assert told in capsys.readouterr().err, text
+    assert study("start", str(tmp_path / "none.toml")) == 1
+    assert "cannot be read: No such file" in capsys.readouterr().err
+    assert study("start") == 1
+    assert "name a file, or a preset" in capsys.readouterr().err
+    assert study("show", "7") == 1
+    assert "There is no study 7." in capsys.readouterr().err
+
+
+def test_a_backend_that_is_not_there_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["study", "--backend-url", "http://127.0.0.1:1", "list"])
+    assert main() == 1
+    assert "no backend answers at http://127.0.0.1:1" in capsys.readouterr().err

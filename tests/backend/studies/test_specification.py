@@ -1,0 +1,126 @@
+"""What is refused of a study: the field, what was wrong, and what would be right."""
+
+from typing import Any
+
+import pytest
+
+from backend.studies.specification import Specification
+from tests.backend.studies.conftest import RATES, STUDY, Studies
+from tests.factories import CARTPOLE
+
+RATE = {"field": "learning_rate", "values": RATES}
+DRAWN = {"field": "learning_rate", "log_uniform": [1e-4, 1e-2]}
+
+WRONG: list[tuple[dict[str, Any], str, str]] = [
+    ({"name": " "}, "name", "at least 1 character"),
+    ({"colour": "red"}, "colour", "no such field"),
+    ({"preset": None}, "preset", "name a preset, or give a whole config"),
+    ({"config": CARTPOLE}, "preset", "one of the two"),
+    ({"preset": "paac-cartpol"}, "preset", "no such preset; there are paac-cartpole"),
+    ({"changes": {"gamma": 2}}, "changes.gamma", "less than or equal to 1"),
+    ({"changes": {"learning_rate": 1e-3}}, "changes.learning_rate", "an axis moves it"),
+    ({"changes": {"seed": 3}}, "seeds", "belong here"),
+    ({"changes": {"total_steps": 3}}, "total_steps", "leave it out here"),
+    ({"total_steps": 0}, "total_steps", "greater than or equal to 1"),
+    ({"seeds": 0}, "seeds", "give 1 to 1,000 seeds"),
+    ({"seeds": "1-"}, "seeds", "write seeds as a number of them, as a list, or as 1-5"),
+    ({"seeds": "9-3"}, "seeds", "9-3 is no range"),
+    ({"seeds": [1, 1]}, "seeds", "each seed once"),
+    ({"seeds": [1, True]}, "seeds.1", "not true or false"),
+    ({"axes": [{"field": "lerning_rate", "values": [1]}]}, "axes.0", "lerning_rate"),
+    ({"axes": [{"field": "learning_rate", "values": [1e-3, "fast"]}]}, "axes.0", "valid number"),
+    ({"axes": [{"field": "learning_rate", "values": []}]}, "axes.0.values", "at least 1 item"),
+    ({"axes": [{"field": "learning_rate"}]}, "axes.0.values", "one of the three"),
+    ({"axes": [{**RATE, "uniform": [0, 1]}]}, "axes.0.values", "one of the three"),
+    ({"axes": [{"field": "learning_rate", "values": [1e-3, 1e-3]}]}, "axes.0.values", "each value once"),
+    ({"axes": [RATE, RATE]}, "axes", "learning_rate is moved by more than one axis"),
+    ({"axes": [{"field": "seed", "values": [1]}]}, "seeds", "belong here"),
+    ({"axes": [{"field": ["gamma", "learning_rate"], "values": [[0.9]]}]}, "axes.0.values", "a list of 2: gamma"),
+    ({"axes": [{"field": "preset", "values": ["paac-pong", "dqn"]}], "preset": None}, "axes.0", "no such preset"),
+    ({"axes": [DRAWN]}, "sampler", "choose random"),
+    ({"axes": [DRAWN], "sampler": "random"}, "points", "say how many points"),
+    ({"sampler": "random", "axes": [], "points": 3}, "axes", "random draws along axes"),
+    ({"points": 3}, "points", "leave it out"),
+    ({"axes": [{"field": "env", "uniform": [0, 1]}], "sampler": "random", "points": 2}, "axes.0.field", "no number"),
+    (
+        {"axes": [{"field": "learning_rate", "log_uniform": [0, 1]}], "sampler": "random", "points": 2},
+        "axes.0.log_uniform",
+        "has to begin above 0",
+    ),
+    (
+        {"axes": [{"field": "gamma", "uniform": [0.9, 1.5]}], "sampler": "random", "points": 2},
+        "axes.0",
+        "gamma: input should be less than or equal to 1, not 1.5",
+    ),
+    (
+        {"axes": [{"field": "gamma", "uniform": [0.9, 0.5]}], "sampler": "random", "points": 2},
+        "axes.0.uniform",
+        "begins at 0.9, which is not below 0.5",
+    ),
+    ({"at_once": 0}, "at_once", "greater than or equal to 1"),
+    ({"priority": 0}, "priority", "less than or equal to -1"),
+]
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_what_is_wrong_is_told_by_field_with_what_would_be_right(studies: Studies) -> None:
+    for body, field, message in WRONG:
+        told = studies.wrong(**body)
+        assert field in told, (body, told)
+        assert message in told[field], (body, told)
+    assert studies.api.user.get("/api/v1/studies").json()["items"] == []
+
+
+def test_ten_thousand_runs_by_mistake_are_refused_with_their_number_and_cost(studies: Studies) -> None:
+    values = [n / 10_000 for n in range(1, 1_001)]
+    asked: dict[str, Any] = {"axes": [{"field": "learning_rate", "values": values}], "seeds": 10, "total_steps": 3_600}
+    told = studies.wrong(**asked)
+    assert told == {
+        "axes": "1,000 points × 10 seeds are 10,000 runs with 36,000,000 steps; "
+        "a study may have 2,000 runs (ARCADIA_MAX_STUDY_RUNS): take fewer values, points or seeds"
+    }
+    assert studies.api.user.get("/api/v1/runs").json()["total"] == 0
+    preview = studies.api.user.post("/api/v1/studies/preview", json={**STUDY, **asked}).json()
+    assert (preview["runs"], preview["refused"]) == (10_000, told["axes"])
+
+
+def test_a_study_of_more_points_than_anybody_can_count_is_refused_at_once(studies: Studies) -> None:
+    fields = ["gamma", "learning_rate", "entropy_weight", "value_weight", "clip_norm"]
+    document = studies.api.launch(preset="paac-cartpole", config=None)["config"]
+    known = [field for field in document if isinstance(document[field], float)]
+    assert len([field for field in fields if field in known]) >= 2
+    values = [round(0.5 + n / 2_500, 4) for n in range(1_000)]
+    axes = [{"field": field, "values": values} for field in fields if field in known]
+    assert f"{1_000 ** len(axes):,} points" in studies.wrong(axes=axes)["axes"]
+
+
+def test_the_preview_tells_runs_steps_and_time_at_the_rate_measured_here(studies: Studies) -> None:
+    path, asked = "/api/v1/studies/preview", {**STUDY, "seeds": 5, "at_once": 4}
+    first = studies.api.user.post(path, json=asked).json()
+    assert first == {
+        "points": 3,
+        "runs": 15,
+        "steps": 15_000,
+        "seconds": None,
+        "places": 1,
+        "unmeasured": ["PAAC on CartPole"],
+        "refused": None,
+    }
+    # 1,000 steps within a second of training.
+    studies.start(seeds=1, at_once=1)
+    studies.train()
+    measured = studies.api.user.post(path, json=asked).json()
+    assert (measured["unmeasured"], measured["seconds"]) == ([], pytest.approx(15.0))
+    for name in ("w1", "w2", "w3"):
+        assert studies.api.beat(name).status_code == 200
+    spread = studies.api.user.post(path, json=asked).json()
+    assert (spread["places"], spread["seconds"]) == (3, pytest.approx(5.0))
+
+
+def test_seeds_are_read_as_people_write_them() -> None:
+    def seeds(given: object) -> list[int]:
+        return Specification.model_validate({**STUDY, "seeds": given}).seeds
+
+    assert seeds(3) == seeds("1-3") == seeds([1, 2, 3]) == [1, 2, 3]
+    assert seeds("1-3, 7") == [1, 2, 3, 7]
+    assert seeds("0") == [0]

@@ -1,0 +1,235 @@
+"""The life of a study: its runs are made by and by, each once, whatever is restarted meanwhile."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from tests.backend.studies.conftest import RATES, Studies
+from tests.conftest import WORKER_TOKEN
+from tests.factories import Api
+
+METHODS = ["paac-cartpole", "a3c-cartpole", "ga3c-cartpole"]
+
+
+def seeds_of(study: dict[str, Any]) -> list[list[int]]:
+    return [[run["seed"] for run in point["runs"]] for point in study["table"]]
+
+
+def states_of(study: dict[str, Any]) -> dict[str, int]:
+    return {state: count for state, count in study["runs"].items() if count}
+
+
+def test_a_study_queues_as_many_runs_as_it_may_at_a_time(studies: Studies) -> None:
+    study = studies.start(question="Which **rate** learns fastest?", at_once=4)
+    assert (study["state"], study["points"], states_of(study)) == ("running", 3, {"queued": 4, "planned": 2})
+    assert [point["values"] for point in study["table"]] == [{"learning_rate": rate} for rate in RATES]
+    assert study["question"] == "Which **rate** learns fastest?"
+    first = studies.api.run(study["table"][1]["runs"][0]["run_id"])
+    assert (first["priority"], first["total_steps"], first["config"]["seed"]) == (-10, 1_000, 1)
+    assert (first["config"]["learning_rate"], first["algorithm"]) == (3e-4, "paac")
+    assert first["study"] == {"id": study["id"], "name": "Which rate?", "point": 1, "seed": 1}
+    # Every point has its first seed before any has its second.
+    assert [point["runs"][1]["state"] for point in study["table"]] == ["queued", "planned", "planned"]
+
+
+def test_the_keeper_makes_the_next_run_when_one_ends_and_ends_the_study(studies: Studies) -> None:
+    study = studies.start()
+    studies.keep()
+    assert states_of(studies.read(study["id"])) == {"queued": 2, "planned": 4}
+    studies.train()
+    studies.keep()
+    studies.keep()
+    assert states_of(studies.read(study["id"])) == {"queued": 2, "planned": 3, "finished": 1}
+    assert len(studies.train_all()) == 5
+    ended = studies.read(study["id"])
+    assert (ended["state"], states_of(ended)) == ("finished", {"finished": 6})
+    assert ended["finished_at"] is not None
+
+
+def test_single_runs_go_first(studies: Studies) -> None:
+    studies.start()
+    single = studies.api.launch()
+    assert studies.api.claim()["run_id"] == single["id"]
+
+
+def test_forty_five_runs_are_each_made_once_while_backends_are_restarted(app: FastAPI) -> None:
+    axes = [{"field": "preset", "values": METHODS}, {"field": "learning_rate", "values": RATES}]
+    trained: list[tuple[str, float, int]] = []
+    study_id = None
+    for _ in range(200):
+        with TestClient(app, base_url="http://localhost") as client:
+            worker = TestClient(app, base_url="http://localhost", headers={"Authorization": f"Bearer {WORKER_TOKEN}"})
+            keeper = app.state.keeper
+            studies = Studies(Api(client, worker), keeper.keep)
+            if study_id is None:
+                study_id = studies.start(preset=None, axes=axes, seeds=5, at_once=8)["id"]
+            for _ in range(7):
+                if run := studies.train():
+                    config = run["config"]
+                    trained.append((config["algorithm"], config["learning_rate"], config["seed"]))
+            # Restarted before the keeper has looked, and after it did, in turn.
+            if len(trained) % 2:
+                keeper.keep()
+            if studies.read(study_id)["state"] == "finished":
+                break
+            with ThreadPoolExecutor(3) as pool:
+                list(pool.map(lambda _: keeper.keep(), range(3)))  # noqa: B023 - it ends before the next round
+    wanted = {(method, rate, seed) for method in ("paac", "a3c", "ga3c") for rate in RATES for seed in range(1, 6)}
+    assert (len(trained), set(trained)) == (45, wanted)
+
+
+def test_keepers_of_several_backends_make_each_run_once(studies: Studies) -> None:
+    study = studies.start(at_once=1)
+    for _ in range(6):
+        studies.train()
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: studies.keep(), range(4)))
+        counted = states_of(studies.read(study["id"]))
+        assert counted.get("queued", 0) <= 1
+        assert sum(counted.values()) == 6
+    assert studies.read(study["id"])["state"] == "finished"
+    assert studies.api.user.get("/api/v1/runs", params={"study": study["id"]}).json()["total"] == 6
+
+
+def test_a_paused_study_pauses_its_runs_and_goes_on_with_them(studies: Studies) -> None:
+    study = studies.start()
+    claimed = studies.api.claim()
+    paused = studies.act(study["id"], "pause")
+    assert (paused["state"], states_of(paused)) == ("paused", {"starting": 1, "paused": 1, "planned": 4})
+    assert studies.api.run(claimed["run_id"])["desired"] == "pause"
+    studies.api.release(claimed["run_id"], claimed["attempt"], "stopped")
+    studies.keep()
+    assert states_of(studies.read(study["id"])) == {"paused": 2, "planned": 4}
+    assert studies.refused(study["id"], "pause") == f"Study {study['id']} is paused already."
+    resumed = studies.act(study["id"], "resume")
+    assert (resumed["state"], states_of(resumed)) == ("running", {"queued": 2, "planned": 4})
+    assert len(studies.train_all()) == 6
+
+
+def test_a_stopped_study_stops_its_runs_and_makes_no_more_until_it_is_resumed(studies: Studies) -> None:
+    study = studies.start()
+    stopped = studies.act(study["id"], "stop")
+    assert (stopped["state"], states_of(stopped)) == ("stopped", {"stopped": 2, "planned": 4})
+    studies.keep()
+    assert states_of(studies.read(study["id"])) == {"stopped": 2, "planned": 4}
+    assert "stopped already" in studies.refused(study["id"], "stop")
+    assert states_of(studies.act(study["id"], "resume")) == {"stopped": 2, "queued": 2, "planned": 2}
+    assert len(studies.train_all()) == 4
+    assert "extend it" in studies.refused(study["id"], "resume")
+
+
+def test_a_run_that_a_user_stops_or_purges_is_not_made_again(studies: Studies) -> None:
+    study = studies.start(at_once=6)
+    ids = [run["run_id"] for point in study["table"] for run in point["runs"]]
+    studies.api.act(ids[0], "stop")
+    assert studies.api.user.delete(f"/api/v1/runs/{ids[0]}").status_code == 204
+    studies.keep()
+    assert states_of(studies.read(study["id"])) == {"removed": 1, "queued": 5}
+    assert len(studies.train_all()) == 5
+    assert studies.read(study["id"])["state"] == "finished"
+
+
+def test_a_study_whose_runs_all_fail_pauses_and_says_why(studies: Studies) -> None:
+    study = studies.start(seeds=5)
+    assert len(studies.train_all(outcome="failed")) == 6
+    paused = studies.read(study["id"])
+    assert (paused["state"], states_of(paused)) == ("paused", {"failed": 6, "planned": 9})
+    assert paused["state_reason"] == "The last 5 runs have failed, the latest with: no memory"
+    # The failures of before do not count again.
+    resumed = studies.act(study["id"], "resume")
+    assert (resumed["state_reason"], states_of(resumed)) == (None, {"failed": 6, "queued": 2, "planned": 7})
+
+
+def test_more_seeds_of_the_best_points(studies: Studies) -> None:
+    study = studies.start()
+    studies.train_all(lambda config: 100 * config["learning_rate"])
+    extended = studies.act(study["id"], "extend", seeds=3, best=2)
+    assert (extended["state"], seeds_of(extended)) == ("running", [[1, 2], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]])
+    assert len(studies.train_all()) == 6
+    assert seeds_of(studies.act(study["id"], "extend", seeds=1, of=[0])) == [[1, 2, 3], [*range(1, 6)], [*range(1, 6)]]
+    assert "no point 7" in studies.refused(study["id"], "extend", 422, seeds=1, of=[7])
+    assert "a grid has all its points" in studies.refused(study["id"], "extend", 422, points=3)
+    assert "2,000" in studies.refused(study["id"], "extend", 422, seeds=1_000)
+
+
+def test_the_best_is_unknown_until_a_run_has_finished(studies: Studies) -> None:
+    study = studies.start()
+    assert "has finished yet" in studies.refused(study["id"], "extend", seeds=1, best=1)
+
+
+def test_a_point_has_the_mean_of_its_finished_runs_with_an_interval(studies: Studies) -> None:
+    study = studies.start(axes=STUDY_OF_TWO, seeds=4)
+    studies.train_all(lambda config: 10.0 * config["seed"] if config["learning_rate"] < 0.01 else 7.0)
+    learned, flat = studies.read(study["id"])["table"]
+    assert (learned["n"], learned["mean"], flat["mean"], flat["low"], flat["high"]) == (4, 25.0, 7.0, 7.0, 7.0)
+    assert 10 <= learned["low"] < 25 < learned["high"] <= 40
+    assert learned["label"] == "Learning rate 0.001"
+    assert studies.read(study["id"])["best"] == 25.0
+
+
+STUDY_OF_TWO = [{"field": "learning_rate", "values": [0.001, 0.01]}]
+
+
+def test_random_points_are_drawn_within_their_bounds_and_more_of_them_later(studies: Studies) -> None:
+    axes = [{"field": "learning_rate", "log_uniform": [1e-4, 1e-2]}, {"field": "num_envs", "uniform": [2, 8]}]
+    study = studies.start(axes=axes, sampler="random", points=20, seeds=1)
+    values = [point["values"] for point in study["table"]]
+    assert len({point["learning_rate"] for point in values}) == 20
+    assert all(1e-4 <= point["learning_rate"] <= 1e-2 and 2 <= point["num_envs"] <= 8 for point in values)
+    # As many in each order of magnitude, more or less.
+    assert 4 <= sum(point["learning_rate"] < 1e-3 for point in values) <= 16
+    again = studies.start(axes=axes, sampler="random", points=20, seeds=1)
+    assert [point["values"] for point in again["table"]] == values
+    extended = studies.act(study["id"], "extend", points=5)
+    more = [point["values"] for point in extended["table"]]
+    assert (len(more), more[:20]) == (25, values)
+    assert not [point for point in more[20:] if point in values]
+    assert extended["specification"]["points"] == 25
+
+
+def test_fields_that_move_together_and_methods_are_axes(studies: Studies) -> None:
+    study = studies.start(
+        preset=None,
+        axes=[
+            {"field": "preset", "values": ["paac-cartpole", "a3c-cartpole"]},
+            {"field": ["gamma", "learning_rate"], "values": [[0.9, 0.01], [0.99, 0.001]]},
+        ],
+        seeds=[7],
+        at_once=9,
+    )
+    runs = [studies.api.run(point["runs"][0]["run_id"]) for point in study["table"]]
+    found = [(run["algorithm"], run["config"]["gamma"], run["config"]["learning_rate"]) for run in runs]
+    assert found == [("paac", 0.9, 0.01), ("paac", 0.99, 0.001), ("a3c", 0.9, 0.01), ("a3c", 0.99, 0.001)]
+    assert [run["config"]["seed"] for run in runs] == [7] * 4
+
+
+def test_the_list_has_the_newest_first_by_pages(studies: Studies) -> None:
+    ids = [studies.start(name=f"study {n}")["id"] for n in range(3)]
+    page = studies.api.user.get("/api/v1/studies", params={"limit": 2}).json()
+    assert [study["id"] for study in page["items"]] == [ids[2], ids[1]]
+    rest = studies.api.user.get("/api/v1/studies", params={"limit": 2, "before": page["next_cursor"]}).json()
+    assert ([study["id"] for study in rest["items"]], rest["next_cursor"]) == ([ids[0]], None)
+    assert page["items"][0]["runs"]["planned"] == 4
+
+
+def test_a_study_is_renamed_and_deleted_and_its_runs_stay(studies: Studies) -> None:
+    study = studies.start()
+    client, path = studies.api.user, f"/api/v1/studies/{study['id']}"
+    assert client.patch(path, json={"name": "Renamed"}).json()["name"] == "Renamed"
+    assert client.patch(path, json={"question": "Why?"}).json()["specification"]["name"] == "Renamed"
+    assert client.delete(path).status_code == 409
+    studies.act(study["id"], "stop")
+    assert client.delete(path).status_code == 204
+    assert client.get(path).status_code == 404
+    run_id = study["table"][0]["runs"][0]["run_id"]
+    assert studies.api.run(run_id)["study"] is None
+    assert studies.start()["id"] > study["id"]
+
+
+@pytest.mark.parametrize("action", ["pause", "resume", "stop", "extend"])
+def test_there_is_no_such_study(studies: Studies, action: str) -> None:
+    body = {"seeds": 1} if action == "extend" else {}
+    assert studies.refused(77, action, 404, **body) == "There is no study 77."
