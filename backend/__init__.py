@@ -13,7 +13,7 @@ A part imports only parts of the lines above its own; tests/contract/test_backen
     start_points
     evaluations, recordings, saliency
     runs
-    workers, figures, compare, export, configuration
+    workers, figures, compare, verdict, export, configuration
     games, watching, studies
     health
     app, embedded

@@ -41,6 +41,7 @@ from backend.start_points.routes import router as start_points
 from backend.studies.keeper import Keeper
 from backend.studies.routes import router as studies
 from backend.tries import WrongTries
+from backend.verdict import router as verdict
 from backend.videos.routes import router as videos
 from backend.watching.routes import router as watching
 from backend.watching.sockets import router as sockets
@@ -67,6 +68,7 @@ ROUTERS = (
     watching,
     figures,
     compare,
+    verdict,
     export,
     workers,
     health,

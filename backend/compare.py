@@ -13,7 +13,7 @@ from backend.db import Db
 from backend.json_numbers import JsonNumber
 from backend.metrics.curves import training_seconds
 from backend.metrics.models import MetricSeries
-from backend.runs.differences import Difference, alike, differences, field_titles
+from backend.runs.differences import Difference, differences, field_titles
 from backend.runs.labels import labels
 from backend.runs.schemas import Run
 from backend.runs.seeds import seed_groups
@@ -54,8 +54,9 @@ class Comparison(BaseModel):
 
     runs: list[ComparedRun]
     differences: list[Difference]
-    groups: list[list[int]] = Field(description="Numbers of runs of the same configuration but for the seed.")
-    seed_groups: list[list[int]] = Field(description="Numbers of runs that curves with `group=seed` draw as one.")
+    groups: list[list[int]] = Field(
+        description="Numbers of runs that differ in their seed alone, which curves with `group=seed` draw as one."
+    )
     summary: list[RunSummary]
 
 
@@ -68,8 +69,7 @@ def compare_runs(db: Db, runs: RunIds) -> Comparison:
         return Comparison(
             runs=_compared(session, named),
             differences=differences(configs, field_titles()),
-            groups=alike(configs),
-            seed_groups=[[run.id for run in group] for group in seed_groups(named)],
+            groups=[[run.id for run in group] for group in seed_groups(named)],
             summary=_summary(session, named),
         )
 

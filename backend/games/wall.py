@@ -1,7 +1,7 @@
 """Every game with its best score by each protocol, and averages over the games."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from sqlalchemy import func, select
@@ -13,7 +13,7 @@ from backend.games.pictures import newest_of_games, newest_of_runs
 from backend.games.published import published_scores
 from backend.games.scores import Found, best, best_of_runs, told
 from backend.models import Run
-from backend.statistics import interquartile_mean
+from backend.statistics import Floats, interquartile_mean, mean, median
 from workers.contract import published
 from workers.contract.protocols import PROTOCOLS
 
@@ -82,11 +82,16 @@ def _average(name: str, scores: Sequence[schemas.BestScore]) -> schemas.Average:
         games=len(scores),
         normalised_games=len(normalised),
         short_games=sum(score.short for score in normalised),
-        mean=float(np.mean(percents)) if percents else None,
-        median=float(np.median(percents)) if percents else None,
-        interquartile_mean=float(interquartile_mean(np.array([percents]))) if percents else None,
+        mean=_over(mean, percents),
+        median=_over(median, percents),
+        interquartile_mean=_over(interquartile_mean, percents),
         normalised_by=list(tables.values()),
     )
+
+
+def _over(statistic: Callable[[Floats], Floats], percents: Sequence[float]) -> float | None:
+    """The statistic of one score a game."""
+    return float(statistic(np.array([percents]))) if percents else None
 
 
 def _percent(score: schemas.BestScore) -> float:

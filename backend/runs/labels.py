@@ -34,14 +34,19 @@ def labels(runs: Sequence[Run]) -> dict[int, str]:
 
 
 def group_labels(groups: Sequence[Sequence[Run]]) -> list[str]:
-    """A name for each group of runs that differ in the seed alone: what tells it from the others, and its n."""
+    """A name for each group of runs that differ in the seed alone, and its n."""
+    return [f"{name} (n = {len(runs)})" for name, runs in zip(group_names(groups), groups, strict=True)]
+
+
+def group_names(groups: Sequence[Sequence[Run]]) -> list[str]:
+    """What tells each group of runs that differ in the seed alone from the others."""
     firsts = [runs[0] for runs in groups]
     configs = {run.id: {name: value for name, value in run.config.items() if name != "seed"} for run in firsts}
     shared = [len({run.name for run in runs}) == 1 for runs in groups]
     described = _described(configs, firsts, shared)
     number = Counter(described)
     return [
-        f"{words} (n = {len(runs)})" if number[words] == 1 else f"{words} (n = {len(runs)}, from #{runs[0].id})"
+        words if number[words] == 1 else f"{words} from #{runs[0].id}"
         for words, runs in zip(described, groups, strict=True)
     ]
 

@@ -5,6 +5,7 @@ import type { paths } from "./schema";
 import type {
   Checkpoint,
   Comparison,
+  Verdict,
   Environment,
   EvaluationChoices,
   EvaluationPage,
@@ -261,6 +262,16 @@ export const comparisonQuery = (runs: readonly number[]) =>
       call("get", "/api/v1/compare", { query: { runs: runs.join(",") }, signal }),
     placeholderData: keepPreviousData,
     enabled: runs.length > 0,
+  });
+
+/** Which of the runs' settings are best, over their seeds. */
+export const verdictQuery = (runs: readonly number[]) =>
+  queryOptions({
+    queryKey: ["compare", "verdict", { runs }],
+    queryFn: ({ signal }): Promise<Verdict> =>
+      call("get", "/api/v1/compare/verdict", { query: { runs: runs.join(",") }, signal }),
+    placeholderData: keepPreviousData,
+    enabled: runs.length > 1,
   });
 
 export const gamesQuery = queryOptions({

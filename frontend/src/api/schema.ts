@@ -24,6 +24,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/compare/verdict": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Judge Runs
+         * @description Which settings have the largest mean return at a step: runs that differ in their seed alone are one group.
+         */
+        get: operations["judge_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/config-schema": {
         parameters: {
             query?: never;
@@ -2215,16 +2235,11 @@ export interface components {
             differences: components["schemas"]["Difference"][];
             /**
              * Groups
-             * @description Numbers of runs of the same configuration but for the seed.
+             * @description Numbers of runs that differ in their seed alone, which curves with `group=seed` draw as one.
              */
             groups: number[][];
             /** Runs */
             runs: components["schemas"]["ComparedRun"][];
-            /**
-             * Seed Groups
-             * @description Numbers of runs that curves with `group=seed` draw as one.
-             */
-            seed_groups: number[][];
             /** Summary */
             summary: components["schemas"]["RunSummary"][];
         };
@@ -2302,6 +2317,30 @@ export interface components {
             values: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * Duel
+         * @description The best group beside another.
+         */
+        Duel: {
+            /**
+             * Best
+             * @description The place of the best in `standings`.
+             */
+            best: number;
+            /** @description Of the means, with Welch's interval. */
+            difference: components["schemas"]["Estimate"] | null;
+            /** Other */
+            other: number;
+            /** @description How probable it is that a run of the best scores more than one of the other; a tie counts half. */
+            probability: components["schemas"]["Estimate"] | null;
+            /**
+             * Shown
+             * @description Whether the interval of the difference leaves out zero.
+             */
+            shown: boolean;
+            /** Words */
+            words: string;
         };
         /**
          * EditCheckpoint
@@ -2430,6 +2469,21 @@ export interface components {
         ErrandClaimRequest: {
             /** Name */
             name: string;
+        };
+        /**
+         * Estimate
+         * @description A value with its 95 % interval.
+         */
+        Estimate: {
+            /** High */
+            high: number | null;
+            /**
+             * Low
+             * @description Null below n = 3.
+             */
+            low: number | null;
+            /** Value */
+            value: number;
         };
         /** EvaluatedEpisode */
         EvaluatedEpisode: {
@@ -4559,6 +4613,31 @@ export interface components {
             total_steps?: number | null;
         };
         /**
+         * Standing
+         * @description What runs that differ in their seed alone have come to at the step.
+         */
+        Standing: {
+            /** @description With its stratified bootstrap interval. */
+            mean: components["schemas"]["Estimate"] | null;
+            /**
+             * Missing
+             * @description How many more seeds a verdict takes.
+             */
+            missing: number;
+            /**
+             * N
+             * @description How many have reached the step.
+             */
+            n: number;
+            /** Name */
+            name: string;
+            /**
+             * Run Ids
+             * @description All of the group, those too that have not reached the step.
+             */
+            run_ids: number[];
+        };
+        /**
          * Start
          * @description One start point: how to reach it from a reset, and what the screen then shows.
          */
@@ -5160,6 +5239,29 @@ export interface components {
             /** Source */
             source: string;
         };
+        /**
+         * Verdict
+         * @description Groups of runs by their mean return at a step, and the best beside each other.
+         */
+        Verdict: {
+            /**
+             * At
+             * @description The step; null where there is nothing to compare.
+             */
+            at: number | null;
+            /** Duels */
+            duels: components["schemas"]["Duel"][];
+            /**
+             * Standings
+             * @description The best first; those without a score last.
+             */
+            standings: components["schemas"]["Standing"][];
+            /**
+             * Words
+             * @description Why there is nothing to compare; empty otherwise.
+             */
+            words: string;
+        };
         /** Video */
         Video: {
             /**
@@ -5329,6 +5431,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Comparison"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    judge_runs: {
+        parameters: {
+            query: {
+                /** @description At which step; without it the last that enough runs of each group reached. */
+                at?: number | null;
+                /** @description Numbers of runs, separated by commas. */
+                runs: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verdict"];
                 };
             };
             /** @description What was wrong, where, and what is right. */

@@ -69,4 +69,5 @@ export type Figure = Schema["Figure"];
 export type Difference = With<Schema["Difference"], { values: Record<string, ConfigValue> }>;
 /** A run in a comparison: its name, colour and dash are those of its line in the curves. */
 export type ComparedRun = Run & Pick<Schema["ComparedRun"], "label" | "dash">;
+export type Verdict = Schema["Verdict"];
 export type Comparison = With<Schema["Comparison"], { runs: ComparedRun[]; differences: Difference[] }>;

@@ -118,7 +118,7 @@ def test_the_legend_says_what_differs_and_n() -> None:
     assert group_labels(groups) == ["PAAC · CartPole · lr 0.01 (n = 2)", "PAAC · CartPole · lr 0.5 (n = 2)"]
     assert group_labels(groups[:1]) == ["PAAC · CartPole (n = 2)"]
     twice = [[run(1, seed=1), run(2, seed=2)], [run(3, seed=1), run(4, seed=2)]]
-    assert group_labels(twice) == ["PAAC · CartPole (n = 2, from #1)", "PAAC · CartPole (n = 2, from #3)"]
+    assert group_labels(twice) == ["PAAC · CartPole from #1 (n = 2)", "PAAC · CartPole from #3 (n = 2)"]
     given = [[run(1, name="base", seed=1), run(2, name="base", seed=2)], [run(3, name="a"), run(4, name="b")]]
     assert group_labels(given) == ["base (n = 2)", "PAAC · CartPole (n = 2)"]
 
@@ -179,7 +179,7 @@ def test_without_being_asked_for_and_without_groups_all_is_as_before(api: Api) -
     alike = [api.user.get(CURVES, params=asked([runs[0], other]) | {"group": how}).json() for how in ("seed", "none")]
     assert alike[0] == alike[1]
     compared = api.user.get("/api/v1/compare", params={"runs": f"{runs[0]},{runs[1]},{other}"}).json()
-    assert compared["seed_groups"] == [runs, [other]]
+    assert compared["groups"] == [runs, [other]]
 
 
 def test_a_grouped_figure_grows(api: Api) -> None:

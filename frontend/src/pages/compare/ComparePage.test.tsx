@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
-import type { ComparedRun, Comparison } from "@/api/types";
+import type { ComparedRun, Comparison, Verdict } from "@/api/types";
 import { downloads } from "@/testing/downloads";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
@@ -14,7 +14,11 @@ const compared = (id: number, name: string, changes: Partial<ComparedRun> = {}):
   dash: "solid",
   ...changes,
 });
-const RUNS = [compared(1, "slow"), compared(2, "fast"), compared(5, "new one")];
+const RUNS = [
+  compared(1, "slow"),
+  compared(2, "fast", { config: { ...aRun().config, seed: 7 } }),
+  compared(5, "new one"),
+];
 
 const values = (last: number | "NaN", max: number, mean: number) => ({ last, max, mean_last_100: mean });
 
@@ -34,7 +38,6 @@ function comparisonOf(runs: ComparedRun[]): Comparison {
       { field: "gamma", title: "Discount", same: true, values: named(0.99, 0.99), marked: [] },
     ],
     groups: runs.map(({ id }) => [id]),
-    seed_groups: runs.map(({ id }) => [id]),
     summary: runs.map(({ id }) => ({
       run_id: id,
       episodes: id * 10,
@@ -47,12 +50,36 @@ function comparisonOf(runs: ComparedRun[]): Comparison {
   };
 }
 
+const group = (name: string, run_ids: number[], n: number, value: number) => ({
+  name,
+  run_ids,
+  n,
+  mean: { value, low: n < 3 ? null : value - 2, high: n < 3 ? null : value + 2 },
+  missing: Math.max(0, 3 - n),
+});
+const VERDICT: Verdict = {
+  at: 200_000,
+  standings: [group("PAAC · lr 0.5", [2], 3, 40), group("PAAC · lr 0.01", [1], 3, 8)],
+  duels: [
+    {
+      best: 0,
+      other: 1,
+      words: "PAAC · lr 0.5 beats PAAC · lr 0.01 at 200 k steps: +32, 95 % interval [29, 35], n = 3 and 3.",
+      shown: true,
+      difference: { value: 32, low: 29, high: 35 },
+      probability: { value: 0.97, low: 0.9, high: 1 },
+    },
+  ],
+  words: "",
+};
+
 function open(at: string, more: Record<string, object> = {}) {
   const server = serve({
     "GET /compare": ({ query }: Asked) => {
       const ids = query.get("runs")?.split(",").map(Number) ?? [];
       return comparisonOf(RUNS.filter(({ id }) => ids.includes(id)));
     },
+    "GET /compare/verdict": VERDICT,
     "GET /runs": ({ query }: Asked) =>
       listOf(RUNS.filter(({ name }) => name.includes(query.get("text") ?? ""))),
     ...more,
@@ -108,6 +135,7 @@ describe("the runs compared", () => {
     await screen.findByRole("region", { name: "Summary" });
     expect([...new Set(server.asked.map(({ path }) => path))].sort()).toEqual([
       "/compare",
+      "/compare/verdict",
       "/metric-catalogue",
     ]);
   });
@@ -242,7 +270,7 @@ describe("the curves", () => {
 });
 
 describe("runs that differ in the seed alone", () => {
-  const compare = { ...comparisonOf(RUNS), seed_groups: [[1, 2], [5]] };
+  const compare = { ...comparisonOf(RUNS), groups: [[1, 2], [5]] };
   const box = (name: string) => screen.getByLabelText<HTMLInputElement>(name);
 
   it("are one group until the switch is turned, which stands in the address", async () => {
@@ -272,5 +300,43 @@ describe("runs that differ in the seed alone", () => {
     open("/?runs=1,2");
     await screen.findByRole("region", { name: "Summary" });
     expect(screen.queryByLabelText("Group by seed")).toBeNull();
+  });
+});
+
+describe("the verdict", () => {
+  const verdict = async () => within(await screen.findByRole("region", { name: "Verdict" }));
+
+  it("says which settings are best, and how sure that is", async () => {
+    open("/?runs=1,2");
+    const card = await verdict();
+    expect(card.getByText(/beats PAAC · lr 0.01 at 200 k steps: \+32, 95 % interval/)).toBeTruthy();
+    const [, ...rows] = card.getAllByRole("row").map(({ textContent }) => textContent);
+    expect(rows).toEqual(["PAAC · lr 0.534038 to 42–Add 3 seeds", "PAAC · lr 0.01386 to 1097 %Add 3 seeds"]);
+  });
+
+  it("launches more seeds of some settings and compares them too", async () => {
+    let next = 20;
+    const { server, address } = open("/?runs=1,2", {
+      "POST /runs/2/clone": ({ body }: Asked) => aRun({ id: (next += 1), config: { ...Object(body) } }),
+    });
+    await userEvent.click((await verdict()).getByRole("button", { name: "Add 3 seeds of PAAC · lr 0.5" }));
+    await address("?runs=1%2C2%2C21%2C22%2C23");
+    expect(server.of("POST /runs/2/clone").map(({ body }) => body)).toEqual(
+      [8, 9, 10].map((seed) => ({ name: "fast", overrides: { seed } })),
+    );
+    expect(await screen.findByText("3 runs of PAAC · lr 0.5 launched: #21, #22, #23")).toBeTruthy();
+  });
+
+  it("says why there is nothing to compare", async () => {
+    const words = "Returns of different games are not compared.";
+    open("/?runs=1,2", { "GET /compare/verdict": { at: null, standings: [], duels: [], words } });
+    expect(await (await verdict()).findByText(words)).toBeTruthy();
+  });
+
+  it("is none of one run", async () => {
+    const { server } = open("/?runs=1");
+    await summary();
+    expect(server.of("GET /compare/verdict")).toEqual([]);
+    expect(screen.queryByRole("region", { name: "Verdict" })).toBeNull();
   });
 });

@@ -19,6 +19,7 @@ import { CompareCurves } from "./CompareCurves";
 import { Differences } from "./Differences";
 import { RunPicker } from "./RunPicker";
 import { SummaryTable } from "./SummaryTable";
+import { VerdictCard } from "./VerdictCard";
 
 /** /compare?runs=1,2,3&metric=episode/return: the URL is the comparison. */
 export default function ComparePage() {
@@ -48,12 +49,13 @@ export default function ComparePage() {
             runs={runs}
             metrics={metrics}
             forks={comparison.data?.runs.some(({ parent }) => parent !== null) ?? false}
-            groups={comparison.data?.seed_groups.some((group) => group.length > 1) ?? false}
+            groups={comparison.data?.groups.some((group) => group.length > 1) ?? false}
             names={comparison.data ? metricNames(comparison.data) : []}
             onMetrics={(next) => setSearch((current) => writeMetrics(current, next), { replace: true })}
           />
           {comparison.data && (
             <>
+              {runs.length > 1 && <VerdictCard runs={runs} known={comparison.data.runs} onRuns={setRuns} />}
               <SummaryTable
                 comparison={comparison.data}
                 metric={readSummary(search)}

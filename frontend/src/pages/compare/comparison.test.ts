@@ -44,7 +44,6 @@ const comparison: Comparison = {
   runs: [run(1, "run 10"), run(2, "run 9"), run(3, "run 1"), run(4, "none")],
   differences: [],
   groups: [],
-  seed_groups: [],
   summary: [
     { run_id: 1, metrics: values(5, 9), episodes: 3, wall_seconds: 60 },
     { run_id: 2, metrics: values("NaN", 2), episodes: 4, wall_seconds: 30 },

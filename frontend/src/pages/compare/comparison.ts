@@ -50,7 +50,7 @@ export function labelWithoutNumber({ label, id }: ComparedRun): string {
   return label.endsWith(end) ? label.slice(0, -end.length) : label;
 }
 
-/** The runs of each configuration, whatever their seeds. */
+/** The runs in groups that differ in their seed alone. */
 export function groupedRuns({ runs, groups }: Comparison): ComparedRun[][] {
   return groups.map((ids) => runs.filter(({ id }) => ids.includes(id)));
 }

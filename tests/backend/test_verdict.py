@@ -1,0 +1,118 @@
+"""Which settings are best, in words, and none where there are too few seeds."""
+
+import itertools
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from backend.verdict import FEWEST, common_step, in_words
+from tests.factories import CARTPOLE, Api, metrics
+
+RATES = (0.001, 0.01)
+
+
+def trained(api: Api, rate: float, seed: int, returns: Sequence[float], *, env: str = "CartPole-v1") -> int:
+    """A run whose episodes ended at steps 100, 200, …"""
+    run_id, attempt = api.running(config=CARTPOLE | {"env": env, "learning_rate": rate, "seed": seed})
+    told = [metrics(1 + n, 100 * n, returns=[each]) for n, each in enumerate(returns, 1)]
+    assert api.send(run_id, attempt, *told).is_success
+    return run_id
+
+
+def verdict(api: Api, runs: Sequence[int], **query: Any) -> dict[str, Any]:
+    answer = api.user.get("/api/v1/compare/verdict", params={"runs": ",".join(map(str, runs)), **query})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def test_the_better_of_two_is_told_with_its_interval(api: Api) -> None:
+    scores = {0.001: [10.0, 14.0, 12.0], 0.01: [31.0, 35.0, 30.0]}
+    runs = [
+        trained(api, rate, seed, [1.0] * 9 + [score]) for rate in RATES for seed, score in enumerate(scores[rate], 1)
+    ]
+    told = verdict(api, runs)
+    assert told["at"] == 1_000
+    best, other = told["standings"]
+    assert (best["name"], best["run_ids"], best["n"]) == ("PAAC · CartPole · lr 0.01", runs[3:], 3)
+    # The last tenth of the steps: those at 900, where each had 1, and at 1,000.
+    assert best["mean"]["value"] == pytest.approx(statistics.mean((1 + score) / 2 for score in scores[0.01]))
+    assert other["mean"]["value"] == pytest.approx(6.5)
+    means = [statistics.mean(drawn) for drawn in itertools.product([16.0, 18.0, 15.5], repeat=3)]
+    assert min(means) <= best["mean"]["low"] < 16.5 < best["mean"]["high"] <= max(means)
+    (duel,) = told["duels"]
+    assert (duel["best"], duel["other"], duel["shown"]) == (0, 1, True)
+    assert duel["probability"] == {"value": 1.0, "low": 1.0, "high": 1.0}
+    # As scipy's ttest_ind([16, 18, 15.5], [5.5, 7.5, 6.5], equal_var=False).confidence_interval() has it.
+    assert [duel["difference"][end] for end in ("value", "low", "high")] == pytest.approx([10.0, 7.2619336, 12.7380664])
+    assert duel["words"] == (
+        "PAAC · CartPole · lr 0.01 beats PAAC · CartPole · lr 0.001 at 1 k steps: "
+        f"+10, 95 % interval [{duel['difference']['low']:.4g}, {duel['difference']['high']:.4g}], n = 3 and 3."
+    )
+
+
+def test_what_may_be_chance_is_not_called_better(api: Api) -> None:
+    runs = [trained(api, rate, seed, [score + 10 * rate]) for rate in RATES for seed, score in enumerate((1, 5, 9), 1)]
+    (duel,) = verdict(api, runs)["duels"]
+    assert not duel["shown"]
+    assert duel["difference"]["low"] < 0 < duel["difference"]["high"]
+    assert duel["words"].startswith("Neither PAAC · CartPole · lr 0.01 nor PAAC · CartPole · lr 0.001 is shown to be")
+    assert 0.5 < duel["probability"]["value"] < 1
+
+
+def test_fewer_than_three_seeds_get_no_verdict(api: Api) -> None:
+    runs = [trained(api, 0.001, seed, [seed]) for seed in range(1, 4)] + [trained(api, 0.01, 1, [50.0])]
+    told = verdict(api, runs)
+    assert [(each["n"], each["missing"], each["mean"]["low"] is None) for each in told["standings"]] == [
+        (1, 2, True),
+        (3, 0, False),
+    ]
+    (duel,) = told["duels"]
+    assert (duel["shown"], duel["difference"], duel["probability"]) == (False, None, None)
+    assert duel["words"].startswith(
+        "No verdict on PAAC · CartPole · lr 0.01 and PAAC · CartPole · lr 0.001 at 100 steps:"
+    )
+    assert duel["words"].endswith(f": n = 1 and 3, and each needs {FEWEST} seeds.")
+
+
+def test_a_run_that_ended_before_the_step_does_not_count(api: Api) -> None:
+    long = [trained(api, 0.001, seed, [1.0] * 10) for seed in range(1, 4)]
+    short = [trained(api, 0.01, seed, [2.0] * count) for seed, count in ((1, 10), (2, 10), (3, 4))]
+    assert verdict(api, long + short)["at"] == 400
+    told = verdict(api, long + short, at=1_000)
+    assert {each["name"]: (each["n"], each["missing"]) for each in told["standings"]} == {
+        "PAAC · CartPole · lr 0.01": (2, 1),
+        "PAAC · CartPole · lr 0.001": (3, 0),
+    }
+
+
+@pytest.mark.parametrize(
+    ("reached", "step"),
+    [
+        ([[10, 20, 30], [40, 50, 60]], 10),
+        ([[10, 20, 30, 40], [40, 50, 60]], 20),
+        ([[10, 20], [5]], 5),
+        ([[0, 0, 90], [90, 90, 90]], 0),
+    ],
+)
+def test_the_step_is_the_last_that_enough_runs_of_each_group_reached(reached: list[list[float]], step: int) -> None:
+    assert common_step(reached) == step
+
+
+def test_nothing_to_compare_is_said(api: Api) -> None:
+    one, two = (trained(api, 0.001, seed, [1.0]) for seed in (1, 2))
+    other_game = trained(api, 0.001, 1, [1.0], env="Acrobot-v1")
+    silent = api.launch(config=CARTPOLE | {"learning_rate": 0.5})["id"]
+    for runs, words in (
+        ([one, two], "differ in their seed alone"),
+        ([one, other_game], "different games are not compared"),
+        ([one, silent], "Not every group has a run with a finished episode yet."),
+    ):
+        told = verdict(api, runs)
+        assert words in told["words"]
+        assert (told["at"], told["standings"], told["duels"]) == (None, [], [])
+
+
+def test_steps_are_told_in_three_figures() -> None:
+    assert [in_words(count) for count in (950, 99_900, 1_250_000, 3_000_000_000)] == ["950", "99.9 k", "1.25 M", "3 G"]
