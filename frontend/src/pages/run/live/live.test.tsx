@@ -6,7 +6,7 @@ import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { refusal, serve } from "@/testing/server";
 import { LiveTab } from "./LiveTab";
-import { pictureOf, type PictureHead, type Scene, SEEN_EVERY } from "./protocol";
+import { pictureOf, type PictureHead, type Scene, SEEN_EVERY } from "@/stage/protocol";
 
 const ASK = "POST /runs/1/live";
 
@@ -29,15 +29,16 @@ const SCENE: Scene = {
   kind: "scene",
   env: "ALE/Pong-v5",
   action_names: ["NOOP", "FIRE"],
-  learnt: "policy",
   pictures_per_second: 60,
-  step: 3000,
-  loaded: 1,
   game: 1,
   paused: false,
-  temperature: 1,
-  sampled: "policy",
+  over: false,
+  agent: { learnt: "policy", step: 3000, loaded: 1, temperature: 1, sampled: "policy" },
+  takes_hands: true,
+  hands: null,
 };
+
+const AGENT = SCENE.agent;
 
 const HEAD: PictureHead = {
   picture: 1,
@@ -146,7 +147,7 @@ describe("a live game", () => {
 
   it("says when a newer checkpoint was taken over", async () => {
     const { socket } = await watch();
-    socket.say({ ...SCENE, step: 9000, loaded: 2 }, message(HEAD));
+    socket.say({ ...SCENE, agent: { ...AGENT, step: 9000, loaded: 2 } }, message(HEAD));
     expect(await screen.findByText(/took over a newer checkpoint, at 9 k steps/)).toBeTruthy();
   });
 
