@@ -22,7 +22,9 @@ def client() -> Iterator[BackendClient]:
     client.close()
 
 
-@pytest.mark.parametrize(("kind", "niceness"), [("evaluation", "10"), ("recording", "10"), ("live", "0"), ("play", "0")])
+@pytest.mark.parametrize(
+    ("kind", "niceness"), [("evaluation", "10"), ("recording", "10"), ("live", "0"), ("play", "0")]
+)
 def test_errands_give_way_unless_somebody_watches(
     client: BackendClient, tmp_path: Path, kind: ErrandKind, niceness: str
 ) -> None:
