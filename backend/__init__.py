@@ -14,7 +14,8 @@ A part imports only parts of the lines above its own; tests/contract/test_backen
     evaluations, recordings, saliency
     runs
     workers, figures, compare, verdict, export, configuration
-    games, watching, studies
+    games, studies
+    watching
     health
     app, embedded
     starting

@@ -53,7 +53,10 @@ class Settings(BaseSettings):
         default=2.0, gt=0, le=60, description="How often expired leases and waiting runs are looked for."
     )
     max_live_games: int = Field(
-        default=2, ge=0, le=1_000, description="How many live games are played at once, over all workers."
+        default=2,
+        ge=0,
+        le=1_000,
+        description="How many live games are played at once, by agents and by people, over all workers.",
     )
     max_study_runs: int = Field(default=2_000, ge=1, le=100_000, description="How many runs a study may have.")
     max_requeues: int = Field(

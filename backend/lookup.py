@@ -3,11 +3,12 @@
 from typing import Annotated
 
 from fastapi import Depends, Path
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.db import Db
 from backend.errors import NotFound
-from backend.models import Run
+from backend.models import Errand, Run
 
 # Databases count no further than this.
 RunId = Annotated[int, Path(ge=1, le=2**53)]
@@ -22,6 +23,20 @@ def find_run(session: Session, run_id: int, *, lock: bool = False) -> Run:
     if run is None:
         raise NotFound(f"There is no run {run_id}.")
     return run
+
+
+def find_errand(session: Session, errand_id: int, *, lock: bool = False) -> Errand:
+    """The errand, or a problem that says there is none; a locked one is this transaction's until it ends.
+
+    Its run is locked first, if it has one, so that all lock in the same order.
+    """
+    run_id = session.scalar(select(Errand.run_id).where(Errand.id == errand_id))
+    if lock and run_id is not None:
+        find_run(session, run_id, lock=True)
+    errand = session.get(Errand, errand_id, with_for_update=True if lock else None)
+    if errand is None:
+        raise NotFound(f"There is no errand {errand_id}.")
+    return errand
 
 
 def known_run(db: Db, run_id: RunId) -> Run:

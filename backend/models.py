@@ -226,7 +226,8 @@ class File(Base):
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    # Empty where the errand that made it is of no run.
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
     # Of the errand that made it; then the attempt is the errand's.
     errand_id: Mapped[int | None] = mapped_column(ForeignKey("errands.id", ondelete="CASCADE"))
     attempt: Mapped[int]
@@ -296,16 +297,17 @@ class Video(Base):
 
 
 class Errand(Base):
-    """A short job for a run that a worker does beside its training: what was asked, and where it stands."""
+    """A short job that a worker does beside its training, for a run or for a person who plays: where it stands."""
 
     __tablename__ = "errands"
     __table_args__ = (Index("ix_errands_waiting", "state", "created_at"), {"sqlite_autoincrement": True})
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     kind: Mapped[ErrandKind]
-    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), index=True)
+    # Neither a run nor a checkpoint where a person plays.
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), index=True)
     # No foreign key: a file may be an errand's and a checkpoint has a file, so the tables would stand in a circle.
-    checkpoint_id: Mapped[int] = mapped_column(BigInteger)
+    checkpoint_id: Mapped[int | None] = mapped_column(BigInteger)
     parameters: Mapped[dict[str, Any]]
 
     state: Mapped[ErrandState] = mapped_column(default="queued")
@@ -328,6 +330,13 @@ class Errand(Base):
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
+
+    @property
+    def of_run(self) -> int:
+        """The number of its run; only errands of people who play have none."""
+        if self.run_id is None:
+            raise ValueError(f"errand {self.id} ({self.kind}) is of no run")
+        return self.run_id
 
 
 class Evaluation(Base):

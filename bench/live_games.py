@@ -17,6 +17,7 @@ from websockets.sync.client import connect
 
 from tests.installation import Installation
 from workers.contract import live
+from workers.contract.orders import SEEN_EVERY
 
 PONG: dict[str, Any] = {
     "algorithm": "paac",
@@ -43,7 +44,7 @@ class Viewer(threading.Thread):
                 if isinstance(message, str):
                     continue
                 self.delays.append(time.time() - live.unpacked(message)[0].time)
-                if len(self.delays) % live.SEEN_EVERY == 0:
+                if len(self.delays) % SEEN_EVERY == 0:
                     socket.send('{"order":"seen"}')
 
 

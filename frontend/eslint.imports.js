@@ -1,5 +1,5 @@
 // The rooms of src/ from the lowest layer to the highest. A room imports from itself and from lower layers.
-const LAYERS = [["api"], ["ui"], ["charts", "config-form", "run-actions"], ["pages"], ["app"]];
+const LAYERS = [["api"], ["ui"], ["charts", "config-form", "run-actions", "stage"], ["pages"], ["app"]];
 const ARROWS = LAYERS.map((rooms) => rooms.join(", ")).join(" <- ");
 
 const TESTS = ["**/*.test.*"];

@@ -1,6 +1,6 @@
 """Errands as users and schedules ask for them; every function works inside the caller's transaction.
 
-The caller has locked the errand's run before, so that all lock in the same order.
+The caller has locked the errand's run before, if it has one, so that all lock in the same order.
 """
 
 from typing import Any
@@ -20,11 +20,21 @@ UNDER_WAY: tuple[ErrandState, ...] = ("queued", "running")
 
 
 def ask(
-    session: Session, run: Run, checkpoint: Checkpoint, kind: ErrandKind, parameters: dict[str, Any], total: int
+    session: Session,
+    run: Run | None,
+    checkpoint: Checkpoint | None,
+    kind: ErrandKind,
+    parameters: dict[str, Any],
+    total: int,
 ) -> Errand:
-    """Put an errand into the queue."""
+    """Put an errand into the queue; those of people who play are of no run."""
     errand = Errand(
-        kind=kind, run_id=run.id, checkpoint_id=checkpoint.id, parameters=parameters, total=total, state="queued"
+        kind=kind,
+        run_id=run.id if run else None,
+        checkpoint_id=checkpoint.id if checkpoint else None,
+        parameters=parameters,
+        total=total,
+        state="queued",
     )
     session.add(errand)
     session.flush()
@@ -71,9 +81,12 @@ def reason(errand: Errand, free: int | None) -> str | None:
 
 
 def announce(session: Session, errand: Errand) -> None:
-    """Tell open pages after the commit that an errand of a run, or what it brought, has changed."""
-    notice = {"run_id": errand.run_id}
-    after_commit(session, lambda: publish("run.files", notice))
+    """Tell open pages after the commit that an errand, or what it brought, has changed."""
+    if errand.run_id is None:
+        name, notice = "play.changed", {"id": errand.id}
+    else:
+        name, notice = "run.files", {"run_id": errand.run_id}
+    after_commit(session, lambda: publish(name, notice))
 
 
 def _waiting(free: int | None) -> str:

@@ -74,6 +74,10 @@ def download(request: Request, file: File, root: Path) -> Response:
         path,
         headers=headers,
         media_type=TYPES[file.kind],
-        filename=f"run-{file.run_id}-{PurePosixPath(file.path).name}",
+        filename=f"{_maker_of(file)}-{PurePosixPath(file.path).name}",
         content_disposition_type="inline" if file.kind in SHOWN_IN_PAGE else "attachment",
     )
+
+
+def _maker_of(file: File) -> str:
+    return f"errand-{file.errand_id}" if file.run_id is None else f"run-{file.run_id}"

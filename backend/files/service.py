@@ -20,9 +20,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Maker:
-    """Who made a file: an attempt at a run, or at an errand for it."""
+    """Who made a file: an attempt at a run, or at an errand for it or for nobody's run."""
 
-    run_id: int
+    run_id: int | None
     attempt: int
     errand_id: int | None = None
 
@@ -129,10 +129,10 @@ def _of_attempt(made_by: Maker, path: str) -> Select[File]:
     )
 
 
-def _folder(run_id: int) -> str:
-    return f"run-{run_id}"
+def _folder(run_id: int | None) -> str:
+    return "played" if run_id is None else f"run-{run_id}"
 
 
-def _new_place(run_id: int) -> str:
+def _new_place(run_id: int | None) -> str:
     """A fresh random place: the worker's name for the file has no part in it."""
     return f"{_folder(run_id)}/{secrets.token_hex(16)}"

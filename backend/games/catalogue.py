@@ -1,7 +1,13 @@
 """The Atari games, by the names that their pages have in addresses, as ms-pacman."""
 
+from typing import Annotated
+
+from fastapi import Path
+
 from backend.errors import NotFound
 from workers.contract.games import ENVIRONMENTS, Environment, close_to, rom_of
+
+Slug = Annotated[str, Path(max_length=100, description="A game's name in addresses, as ms-pacman.")]
 
 
 def slug_of(env: str) -> str:

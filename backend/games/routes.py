@@ -2,20 +2,19 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from backend.db import Db
 from backend.errors import NotFound
 from backend.figures.schemas import Figure
 from backend.games import schemas, wall
+from backend.games.catalogue import Slug
 from backend.games.figure import table_figure
 from backend.games.game import game
 from backend.games.spreadsheet import csv_lines
 
 router = APIRouter(tags=["games"])
-
-Slug = Annotated[str, Path(max_length=100, description="A game's name in addresses, as ms-pacman.")]
 
 
 @router.get("/games")

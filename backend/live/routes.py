@@ -36,7 +36,10 @@ async def room_for_one_more() -> None:
 async def stream_events(
     last_event_id: Annotated[str | None, Header(description="Sent by a page that reconnects.")] = None,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Notices of what changed: run.changed, run.metrics, run.log, run.files, run.removed, worker.changed; refetch."""
+    """Notices of what changed.
+
+    run.changed, run.metrics, run.log, run.files, run.removed, play.changed, worker.changed; refetch.
+    """
     ends = time.monotonic() + LIFE_SECONDS
     with current_hub().join() as stream:
         yield ServerSentEvent(comment="open", retry=RECONNECT_MILLISECONDS)

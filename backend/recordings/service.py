@@ -47,7 +47,7 @@ def find_recording(session: Session, recording_id: int, *, lock: bool = False) -
     """The recording's errand, or a problem that says there is none; a locked one has its run locked first."""
     errand = session.get(Errand, recording_id)
     if errand is not None and lock:
-        find_run(session, errand.run_id, lock=True)
+        find_run(session, errand.of_run, lock=True)
         session.refresh(errand, with_for_update=True)
     if errand is None or errand.kind != "recording":
         raise NotFound(f"There is no recording {recording_id}.")
@@ -66,7 +66,7 @@ def shown(session: Session, found: Sequence[Errand]) -> list[Recording]:
     of = Video.errand_id.in_([errand.id for errand in found])
     videos = dict(session.execute(select(Video.errand_id, Video.id).where(of)).all())
     at = Checkpoint.id.in_([errand.checkpoint_id for errand in found])
-    steps = dict(session.execute(select(Checkpoint.id, Checkpoint.step).where(at)).all())
+    steps: dict[int | None, int] = dict(session.execute(select(Checkpoint.id, Checkpoint.step).where(at)).all())
     same = ("id", "run_id", "state", "traceback", "checkpoint_id", "worker", "created_at", "started_at", "finished_at")
     return [
         Recording.model_validate(

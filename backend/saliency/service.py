@@ -82,9 +82,9 @@ def advance(_session: Session, errand: Errand, event: ev.Advanced) -> None:
 
 def keep(session: Session, errand: Errand, event: ev.Saliency) -> None:
     """Make sure that the result has arrived; it is found by its errand."""
-    reported_file(session, Maker(errand.run_id, errand.attempt, errand.id), event.file)
+    reported_file(session, Maker(errand.of_run, errand.attempt, errand.id), event.file)
     video = session.scalars(select(Video).where(Video.saliency_errand_id == errand.id)).one()
-    thin_out(session, find_run(session, errand.run_id), video)
+    thin_out(session, find_run(session, errand.of_run), video)
 
 
 def has_arrived(session: Session, errand: Errand) -> bool:

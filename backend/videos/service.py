@@ -36,14 +36,14 @@ def keep_video(session: Session, run: Run, attempt: Attempt, event: ev.Video) ->
 
 def keep_recording(session: Session, errand: Errand, event: ev.Video) -> None:
     """Store the replay that an errand has recorded."""
-    files = _reported(session, Maker(errand.run_id, errand.attempt, errand.id), event)
+    files = _reported(session, Maker(errand.of_run, errand.attempt, errand.id), event)
     discard_recording(session, errand)
     file = f"errands/{errand.id}/{event.file}"[:255]
-    video = Video(run_id=errand.run_id, attempt=errand.attempt, file=file, errand_id=errand.id)
+    video = Video(run_id=errand.of_run, attempt=errand.attempt, file=file, errand_id=errand.id)
     _fill(video, session.get_one(Checkpoint, errand.checkpoint_id), files, event)
     session.add(video)
     session.flush()
-    thinning.thin_out(session, find_run(session, errand.run_id), video)
+    thinning.thin_out(session, find_run(session, errand.of_run), video)
 
 
 def discard_recording(session: Session, errand: Errand) -> None:

@@ -33,3 +33,16 @@ class LiveGame(BaseModel):
     worker: str | None
     created_at: datetime
     started_at: datetime | None
+
+
+class PlayedGame(BaseModel):
+    """An Atari game that people play, and where its errand stands; it is played at the WebSocket /api/v1/live/{id}."""
+
+    id: int
+    env: str
+    state: ErrandState
+    reason: str | None = Field(description="In plain words, why it waits, begins again or has failed.")
+    traceback: str | None = Field(description="Of a failure that is a bug.")
+    worker: str | None
+    created_at: datetime
+    started_at: datetime | None

@@ -9,11 +9,15 @@ from backend.checkpoints.keeping import resumable, wanted_checkpoint
 from backend.config import Settings
 from backend.errands import service as errands
 from backend.errors import Conflict, NotFound
-from backend.lookup import find_run
+from backend.lookup import find_errand
 from backend.models import Checkpoint, Errand, Run
 from backend.presence import places_for_errands
 from backend.watching.schemas import AskLive, LiveGame
 from workers.contract.live import LiveParameters
+from workers.contract.worker_api import ErrandKind
+
+# The kinds of errands that are watched while they are done.
+SHOWN: tuple[ErrandKind, ...] = ("live", "play")
 
 
 def ask(session: Session, settings: Settings, run: Run, wanted: AskLive) -> Errand:
@@ -25,21 +29,17 @@ def ask(session: Session, settings: Settings, run: Run, wanted: AskLive) -> Erra
         same = errand.parameters == {"follows": True} if follows else errand.checkpoint_id == checkpoint.id
         if same and errand.parameters["follows"] == follows and errand.desired == "run":
             return errand
-    _check_room(session, settings)
+    check_room(session, settings)
     _forget_ended(session, run)
     told = LiveParameters(follows=follows)
     return errands.ask(session, run, checkpoint, "live", told.model_dump(mode="json"), total=1)
 
 
-def find_live(session: Session, live_id: int, *, lock: bool = False) -> Errand:
-    """The live game's errand, or a problem that says there is none; a locked one has its run locked first."""
-    errand = session.get(Errand, live_id)
-    if errand is not None and lock:
-        find_run(session, errand.run_id, lock=True)
-        session.refresh(errand, with_for_update=True)
-    if errand is None or errand.kind != "live":
-        raise NotFound(f"There is no live game {live_id}.")
-    return errand
+def find_shown(session: Session, number: int, *kinds: ErrandKind, lock: bool = False) -> Errand:
+    """A game's errand, or a problem that says there is none; a locked one has its run locked first, if it has one."""
+    if session.scalar(select(Errand.kind).where(Errand.id == number)) not in kinds:
+        raise NotFound(f"There is no live game {number}.")
+    return find_errand(session, number, lock=lock)
 
 
 def shown(session: Session, errand: Errand) -> LiveGame:
@@ -61,9 +61,9 @@ def of_run(session: Session, run: Run) -> list[LiveGame]:
     return [shown(session, errand) for errand in _of_run(session, run) if errand.state in errands.UNDER_WAY]
 
 
-def newer(session: Session, errand: Errand, than: int) -> Checkpoint | None:
+def newer(session: Session, errand: Errand, than: int | None) -> Checkpoint | None:
     """The run's newest checkpoint, if it is another than the one that is played and the game follows the run."""
-    if not LiveParameters.model_validate(errand.parameters).follows:
+    if errand.kind != "live" or not LiveParameters.model_validate(errand.parameters).follows:
         return None
     newest = next(iter(resumable(session, session.get_one(Run, errand.run_id))), None)
     return newest if newest is not None and newest.id != than else None
@@ -74,8 +74,9 @@ def _of_run(session: Session, run: Run) -> Sequence[Errand]:
     return session.scalars(query).all()
 
 
-def _check_room(session: Session, settings: Settings) -> None:
-    query = select(func.count()).where(Errand.kind == "live", Errand.state.in_(errands.UNDER_WAY))
+def check_room(session: Session, settings: Settings) -> None:
+    """Refuse one live game more than are allowed, whoever plays it."""
+    query = select(func.count()).where(Errand.kind.in_(SHOWN), Errand.state.in_(errands.UNDER_WAY))
     if (session.scalar(query) or 0) >= settings.max_live_games:
         games = "live game is" if settings.max_live_games == 1 else "live games are"
         raise Conflict(

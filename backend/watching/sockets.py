@@ -130,7 +130,7 @@ async def _hear_player(socket: WebSocket, stage: Stage) -> None:
         stage.take(await _received(socket))
 
 
-async def _follow(db: Database, player: Post, errand_id: int, attempt: int, played: int) -> None:
+async def _follow(db: Database, player: Post, errand_id: int, attempt: int, played: int | None) -> None:
     """Send each newer checkpoint of the run; end when the attempt is over."""
     while True:
         newer = await run_in_threadpool(_newer, db, errand_id, attempt, played)
@@ -145,21 +145,21 @@ async def _follow(db: Database, player: Post, errand_id: int, attempt: int, play
 
 def _refuse_what_is_over(db: Database, live_id: int) -> None:
     with db.read() as session:
-        errand = service.find_live(session, live_id)
+        errand = service.find_shown(session, live_id, *service.SHOWN)
         if errand.state not in UNDER_WAY:
             raise EndError(ENDED, "This game is over.")
 
 
-def _checkpoint_of(db: Database, errand_id: int, attempt: int) -> int:
-    """The checkpoint that an attempt at a live game began with."""
+def _checkpoint_of(db: Database, errand_id: int, attempt: int) -> int | None:
+    """The checkpoint that an attempt at a live game began with, if an agent plays."""
     with db.read() as session:
         errand = current_errand(session, errand_id, attempt)
-        if errand.kind != "live":
+        if errand.kind not in service.SHOWN:
             raise NotFound(f"Errand {errand_id} is no live game.")
         return errand.checkpoint_id
 
 
-def _newer(db: Database, errand_id: int, attempt: int, played: int) -> tuple[int, Newer, bytes] | None:
+def _newer(db: Database, errand_id: int, attempt: int, played: int | None) -> tuple[int, Newer, bytes] | None:
     """A newer checkpoint of the run with its bytes."""
     with db.read() as session:
         found = service.newer(session, current_errand(session, errand_id, attempt), played)

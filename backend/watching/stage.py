@@ -12,6 +12,7 @@ from typing import Literal
 
 from backend.watching.viewer import Clock, EndError, Post, Viewer
 from workers.contract.live import ALONE_SECONDS, AWAY, ENDED, LARGEST_PICTURE, STALE, Audience, Ordered
+from workers.contract.orders import HandBack
 
 # A stage says so often that it is there; one that has been silent for longer is gone.
 BEAT_SECONDS = 1.0
@@ -58,6 +59,8 @@ class Stage:
             yield viewer
         finally:
             self.viewers.discard(viewer)
+            # Who played plays no longer.
+            self.order(Ordered(viewer=viewer.name, order=HandBack()))
             self._alone_since = self._clock()
             self._audience_changed()
 

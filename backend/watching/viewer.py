@@ -6,16 +6,8 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
-from workers.contract.live import (
-    LARGEST_ORDER,
-    SEEN_EVERY,
-    TOO_SLOW,
-    WRONG_ORDER,
-    Audience,
-    Ordered,
-    Seen,
-    order_adapter,
-)
+from workers.contract.live import TOO_SLOW, WRONG_ORDER, Audience, Ordered
+from workers.contract.orders import LARGEST_ORDER, SEEN_EVERY, Seen, order_adapter
 
 MOST_UNSEEN = 5 * SEEN_EVERY
 MOST_TEXTS = 100

@@ -12,10 +12,9 @@ from backend.checkpoints.thinning import settle
 from backend.columns import utc_now
 from backend.config import Settings
 from backend.errands import service
-from backend.errors import NotFound
 from backend.evaluations.service import discard_result, has_result, keep_episode, keep_result
 from backend.evaluations.starting import offered_starts
-from backend.lookup import find_run
+from backend.lookup import find_errand
 from backend.models import Checkpoint, Errand, Run
 from backend.saliency import service as saliency
 from backend.videos.service import discard_recording, has_recording, keep_recording
@@ -65,7 +64,7 @@ def claim(session: Session, settings: Settings, worker: str) -> ErrandClaim | No
         kind=errand.kind,
         parameters=errand.parameters,
         lease_seconds=settings.lease_seconds,
-        checkpoint=offered(session.get_one(Checkpoint, errand.checkpoint_id)),
+        checkpoint=offered(session.get_one(Checkpoint, errand.checkpoint_id)) if errand.checkpoint_id else None,
         starts=offered_starts(session, errand),
         installation=identity(session),
     )
@@ -76,17 +75,6 @@ def current_errand(session: Session, errand_id: int, attempt: int, *, lock: bool
     errand = find_errand(session, errand_id, lock=lock)
     if errand.attempt != attempt or errand.state != "running":
         raise _stale(errand, attempt)
-    return errand
-
-
-def find_errand(session: Session, errand_id: int, *, lock: bool = False) -> Errand:
-    """The errand, or a problem that says there is none; a locked one is this transaction's until it ends."""
-    run_id = session.scalar(select(Errand.run_id).where(Errand.id == errand_id))
-    if lock and run_id is not None:
-        find_run(session, run_id, lock=True)
-    errand = session.get(Errand, errand_id, with_for_update=True if lock else None)
-    if errand is None:
-        raise NotFound(f"There is no errand {errand_id}.")
     return errand
 
 
@@ -131,8 +119,9 @@ def conclude(
         _again_or_give_up(session, settings, errand, message or f"Worker {errand.worker} fell silent.")
     else:
         service.end(session, errand, "queued", f"Worker {errand.worker} was shut down.")
-    # What it evaluated may be the best now, and what waited for it may go.
-    settle(session, session.get_one(Run, errand.run_id))
+    if errand.run_id is not None:
+        # What it evaluated may be the best now, and what waited for it may go.
+        settle(session, session.get_one(Run, errand.run_id))
 
 
 def _again_or_give_up(session: Session, settings: Settings, errand: Errand, reason: str) -> None:
@@ -180,12 +169,15 @@ class _Bringing:
     discard: Callable[[Session, Errand], None]
 
 
+# Nothing is kept of a live game.
+_NOTHING = _Bringing({}, lambda _session, _errand: True, lambda _session, _errand: None)
+
 _BRINGING: dict[ErrandKind, _Bringing] = {
     "evaluation": _Bringing(
         {ev.EvaluatedEpisode: keep_episode, ev.Evaluation: keep_result}, has_result, discard_result
     ),
-    # Nothing is kept of a live game.
-    "live": _Bringing({}, lambda _session, _errand: True, lambda _session, _errand: None),
+    "live": _NOTHING,
+    "play": _NOTHING,
     "recording": _Bringing({ev.Video: keep_recording}, has_recording, discard_recording),
     "saliency": _Bringing(
         {ev.Advanced: saliency.advance, ev.Saliency: saliency.keep},

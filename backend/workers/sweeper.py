@@ -24,7 +24,7 @@ from backend.doorbell import Doorbell
 from backend.errors import NotFound
 from backend.files.removal import remove_waiting
 from backend.live.notices import publish
-from backend.lookup import find_run
+from backend.lookup import find_errand, find_run
 from backend.models import Errand, Run
 from backend.presence import free_for_errands, workers_here
 from backend.runs.states import ACTIVE
@@ -132,7 +132,7 @@ class _Job:
 
 _JOBS = (
     _Job("run", Run, ACTIVE, partial(find_run, lock=True), attempts.conclude),
-    _Job("errand", Errand, ("running",), partial(errands.find_errand, lock=True), errands.conclude),
+    _Job("errand", Errand, ("running",), partial(find_errand, lock=True), errands.conclude),
 )
 
 

@@ -134,6 +134,6 @@ def _give(request: Request, db: Database, settings: Settings, find: FindMaker, f
     with db.read() as session:
         run_id = find(session, False).run_id
         file = service.find_file(session, file_id)
-        if file.run_id != run_id:
-            raise NotFound(f"Run {run_id} has no file {file_id}.")
+        if run_id is None or file.run_id != run_id:
+            raise NotFound(f"{'No run' if run_id is None else f'Run {run_id}'} has no file {file_id}.")
     return download(request, file, settings.files_dir)

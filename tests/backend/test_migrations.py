@@ -100,6 +100,30 @@ def test_numbers_of_files_that_were_removed_are_not_used_again(empty: Settings) 
         assert connection.execute(text("SELECT id FROM files ORDER BY id")).scalars().all() == [1, 3]
 
 
+def test_numbers_of_errands_that_were_removed_are_not_used_again_and_their_files_stay(empty: Settings) -> None:
+    engine = migration_engine(empty.resolved_database_url)
+    config = alembic_config()
+    errand = text(
+        "INSERT INTO errands (kind, run_id, checkpoint_id, parameters, state, desired, done, total, attempt, last_seq, "
+        "tries, created_at) VALUES ('live', 1, 1, '{}', 'done', 'run', 0, 1, 1, 0, 0, '2026-01-01 10:00:00')"
+    )
+    columns = "run_id, errand_id, attempt, kind, path, stored_path, sha256, bytes, created_at"
+    file = text(f"INSERT INTO files ({columns}) VALUES (1, 1, 1, 'video', 'a', '', '', 1, '2026-01-01 10:00:00')")  # noqa: S608
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0009")
+        connection.execute(text(OLD_RUN))
+        for _ in range(2):
+            connection.execute(errand)
+        connection.execute(file)
+        connection.execute(text("DELETE FROM errands WHERE id = 2"))
+    migrate(empty)
+    with engine.begin() as connection:
+        connection.execute(errand)
+        assert connection.execute(text("SELECT id FROM errands ORDER BY id")).scalars().all() == [1, 3]
+        assert connection.execute(text("SELECT errand_id FROM files")).scalars().all() == [1]
+
+
 def test_migrations_can_be_undone(empty: Settings) -> None:
     migrate(empty)
     engine = migration_engine(empty.resolved_database_url)

@@ -77,6 +77,12 @@ class Scene:
         assert self._api.user.post(f"{API}/live/{begun}/end").status_code == 200
         return begun
 
+    def _played_game(self) -> int:
+        """Begin a game that people play, and end it."""
+        begun = int(self._api.user.post(f"{API}/games/pong/play").json()["id"])
+        assert self._api.user.post(f"{API}/games/pong/play/{begun}/end").status_code == 200
+        return begun
+
     def _claim_errands(self) -> None:
         """Claim all that wait, of which ours is the last."""
         while (answer := self._api.worker.post(f"{API}/worker/errands/claim", json={"name": "w1"})).status_code == 200:
@@ -111,6 +117,7 @@ class Scene:
             "start_set_id": str(self.start_set_id),
             "study_id": str(self.study_id),
             "live_id": str(self._live_game()) if "{live_id}" in path else "",
+            "play_id": str(self._played_game()) if "{play_id}" in path else "",
             "name": "a set",
             "video_id": str(self._api.user.get(f"{API}/runs/{self.run_id}/videos").json()[0]["id"]),
             "errand_id": str(self.errand_id),

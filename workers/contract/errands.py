@@ -11,14 +11,14 @@ from workers.contract.worker_api import ErrandKind
 
 
 class ErrandRequest(BaseModel):
-    """A kind of errand, the step of the checkpoint beside the request, and what else the kind needs."""
+    """A kind of errand, the step of the checkpoint beside the request if it has one, and what else the kind needs."""
 
     model_config = ConfigDict(extra="forbid")
 
     kind: ErrandKind
-    step: Count
+    step: Count | None
     parameters: dict[str, Any]
-    live: LiveAddress | None = Field(default=None, description="Where a live game reaches the backend.")
+    live: LiveAddress | None = Field(default=None, description="Where a game that is watched reaches the backend.")
 
 
 class EvaluationParameters(BaseModel):

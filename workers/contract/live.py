@@ -12,25 +12,32 @@ import hmac
 import json
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from workers.contract.events import CheckpointFile
+from workers.contract.games import EnvironmentId
+from workers.contract.orders import Order
 from workers.contract.tracks import Numbers
-from workers.contract.values import NO_BOOLEAN, Count
+from workers.contract.values import Count
 
 LENGTH_BYTES = 4
-# The largest message that the process sends, and the largest that a page may.
+# The largest message that the process sends.
 LARGEST_PICTURE = 4_000_000
-LARGEST_ORDER = 1_000
 # A part of a checkpoint.
 PART_BYTES = 256_000
-# A page says that it has got so many pictures, and is sent no more while this many times as many are unheard of.
-SEEN_EVERY = 8
 # A game that nobody watches ends after this time.
 ALONE_SECONDS = 10.0
 
 # Why a connection ends, where the WebSocket protocol has no number for it.
 ENDED, NO_SUCH_GAME, STALE, WRONG_ORDER, TOO_SLOW, TOO_MANY = 4000, 4404, 4409, 4422, 4408, 4429
+
+
+class PlayParameters(BaseModel):
+    """Which Atari game a person plays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    env: EnvironmentId
 
 
 class LiveParameters(BaseModel):
@@ -56,24 +63,32 @@ def ticket(worker_token: str, errand: int, attempt: int) -> str:
     return hmac.new(worker_token.encode(), named.encode(), hashlib.sha256).hexdigest()
 
 
-class Scene(BaseModel):
-    """What stands on the stage; `hands` is the viewer who plays instead of the agent."""
+class AgentOnStage(BaseModel):
+    """The agent of a live game, as it acts now."""
 
-    kind: Literal["scene"] = "scene"
-    env: str
     algorithm: str
-    action_names: tuple[str, ...]
     learnt: Numbers
-    scale: int
-    pictures_per_second: int
     step: int
     frames: int
     loaded: int = Field(description="How many checkpoints this process has loaded.")
-    game: int = Field(description="Counts the games, from 1.")
-    paused: bool
     temperature: float
     sampled: str = Field(description="What the temperature means: policy, random or noise.")
-    hands: str | None
+
+
+class Scene(BaseModel):
+    """What stands on the stage."""
+
+    kind: Literal["scene"] = "scene"
+    env: str
+    action_names: tuple[str, ...]
+    scale: int
+    pictures_per_second: int
+    game: int = Field(description="Counts the games, from 1.")
+    paused: bool
+    over: bool = Field(description="Whether the game has ended and a person decides when the next one begins.")
+    agent: AgentOnStage | None = Field(description="None where only people play.")
+    takes_hands: bool = Field(description="Whether a person can play it.")
+    hands: str | None = Field(description="The viewer who plays, instead of the agent if there is one.")
 
 
 class PictureHead(BaseModel):
@@ -101,54 +116,6 @@ def unpacked(message: bytes) -> tuple[PictureHead, bytes]:
     """Read a picture's message."""
     end = LENGTH_BYTES + int.from_bytes(message[:LENGTH_BYTES], "big")
     return PictureHead.model_validate_json(message[LENGTH_BYTES:end]), message[end:]
-
-
-class _Order(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    # Told back with the first picture after it was heeded, so that a page knows how long that took.
-    id: Annotated[str, StringConstraints(max_length=20)] = ""
-
-
-class Ping(_Order):
-    order: Literal["ping"]
-
-
-class Pause(_Order):
-    order: Literal["pause"]
-
-
-class Go(_Order):
-    order: Literal["go"]
-
-
-class Step(_Order):
-    """Take one decision, and pause."""
-
-    order: Literal["step"]
-
-
-class NewGame(_Order):
-    order: Literal["new game"]
-
-
-class SetTemperature(_Order):
-    order: Literal["temperature"]
-    value: Annotated[float, Field(ge=0, le=1), NO_BOOLEAN]
-
-
-class Seen(_Order):
-    """A page has got SEEN_EVERY more pictures; the process never hears of it."""
-
-    order: Literal["seen"]
-
-
-Order = Annotated[
-    Ping | Pause | Go | Step | NewGame | SetTemperature | Seen,
-    Field(discriminator="order"),
-]
-
-order_adapter: TypeAdapter[Order] = TypeAdapter(Order)
 
 
 class Ordered(BaseModel):

@@ -18,7 +18,7 @@ QueueName = Literal["cpu", "gpu"]
 FileKind = Literal["checkpoint", "video", "poster", "track", "saliency"]
 # What a worker may have in hand, as its paths are called: runs that it trains, errands that it does beside them.
 Noun = Literal["runs", "errands"]
-ErrandKind = Literal["evaluation", "recording", "saliency", "live"]
+ErrandKind = Literal["evaluation", "recording", "saliency", "live", "play"]
 ErrandState = Literal["queued", "running", "done", "failed", "cancelled"]
 ErrandDesired = Literal["run", "cancel"]
 
@@ -171,14 +171,14 @@ class OfferedStarts(_Answer):
 
 
 class ErrandClaim(_Answer):
-    """An errand handed to a worker, with the checkpoint that it is about."""
+    """An errand handed to a worker, with the checkpoint that it is about, if it is about one."""
 
     errand_id: int
     attempt: int
     kind: ErrandKind
     parameters: dict[str, Any]
     lease_seconds: float
-    checkpoint: OfferedCheckpoint
+    checkpoint: OfferedCheckpoint | None = None
     starts: OfferedStarts | None = None
     installation: str = ""
 

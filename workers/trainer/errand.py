@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workers.contract import layout
 from workers.contract.errands import ErrandRequest, EvaluationParameters, RecordingParameters, SaliencyParameters
-from workers.contract.live import LiveAddress
+from workers.contract.live import LiveAddress, PlayParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.saliency import packed
 from workers.contract.worker_api import ErrandKind
@@ -128,26 +128,32 @@ def address_of(asked: ErrandRequest) -> LiveAddress:
 
 
 def play_live(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> None:
-    """Play in real time for those who watch, until nobody does."""
+    """Play in real time for those who watch, by an agent or by a person among them, until nobody watches."""
     import torch  # which takes seconds to load
 
     from workers.trainer.evaluation import subjects
     from workers.trainer.recording.recording import StoppedError
+    from workers.trainer.watching import stagings
     from workers.trainer.watching.line import Line
     from workers.trainer.watching.show import Show
 
     stop.interrupts = False
     torch.set_num_threads(1)
-    checkpoint, config = subjects.read(directory, asked.step)
-    report.started(checkpoint.file.step, checkpoint.file.frames, 0, 1)
+    if asked.kind == "play":
+        staging = stagings.of_people(PlayParameters.model_validate(asked.parameters).env)
+        report.started(0, 0, 0, 1)
+    else:
+        checkpoint, config = subjects.read(directory, asked.step)
+        staging = stagings.of_agent(checkpoint, config)
+        report.started(checkpoint.file.step, checkpoint.file.frames, 0, 1)
     with Line(address_of(asked)) as line:
-        ended = Show(line, checkpoint, config, directory).play(stop.requested)
+        ended = Show(line, staging, directory).play(stop.requested)
     if stop.requested():
         raise StoppedError("the live game was stopped")
     report.ended(ended)
 
 
-WORK: dict[ErrandKind, Work] = {"recording": film, "saliency": shed_light, "live": play_live}
+WORK: dict[ErrandKind, Work] = {"recording": film, "saliency": shed_light, "live": play_live, "play": play_live}
 
 
 if __name__ == "__main__":

@@ -57,15 +57,16 @@ def prepare_errand(
     live: LiveAddress | None,
     gives_up: Callable[[], bool],
 ) -> None:
-    """Make a fresh directory with the request, its checkpoint, and the start points where it begins at some."""
+    """Make a fresh directory with the request, and the checkpoint and the start points where it needs some."""
     _make_anew(directory, job)
-    if (problem := fetch(directory, job, claim.checkpoint, store, gives_up)) is not None:
+    if claim.checkpoint and (problem := fetch(directory, job, claim.checkpoint, store, gives_up)) is not None:
         raise NeedsMoreError(f"{problem}. Choose another checkpoint.")
     if claim.starts is not None:
         target = directory / layout.STARTS
         if (problem := _problem_of(job, claim.starts, store, target, "the set of start points", gives_up)) is not None:
             raise NeedsMoreError(f"{problem}. Import the set again.")
-    request = ErrandRequest(kind=claim.kind, step=claim.checkpoint.step, parameters=claim.parameters, live=live)
+    step = claim.checkpoint.step if claim.checkpoint else None
+    request = ErrandRequest(kind=claim.kind, step=step, parameters=claim.parameters, live=live)
     path = directory / layout.REQUEST
     path.touch(0o600)  # it may hold what lets the process in
     path.write_text(request.model_dump_json(indent=2))

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from workers.contract import layout
 from workers.contract.errands import ErrandRequest
-from workers.contract.worker_api import Noun
+from workers.contract.worker_api import ErrandKind, Noun
 from workers.worker import attempt_directory
 from workers.worker.backend_client import BackendClient
 from workers.worker.checkpoint_store import CheckpointStore
@@ -74,7 +74,8 @@ class Training:
         return [*self.program, config, "--dir", str(directory), "--resume", "--no-progress-bar"]
 
 
-# Somebody watches a live game, which would falter if it gave way.
+# Somebody watches these or plays, and they would falter if they gave way.
+LIVE: tuple[ErrandKind, ...] = ("live", "play")
 LIVE_NICENESS = 0
 
 
@@ -96,7 +97,7 @@ class Errands:
         if (claim := self.client.claim_errand()) is None:
             return None
         job = Job(self.noun, claim.errand_id, claim.attempt, claim.installation or None)
-        live = self.client.live_address(job) if claim.kind == "live" else None
+        live = self.client.live_address(job) if claim.kind in LIVE else None
         prepare = partial(attempt_directory.prepare_errand, job=job, claim=claim, store=self.store, live=live)
         return Claimed(job, lambda directory, gives_up: prepare(directory, gives_up=gives_up))
 
@@ -104,5 +105,5 @@ class Errands:
         """Return the errand's command."""
         request = directory / layout.REQUEST
         asked = ErrandRequest.model_validate_json(request.read_bytes())
-        niceness = LIVE_NICENESS if asked.kind == "live" else self.niceness
+        niceness = LIVE_NICENESS if asked.kind in LIVE else self.niceness
         return [*self.program, str(request), "--dir", str(directory), "--nice", str(niceness)]

@@ -7,6 +7,7 @@ import type {
   EvaluationRequest,
   EvaluationWithEpisodes,
   LiveGame,
+  PlayedGame,
   Recording,
   RecordingRequest,
   LaunchRequest,
@@ -159,6 +160,16 @@ export function useWatchLive(run: number) {
       call("post", "/api/v1/runs/{run_id}/live", { path: { run_id: run }, body: { checkpoint } }),
     meta: OWN_ERRORS,
     onSuccess: (game) => client.setQueryData(["run", run, "live", game.id], game),
+  });
+}
+
+/** Begin a game that people play. */
+export function usePlay(slug: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (): Promise<PlayedGame> => call("post", "/api/v1/games/{slug}/play", { path: { slug } }),
+    meta: OWN_ERRORS,
+    onSuccess: (game) => client.setQueryData(["play", slug, game.id], game),
   });
 }
 

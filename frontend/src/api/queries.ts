@@ -20,6 +20,7 @@ import type {
   LogPage,
   MetricSection,
   Metrics,
+  PlayedGame,
   Preset,
   Run,
   RunPage,
@@ -149,6 +150,15 @@ export const liveGameQuery = (run: number, id: number) =>
     queryKey: ["run", run, "live", id],
     queryFn: ({ signal }): Promise<LiveGame> =>
       call("get", "/api/v1/live/{live_id}", { path: { live_id: id }, signal }),
+    refetchInterval: ({ state }) => (state.data?.state === "queued" ? 2_000 : 10_000),
+  });
+
+/** Where a game that people play stands. */
+export const playQuery = (slug: string, id: number) =>
+  queryOptions({
+    queryKey: ["play", slug, id],
+    queryFn: ({ signal }): Promise<PlayedGame> =>
+      call("get", "/api/v1/games/{slug}/play/{play_id}", { path: { slug, play_id: id }, signal }),
     refetchInterval: ({ state }) => (state.data?.state === "queued" ? 2_000 : 10_000),
   });
 

@@ -137,7 +137,9 @@ export interface paths {
         };
         /**
          * Stream Events
-         * @description Notices of what changed: run.changed, run.metrics, run.log, run.files, run.removed, worker.changed; refetch.
+         * @description Notices of what changed.
+         *
+         *     run.changed, run.metrics, run.log, run.files, run.removed, play.changed, worker.changed; refetch.
          */
         get: operations["stream_events"];
         put?: never;
@@ -422,6 +424,66 @@ export interface paths {
         get: operations["draw_scores"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/games/{slug}/play": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Play Game
+         * @description Begin an Atari game that people play; it ends when nobody watches it, and nothing is kept of it.
+         */
+        post: operations["play_game"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/games/{slug}/play/{play_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Play
+         * @description Where a game that people play stands; it is shown, and takes orders, at the WebSocket /api/v1/live/{id}.
+         */
+        get: operations["read_play"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/games/{slug}/play/{play_id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End Play
+         * @description End a game that people play, for all who watch it.
+         */
+        post: operations["end_play"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2436,12 +2498,12 @@ export interface components {
         };
         /**
          * ErrandClaim
-         * @description An errand handed to a worker, with the checkpoint that it is about.
+         * @description An errand handed to a worker, with the checkpoint that it is about, if it is about one.
          */
         ErrandClaim: {
             /** Attempt */
             attempt: number;
-            checkpoint: components["schemas"]["OfferedCheckpoint"];
+            checkpoint?: components["schemas"]["OfferedCheckpoint"] | null;
             /** Errand Id */
             errand_id: number;
             /**
@@ -2453,7 +2515,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "evaluation" | "recording" | "saliency" | "live";
+            kind: "evaluation" | "recording" | "saliency" | "live" | "play";
             /** Lease Seconds */
             lease_seconds: number;
             /** Parameters */
@@ -3437,6 +3499,40 @@ export interface components {
              * @description Sum of the raw, unclipped rewards that count.
              */
             score: number;
+        };
+        /**
+         * PlayedGame
+         * @description An Atari game that people play, and where its errand stands; it is played at the WebSocket /api/v1/live/{id}.
+         */
+        PlayedGame: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Env */
+            env: string;
+            /** Id */
+            id: number;
+            /**
+             * Reason
+             * @description In plain words, why it waits, begins again or has failed.
+             */
+            reason: string | null;
+            /** Started At */
+            started_at: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "failed" | "cancelled";
+            /**
+             * Traceback
+             * @description Of a failure that is a bug.
+             */
+            traceback: string | null;
+            /** Worker */
+            worker: string | null;
         };
         /**
          * Preset
@@ -6129,6 +6225,104 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    play_game: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A game's name in addresses, as ms-pacman. */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlayedGame"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_play: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                play_id: number;
+                /** @description A game's name in addresses, as ms-pacman. */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlayedGame"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    end_play: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                play_id: number;
+                /** @description A game's name in addresses, as ms-pacman. */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlayedGame"];
                 };
             };
             /** @description What was wrong, where, and what is right. */

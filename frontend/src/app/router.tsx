@@ -24,6 +24,7 @@ export const routes: RouteObject[] = [
           { path: "compare", lazy: page(() => import("@/pages/compare/ComparePage")) },
           { path: "games", lazy: page(() => import("@/pages/games/GamesPage")) },
           { path: "games/:slug", lazy: page(() => import("@/pages/games/GamePage")) },
+          { path: "games/:slug/play/:id?", lazy: page(() => import("@/pages/play/PlayPage")) },
           { path: "wall", lazy: page(() => import("@/pages/wall/WallPage")) },
           { path: "workers", lazy: page(() => import("@/pages/workers/WorkersPage")) },
           { path: "*", Component: NotFoundPage },

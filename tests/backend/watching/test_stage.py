@@ -7,7 +7,8 @@ import pytest
 
 from backend.watching.stage import BEAT_SECONDS, SILENT_SECONDS, Said, Stage
 from backend.watching.viewer import MOST_ORDERS, MOST_TEXTS, MOST_UNSEEN, EndError, Post, Viewer
-from workers.contract.live import ALONE_SECONDS, AWAY, LARGEST_ORDER, LARGEST_PICTURE, SEEN_EVERY
+from workers.contract.live import ALONE_SECONDS, AWAY, LARGEST_PICTURE
+from workers.contract.orders import LARGEST_ORDER, SEEN_EVERY
 
 SCENE = '{"kind":"scene"}'
 
@@ -30,6 +31,11 @@ def waiting(post: Post) -> list[str | bytes]:
 def pictures(post: Post) -> list[bytes]:
     """Take the pictures that wait."""
     return [message for message in waiting(post) if isinstance(message, bytes)]
+
+
+def orders(post: Post) -> set[str]:
+    """Take the orders that wait for the player."""
+    return {json.loads(message)["order"]["order"] for message in waiting(post)}
 
 
 def audiences(post: Post) -> list[int]:
@@ -103,6 +109,11 @@ def test_a_connection_that_takes_nothing_is_ended(stage: Stage) -> None:
         ('{"order":"temperature","value":7}', 4422, "less than or equal to 1"),
         ('{"order":"temperature","value":NaN}', 4422, "no order"),
         ("[" * LARGEST_ORDER, 4422, "no order"),
+        ('{"order":"keys"}', 4422, "Field required"),
+        ('{"order":"keys","held":["up","jump"]}', 4422, "Input should be 'up'"),
+        ('{"order":"keys","held":"up"}', 4422, "valid array"),
+        (f'{{"order":"keys","held":{json.dumps(["up"] * 6)}}}', 4422, "at most 5"),
+        ('{"order":"take over","viewer":"another"}', 4422, "no order"),
         (b"\0\1", 4422, "send text"),
         ("x" * (LARGEST_ORDER + 1), 1009, "too large"),
         (b"x" * 5_000_000, 1009, "too large"),
@@ -140,6 +151,15 @@ def test_orders_reach_the_player_with_the_name_of_who_gave_them(stage: Stage) ->
         assert json.loads(told) == {"kind": "ordered", "viewer": viewer.name, "order": order}
 
 
+def test_who_leaves_plays_no_longer(stage: Stage) -> None:
+    with stage.played() as player:
+        with stage.watched() as viewer:
+            pass
+        (told,) = waiting(player)
+        order = {"id": "", "order": "hand back"}
+        assert json.loads(told) == {"kind": "ordered", "viewer": viewer.name, "order": order}
+
+
 def test_the_player_may_not_send_more_than_a_picture(stage: Stage) -> None:
     with stage.played():
         for message in (b"x" * (LARGEST_PICTURE + 1), b"", None):
@@ -161,7 +181,7 @@ def test_the_game_ends_some_time_after_the_last_viewer_has_gone(stage: Stage, cl
             stage.beat()
         clock.now += ALONE_SECONDS - 0.1
         stage.beat()
-        assert waiting(player) == []
+        assert orders(player) <= {"hand back"}
         clock.now += 0.1
         stage.beat()
         with pytest.raises(EndError, match="Nobody has watched for 10 seconds") as ended:
@@ -179,7 +199,7 @@ def test_a_viewer_who_comes_back_in_time_keeps_the_game(stage: Stage, clock: Clo
             stage.beat()
         clock.now += ALONE_SECONDS - 0.1
         stage.beat()
-        assert waiting(player) == []
+        assert orders(player) <= {"hand back"}
 
 
 def test_viewers_are_told_that_the_player_is_gone_and_see_the_next_one(stage: Stage) -> None:
@@ -249,7 +269,7 @@ def test_a_viewer_in_another_process_keeps_the_game_while_that_process_lives(clo
             clock.now += BEAT_SECONDS
             between.there.beat()
             between.here.beat()
-        assert waiting(player) == []
+        assert orders(player) <= {"hand back"}
         between.cut = True
         clock.now += SILENT_SECONDS + 0.1
         between.here.beat()

@@ -22,12 +22,14 @@ def client() -> Iterator[BackendClient]:
     client.close()
 
 
-@pytest.mark.parametrize(("kind", "niceness"), [("evaluation", "10"), ("recording", "10"), ("live", "0")])
+@pytest.mark.parametrize(
+    ("kind", "niceness"), [("evaluation", "10"), ("recording", "10"), ("live", "0"), ("play", "0")]
+)
 def test_errands_give_way_unless_somebody_watches(
     client: BackendClient, tmp_path: Path, kind: ErrandKind, niceness: str
 ) -> None:
     errands = Errands(client, CheckpointStore(client, tmp_path / "store"), niceness=10)
     address = LiveAddress(url="ws://127.0.0.1:9/api/v1/worker/errands/5/live", ticket="ticket")
-    asked = ErrandRequest(kind=kind, step=100, parameters={}, live=address if kind == "live" else None)
+    asked = ErrandRequest(kind=kind, step=100, parameters={}, live=address if kind in ("live", "play") else None)
     (tmp_path / layout.REQUEST).write_text(asked.model_dump_json())
     assert errands.command(tmp_path)[-2:] == ["--nice", niceness]

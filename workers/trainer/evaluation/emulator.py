@@ -93,6 +93,10 @@ class AtariGame:
                     self._frame(ale_py.Action(action))
         self._see([])
 
+    def do(self, name: str) -> None:
+        """Do an action of the full set for one frame, as a person does."""
+        self.hold([(ale_py.Action.__members__[name].value, 1)])
+
     def step(self, action: Action) -> None:
         chosen = self._legal[int(action)]
         screens: list[Screen] = []

@@ -1,6 +1,7 @@
 """The agent of a live game: its network, changed while it plays when a newer checkpoint arrives, and how it acts."""
 
 import json
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -13,17 +14,24 @@ from torch.nn.functional import softplus
 from workers.contract import layout
 from workers.contract.config import RunConfig
 from workers.contract.events import CheckpointFile
+from workers.contract.live import AgentOnStage
 from workers.contract.protocols.acting import Acting
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.evaluation.games import Game
 from workers.trainer.methods import METHODS
-from workers.trainer.replays.players import Action, Thoughts, action_of
+from workers.trainer.recording.diary import kind_of_numbers, told
+from workers.trainer.replays.players import Action, action_of
 from workers.trainer.run import checkpoints
 from workers.trainer.run.checkpoints import Checkpoint
+
+SEEDS = 2**31
 
 # What a temperature between 0 and 1 means. policy: π to the power of its inverse. random: the share of random
 # actions. noise: the share of the policy's standard deviation.
 Sampled = Literal["policy", "random", "noise"]
+
+Thought = dict[str, object]
+"""What goes with a picture of a decision: its action, its value and the network's numbers."""
 
 
 class Agent:
@@ -31,33 +39,52 @@ class Agent:
 
     def __init__(self, checkpoint: Checkpoint, config: RunConfig, game: Game) -> None:
         self._config, self._shape, self.actions = config, game.observation_shape, game.actions
-        self.loaded = 0
+        self.temperature = usual_temperature(config.usual_acting)
+        self._random = torch.Generator().manual_seed(secrets.randbelow(SEEDS))
+        self._loaded = 0
         self.load(checkpoint)
 
     def load(self, checkpoint: Checkpoint) -> None:
         """Think with another checkpoint's network from now on."""
         self._player = METHODS[self._config.algorithm].player(self._config, self._shape, self.actions, checkpoint.state)
-        self.learnt = self._player.learnt
-        self.file = checkpoint.file
-        self.loaded += 1
+        self._numbers = kind_of_numbers(self._player.learnt, self.actions)
+        self._file = checkpoint.file
+        self._loaded += 1
         self.forget()
 
     def forget(self) -> None:
         """Begin another episode."""
         self._memory = self._player.memory_of(1)
 
-    def think(self, game: Game) -> Thoughts:
-        """Say what the network says of what the game shows now."""
+    def decide(self, game: Game) -> tuple[Action, Thought]:
+        """Choose an action for what the game shows now."""
         seen = torch.from_numpy(np.ascontiguousarray(game.observation)[None])
         thoughts, self._memory = self._player.think(seen, self._memory)
-        return thoughts
+        action = choose(thoughts.numbers, self.sampled, self.actions, self.temperature, self._random)
+        return action, {
+            "action": action if isinstance(action, int) else [round(float(each), 4) for each in action],
+            "value": round(float(thoughts.values[0]), 4),
+            "numbers": [round(float(each), 4) for each in told(thoughts.numbers[0], self._numbers)],
+        }
+
+    def on_stage(self) -> AgentOnStage:
+        """Tell how it acts now."""
+        return AgentOnStage(
+            algorithm=self._config.algorithm,
+            learnt=self._numbers,
+            step=self._file.step,
+            frames=self._file.frames,
+            loaded=self._loaded,
+            temperature=self.temperature,
+            sampled=self.sampled,
+        )
 
     @property
     def sampled(self) -> Sampled:
         """Say what the temperature means."""
         if isinstance(self.actions, Continuous):
             return "noise"
-        return "policy" if self.learnt == "policy" else "random"
+        return "policy" if self._player.learnt == "policy" else "random"
 
 
 def usual_temperature(acting: Acting) -> float:

@@ -1,55 +1,55 @@
 """Plays a live game: pictures and thoughts go to the viewers as they come, and their orders are heeded."""
 
-import io
 import queue
-import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-import torch
-from PIL import Image
-
 from workers.contract import live
-from workers.contract.config import RunConfig
-from workers.contract.live import Order, Ordered, PictureHead, Scene
-from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
-from workers.trainer.evaluation import openings
-from workers.trainer.evaluation.games import Game
-from workers.trainer.evaluation.subjects import opener
-from workers.trainer.recording.diary import kind_of_numbers, told
+from workers.contract.live import Ordered, PictureHead, Scene
+from workers.contract.orders import (
+    Go,
+    HandBack,
+    Keys,
+    NewGame,
+    Order,
+    Pause,
+    Ping,
+    Seen,
+    SetTemperature,
+    Step,
+    TakeOver,
+)
+from workers.trainer.evaluation.emulator import AtariGame
+from workers.trainer.evaluation.openings import emulated
 from workers.trainer.replays.video import Frame
 from workers.trainer.run.checkpoints import Checkpoint
+from workers.trainer.watching.hands import Hands
 from workers.trainer.watching.line import Line
 from workers.trainer.watching.pacing import Pace
-from workers.trainer.watching.players import Agent, Arrival, choose, usual_temperature
+from workers.trainer.watching.pictures import png
+from workers.trainer.watching.players import Arrival, Thought
+from workers.trainer.watching.stagings import Staging
 
-# How soon a paused game heeds an order.
-PAUSED_SECONDS = 0.05
-# Fast, and small where a picture has few colours.
-PNG_LEVEL = 1
-SEEDS = 2**31
+# How soon a game that stands still heeds an order.
+STILL_SECONDS = 0.01
+NO_THOUGHT: Thought = {"action": None, "value": None, "numbers": []}
 
 
 class Show:
     """One live game after another, until nobody watches or somebody ends it."""
 
-    def __init__(self, line: Line, checkpoint: Checkpoint, config: RunConfig, directory: Path) -> None:
-        self._line, self._config = line, config
-        self._protocol = protocol_of(config)
-        frames = config.environment.frames_per_step
-        self._game: Game = opener(config.env, self._protocol, frames, config.action_set, filmed=True)()
-        self._agent = Agent(checkpoint, config, self._game)
+    def __init__(self, line: Line, staging: Staging, directory: Path) -> None:
+        self._line, self._staging = line, staging
+        self._game, self._agent = staging.game, staging.agent
         self._arrival = Arrival(directory, self._load)
         self._pace = Pace(self._game.pictures_per_second)
-        self._random = torch.Generator().manual_seed(secrets.randbelow(SEEDS))
-        self._numbers = kind_of_numbers(self._agent.learnt, self._game.actions)
-        self._temperature = usual_temperature(config.usual_acting)
+        self._hands = Hands()
         self._games = self._pictures = 0
         self._paused = self._anew = False
         self._steps = 0
         self._heard: list[str] = []
-        self._thought: dict[str, object] = {"action": None, "value": None, "numbers": []}
+        self._thought = NO_THOUGHT
 
     def play(self, should_stop: Callable[[], bool]) -> str:
         """Play until it is over, and say why it is."""
@@ -57,40 +57,56 @@ class Show:
             self._begin()
             while self._line.over is None and not should_stop():
                 self._heed_all()
-                if self._anew:
+                if self._anew or (self._game.over and self._by_agent):
                     self._begin()
-                elif self._paused and not self._steps:
-                    time.sleep(PAUSED_SECONDS)
-                elif self._game.over:
-                    self._begin()
+                elif self._stands_still:
+                    time.sleep(STILL_SECONDS)
+                elif self._hands.viewer is not None:
+                    self._do_as_told()
                 else:
                     self._decide()
         finally:
             self._game.close()
         return self._line.over or "it was stopped"
 
+    @property
+    def _by_agent(self) -> bool:
+        return self._agent is not None and self._hands.viewer is None
+
+    @property
+    def _stands_still(self) -> bool:
+        waits = self._game.over or (self._agent is None and self._hands.viewer is None)
+        return waits or (self._paused and not self._steps)
+
     def _begin(self) -> None:
         self._games += 1
         self._anew = False
-        self._thought = {"action": None, "value": None, "numbers": []}
-        self._agent.forget()
-        drawn = openings.draws(self._protocol, secrets.randbelow(SEEDS), self._games)
-        openings.opening(self._protocol, None)(self._game, self._games, drawn)
+        self._thought = NO_THOUGHT
+        if self._agent:
+            self._agent.forget()
+        self._staging.open(self._games)
         self._tell_scene()
         self._game.show(self._show)
 
     def _decide(self) -> None:
-        thoughts = self._agent.think(self._game)
-        numbers, agent = thoughts.numbers, self._agent
-        action = choose(numbers, agent.sampled, agent.actions, self._temperature, self._random)
-        self._thought = {
-            "action": action if isinstance(action, int) else [round(float(each), 4) for each in action],
-            "value": round(float(thoughts.values[0]), 4),
-            "numbers": [round(float(each), 4) for each in told(numbers[0], self._numbers)],
-        }
+        """Take one decision of the agent."""
+        if self._agent is None:
+            return
+        action, self._thought = self._agent.decide(self._game)
         # An order that comes while this decision is carried out is for the next one.
         self._steps = 0
         self._game.step(action)
+
+    def _do_as_told(self) -> None:
+        """Play one frame by a person's hands."""
+        game = emulated(self._game)
+        name = self._hands.action(game.action_names)
+        chosen = game.action_names.index(name) if name in game.action_names else None
+        self._thought = NO_THOUGHT | {"action": chosen}
+        self._steps = 0
+        game.do(name)
+        if game.over:
+            self._tell_scene()
 
     def _show(self, picture: Frame) -> None:
         """Send a picture as soon as it is drawn, and wait until the next is due."""
@@ -118,63 +134,78 @@ class Show:
             try:
                 message = self._line.heard.get_nowait()
             except queue.Empty:
-                return
+                break
             if message is None:
+                # The viewers have new names.
+                self._let_go()
                 self._tell_scene()
             elif isinstance(message, bytes):
                 self._arrival.take(message)
             elif isinstance(said := live.told_adapter.validate_json(message), Ordered):
-                self._heed(said.order)
+                self._hear(said)
             else:
                 self._arrival.begin(said.checkpoint)
+        if self._hands.silent:
+            self._let_go()
+            self._tell_scene()
 
-    def _heed(self, order: Order) -> None:
-        if order.id:
-            self._heard.append(order.id)
-        if order.order == "ping":
+    def _hear(self, said: Ordered) -> None:
+        """Heed an order; while somebody plays, those who watch give none."""
+        if said.order.id:
+            self._heard.append(said.order.id)
+        self._hands.hear(said.viewer)
+        if self._hands.viewer in (None, said.viewer):
+            self._heed(said.viewer, said.order)
+
+    def _heed(self, viewer: str, order: Order) -> None:
+        if isinstance(order, Ping | Seen):
             return
-        if order.order in ("pause", "step"):
-            self._paused = True
-            self._steps = 1 if order.order == "step" else 0
-        elif order.order == "go":
-            self._paused = False
-        elif order.order == "new game":
-            self._anew = True
-        elif order.order == "temperature":
-            self._temperature = order.value
+        if isinstance(order, Keys):
+            self._hands.hold(viewer, order.held)
+            return
+        if isinstance(order, TakeOver):
+            if isinstance(self._game, AtariGame):
+                self._hands.take(viewer)
+        elif isinstance(order, HandBack):
+            self._let_go()
+        else:
+            self._steer(order)
         self._tell_scene()
+
+    def _steer(self, order: Pause | Go | Step | NewGame | SetTemperature) -> None:
+        if isinstance(order, NewGame):
+            self._anew = True
+        elif isinstance(order, SetTemperature):
+            if self._agent:
+                self._agent.temperature = order.value
+        else:
+            self._paused = not isinstance(order, Go)
+            self._steps = 1 if isinstance(order, Step) else 0
+
+    def _let_go(self) -> None:
+        """Let nobody play any more; the agent sees the present screen alone, as where an episode begins."""
+        if self._hands.viewer is not None:
+            self._hands.free()
+            emulated(self._game).hold([])
+            if self._agent:
+                self._agent.forget()
 
     def _load(self, checkpoint: Checkpoint) -> None:
-        self._agent.load(checkpoint)
-        self._tell_scene()
+        if self._agent:
+            self._agent.load(checkpoint)
+            self._tell_scene()
 
     def _tell_scene(self) -> None:
         scene = Scene(
-            env=self._config.env,
-            algorithm=self._config.algorithm,
+            env=self._staging.env,
             action_names=self._game.action_names,
-            learnt=self._numbers,
             scale=self._game.scale,
             pictures_per_second=self._game.pictures_per_second,
-            step=self._agent.file.step,
-            frames=self._agent.file.frames,
-            loaded=self._agent.loaded,
             game=self._games,
             paused=self._paused,
-            temperature=self._temperature,
-            sampled=self._agent.sampled,
-            hands=None,
+            over=self._game.over and not self._by_agent,
+            agent=self._agent.on_stage() if self._agent else None,
+            takes_hands=isinstance(self._game, AtariGame),
+            hands=self._hands.viewer,
         )
         self._line.send(scene.model_dump_json())
-
-
-def protocol_of(config: RunConfig) -> EvaluationProtocol:
-    """Say how a live game begins and ends: as its longest evaluation."""
-    return PROTOCOLS["no-op-30min" if config.environment.kind == "atari" else "episodes"]
-
-
-def png(picture: Frame) -> bytes:
-    """Return a picture as a file that every browser shows, without loss."""
-    file = io.BytesIO()
-    Image.fromarray(picture).save(file, "PNG", compress_level=PNG_LEVEL)
-    return file.getvalue()

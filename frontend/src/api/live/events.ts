@@ -1,6 +1,7 @@
 /** What the server says has changed; what it has become is fetched. */
 export type LiveEvent =
   | { kind: "run.changed" | "run.metrics" | "run.log" | "run.files" | "run.removed"; run_id: number }
+  | { kind: "play.changed"; id: number }
   | { kind: "worker.changed"; name: string }
   | { kind: "refetch" };
 
@@ -10,6 +11,7 @@ export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
   "run.log",
   "run.files",
   "run.removed",
+  "play.changed",
   "worker.changed",
   "refetch",
 ];

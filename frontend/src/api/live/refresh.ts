@@ -52,6 +52,9 @@ export class Refresher {
         this.later(["games"]);
         this.laterLists();
         break;
+      case "play.changed":
+        this.later(["play"]);
+        break;
       case "worker.changed":
         this.later(["workers"]);
         this.later(["health"]);

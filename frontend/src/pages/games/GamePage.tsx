@@ -1,5 +1,5 @@
 import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { IconDownload, IconPlus } from "@tabler/icons-react";
+import { IconDeviceGamepad2, IconDownload, IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "react-router";
@@ -116,6 +116,14 @@ function GameHeader({ game }: { game: Game }) {
             size="xs"
           >
             Launch a run of {game.name}
+          </Button>
+          <Button
+            component={Link}
+            to={`/games/${game.slug}/play`}
+            leftSection={<IconDeviceGamepad2 size={16} />}
+            size="xs"
+          >
+            Play
           </Button>
           {game.tables.length > 0 && (
             <Button

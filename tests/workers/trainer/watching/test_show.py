@@ -14,11 +14,11 @@ from PIL import Image
 from tests.workers.trainer.evaluation import made_checkpoint
 from workers.contract import live
 from workers.contract.config import GorilaConfig, PaacConfig, RunConfig
-from workers.contract.live import Newer, Ordered, PictureHead, Scene
+from workers.contract.live import AgentOnStage, Newer, Ordered, PictureHead, Scene
 from workers.contract.protocols.acting import EPSILON_GREEDY, GREEDY, SAMPLED
 from workers.contract.spaces import Continuous, Discrete
 from workers.trainer.evaluation import subjects
-from workers.trainer.watching import show
+from workers.trainer.watching import show, stagings
 from workers.trainer.watching.pacing import Pace
 from workers.trainer.watching.players import choose, usual_temperature
 from workers.trainer.watching.show import Show
@@ -35,12 +35,15 @@ class FakeLine:
         self.over: str | None = None
         self.scenes: list[Scene] = []
         self.heads: list[PictureHead] = []
+        self.agents: list[AgentOnStage] = []
         self.pictures: list[bytes] = []
         self._most, self._orders = pictures, orders
 
     def send(self, message: str | bytes) -> None:
         if isinstance(message, str):
-            self.scenes.append(Scene.model_validate_json(message))
+            scene = Scene.model_validate_json(message)
+            self.scenes.append(scene)
+            self.agents += [scene.agent] if scene.agent else []
             return
         head, picture = live.unpacked(message)
         self.heads.append(head)
@@ -53,11 +56,12 @@ class FakeLine:
     def say(self, what: object) -> None:
         """Send an order by its name or whole, or a checkpoint's beginning or part."""
         if isinstance(what, str | dict):
-            order = {"order": what} if isinstance(what, str) else what
-            what = Ordered.model_validate({"viewer": "v1", "order": order}).model_dump_json()
+            order = {"order": what} if isinstance(what, str) else dict(what)
+            viewer = order.pop("viewer", "v1")
+            what = Ordered.model_validate({"viewer": viewer, "order": order}).model_dump_json()
         if isinstance(what, Newer):
             what = what.model_dump_json()
-        assert isinstance(what, str | bytes)
+        assert what is None or isinstance(what, str | bytes)
         self.heard.put(what)
 
 
@@ -73,7 +77,8 @@ def play(
     """Play until so many pictures were sent; orders are given after pictures by their number."""
     made_checkpoint.write(directory, config, step=5)
     line = FakeLine(pictures, orders)
-    assert Show(line, *subjects.read(directory, None), directory).play(lambda: False) == "enough was seen"  # type: ignore[arg-type]
+    staging = stagings.of_agent(*subjects.read(directory, None))
+    assert Show(line, staging, directory).play(lambda: False) == "enough was seen"  # type: ignore[arg-type]
     return line
 
 
@@ -115,7 +120,7 @@ def test_a_paused_game_goes_on_by_single_decisions(tmp_path: Path, monkeypatch: 
         line.say("step")
 
     monkeypatch.setattr(time, "sleep", wait)
-    told = Show(line, *subjects.read(tmp_path, None), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    told = Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: False)  # type: ignore[arg-type]
     assert told == "enough was seen"
     assert line.scenes[-1].paused
     # The decision during which it was paused is carried out; then each step is one decision of four frames.
@@ -152,8 +157,8 @@ def test_a_newer_checkpoint_is_taken_over_while_it_plays(tmp_path: Path) -> None
     made_checkpoint.write(tmp_path / "run", CARTPOLE, step=5)
     # Parts of one whose beginning was lost with the connection come before it.
     line = FakeLine(10, lambda seen: [b"a lost one's"] if seen == 1 else newer if seen == 3 else [])
-    Show(line, *subjects.read(tmp_path / "run", None), tmp_path / "run").play(lambda: False)  # type: ignore[arg-type]
-    told = [(scene.step, scene.loaded) for scene in line.scenes]
+    Show(line, stagings.of_agent(*subjects.read(tmp_path / "run", None)), tmp_path / "run").play(lambda: False)  # type: ignore[arg-type]
+    told = [(agent.step, agent.loaded) for agent in line.agents]
     assert (told[0], told[-1]) == ((5, 1), (50, 2))
     assert not (tmp_path / "run" / found.file.file).exists(), "nothing is kept"
 
@@ -162,14 +167,128 @@ def test_who_connects_anew_is_told_what_stands_on_the_stage(tmp_path: Path) -> N
     made_checkpoint.write(tmp_path, CARTPOLE, step=5)
     line = FakeLine(3, lambda _: [])
     line.heard.put(None)
-    Show(line, *subjects.read(tmp_path, None), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: False)  # type: ignore[arg-type]
     assert len([scene for scene in line.scenes if scene.game == 1]) == 2
+
+
+def at(orders: dict[int, list[object]]) -> Callable[[int], list[object]]:
+    """Give orders after pictures by their numbers."""
+    return lambda seen: orders.get(seen, [])
+
+
+def keys(*held: str, viewer: str = "v1") -> dict[str, object]:
+    """Hold keys down."""
+    return {"order": "keys", "held": held, "viewer": viewer}
+
+
+def by_hand(directory: Path, env: str, pictures: int, orders: Callable[[int], list[object]]) -> FakeLine:
+    """Play a game without an agent."""
+    line = FakeLine(pictures, orders)
+    told = Show(line, stagings.of_people(env), directory).play(lambda: False)  # type: ignore[arg-type]
+    assert told == "enough was seen"
+    return line
+
+
+def actions(line: FakeLine) -> list[str]:
+    """Name the action of each picture."""
+    names = line.scenes[-1].action_names
+    return ["–" if head.action is None else names[int(head.action)] for head in line.heads]  # type: ignore[arg-type]
+
+
+def test_a_person_plays_frame_by_frame(tmp_path: Path) -> None:
+    orders: dict[int, list[object]] = {1: ["take over", keys("up")], 4: [keys("up", "fire")], 6: [keys()]}
+    line = by_hand(tmp_path, "ALE/Pong-v5", 8, at(orders))
+    assert actions(line) == ["–", *["RIGHT"] * 3, *["RIGHTFIRE"] * 2, *["NOOP"] * 2]
+    assert np.diff([head.frames for head in line.heads]).tolist() == [1] * 7
+    assert (line.scenes[-1].hands, line.scenes[-1].agent) == ("v1", None)
+
+
+def test_the_first_picture_after_a_key_says_that_it_was_heard(tmp_path: Path) -> None:
+    press = keys("left") | {"id": "k1"}
+    line = by_hand(tmp_path, "ALE/Breakout-v5", 6, at({1: ["take over"], 3: [press]}))
+    assert [head.heard for head in line.heads] == [[], [], [], ["k1"], [], []]
+    assert actions(line)[2:5] == ["NOOP", "LEFT", "LEFT"]
+
+
+def test_a_key_that_is_let_go_at_once_counts_in_one_frame(tmp_path: Path) -> None:
+    orders: dict[int, list[object]] = {1: ["take over"], 3: [keys("fire"), keys()]}
+    line = by_hand(tmp_path, "ALE/Breakout-v5", 6, at(orders))
+    assert actions(line) == ["–", "NOOP", "NOOP", "FIRE", "NOOP", "NOOP"]
+
+
+def test_without_hands_a_game_without_agent_stands_still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = FakeLine(5, after(3, "hand back"))
+    stood: list[int] = []
+
+    def wait(_: float) -> None:
+        stood.append(len(line.heads))
+        line.say("take over")
+
+    monkeypatch.setattr(time, "sleep", wait)
+    Show(line, stagings.of_people("ALE/Pong-v5"), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    assert stood == [1, 3]
+
+
+def test_a_person_takes_over_from_an_agent_and_hands_back(tmp_path: Path) -> None:
+    orders: dict[int, list[object]] = {5: ["take over", keys("up")], 12: ["hand back"]}
+    line = play(tmp_path, PONG, 40, at(orders))
+    by_agent = [head.value is not None for head in line.heads]
+    # The decision during which it was taken over is carried out to its end.
+    assert by_agent == [False, *[True] * 4, *[False] * 7, *[True] * 28]
+    assert actions(line)[5:12] == ["RIGHT"] * 7
+    assert [scene.hands for scene in line.scenes] == [None, "v1", None]
+
+
+def test_one_viewer_plays_and_the_others_watch(tmp_path: Path) -> None:
+    others = [{"order": each, "viewer": "v2"} for each in ("take over", "pause", "new game", "hand back")]
+    orders: dict[int, list[object]] = {1: ["take over", keys("up")], 3: [*others, keys("down", viewer="v2")]}
+    line = by_hand(tmp_path, "ALE/Pong-v5", 20, at(orders))
+    assert actions(line)[1:] == ["RIGHT"] * 19
+    assert {head.game for head in line.heads} == {1}
+    assert (line.scenes[-1].hands, line.scenes[-1].paused) == ("v1", False)
+
+
+def test_who_is_not_heard_any_more_plays_no_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.trainer.watching.hands.SILENT_HANDS_SECONDS", -1)
+    line = play(tmp_path, PONG, 20, after(1, "take over"))
+    assert line.scenes[-1].hands is None
+    assert line.heads[-1].value is not None
+
+
+def test_a_connection_that_is_there_anew_frees_the_hands(tmp_path: Path) -> None:
+    orders: dict[int, list[object]] = {1: ["take over"], 8: [None]}
+    line = play(tmp_path, PONG, 20, at(orders))
+    assert [scene.hands for scene in line.scenes] == [None, "v1", None]
+    assert line.heads[-1].value is not None
+
+
+def test_a_game_that_ends_in_a_persons_hands_waits_for_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stagings, "CAP_FRAMES", 5)
+    line = FakeLine(10, after(1, "take over"))
+    stood: list[int] = []
+
+    def wait(_: float) -> None:
+        stood.append(len(line.heads))
+        if line.scenes[-1].over:
+            line.say("new game")
+
+    monkeypatch.setattr(time, "sleep", wait)
+    Show(line, stagings.of_people("ALE/Pong-v5"), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    assert [head.game for head in line.heads] == [*[1] * 6, *[2] * 4]
+    assert 6 in stood
+
+
+def test_only_atari_games_can_be_taken_over(tmp_path: Path) -> None:
+    line = play(tmp_path, CARTPOLE, 5, after(1, "take over"))
+    assert (line.scenes[-1].takes_hands, line.scenes[-1].hands) == (False, None)
 
 
 def test_it_stops_when_it_is_asked_to(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, CARTPOLE, step=5)
     line = FakeLine(10**6, lambda _: [])
-    told = Show(line, *subjects.read(tmp_path, None), tmp_path).play(lambda: len(line.heads) > 5)  # type: ignore[arg-type]
+    told = Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: len(line.heads) > 5)  # type: ignore[arg-type]
     assert told == "it was stopped"
 
 
@@ -184,8 +303,8 @@ def test_it_stops_when_it_is_asked_to(tmp_path: Path) -> None:
 )
 def test_every_kind_of_agent_can_be_watched(tmp_path: Path, config: RunConfig, sampled: str) -> None:
     line = play(tmp_path, config, 5, after(2, {"order": "temperature", "value": 0.25}))
-    assert line.scenes[-1].sampled == sampled
-    assert line.scenes[-1].temperature == 0.25
+    assert line.agents[-1].sampled == sampled
+    assert line.agents[-1].temperature == 0.25
     assert line.heads[-1].numbers
 
 

@@ -12,7 +12,7 @@ import { EvaluationActions } from "./EvaluationActions";
 import { EvaluationState } from "./EvaluationState";
 import classes from "./evaluations.module.css";
 import { NoPlayer } from "./NoPlayer";
-import { Reason } from "./Reason";
+import { Reason } from "@/ui/Reason";
 import { ScoresChart } from "./ScoresChart";
 import { Statistics } from "./Statistics";
 import { WhatWasEvaluated } from "./WhatWasEvaluated";
@@ -63,7 +63,7 @@ function Found({ run, evaluation }: { run: Run; evaluation: EvaluationWithEpisod
           onRemoved={() => void navigate(`/runs/${run.id}/evaluations`)}
         />
       </Group>
-      <Reason evaluation={evaluation} />
+      <Reason of={evaluation} />
       {evaluation.state === "queued" && <NoPlayer />}
       <div className={classes.detail}>
         {(done || evaluation.episodes.length > 0) && (

@@ -6,7 +6,7 @@ import { TimeAgo } from "@/ui/Quantity";
 import { EvaluationActions } from "./EvaluationActions";
 import { EvaluationState } from "./EvaluationState";
 import classes from "./evaluations.module.css";
-import { Reason } from "./Reason";
+import { Reason } from "@/ui/Reason";
 import { actingName, intervalWords, meanWords, normalisedWords, playedWords } from "./words";
 
 const COLUMNS = 8;
@@ -89,7 +89,7 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
       {told && (
         <Table.Tr className={classes.row}>
           <Table.Td colSpan={COLUMNS} className={classes.reason}>
-            <Reason evaluation={evaluation} />
+            <Reason of={evaluation} />
           </Table.Td>
         </Table.Tr>
       )}

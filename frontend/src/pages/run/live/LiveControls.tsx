@@ -1,23 +1,43 @@
 import { Button, Group, Slider, Text } from "@mantine/core";
-import { IconPlayerPause, IconPlayerPlay, IconPlayerSkipForward, IconRefresh } from "@tabler/icons-react";
+import {
+  IconDeviceGamepad2,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconPlayerSkipForward,
+  IconRefresh,
+} from "@tabler/icons-react";
 import { useState } from "react";
-import type { View } from "./broadcast";
+import type { Send, View } from "@/stage/broadcast";
+import type { AgentOnStage } from "@/stage/protocol";
+import stageClasses from "@/stage/stage.module.css";
+import type { Hands } from "@/stage/useHands";
 import classes from "./live.module.css";
-import type { Order, Scene } from "./protocol";
 
 interface LiveControlsProps {
   view: View;
-  send: (order: Order) => void;
+  send: Send;
+  hands: Hands;
 }
 
 /** What a viewer can do; all who watch see it, since they watch the same game. */
-export function LiveControls({ view, send }: LiveControlsProps) {
+export function LiveControls({ view, send, hands }: LiveControlsProps) {
   const { scene } = view;
-  const off = !view.playing || scene === null;
+  const othersPlay = scene !== null && scene.hands !== null && !hands.mine;
+  const off = !view.playing || scene === null || othersPlay;
   const paused = scene?.paused ?? false;
   return (
-    <div className={classes.controls}>
+    <div className={stageClasses.controls}>
       <Group gap={8}>
+        {scene?.takes_hands && (
+          <Button
+            size="xs"
+            disabled={off}
+            leftSection={<IconDeviceGamepad2 size={14} aria-hidden />}
+            onClick={() => send({ order: hands.mine ? "hand back" : "take over" })}
+          >
+            {hands.mine ? "Hand back" : "Take over"}
+          </Button>
+        )}
         <Button
           size="xs"
           variant="default"
@@ -48,20 +68,23 @@ export function LiveControls({ view, send }: LiveControlsProps) {
           New game
         </Button>
       </Group>
-      {scene && <Temperature key={scene.temperature} scene={scene} off={off} send={send} />}
+      {othersPlay && <Text size="sm">Somebody else plays now, and you watch.</Text>}
+      {scene?.agent && (
+        <Temperature key={scene.agent.temperature} agent={scene.agent} off={off || hands.mine} send={send} />
+      )}
     </div>
   );
 }
 
-const MEANING: Record<Scene["sampled"], { name: string; least: string; most: string }> = {
+const MEANING: Record<AgentOnStage["sampled"], { name: string; least: string; most: string }> = {
   policy: { name: "Temperature", least: "greedy", most: "sampled" },
   noise: { name: "Share of the policy's spread", least: "its mean", most: "sampled" },
   random: { name: "Share of random actions", least: "greedy", most: "random" },
 };
 
-function Temperature({ scene, off, send }: { scene: Scene; off: boolean; send: (order: Order) => void }) {
-  const { name, least, most } = MEANING[scene.sampled];
-  const [value, setValue] = useState(scene.temperature);
+function Temperature({ agent, off, send }: { agent: AgentOnStage; off: boolean; send: Send }) {
+  const { name, least, most } = MEANING[agent.sampled];
+  const [value, setValue] = useState(agent.temperature);
   return (
     <div className={classes.temperature}>
       <Text size="xs" c="dimmed">

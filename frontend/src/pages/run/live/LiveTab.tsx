@@ -3,8 +3,8 @@ import { useEffect } from "react";
 import { Link, useSearchParams } from "react-router";
 import { useWatchLive } from "@/api/mutations";
 import type { Run } from "@/api/types";
+import { useLookedAt } from "@/stage/useBroadcast";
 import { LiveStage } from "./LiveStage";
-import { useLookedAt } from "./useBroadcast";
 
 /** /runs/12/live: a worker plays the run's agent now; `?checkpoint=7` plays that one, otherwise the newest. */
 export function LiveTab({ run }: { run: Run }) {

@@ -1,27 +1,30 @@
 import { Text } from "@mantine/core";
 import { exact, plural, score, short } from "@/ui/format";
 import { ActionBars } from "../replays/ActionBars";
-import type { View } from "./broadcast";
+import type { View } from "@/stage/broadcast";
+import { Fact, Readout } from "@/stage/Readout";
 import classes from "./live.module.css";
 
 /** What the agent thinks now, how the game stands, and who watches. */
 export function LiveThoughts({ view, follows }: { view: View; follows: boolean }) {
   const { scene, head } = view;
-  if (!scene || !head) return null;
-  const { learnt, action_names } = scene;
+  if (!scene?.agent || !head) return null;
+  const { action_names, agent } = scene;
+  const { learnt } = agent;
   return (
     <div className={classes.thoughts}>
-      <dl className={classes.readout}>
+      <Readout>
         <Fact is="Score">{score(head.score)}</Fact>
         <Fact is="Value">{head.value === null ? "–" : score(head.value)}</Fact>
         {head.lives >= 0 && <Fact is="Lives">{head.lives}</Fact>}
         <Fact is="Game">{exact(head.game)}</Fact>
-        <Fact is="Checkpoint">{short(scene.step)}</Fact>
+        <Fact is="Checkpoint">{short(agent.step)}</Fact>
         <Fact is="Viewers">{exact(view.viewers)}</Fact>
         <Fact is="Delay">{view.delay === null ? "–" : `${Math.ceil(view.delay)} ms`}</Fact>
-      </dl>
+        {view.latency !== null && <Fact is="Input latency">{`${Math.ceil(view.latency)} ms`}</Fact>}
+      </Readout>
       <Text size="sm" role="status">
-        {checkpointWords(scene.step, scene.loaded, follows)}
+        {scene.hands === null ? checkpointWords(agent.step, agent.loaded, follows) : "A person plays."}
       </Text>
       {head.numbers.length > 0 && (
         <ActionBars
@@ -43,10 +46,3 @@ function checkpointWords(step: number, loaded: number, follows: boolean): string
   if (loaded === 1) return `It plays the newest checkpoint, at ${at}, and takes newer ones over.`;
   return `It took over a newer checkpoint, at ${at}; ${plural(loaded - 1, "change")} since it began.`;
 }
-
-const Fact = ({ is, children }: { is: string; children: React.ReactNode }) => (
-  <div>
-    <dt>{is}</dt>
-    <dd>{children}</dd>
-  </div>
-);

@@ -1,12 +1,13 @@
-import { act, screen } from "@testing-library/react";
+import { act, fireEvent, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { LiveGame } from "@/api/types";
 import { renderPage } from "@/testing/render";
+import { AGENT, FakeSocket, fakeSockets, HEAD, message, SCENE } from "@/testing/broadcast";
 import { aRun } from "@/testing/runs";
 import { refusal, serve } from "@/testing/server";
 import { LiveTab } from "./LiveTab";
-import { pictureOf, type PictureHead, type Scene, SEEN_EVERY } from "./protocol";
+import { pictureOf, SEEN_EVERY } from "@/stage/protocol";
 
 const ASK = "POST /runs/1/live";
 
@@ -25,90 +26,12 @@ const game = (changes: Partial<LiveGame> = {}): LiveGame => ({
   ...changes,
 });
 
-const SCENE: Scene = {
-  kind: "scene",
-  env: "ALE/Pong-v5",
-  action_names: ["NOOP", "FIRE"],
-  learnt: "policy",
-  pictures_per_second: 60,
-  step: 3000,
-  loaded: 1,
-  game: 1,
-  paused: false,
-  temperature: 1,
-  sampled: "policy",
-};
-
-const HEAD: PictureHead = {
-  picture: 1,
-  game: 1,
-  frames: 4,
-  score: 7,
-  lives: -1,
-  action: 1,
-  value: 0.5,
-  numbers: [0.25, 0.75],
-  heard: [],
-};
-
-/** The browser's WebSocket under a test's control. */
-class FakeSocket {
-  static readonly OPEN = 1;
-  static all: FakeSocket[] = [];
-  readonly readyState = 1;
-  readonly sent: Record<string, unknown>[] = [];
-  closed = false;
-  onopen?: () => void;
-  onmessage?: (event: { data: unknown }) => void;
-  onclose?: (event: { code: number; reason: string }) => void;
-
-  constructor(readonly url: URL) {
-    FakeSocket.all.push(this);
-  }
-
-  send(text: string) {
-    this.sent.push(JSON.parse(text) as Record<string, unknown>);
-  }
-
-  close() {
-    this.closed = true;
-  }
-
-  say(...messages: unknown[]) {
-    act(() => {
-      for (const each of messages) {
-        this.onmessage?.({ data: each instanceof ArrayBuffer ? each : JSON.stringify(each) });
-      }
-    });
-  }
-}
-
-function message(head: PictureHead): ArrayBuffer {
-  const told = new TextEncoder().encode(JSON.stringify(head));
-  const whole = new Uint8Array(4 + told.length + 3);
-  new DataView(whole.buffer).setUint32(0, told.length);
-  whole.set(told, 4);
-  whole.set([1, 2, 3], 4 + told.length);
-  return whole.buffer;
-}
-
-beforeEach(() => {
-  FakeSocket.all = [];
-  vi.stubGlobal("WebSocket", FakeSocket);
-  vi.stubGlobal("createImageBitmap", () =>
-    Promise.resolve({ width: 160, height: 210, close: () => undefined }),
-  );
-  vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
-});
+beforeEach(fakeSockets);
 
 async function watch(answers: Record<string, object> = {}, at = "/runs/1/live") {
   const server = serve({ [ASK]: game(), "GET /live/5": game(), ...answers });
   renderPage(<LiveTab run={aRun({ id: 1, env: "ALE/Pong-v5" })} />, { at, path: "/runs/:id/live" });
-  await vi.waitFor(() => expect(FakeSocket.all).toHaveLength(1));
-  const [socket] = FakeSocket.all;
-  if (!socket) throw new Error("No connection is open.");
-  act(() => socket.onopen?.());
-  return { server, socket };
+  return { server, socket: await FakeSocket.opened() };
 }
 
 describe("a live game", () => {
@@ -144,9 +67,25 @@ describe("a live game", () => {
     expect(given).toEqual(["pause", "step", "go"]);
   });
 
+  it("is taken over and handed back, and watched while somebody else plays", async () => {
+    const { socket } = await watch();
+    socket.say({ kind: "audience", viewers: 2, you: "me" }, SCENE, message(HEAD));
+    fireEvent.keyDown(document.body, { key: "ArrowUp" });
+    await userEvent.click(await screen.findByRole("button", { name: "Take over" }));
+    socket.say({ ...SCENE, hands: "me" });
+    fireEvent.keyDown(document.body, { key: "ArrowUp" });
+    await userEvent.click(screen.getByRole("button", { name: "Hand back" }));
+    expect(socket.orders().map(({ order }) => order)).toEqual(["take over", "keys", "hand back"]);
+    socket.say({ ...SCENE, hands: "another" });
+    expect(screen.getByText("Somebody else plays now, and you watch.")).toBeTruthy();
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: "Take over" }).disabled).toBe(true);
+    socket.say({ ...SCENE, takes_hands: false });
+    expect(screen.queryByRole("button", { name: "Take over" })).toBeNull();
+  });
+
   it("says when a newer checkpoint was taken over", async () => {
     const { socket } = await watch();
-    socket.say({ ...SCENE, step: 9000, loaded: 2 }, message(HEAD));
+    socket.say({ ...SCENE, agent: { ...AGENT, step: 9000, loaded: 2 } }, message(HEAD));
     expect(await screen.findByText(/took over a newer checkpoint, at 9 k steps/)).toBeTruthy();
   });
 

@@ -19,7 +19,7 @@ import { BriefThought, ThoughtPanel, whyNot } from "./ThoughtPanel";
 import { Transport } from "./Transport";
 import { useMoment } from "./useMoment";
 import { usePlayback } from "./usePlayback";
-import { useShape } from "./useShape";
+import { useShape } from "@/ui/useShape";
 import { useReplayKeys } from "./useReplayKeys";
 import { useSteps } from "./useSteps";
 import { useThoughts } from "./useThoughts";

@@ -7,7 +7,7 @@ import type { Replay } from "./places";
 import type { SaliencyShown } from "./saliency";
 import { SaliencyOverlay } from "./SaliencyOverlay";
 import classes from "./replays.module.css";
-import type { Shape } from "./useShape";
+import type { Shape } from "@/ui/useShape";
 import type { Playback } from "./usePlayback";
 
 /** Where what the network saw stands: nowhere, beside the picture or over it. */

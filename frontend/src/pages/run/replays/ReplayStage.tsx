@@ -2,7 +2,7 @@ import { Panels } from "./Panels";
 import type { Replay } from "./places";
 import { Transport } from "./Transport";
 import { usePlayback } from "./usePlayback";
-import { useShape } from "./useShape";
+import { useShape } from "@/ui/useShape";
 
 interface ReplayStageProps {
   video: Replay;

@@ -18,11 +18,17 @@ export interface View {
   scene: Scene | null;
   head: PictureHead | null;
   viewers: number;
+  /** The name of this page among the viewers. */
+  you: string | null;
   /** Milliseconds from an order to the picture that answers it. */
   delay: number | null;
+  /** Milliseconds from the last key that was pressed or let go to the first picture made after it. */
+  latency: number | null;
   /** Why the connection ended for good. */
   over: string | null;
 }
+
+export type Send = (order: Order, at?: number) => void;
 
 const RETRY_MS = 1000;
 const PING_MS = 1000;
@@ -37,11 +43,13 @@ export class Broadcast {
     scene: null,
     head: null,
     viewers: 0,
+    you: null,
     delay: null,
+    latency: null,
     over: null,
   };
   private readonly listeners = new Set<() => void>();
-  private readonly sent = new Map<string, number>();
+  private readonly sent = new Map<string, { at: number; told: "delay" | "latency" }>();
   private socket: WebSocket | null = null;
   private timers: { retry?: number; tell?: number; ping?: number } = {};
   private received = 0;
@@ -72,13 +80,13 @@ export class Broadcast {
 
   readonly seen = (): View => this.view;
 
-  /** Give an order; without a connection it is lost, as the buttons then are. */
-  readonly send = (order: Order): void => {
+  /** Give an order, now or for what was done a moment ago; without a connection it is lost, as the buttons are. */
+  readonly send: Send = (order, at = performance.now()) => {
     if (this.socket?.readyState !== WebSocket.OPEN) return;
     const id = String(++this.orders);
     // Of a paused game no pictures come that could answer.
     if (this.sent.size > 100) this.sent.clear();
-    this.sent.set(id, performance.now());
+    this.sent.set(id, { at, told: order.order === "keys" ? "latency" : "delay" });
     this.socket.send(JSON.stringify({ ...order, id }));
   };
 
@@ -96,7 +104,7 @@ export class Broadcast {
       if (this.socket !== socket) return;
       if (FINAL_CODES.includes(code))
         return this.tell({ playing: false, over: reason || "This game is over." });
-      this.tell({ connected: false, playing: false, delay: null });
+      this.tell({ connected: false, playing: false, delay: null, latency: null });
       this.timers.retry = window.setTimeout(() => this.connect(), RETRY_MS);
     };
     socket.onopen = () => this.tell({ connected: true });
@@ -105,11 +113,11 @@ export class Broadcast {
   }
 
   private hear(message: Message): void {
-    if (message.kind === "audience") this.tell({ viewers: message.viewers });
+    if (message.kind === "audience") this.tell({ viewers: message.viewers, you: message.you });
     else if (message.kind === "scene") this.tell({ scene: message, playing: true });
     else {
       this.drawn = 0;
-      this.tell({ playing: false, delay: null });
+      this.tell({ playing: false, delay: null, latency: null });
     }
   }
 
@@ -127,13 +135,13 @@ export class Broadcast {
   }
 
   private shown(head: PictureHead): void {
-    let { delay } = this.view;
+    const took: Partial<Pick<View, "delay" | "latency">> = {};
     for (const id of head.heard) {
       const sent = this.sent.get(id);
-      if (sent !== undefined) delay = performance.now() - sent;
+      if (sent !== undefined) took[sent.told] = performance.now() - sent.at;
       this.sent.delete(id);
     }
-    this.view = { ...this.view, head, delay, playing: true };
+    this.view = { ...this.view, ...took, head, playing: true };
     this.timers.tell ??= window.setTimeout(() => this.tell({}), TELL_MS);
   }
 

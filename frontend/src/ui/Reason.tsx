@@ -1,11 +1,11 @@
 import { Code, Text } from "@mantine/core";
 import type { Evaluation } from "@/api/types";
-import { Words } from "@/ui/Words";
-import classes from "./evaluations.module.css";
+import { Words } from "./Words";
+import classes from "./Reason.module.css";
 
-/** Why an evaluation waits or has failed, in plain words, with the traceback folded. */
-export function Reason({ evaluation }: { evaluation: Pick<Evaluation, "reason" | "traceback"> }) {
-  const { reason, traceback } = evaluation;
+/** Why an errand waits or has failed, in plain words, with the traceback folded. */
+export function Reason({ of }: { of: Pick<Evaluation, "reason" | "traceback"> }) {
+  const { reason, traceback } = of;
   if (!reason && !traceback) return null;
   return (
     <div>

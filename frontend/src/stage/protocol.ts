@@ -1,20 +1,32 @@
-/** What a live game sends over its WebSocket: see workers/contract/live.py. */
+/** What a live game sends over its WebSocket: see workers/contract/live.py and orders.py. */
 
 import type { Track } from "@/api/types";
+
+/** The agent of a live game, as it acts now. */
+export interface AgentOnStage {
+  learnt: Track["head"]["learnt"];
+  step: number;
+  loaded: number;
+  temperature: number;
+  sampled: "policy" | "random" | "noise";
+}
 
 /** What stands on the stage. */
 export interface Scene {
   kind: "scene";
   env: string;
   action_names: string[];
-  learnt: Track["head"]["learnt"];
   pictures_per_second: number;
-  step: number;
-  loaded: number;
   game: number;
   paused: boolean;
-  temperature: number;
-  sampled: "policy" | "random" | "noise";
+  /** Whether the game has ended and a person decides when the next one begins. */
+  over: boolean;
+  /** None where only people play. */
+  agent: AgentOnStage | null;
+  /** Whether a person can play it. */
+  takes_hands: boolean;
+  /** The viewer who plays, instead of the agent if there is one. */
+  hands: string | null;
 }
 
 /** What goes with a picture. */
@@ -37,8 +49,13 @@ export interface Picture {
 
 export type Message = Scene | { kind: "away" } | { kind: "audience"; viewers: number; you: string };
 
+/** What a person holds down. */
+export type Key = "up" | "down" | "left" | "right" | "fire";
+
 export type Order =
-  { order: "pause" | "go" | "step" | "new game" | "ping" } | { order: "temperature"; value: number };
+  | { order: "pause" | "go" | "step" | "new game" | "ping" | "take over" | "hand back" }
+  | { order: "temperature"; value: number }
+  | { order: "keys"; held: Key[] };
 
 /** A page says after so many pictures that it has got them; it is sent no more when it does not. */
 export const SEEN_EVERY = 8;

@@ -1,0 +1,70 @@
+import { Alert, Anchor, Button, Group, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { Link, useNavigate, useParams } from "react-router";
+import { usePlay } from "@/api/mutations";
+import { gameQuery, playQuery } from "@/api/queries";
+import { useLookedAt } from "@/stage/useBroadcast";
+import { QueryProblem } from "@/ui/QueryProblem";
+import sheet from "@/ui/sheet.module.css";
+import { usePageTitle } from "@/ui/usePageTitle";
+import { PlayStage } from "./PlayStage";
+
+/** /games/pong/play begins a game that a person plays; /games/pong/play/5 is that game, for who watches it too. */
+export default function PlayPage() {
+  const { slug = "", id } = useParams();
+  const { data } = useQuery(gameQuery(slug));
+  const name = data?.name ?? slug;
+  usePageTitle(`Play ${name}`);
+  return (
+    <Stack className={sheet.sheet} gap="md">
+      <Group gap="sm" align="baseline">
+        <Title order={1}>{`Play ${name}`}</Title>
+        <Anchor component={Link} to={`/games/${slug}`} size="sm">
+          Scores of {name}
+        </Anchor>
+      </Group>
+      {id === undefined ? <Begin slug={slug} /> : <Played key={id} slug={slug} id={Number(id)} />}
+    </Stack>
+  );
+}
+
+/** Ask for a game, and go to its address. */
+function Begin({ slug }: { slug: string }) {
+  const navigate = useNavigate();
+  const { mutate, error } = usePlay(slug);
+  const ask = () =>
+    mutate(undefined, {
+      onSuccess: ({ id }) => void navigate(`/games/${slug}/play/${id}`, { replace: true }),
+    });
+  useEffect(ask, []); // eslint-disable-line react-hooks/exhaustive-deps -- once, when the page is opened
+  if (!error) return <Text role="status">A game is being asked for.</Text>;
+  return (
+    <Alert color="red" variant="light" title="It cannot be played now">
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{error.message}</Text>
+        <Button size="xs" variant="default" onClick={ask}>
+          Try again
+        </Button>
+      </Stack>
+    </Alert>
+  );
+}
+
+function Played({ slug, id }: { slug: string; id: number }) {
+  const game = useQuery(playQuery(slug, id));
+  const looked = useLookedAt();
+  const again = (
+    <Button component={Link} to={`/games/${slug}/play`} size="xs" w="fit-content">
+      Play again
+    </Button>
+  );
+  if (game.data) return looked ? <PlayStage game={game.data} again={again} /> : null;
+  if (!game.isError) return <Text role="status">Looking for the game…</Text>;
+  return (
+    <>
+      <QueryProblem error={game.error} retry={() => void game.refetch()} />
+      {again}
+    </>
+  );
+}

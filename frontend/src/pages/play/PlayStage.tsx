@@ -1,0 +1,112 @@
+import { Button, Group, Text } from "@mantine/core";
+import { IconPlayerPause, IconPlayerPlay, IconRefresh } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import type { PlayedGame } from "@/api/types";
+import type { Send, View } from "@/stage/broadcast";
+import { Controller } from "@/stage/Controller";
+import { Fact, Readout } from "@/stage/Readout";
+import { Stage } from "@/stage/Stage";
+import { type Hands, useHands } from "@/stage/useHands";
+import { useStage } from "@/stage/useStage";
+import { isOver, whyNoPicture } from "@/stage/words";
+import { exact, plural, score } from "@/ui/format";
+import { Reason } from "@/ui/Reason";
+
+interface PlayStageProps {
+  game: PlayedGame;
+  /** What leads to another game. */
+  again: ReactNode;
+}
+
+/** The picture of a game that people play, the keys, and how the game stands. */
+export function PlayStage({ game, again }: PlayStageProps) {
+  const stage = useStage(game.id, game.env);
+  const { view, send } = stage;
+  const hands = useHands(view, send, true);
+  const sentence = whyNoPicture(game.state, view, "The game is being loaded, which takes some seconds.");
+  const waits = whatItWaitsFor(view, hands);
+  return (
+    <Stage
+      stage={stage}
+      label="played by a person"
+      sentence={
+        sentence ? (
+          <>
+            <Text fw={600}>{sentence}</Text>
+            <Reason of={game} />
+            {isOver(game.state, view) && again}
+          </>
+        ) : (
+          waits && <Text fw={600}>{waits}</Text>
+        )
+      }
+    >
+      <PlayControls view={view} send={send} mine={hands.mine} />
+      <Controller hold={hands.hold} />
+      <Standing view={view} />
+    </Stage>
+  );
+}
+
+/** In a sentence, what a game that does not move waits for. */
+function whatItWaitsFor({ scene, head }: View, { mine, free }: Hands): string | null {
+  if (!scene) return null;
+  const over = `The game is over${head ? `, with ${plural(head.score, "point")}` : ""}.`;
+  if (scene.over) return mine || free ? `${over} R begins the next one.` : over;
+  if (free) return "It begins with your first arrow or fire.";
+  return scene.paused ? "Paused." : null;
+}
+
+function PlayControls({ view: { scene }, send, mine }: { view: View; send: Send; mine: boolean }) {
+  const paused = scene?.paused ?? false;
+  return (
+    <div>
+      <Group gap={8}>
+        <Button
+          size="xs"
+          variant="default"
+          disabled={!mine}
+          leftSection={
+            paused ? <IconPlayerPlay size={14} aria-hidden /> : <IconPlayerPause size={14} aria-hidden />
+          }
+          onClick={() => send({ order: paused ? "go" : "pause" })}
+        >
+          {paused ? "Go on" : "Pause"}
+        </Button>
+        <Button
+          size="xs"
+          variant="default"
+          disabled={!mine}
+          leftSection={<IconRefresh size={14} aria-hidden />}
+          onClick={() => send({ order: "new game" })}
+        >
+          New game
+        </Button>
+      </Group>
+      {scene && scene.hands !== null && !mine && (
+        <Text size="sm" mt={8}>
+          Somebody else plays, and you watch. You can play once they have left.
+        </Text>
+      )}
+    </div>
+  );
+}
+
+function Standing({ view: { scene, head, viewers, latency } }: { view: View }) {
+  if (!scene || !head) return null;
+  return (
+    <div>
+      <Readout>
+        <Fact is="Score">{score(head.score)}</Fact>
+        {head.lives >= 0 && <Fact is="Lives">{head.lives}</Fact>}
+        <Fact is="Game">{exact(head.game)}</Fact>
+        <Fact is="Viewers">{exact(viewers)}</Fact>
+        <Fact is="Input latency">{latency === null ? "–" : `${Math.ceil(latency)} ms`}</Fact>
+      </Readout>
+      <Text size="xs" c="dimmed" mt={8}>
+        {plural(scene.pictures_per_second, "picture")} a second. The latency is the time from your last key to
+        the first picture made after it, until that is drawn here.
+      </Text>
+    </div>
+  );
+}

@@ -1,0 +1,153 @@
+import { act, createEvent, fireEvent, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { PlayedGame } from "@/api/types";
+import { FakeSocket, fakeSockets, HEAD, message, SCENE } from "@/testing/broadcast";
+import { aGame } from "@/testing/games";
+import { renderPage } from "@/testing/render";
+import { refusal, serve } from "@/testing/server";
+import PlayPage from "./PlayPage";
+
+const ASK = "POST /games/pong/play";
+const ME = { kind: "audience", viewers: 1, you: "me" };
+const FREE = { ...SCENE, agent: null };
+const MINE = { ...FREE, hands: "me" };
+const HELD = { order: "keys", id: expect.any(String) };
+
+const game = (changes: Partial<PlayedGame> = {}): PlayedGame => ({
+  id: 5,
+  env: "ALE/Pong-v5",
+  state: "running",
+  reason: null,
+  traceback: null,
+  worker: "one",
+  created_at: "2026-01-01T10:30:00Z",
+  started_at: null,
+  ...changes,
+});
+
+beforeEach(fakeSockets);
+
+function open(at: string, answers: Record<string, object> = {}) {
+  const server = serve({
+    "GET /games/pong": aGame([]),
+    [ASK]: game(),
+    "GET /games/pong/play/5": game(),
+    ...answers,
+  });
+  renderPage(<PlayPage />, { at, path: "/games/:slug/play/:id?" });
+  return server;
+}
+
+async function play(scene: object = MINE) {
+  open("/games/pong/play/5");
+  const socket = await FakeSocket.opened();
+  socket.say(ME, scene, message(HEAD));
+  await screen.findByText("Input latency");
+  return socket;
+}
+
+describe("a game that a person plays", () => {
+  it("is asked for, begins with the first key, and follows what is held down", async () => {
+    const server = open("/games/pong/play");
+    const socket = await FakeSocket.opened();
+    expect(server.of(ASK)).toHaveLength(1);
+    expect(screen.getByText(/game is being loaded/)).toBeTruthy();
+    socket.say(ME, FREE, message(HEAD));
+    expect(await screen.findByText("It begins with your first arrow or fire.")).toBeTruthy();
+    fireEvent.keyDown(document.body, { key: "ArrowUp" });
+    socket.say(MINE);
+    expect(screen.queryByText(/begins with your first/)).toBeNull();
+    fireEvent.keyDown(document.body, { key: "ArrowUp", repeat: true });
+    fireEvent.keyDown(document.body, { key: " " });
+    fireEvent.keyUp(document.body, { key: "ArrowUp" });
+    expect(socket.orders()).toEqual([
+      { order: "take over", id: expect.any(String) },
+      { ...HELD, held: ["up"] },
+      { ...HELD, held: ["up", "fire"] },
+      { ...HELD, held: ["fire"] },
+    ]);
+  });
+
+  it("tells the time from a key to the first picture made after it", async () => {
+    const socket = await play();
+    const press = createEvent.keyDown(document.body, { key: "ArrowLeft" });
+    // Browsers count from where performance.now() does; jsdom does not.
+    Object.defineProperty(press, "timeStamp", { value: performance.now() });
+    fireEvent(document.body, press);
+    const [order] = socket.orders();
+    socket.say(message({ ...HEAD, picture: 2, heard: [String(order?.id)] }));
+    expect(await screen.findByText(/^\d+ ms$/)).toBeTruthy();
+  });
+
+  it("begins anew by R, and pauses", async () => {
+    const socket = await play();
+    fireEvent.keyDown(document.body, { key: "r" });
+    await userEvent.click(screen.getByRole("button", { name: "Pause" }));
+    socket.say({ ...MINE, paused: true });
+    expect(screen.getByText("Paused.")).toBeTruthy();
+    expect(socket.orders().map(({ order }) => order)).toEqual(["new game", "pause"]);
+  });
+
+  it("lets go of the keys when the window is left", async () => {
+    const socket = await play();
+    fireEvent.keyDown(document.body, { key: "ArrowLeft" });
+    act(() => void window.dispatchEvent(new Event("blur")));
+    expect(socket.orders()).toEqual([
+      { ...HELD, held: ["left"] },
+      { ...HELD, held: [] },
+    ]);
+  });
+
+  it("is played by touch, also across", async () => {
+    const socket = await play();
+    const across = screen.getByRole("button", { name: "Up and left" });
+    fireEvent.pointerDown(across);
+    fireEvent.pointerUp(across);
+    expect(socket.orders()).toEqual([
+      { ...HELD, held: ["up", "left"] },
+      { ...HELD, held: [] },
+    ]);
+  });
+
+  it("is watched while somebody else plays, whose keys are theirs", async () => {
+    const socket = await play({ ...FREE, hands: "another" });
+    expect(screen.getByText(/Somebody else plays/)).toBeTruthy();
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: "New game" }).disabled).toBe(true);
+    fireEvent.keyDown(document.body, { key: "ArrowLeft" });
+    fireEvent.keyDown(document.body, { key: "r" });
+    expect(socket.orders()).toEqual([]);
+  });
+
+  it("leaves the keys to the page where something is written", async () => {
+    const socket = await play();
+    const field = document.body.appendChild(document.createElement("input"));
+    fireEvent.keyDown(field, { key: "r" });
+    fireEvent.keyDown(field, { key: "ArrowLeft" });
+    field.remove();
+    expect(socket.orders()).toEqual([]);
+  });
+
+  it("says how it ended, and that its process is gone", async () => {
+    const socket = await play();
+    socket.say({ ...MINE, over: true });
+    expect(screen.getByText("The game is over, with 7 points. R begins the next one.")).toBeTruthy();
+    socket.say({ kind: "away" });
+    expect(screen.getByText("The playing process is gone. Another one is started.")).toBeTruthy();
+  });
+
+  it("tells a refusal and asks again on a click", async () => {
+    const server = open("/games/pong/play", {
+      [ASK]: refusal(409, "4 live games are being played already."),
+    });
+    expect(await screen.findByText("4 live games are being played already.")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+    expect(server.of(ASK)).toHaveLength(2);
+  });
+
+  it("leads to another game once it is forgotten", async () => {
+    open("/games/pong/play/5", { "GET /games/pong/play/5": refusal(404, "There is no live game 5.") });
+    expect(await screen.findByText(/There is no live game 5/)).toBeTruthy();
+    expect(screen.getByRole("link", { name: "Play again" }).getAttribute("href")).toBe("/games/pong/play");
+  });
+});

@@ -1,0 +1,89 @@
+import { useCallback, useEffect, useRef } from "react";
+import type { Send, View } from "./broadcast";
+import type { Key } from "./protocol";
+
+export interface Hands {
+  /** Whether this page plays. */
+  mine: boolean;
+  /** Whether it could: nobody does. */
+  free: boolean;
+  /** Hold keys down, or let them go; `at` is when that was done. */
+  hold: (keys: readonly Key[], down: boolean, at: number) => void;
+}
+
+const KEYS: Readonly<Record<string, Key>> = {
+  ArrowUp: "up",
+  ArrowDown: "down",
+  ArrowLeft: "left",
+  ArrowRight: "right",
+  " ": "fire",
+};
+const WRITTEN_IN = "textarea, select, input, [contenteditable=true], [role=slider]";
+
+/** A person's hands on a live game; with `eager`, the first key takes it over if nobody plays. */
+export function useHands(view: View, send: Send, eager: boolean): Hands {
+  const { scene, you, playing } = view;
+  const free = playing && scene !== null && scene.takes_hands && scene.hands === null;
+  const mine = playing && scene !== null && scene.hands !== null && scene.hands === you;
+  const plays = mine || (eager && free);
+  const held = useRef(new Set<Key>());
+
+  useEffect(() => {
+    if (!plays) held.current.clear();
+  }, [plays]);
+
+  const begin = useCallback(() => {
+    if (!mine) send({ order: "take over" });
+  }, [mine, send]);
+
+  const hold = useCallback(
+    (keys: readonly Key[], down: boolean, at: number) => {
+      const news = keys.filter((key) => held.current.has(key) !== down);
+      if (!plays || news.length === 0) return;
+      for (const key of news) {
+        if (down) held.current.add(key);
+        else held.current.delete(key);
+      }
+      begin();
+      send({ order: "keys", held: [...held.current] }, at);
+    },
+    [plays, begin, send],
+  );
+
+  useEffect(() => {
+    if (!plays) return undefined;
+    function onKey(event: KeyboardEvent) {
+      const down = event.type === "keydown";
+      const key = KEYS[event.key];
+      const again = down && !event.repeat && event.key.toLowerCase() === "r";
+      if (!key && !again) return;
+      if (down && (event.ctrlKey || event.metaKey || event.altKey || isElsewhere(event.target))) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (key) {
+        hold([key], down, event.timeStamp);
+      } else {
+        begin();
+        send({ order: "new game" });
+      }
+    }
+    const letGo = () => hold([...held.current], false, performance.now());
+    // Before the page's shortcuts, which begin with some of the same keys.
+    const options = { capture: true };
+    document.addEventListener("keydown", onKey, options);
+    document.addEventListener("keyup", onKey, options);
+    window.addEventListener("blur", letGo);
+    return () => {
+      document.removeEventListener("keydown", onKey, options);
+      document.removeEventListener("keyup", onKey, options);
+      window.removeEventListener("blur", letGo);
+    };
+  }, [plays, hold, begin, send]);
+
+  return { mine, free, hold };
+}
+
+function isElsewhere(target: EventTarget | null): boolean {
+  const writes = target instanceof Element && target.closest(WRITTEN_IN) !== null;
+  return writes || document.querySelector("[role=dialog][aria-modal=true]") !== null;
+}

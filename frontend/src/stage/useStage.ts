@@ -1,0 +1,34 @@
+import { type RefObject, useCallback, useRef } from "react";
+import { useShape } from "@/ui/useShape";
+import type { Send, View } from "./broadcast";
+import { useBroadcast } from "./useBroadcast";
+
+export interface OnStage {
+  env: string;
+  view: View;
+  send: Send;
+  canvas: RefObject<HTMLCanvasElement | null>;
+  /** Width by height of the picture. */
+  shape: number;
+}
+
+/** The connection to a live game, which paints its pictures on a canvas. */
+export function useStage(game: number, env: string): OnStage {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { shape, setShape } = useShape(env.startsWith("ALE/"));
+  const draw = useCallback(
+    (image: ImageBitmap) => {
+      const stage = canvas.current;
+      if (!stage) return;
+      if (stage.width !== image.width || stage.height !== image.height) {
+        stage.width = image.width;
+        stage.height = image.height;
+        setShape(image.width / image.height);
+      }
+      stage.getContext("2d")?.drawImage(image, 0, 0);
+    },
+    [setShape],
+  );
+  const { view, send } = useBroadcast(game, draw);
+  return { env, view, send, canvas, shape };
+}

@@ -1,0 +1,16 @@
+import type { LiveGame } from "@/api/types";
+import type { View } from "./broadcast";
+
+export const isOver = (state: LiveGame["state"], view: View) =>
+  view.over !== null || (state !== "queued" && state !== "running");
+
+/** In a sentence, why no picture comes; null while some do. `loading` says what is loaded at first. */
+export function whyNoPicture(state: LiveGame["state"], view: View, loading: string): string | null {
+  if (state === "failed") return "The game could not go on.";
+  if (isOver(state, view)) return "This game is over.";
+  if (view.playing) return null;
+  if (!view.connected && view.scene) return "The connection to the server is lost. It comes back by itself.";
+  if (view.scene) return "The playing process is gone. Another one is started.";
+  if (state === "queued") return "It does not play yet.";
+  return loading;
+}
