@@ -48,7 +48,5 @@ class Client:
         if not isinstance(problem, Mapping) or "detail" not in problem:
             return f"{self.url} answers {error.code}, but not as Arcadia does"
         if wrong := problem.get("errors"):
-            return "\n".join(
-                ["that is refused", *(f"  {each['field']}: {each['message']}" for each in wrong)]
-            )
+            return "\n".join(["that is refused", *(f"  {each['field']}: {each['message']}" for each in wrong)])
         return str(problem["detail"])

@@ -1184,6 +1184,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/studies/{study_id}/figure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw Study
+         * @description The returns of a study's runs along one of its axes, with each point's mean and interval.
+         */
+        get: operations["draw_study"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/studies/{study_id}/pause": {
         parameters: {
             query?: never;
@@ -3938,53 +3958,30 @@ export interface components {
          * @description How many runs of a study are in each state.
          */
         RunCounts: {
-            /**
-             * Failed
-             * @default 0
-             */
-            failed?: number;
-            /**
-             * Finished
-             * @default 0
-             */
-            finished?: number;
-            /**
-             * Paused
-             * @default 0
-             */
-            paused?: number;
+            /** Failed */
+            failed: number;
+            /** Finished */
+            finished: number;
+            /** Paused */
+            paused: number;
             /**
              * Planned
              * @description Not made yet.
-             * @default 0
              */
-            planned?: number;
-            /**
-             * Queued
-             * @default 0
-             */
-            queued?: number;
+            planned: number;
+            /** Queued */
+            queued: number;
             /**
              * Removed
              * @description Purged by a user.
-             * @default 0
              */
-            removed?: number;
-            /**
-             * Running
-             * @default 0
-             */
-            running?: number;
-            /**
-             * Starting
-             * @default 0
-             */
-            starting?: number;
-            /**
-             * Stopped
-             * @default 0
-             */
-            stopped?: number;
+            removed: number;
+            /** Running */
+            running: number;
+            /** Starting */
+            starting: number;
+            /** Stopped */
+            stopped: number;
         };
         /**
          * RunEvaluation
@@ -7629,6 +7626,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Study"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    draw_study: {
+        parameters: {
+            query?: {
+                /** @description Which of its axes is drawn. */
+                axis?: number;
+            };
+            header?: never;
+            path: {
+                study_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
                 };
             };
             /** @description What was wrong, where, and what is right. */

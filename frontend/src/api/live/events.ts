@@ -2,6 +2,7 @@
 export type LiveEvent =
   | { kind: "run.changed" | "run.metrics" | "run.log" | "run.files" | "run.removed"; run_id: number }
   | { kind: "worker.changed"; name: string }
+  | { kind: "study.changed" | "study.removed"; study_id: number }
   | { kind: "refetch" };
 
 export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
@@ -11,6 +12,8 @@ export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
   "run.files",
   "run.removed",
   "worker.changed",
+  "study.changed",
+  "study.removed",
   "refetch",
 ];
 
