@@ -4532,6 +4532,13 @@ export interface components {
              */
             priority?: number;
             /**
+             * Pruner
+             * @description What ends runs early by their mean return: median, or halving (successive; a third goes on).
+             * @default none
+             * @enum {string}
+             */
+            pruner?: "none" | "median" | "halving";
+            /**
              * Question
              * @description What it is to answer, as Markdown.
              * @default
@@ -4539,11 +4546,11 @@ export interface components {
             question?: string;
             /**
              * Sampler
-             * @description grid: each value with each other; random: as many points as `points` says, drawn by Optuna.
+             * @description grid: each value with each other; random; tpe, which learns from the runs where to look (Optuna).
              * @default grid
              * @enum {string}
              */
-            sampler?: "grid" | "random";
+            sampler?: "grid" | "random" | "tpe";
             /**
              * Seeds
              * @description How many (5: 1 to 5), which (1-3, 7), or a list.

@@ -3,6 +3,7 @@ import {
   Autocomplete,
   Button,
   Group,
+  NativeSelect,
   Select,
   Skeleton,
   Stack,
@@ -51,7 +52,27 @@ interface StudyFormProps {
   cloned?: StudySpecification | undefined;
 }
 
-const FIELDS = ["name", "question", "preset", "seeds", "total_steps", "points", "at_once", "axes"] as const;
+const FIELDS = [
+  "name",
+  "question",
+  "preset",
+  "seeds",
+  "total_steps",
+  "points",
+  "sampler",
+  "pruner",
+  "at_once",
+  "axes",
+] as const;
+const PRUNERS = [
+  { value: "none", label: "Never" },
+  { value: "median", label: "Below the median" },
+  { value: "halving", label: "Successive halving" },
+];
+const SAMPLERS = [
+  { value: "tpe", label: "Where runs look best (TPE)" },
+  { value: "random", label: "At random" },
+];
 
 function StudyForm({ presets, cloned }: StudyFormProps) {
   const [draft, setDraft] = useState<StudyDraft>(() => (cloned ? draftOf(cloned) : EMPTY));
@@ -138,6 +159,26 @@ function StudyForm({ presets, cloned }: StudyFormProps) {
             error={wrong.byField.at_once}
             onChange={({ currentTarget }) => change({ atOnce: currentTarget.value })}
           />
+          <NativeSelect
+            label="End runs early"
+            description="By their mean return"
+            data={PRUNERS}
+            value={draft.pruner}
+            error={wrong.byField.pruner}
+            onChange={({ currentTarget }) => change({ pruner: currentTarget.value as StudyDraft["pruner"] })}
+          />
+          {isDrawn(draft) && (
+            <NativeSelect
+              label="Draw points"
+              description="By Optuna"
+              data={SAMPLERS}
+              value={draft.sampler}
+              error={wrong.byField.sampler}
+              onChange={({ currentTarget }) =>
+                change({ sampler: currentTarget.value as StudyDraft["sampler"] })
+              }
+            />
+          )}
           {isDrawn(draft) && (
             <TextInput
               label="Points to draw"

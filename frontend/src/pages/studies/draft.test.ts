@@ -31,7 +31,7 @@ describe("the draft of a study", () => {
     });
     const drawn = { ...listed, axes: [{ field: "gamma", values: "uniform(0.9, 0.99)" }], points: "7" };
     expect([isDrawn(listed), isDrawn(drawn)]).toEqual([false, true]);
-    expect(specificationOf(drawn, {})).toMatchObject({ sampler: "random", points: 7 });
+    expect(specificationOf(drawn, {})).toMatchObject({ sampler: "tpe", points: 7 });
   });
 
   it("names no preset where an axis does, and leaves empty axes out", () => {

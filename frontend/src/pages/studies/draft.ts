@@ -15,6 +15,8 @@ export interface StudyDraft {
   seeds: string;
   totalSteps: string;
   points: string;
+  sampler: "random" | "tpe";
+  pruner: "none" | "median" | "halving";
   atOnce: string;
 }
 
@@ -26,6 +28,8 @@ export const EMPTY: StudyDraft = {
   seeds: "1-3",
   totalSteps: "",
   points: "20",
+  sampler: "tpe",
+  pruner: "none",
   atOnce: "2",
 };
 
@@ -75,7 +79,8 @@ export function specificationOf(draft: StudyDraft, base: Partial<StudySpecificat
     axes,
     seeds: draft.seeds,
     total_steps: numberOf(draft.totalSteps),
-    sampler: isDrawn(draft) ? "random" : "grid",
+    sampler: isDrawn(draft) ? draft.sampler : "grid",
+    pruner: draft.pruner,
     points: isDrawn(draft) ? numberOf(draft.points) : null,
     at_once: numberOf(draft.atOnce) ?? 2,
   };
@@ -95,6 +100,8 @@ export function draftOf(asked: StudySpecification): StudyDraft {
     seeds: Array.isArray(asked.seeds) ? asked.seeds.join(", ") : String(asked.seeds ?? "1"),
     totalSteps: asked.total_steps ? String(asked.total_steps) : "",
     points: String(asked.points ?? EMPTY.points),
+    sampler: asked.sampler === "random" ? "random" : "tpe",
+    pruner: asked.pruner ?? "none",
     atOnce: String(asked.at_once ?? 2),
   };
 }
