@@ -12,7 +12,11 @@ from backend.db import Database
 from backend.doorbell import Doorbell
 from backend.errors import NotFound
 from backend.models import Study
-from backend.studies import making
+from backend.studies import making, planning
+from backend.studies.judging import Judge
+from backend.studies.points import specification_of
+from backend.studies.results import points_of
+from backend.studies.sampling import next_draw
 from backend.studies.service import find_study
 
 # How often it looks, in parts of the sweeper's pause: a worker waits for the next run of a study.
@@ -29,6 +33,7 @@ class Keeper:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
         self._chores = Chores()
+        self._judge = Judge(database)
 
     def start(self) -> None:
         """Start the thread."""
@@ -47,14 +52,36 @@ class Keeper:
     def _keep(self) -> None:
         with self._database.read() as session:
             running = session.scalars(select(Study).where(Study.state == "running").order_by(Study.id)).all()
-            due = [study.id for study in running if making.is_due(session, study)]
-        for study_id in due:
-            self._chores.do(f"Going on with study {study_id}", partial(self._go_on, study_id))
+        if not running:
+            self._judge.forget()
+        for study in running:
+            self._chores.do(f"Going on with study {study.id}", partial(self._go_on, study))
+            self._chores.do(f"Pruning study {study.id}", partial(self._judge.judge, study))
 
-    def _go_on(self, study_id: int) -> None:
-        with self._database.write() as session, suppress(NotFound):
-            for run in making.go_on(session, find_study(session, study_id, lock=True)):
-                self._doorbell.ring_after_commit(session, run)
+    def _go_on(self, study: Study) -> None:
+        self._draw(study)
+        with self._database.read() as session:
+            due = making.is_due(session, study)
+        if due:
+            with self._database.write() as session, suppress(NotFound):
+                for run in making.go_on(session, find_study(session, study.id, lock=True)):
+                    self._doorbell.ring_after_commit(session, run)
+
+    def _draw(self, study: Study) -> None:
+        """Draw points by what the runs have come to; a slow thing, so outside of the transaction that plans it."""
+        asked = specification_of(study)
+        while asked.sampler == "tpe":
+            with self._database.read() as session:
+                if not making.points_wanted(session, study):
+                    return
+                known = points_of(session, study)
+            drawn = next_draw(asked, known)
+            with self._database.write() as session, suppress(NotFound):
+                locked = find_study(session, study.id, lock=True)
+                if locked.state != "running" or len(points_of(session, locked)) != len(known):
+                    return
+                planning.plan(session, locked, [drawn], asked.seeds)
+                making.announce(session, locked)
 
     def _run(self) -> None:
         while not self._stopping.wait(self._pause):

@@ -12,6 +12,7 @@ from backend.live.notices import publish
 from backend.models import Run, Study, StudyPoint, StudyRun
 from backend.runs.service import put_in_queue
 from backend.runs.states import ACTIVE, ENDED
+from backend.studies.planning import undrawn
 from backend.studies.points import config_at, specification_of
 
 # After so many failures in a row the next runs would fail too.
@@ -39,7 +40,13 @@ def counts(session: Session, study_ids: Sequence[int]) -> dict[int, dict[str, in
 def is_due(session: Session, study: Study) -> bool:
     """Whether a study that runs has something to be done; it is looked at again once its row is locked."""
     found = counts(session, [study.id])[study.id]
-    return _over(found) or (_room(study, found) > 0 and bool(found.get("planned")))
+    return _over(session, study, found) or (_room(study, found) > 0 and bool(found.get("planned")))
+
+
+def points_wanted(session: Session, study: Study) -> bool:
+    """Whether another point is to be drawn: there is room for its runs, and none is planned."""
+    found = counts(session, [study.id])[study.id]
+    return _room(study, found) > found.get("planned", 0) and undrawn(session, study) > 0
 
 
 def go_on(session: Session, study: Study) -> list[Run]:
@@ -50,7 +57,7 @@ def go_on(session: Session, study: Study) -> list[Run]:
     if reason := _why_not(session, study):
         halt(session, study, reason)
         return []
-    if _over(found):
+    if _over(session, study, found):
         study.state, study.finished_at = "finished", utc_now()
         announce(session, study)
     return _make(session, study, min(_room(study, found), MOST_MADE))
@@ -72,8 +79,9 @@ def _room(study: Study, found: Mapping[str, int]) -> int:
     return at_once - sum(found.get(state, 0) for state in UNDER_WAY)
 
 
-def _over(found: Mapping[str, int]) -> bool:
-    return not any(found.get(state) for state in ("planned", "paused", *UNDER_WAY))
+def _over(session: Session, study: Study, found: Mapping[str, int]) -> bool:
+    under_way = any(found.get(state) for state in ("planned", "paused", *UNDER_WAY))
+    return not under_way and not undrawn(session, study)
 
 
 def _make(session: Session, study: Study, room: int) -> list[Run]:

@@ -1,5 +1,6 @@
 """What a study plans: its points, the seeds of each, and how many runs that are."""
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
@@ -15,17 +16,21 @@ from backend.studies.sampling import random_draws
 from backend.studies.specification import LARGEST_SEED, Seeds, Specification
 
 
-def first_draws(asked: Specification, seed: int, most: int) -> list[Draw]:
+def first_draws(asked: Specification, most: int) -> list[Draw]:
     """The points that a study begins with, or the first ones of too many."""
-    if asked.sampler == "random":
-        return random_draws(asked, seed, 0, min(asked.point_count, most))
-    return [*islice(points.grid(asked), most)]
+    if asked.sampler == "grid":
+        return [*islice(points.grid(asked), most)]
+    count = asked.point_count
+    if asked.sampler == "tpe":
+        # As many as train at first; the others are drawn when something is known of these.
+        count = min(count, math.ceil(asked.at_once / len(asked.seeds)))
+    return random_draws(asked, 0, min(count, most))
 
 
 def looked_over(session: Session, asked: Specification, most: int) -> tuple[list[Draw], Cost, str | None]:
     """Check a specification; its points, its cost, and why it is refused for that."""
     points.check(asked)
-    draws = first_draws(asked, seed_of(asked), most)
+    draws = first_draws(asked, most)
     for draw in draws:
         points.check_draw(asked, draw)
     found = cost(session, asked, draws, asked.point_count)
@@ -44,17 +49,27 @@ def _too_many(asked: Specification, found: Cost, most: int) -> str:
     return f"{made}; a study may have {most:,} runs (ARCADIA_MAX_STUDY_RUNS): take fewer values, points or seeds"
 
 
-def seed_of(asked: Specification) -> int:
-    """What its random points are drawn with: a study that is started again draws the same ones."""
-    return asked.seeds[0]
-
-
 def plan(session: Session, study: Study, draws: Iterable[Draw], seeds: Seeds) -> None:
     """Add points, each with these seeds."""
     first = session.scalar(select(func.count()).where(StudyPoint.study_id == study.id)) or 0
     for number, draw in enumerate(draws, first):
         session.add(StudyPoint(study_id=study.id, number=number, draw=[*draw]))
         plan_seeds(session, study, number, seeds)
+
+
+def undrawn(session: Session, study: Study) -> int:
+    """How many points are still to be drawn, which tpe does as runs end."""
+    asked = points.specification_of(study)
+    if asked.sampler != "tpe":
+        return 0
+    drawn = session.scalar(select(func.count()).where(StudyPoint.study_id == study.id)) or 0
+    return max(0, asked.point_count - drawn)
+
+
+def run_count(session: Session, study: Study) -> int:
+    """How many runs a study plans, those of points that are still to be drawn among them."""
+    planned = session.scalar(select(func.count()).where(StudyRun.study_id == study.id)) or 0
+    return planned + undrawn(session, study) * len(points.specification_of(study).seeds)
 
 
 def plan_seeds(session: Session, study: Study, point: int, seeds: Seeds) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.models import Run, Study, StudyPoint, StudyRun
+from backend.runs.states import ENDED
 from backend.statistics import curve
 from workers.contract.worker_api import State
 
@@ -23,6 +24,11 @@ class Tried:
     step: int
     total_steps: int
     score: float | None
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more comes of it."""
+        return self.run_id is not None and self.state in (None, *ENDED)
 
     @property
     def counts(self) -> bool:

@@ -8,9 +8,14 @@ from sqlalchemy.orm import Session
 from backend.config import CurrentSettings
 from backend.db import Database, Db
 from backend.doorbell import Bell, Doorbell
+from backend.errors import NotFound
+from backend.figures.schemas import Figure
 from backend.lookup import StudyId
 from backend.models import Study
 from backend.studies import making, planning, schemas, service, view
+from backend.studies.points import specification_of
+from backend.studies.results import points_of
+from backend.studies.scatter import scatter_figure
 from backend.studies.specification import Specification
 
 router = APIRouter(tags=["studies"])
@@ -52,6 +57,19 @@ def read_study(db: Db, study_id: StudyId) -> schemas.Study:
     """A study with its points and what their runs have come to."""
     with db.read() as session:
         return view.shown(session, service.find_study(session, study_id))
+
+
+@router.get("/studies/{study_id}/figure")
+def draw_study(
+    db: Db, study_id: StudyId, axis: Annotated[int, Query(ge=0, le=19, description="Which of its axes is drawn.")] = 0
+) -> Figure:
+    """The returns of a study's runs along one of its axes, with each point's mean and interval."""
+    with db.read() as session:
+        study = service.find_study(session, study_id)
+        asked = specification_of(study)
+        if axis >= len(asked.axes):
+            raise NotFound(f"Study {study_id} has no axis {axis}; it has {len(asked.axes)}, counted from 0.")
+        return scatter_figure(asked, points_of(session, study), axis)
 
 
 @router.patch("/studies/{study_id}")

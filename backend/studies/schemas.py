@@ -58,15 +58,15 @@ class Preview(BaseModel):
 class RunCounts(BaseModel):
     """How many runs of a study are in each state."""
 
-    planned: int = Field(0, description="Not made yet.")
-    queued: int = 0
-    starting: int = 0
-    running: int = 0
-    paused: int = 0
-    finished: int = 0
-    failed: int = 0
-    stopped: int = 0
-    removed: int = Field(0, description="Purged by a user.")
+    planned: int = Field(description="Not made yet.")
+    queued: int
+    starting: int
+    running: int
+    paused: int
+    finished: int
+    failed: int
+    stopped: int
+    removed: int = Field(description="Purged by a user.")
 
 
 class StudyActions(BaseModel):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.columns import utc_now
@@ -104,7 +104,7 @@ def extend(session: Session, study: Study, wanted: ExtendStudy, most: int) -> No
     if wanted.seeds is not None:
         planning.more_seeds(session, study, _chosen(session, study, wanted), wanted.seeds)
     session.flush()
-    count = session.scalar(select(func.count()).where(StudyRun.study_id == study.id)) or 0
+    count = planning.run_count(session, study)
     if count > most:
         field = "points" if wanted.points is not None else "seeds"
         message = f"the study would have {count:,} runs; it may have {most:,} (ARCADIA_MAX_STUDY_RUNS)"
@@ -123,7 +123,8 @@ def _more_points(session: Session, study: Study, asked: Specification, count: in
         message = "a grid has all its points; clone the study with more values instead"
         raise Invalid(FieldError(field="points", message=message))
     drawn = asked.points or 0
-    planning.plan(session, study, random_draws(asked, planning.seed_of(asked), drawn, count), asked.seeds)
+    if asked.sampler == "random":
+        planning.plan(session, study, random_draws(asked, drawn, count), asked.seeds)
     study.specification = {**study.specification, "points": drawn + count}
 
 

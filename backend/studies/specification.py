@@ -8,7 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, S
 
 from workers.contract.values import NO_BOOLEAN, STORABLE
 
-Sampler = Literal["grid", "random"]
+Sampler = Literal["grid", "random", "tpe"]
+Pruner = Literal["none", "median", "halving"]
 
 LARGEST_SEED = 2**31 - 1
 MOST_SEEDS = 1_000
@@ -107,10 +108,14 @@ class Specification(_Strict):
     ) = None
     sampler: Sampler = Field(
         default="grid",
-        description="grid: each value with each other; random: as many points as `points` says, drawn by Optuna.",
+        description="grid: each value with each other; random; tpe, which learns from the runs where to look (Optuna).",
     )
-    points: Annotated[int, Field(ge=1, le=100_000, description="How many points random draws."), NO_BOOLEAN] | None = (
-        None
+    points: (
+        Annotated[int, Field(ge=1, le=100_000, description="How many points random or tpe draws."), NO_BOOLEAN] | None
+    ) = None
+    pruner: Pruner = Field(
+        default="none",
+        description="What ends runs early by their mean return: median, or halving (successive; a third goes on).",
     )
     at_once: Annotated[
         int, Field(ge=1, le=1_000, description="How many of its runs wait or train at a time."), NO_BOOLEAN
@@ -179,7 +184,7 @@ def _of_sampler(asked: Specification) -> list[tuple[str, str]]:
     drawn = any(axis.values is None for axis in asked.axes)
     if asked.sampler == "grid":
         if drawn:
-            return [("sampler", "a grid takes values; choose random where an axis is drawn from a range")]
+            return [("sampler", "a grid takes values; choose random or tpe where an axis is drawn from a range")]
         return [("points", "a grid has as many points as its values make; leave it out")] if asked.points else []
     if not asked.axes:
         return [("axes", f"{asked.sampler} draws along axes: give one, or choose grid for seeds alone")]

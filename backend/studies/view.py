@@ -1,21 +1,20 @@
 """Studies as the API shows them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend import models
-from backend.runs.differences import field_titles
-from backend.runs.labels import written
 from backend.studies import schemas
 from backend.studies.making import counts
 from backend.studies.points import specification_of, values_at
 from backend.studies.results import Point, Tried, best_means, points_of
 from backend.studies.service import refusal
-from backend.studies.specification import Axis, Specification
-from workers.contract.presets import PRESETS
+from backend.studies.specification import Specification
+from backend.studies.words import axis_title, label_of
+
+NO_RUNS = dict.fromkeys(schemas.RunCounts.model_fields, 0)
 
 
 def page(session: Session, limit: int, before: int | None) -> schemas.StudyPage:
@@ -44,26 +43,6 @@ def shown(session: Session, study: models.Study) -> schemas.Study:
     )
 
 
-def axis_title(axis: Axis) -> str:
-    """An axis as people call it."""
-    return ", ".join(_title(field) for field in axis.fields)
-
-
-def label_of(values: Mapping[str, Any]) -> str:
-    """A point in words."""
-    return " · ".join(_told(field, value) for field, value in values.items()) or "as the preset has it"
-
-
-def _title(field: str) -> str:
-    return "preset" if field == "preset" else field_titles().get(field, field)
-
-
-def _told(field: str, value: Any) -> str:
-    if field == "preset":
-        return PRESETS[value].title if value in PRESETS else str(value)
-    return f"{_title(field)} {written(value)}"
-
-
 def summaries(session: Session, studies: Sequence[models.Study]) -> list[schemas.StudySummary]:
     """Studies without their points."""
     ids = [study.id for study in studies]
@@ -80,7 +59,7 @@ def summaries(session: Session, studies: Sequence[models.Study]) -> list[schemas
             created_at=study.created_at,
             started_at=study.started_at,
             finished_at=study.finished_at,
-            runs=schemas.RunCounts.model_validate(counted[study.id]),
+            runs=schemas.RunCounts.model_validate(NO_RUNS | counted[study.id]),
             points=points.get(study.id, 0),
             best=best.get(study.id),
             actions=schemas.StudyActions.model_validate(

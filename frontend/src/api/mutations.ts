@@ -6,6 +6,7 @@ import type {
   BulkResult,
   EvaluationRequest,
   EvaluationWithEpisodes,
+  ExtendStudy,
   LiveGame,
   PlayedGame,
   Recording,
@@ -17,6 +18,8 @@ import type {
   Saliency,
   StartSet,
   StartSetFile,
+  Study,
+  StudySpecification,
   Video,
 } from "./types";
 
@@ -263,6 +266,52 @@ export function useBulkAction() {
     mutationFn: actOnAll,
     onSuccess: () => client.invalidateQueries({ queryKey: ["runs"] }),
   });
+}
+
+export type StudyAction = "pause" | "resume" | "stop";
+
+/** POST /studies: the study is running from then on. */
+export function useStartStudy() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: StudySpecification): Promise<Study> => call("post", "/api/v1/studies", { body }),
+    meta: OWN_ERRORS,
+    onSuccess: (study) => settleStudy(client, study),
+  });
+}
+
+export function useStudyAction(id: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (action: StudyAction): Promise<Study> =>
+      call("post", `/api/v1/studies/{study_id}/${action}`, { path: { study_id: id } }),
+    onSuccess: (study) => settleStudy(client, study),
+  });
+}
+
+/** More seeds of some points, or more points. */
+export function useExtendStudy(id: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: ExtendStudy): Promise<Study> =>
+      call("post", "/api/v1/studies/{study_id}/extend", { path: { study_id: id }, body }),
+    onSuccess: (study) => settleStudy(client, study),
+  });
+}
+
+/** DELETE /studies/{id}: its runs stay. */
+export function useDeleteStudy(id: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => call("delete", "/api/v1/studies/{study_id}", { path: { study_id: id } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["studies", "list"] }),
+  });
+}
+
+function settleStudy(client: QueryClient, study: Study): void {
+  client.setQueryData(["studies", study.id], study);
+  void client.invalidateQueries({ queryKey: ["studies", "list"] });
+  void client.invalidateQueries({ queryKey: ["runs"] });
 }
 
 export function useSignIn() {

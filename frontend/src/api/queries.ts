@@ -29,6 +29,10 @@ import type {
   Saliency,
   SaliencyMaps,
   StartSet,
+  Study,
+  StudyPage,
+  StudyPreview,
+  StudySpecification,
   Track,
   Video,
   Worker,
@@ -302,6 +306,38 @@ export const gameFigureQuery = (slug: string, protocol: string, starts: string |
     queryFn: ({ signal }): Promise<Figure> =>
       call("get", "/api/v1/games/{slug}/figure", { path: { slug }, query: { protocol, starts }, signal }),
     placeholderData: keepPreviousData,
+  });
+
+export const studiesQuery = infiniteQueryOptions({
+  queryKey: ["studies", "list"],
+  queryFn: ({ pageParam, signal }): Promise<StudyPage> =>
+    call("get", "/api/v1/studies", { query: { before: pageParam }, signal }),
+  initialPageParam: null as number | null,
+  getNextPageParam: (last) => last.next_cursor,
+});
+
+export const studyQuery = (id: number) =>
+  queryOptions({
+    queryKey: ["studies", id],
+    queryFn: ({ signal }): Promise<Study> =>
+      call("get", "/api/v1/studies/{study_id}", { path: { study_id: id }, signal }),
+  });
+
+/** The returns of a study's runs along one of its axes. */
+export const studyFigureQuery = (id: number, axis: number) =>
+  queryOptions({
+    queryKey: ["studies", id, "figure", axis],
+    queryFn: ({ signal }): Promise<Figure> =>
+      call("get", "/api/v1/studies/{study_id}/figure", { path: { study_id: id }, query: { axis }, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+/** What a study would be; refused where it cannot be made. */
+export const studyPreviewQuery = (body: StudySpecification) =>
+  queryOptions({
+    queryKey: ["study-preview", body],
+    queryFn: ({ signal }): Promise<StudyPreview> => call("post", "/api/v1/studies/preview", { body, signal }),
+    retry: false,
   });
 
 export const configSchemaQuery = queryOptions({

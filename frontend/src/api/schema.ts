@@ -1266,6 +1266,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/studies/{study_id}/figure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw Study
+         * @description The returns of a study's runs along one of its axes, with each point's mean and interval.
+         */
+        get: operations["draw_study"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/studies/{study_id}/pause": {
         parameters: {
             query?: never;
@@ -4088,53 +4108,30 @@ export interface components {
          * @description How many runs of a study are in each state.
          */
         RunCounts: {
-            /**
-             * Failed
-             * @default 0
-             */
-            failed?: number;
-            /**
-             * Finished
-             * @default 0
-             */
-            finished?: number;
-            /**
-             * Paused
-             * @default 0
-             */
-            paused?: number;
+            /** Failed */
+            failed: number;
+            /** Finished */
+            finished: number;
+            /** Paused */
+            paused: number;
             /**
              * Planned
              * @description Not made yet.
-             * @default 0
              */
-            planned?: number;
-            /**
-             * Queued
-             * @default 0
-             */
-            queued?: number;
+            planned: number;
+            /** Queued */
+            queued: number;
             /**
              * Removed
              * @description Purged by a user.
-             * @default 0
              */
-            removed?: number;
-            /**
-             * Running
-             * @default 0
-             */
-            running?: number;
-            /**
-             * Starting
-             * @default 0
-             */
-            starting?: number;
-            /**
-             * Stopped
-             * @default 0
-             */
-            stopped?: number;
+            removed: number;
+            /** Running */
+            running: number;
+            /** Starting */
+            starting: number;
+            /** Stopped */
+            stopped: number;
         };
         /**
          * RunEvaluation
@@ -4685,6 +4682,13 @@ export interface components {
              */
             priority?: number;
             /**
+             * Pruner
+             * @description What ends runs early by their mean return: median, or halving (successive; a third goes on).
+             * @default none
+             * @enum {string}
+             */
+            pruner?: "none" | "median" | "halving";
+            /**
              * Question
              * @description What it is to answer, as Markdown.
              * @default
@@ -4692,11 +4696,11 @@ export interface components {
             question?: string;
             /**
              * Sampler
-             * @description grid: each value with each other; random: as many points as `points` says, drawn by Optuna.
+             * @description grid: each value with each other; random; tpe, which learns from the runs where to look (Optuna).
              * @default grid
              * @enum {string}
              */
-            sampler?: "grid" | "random";
+            sampler?: "grid" | "random" | "tpe";
             /**
              * Seeds
              * @description How many (5: 1 to 5), which (1-3, 7), or a list.
@@ -7959,6 +7963,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Study"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    draw_study: {
+        parameters: {
+            query?: {
+                /** @description Which of its axes is drawn. */
+                axis?: number;
+            };
+            header?: never;
+            path: {
+                study_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
                 };
             };
             /** @description What was wrong, where, and what is right. */

@@ -60,6 +60,15 @@ export type ScoreRow = Schema["TableRow"];
 export type RunScore = Schema["RunScore"];
 export type WaitingRun = Schema["WaitingRun"];
 
+export type StudySummary = Schema["StudySummary"];
+export type StudyPage = Schema["StudyPage"];
+export type Study = Schema["Study"];
+export type StudyPoint = Schema["StudyPoint"];
+export type StudyRun = Schema["StudyRun"];
+export type StudySpecification = Schema["Specification"];
+export type StudyPreview = Schema["Preview"];
+export type ExtendStudy = Schema["ExtendStudy"];
+
 export type Preset = With<Schema["Preset"], { config: RunConfig }>;
 export type Environment = Schema["Environment"];
 export type Worker = Schema["Worker"];

@@ -9,6 +9,7 @@ import { ThemeSwitch } from "./ThemeSwitch";
 const PAGES = [
   { to: "/", name: "Runs" },
   { to: "/compare", name: "Compare" },
+  { to: "/studies", name: "Studies" },
   { to: "/games", name: "Games" },
   { to: "/wall", name: "Wall" },
   { to: "/workers", name: "Workers" },

@@ -37,7 +37,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"axes": [{"field": "seed", "values": [1]}]}, "seeds", "belong here"),
     ({"axes": [{"field": ["gamma", "learning_rate"], "values": [[0.9]]}]}, "axes.0.values", "a list of 2: gamma"),
     ({"axes": [{"field": "preset", "values": ["paac-pong", "dqn"]}], "preset": None}, "axes.0", "no such preset"),
-    ({"axes": [DRAWN]}, "sampler", "choose random"),
+    ({"axes": [DRAWN]}, "sampler", "choose random or tpe"),
     ({"axes": [DRAWN], "sampler": "random"}, "points", "say how many points"),
     ({"sampler": "random", "axes": [], "points": 3}, "axes", "random draws along axes"),
     ({"points": 3}, "points", "leave it out"),

@@ -170,6 +170,23 @@ def test_a_point_has_the_mean_of_its_finished_runs_with_an_interval(studies: Stu
     assert studies.read(study["id"])["best"] == 25.0
 
 
+def test_the_figure_has_every_run_and_each_mean_with_its_interval_on_a_log_axis(studies: Studies) -> None:
+    axes = [{"field": "preset", "values": METHODS[:2]}, {"field": "learning_rate", "values": [1e-4, 1e-3]}]
+    study = studies.start(preset=None, axes=axes, seeds=2)
+    path = f"/api/v1/studies/{study['id']}/figure"
+    assert studies.api.user.get(path, params={"axis": 1}).json()["data"] == []
+    studies.train_all(lambda config: config["seed"] + 1_000 * config["learning_rate"])
+    figure = studies.api.user.get(path, params={"axis": 1}).json()
+    assert (figure["layout"]["xaxis"]["type"], figure["layout"]["xaxis"]["title"]["text"]) == ("log", "Learning rate")
+    dots, means = figure["data"][:2]
+    assert (dots["x"], dots["y"]) == ([1e-4, 1e-4, 1e-3, 1e-3], [1.1, 2.1, 2.0, 3.0])
+    assert (means["name"], means["x"], means["y"]) == (METHODS[0], [1e-4, 1e-3], [pytest.approx(1.6), 2.5])
+    assert means["error_y"]["array"] == [pytest.approx(0.5), pytest.approx(0.5)]
+    assert len(figure["data"]) == 4
+    assert studies.api.user.get(path).json()["layout"]["xaxis"]["type"] == "category"
+    assert "has no axis 2" in studies.api.user.get(path, params={"axis": 2}).json()["detail"]
+
+
 STUDY_OF_TWO = [{"field": "learning_rate", "values": [0.001, 0.01]}]
 
 

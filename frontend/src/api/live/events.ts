@@ -3,6 +3,7 @@ export type LiveEvent =
   | { kind: "run.changed" | "run.metrics" | "run.log" | "run.files" | "run.removed"; run_id: number }
   | { kind: "play.changed"; id: number }
   | { kind: "worker.changed"; name: string }
+  | { kind: "study.changed" | "study.removed"; study_id: number }
   | { kind: "refetch" };
 
 export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
@@ -13,6 +14,8 @@ export const LIVE_KINDS: readonly LiveEvent["kind"][] = [
   "run.removed",
   "play.changed",
   "worker.changed",
+  "study.changed",
+  "study.removed",
   "refetch",
 ];
 

@@ -59,12 +59,18 @@ export class Refresher {
         this.later(["workers"]);
         this.later(["health"]);
         break;
+      case "study.changed":
+      case "study.removed":
+        this.later(["studies"]);
+        break;
       case "run.changed":
         this.pending.runs.add(event.run_id);
         this.later(["games"]);
+        this.later(["studies"]);
         break;
       case "run.metrics":
         this.later(["run", event.run_id, "metric-names"]);
+        this.later(["studies"]);
         for (const root of TOGETHER) this.pending.moved[root].add(event.run_id);
         // A row patched by itself brings no metrics: a list that tells them is fetched again.
         if (this.listTellsMetrics()) this.later(["runs"]);
@@ -188,7 +194,7 @@ function paceOf(queryKey: QueryKey): number {
   const [root] = queryKey;
   if (queryKey.at(-1) === "metric-names" || root === "run-facets" || root === "games")
     return SELDOM_REFRESH_MS;
-  return root === "runs" || root === "compare" ? LIST_REFRESH_MS : 0;
+  return root === "runs" || root === "compare" || root === "studies" ? LIST_REFRESH_MS : 0;
 }
 
 /** Whether a list of runs was asked for with metrics. */

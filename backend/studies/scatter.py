@@ -1,0 +1,117 @@
+"""The returns of a study's runs along one of its axes, and each point's mean with its interval."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from backend.colors import PALETTE, TOGETHER
+from backend.figures.drawing import as_text
+from backend.figures.schemas import Figure
+from backend.runs.labels import written
+from backend.studies.points import values_at
+from backend.studies.results import Point
+from backend.studies.specification import Axis, Specification
+from backend.studies.words import axis_title, label_of, place_in_words
+
+RETURN = "mean return of the last 100 episodes"
+# More values than this are not all written below the axis.
+MOST_TICKS = 12
+
+
+def scatter_figure(asked: Specification, points: Sequence[Point], number: int) -> Figure:
+    """Every run as a dot, hollow while it has not finished; means as diamonds, coloured by the first axis of words."""
+    axis = asked.axes[number]
+    words = next((place for place, other in enumerate(asked.axes) if place != number and not other.numeric), None)
+    series: dict[str, list[Point]] = {}
+    for point in points:
+        series.setdefault("" if words is None else place_in_words(asked.axes[words], point.draw[words]), []).append(
+            point
+        )
+    traces: list[go.Scatter] = []
+    for place, (name, each) in enumerate(series.items()):
+        traces += _series(asked, axis, number, name, each, PALETTE[place % TOGETHER])
+    layout = {
+        "xaxis": {"title": {"text": as_text(axis_title(axis))}, **_x_axis(axis)},
+        "yaxis": {"title": {"text": RETURN}},
+        "hovermode": "closest",
+    }
+    return Figure(data=[trace.to_plotly_json() for trace in traces], layout=layout)
+
+
+def _x_axis(axis: Axis) -> Mapping[str, Any]:
+    if not axis.numeric:
+        return {"type": "category"}
+    kind = {"type": "log" if axis.log else "linear"}
+    if axis.values is None or len(axis.values) > MOST_TICKS:
+        return {**kind, "dtick": 1} if axis.log else kind
+    return {**kind, "tickmode": "array", "tickvals": axis.values, "ticktext": [written(value) for value in axis.values]}
+
+
+def _series(
+    asked: Specification, axis: Axis, number: int, name: str, points: Sequence[Point], color: str
+) -> list[go.Scatter]:
+    def where(point: Point) -> Any:
+        place = point.draw[number]
+        return (
+            (place if axis.values is None else axis.values[int(place)]) if axis.numeric else place_in_words(axis, place)
+        )
+
+    dots = [(where(point), run, point) for point in points for run in point.runs if run.score is not None]
+    means = [(where(point), point) for point in points if point.mean is not None]
+    shared = {"mode": "markers", "hoverinfo": "text", "legendgroup": name, "name": as_text(name)}
+    traces = []
+    if dots:
+        traces.append(
+            go.Scatter(
+                x=[x for x, _, _ in dots],
+                y=[run.score for _, run, _ in dots],
+                marker={
+                    "color": color,
+                    "size": 6,
+                    "opacity": 0.55,
+                    "symbol": ["circle" if run.counts else "circle-open" for _, run, _ in dots],
+                },
+                hovertext=[
+                    as_text(f"{_told(asked, point)}, seed {run.seed}: {run.score:,.6g} ({run.state}, run {run.run_id})")
+                    for _, run, point in dots
+                ],
+                showlegend=False,
+                **shared,
+            )
+        )
+    if means:
+        traces.append(
+            go.Scatter(
+                x=[x for x, _ in means],
+                y=[point.mean for _, point in means],
+                marker={"color": color, "size": 11, "symbol": "diamond", "line": {"width": 1, "color": "#ffffff"}},
+                error_y=_intervals([point for _, point in means], color),
+                hovertext=[as_text(_mean_told(asked, point)) for _, point in means],
+                showlegend=bool(name),
+                **shared,
+            )
+        )
+    return traces
+
+
+def _intervals(points: Sequence[Point], color: str) -> Mapping[str, Any]:
+    ends = [(point.mean or 0, point.low, point.high) for point in points]
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [0 if high is None else high - mean for mean, _, high in ends],
+        "arrayminus": [0 if low is None else mean - low for mean, low, _ in ends],
+        "color": color,
+        "thickness": 1.5,
+        "width": 4,
+    }
+
+
+def _told(asked: Specification, point: Point) -> str:
+    return label_of(values_at(asked, point.draw))
+
+
+def _mean_told(asked: Specification, point: Point) -> str:
+    ends = "" if point.low is None else f" [{point.low:,.6g}, {point.high:,.6g}]"
+    return f"{_told(asked, point)}: {point.mean:,.6g}{ends}, n = {point.n}"

@@ -1,0 +1,32 @@
+"""Axes and points of studies as people call them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.runs.differences import field_titles
+from backend.runs.labels import written
+from backend.studies.specification import Axis
+
+
+def axis_title(axis: Axis) -> str:
+    """An axis as people call it."""
+    return ", ".join(_title(field) for field in axis.fields)
+
+
+def label_of(values: Mapping[str, Any]) -> str:
+    """A point in words."""
+    return " · ".join(_told(field, value) for field, value in values.items()) or "as it stands"
+
+
+def place_in_words(axis: Axis, place: float) -> str:
+    """A value of an axis as people write it."""
+    value = place if axis.values is None else axis.values[int(place)]
+    return ", ".join(map(written, value)) if isinstance(value, list) else written(value)
+
+
+def _title(field: str) -> str:
+    return "Preset" if field == "preset" else field_titles().get(field, field)
+
+
+def _told(field: str, value: Any) -> str:
+    return written(value) if field == "preset" else f"{_title(field)} {written(value)}"

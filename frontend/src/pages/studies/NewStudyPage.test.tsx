@@ -1,0 +1,66 @@
+import { fireEvent, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import { renderPage } from "@/testing/render";
+import { refusal, serve, type Asked } from "@/testing/server";
+import { aStudy } from "@/testing/studies";
+import NewStudyPage from "./NewStudyPage";
+
+const PRESETS = [
+  {
+    name: "paac-cartpole",
+    title: "PAAC learns CartPole",
+    config: { algorithm: "paac", learning_rate: 1e-3, seed: 1 },
+  },
+];
+const COST = { points: 3, runs: 9, steps: 900_000, seconds: 7800, places: 2, unmeasured: [], refused: null };
+
+function open(preview: object | ((asked: Asked) => object), at = "/studies/new") {
+  const server = serve({
+    "GET /presets": PRESETS,
+    "GET /studies/3": aStudy(),
+    "POST /studies/preview": preview,
+    "POST /studies": aStudy(),
+  });
+  const routes = [{ path: "/studies/:id", element: <p>The study is there</p> }];
+  renderPage(<NewStudyPage />, { at, path: "/studies/new", routes });
+  return server;
+}
+
+describe("the form of a study", () => {
+  it("tells runs, steps and time before it starts, and opens the study", async () => {
+    const server = open(COST);
+    fireEvent.change(await screen.findByLabelText(/Name/), { target: { value: "Which rate?" } });
+    fireEvent.change(screen.getByLabelText("Values of axis 1"), { target: { value: "1e-4, 3e-4, 1e-3" } });
+    expect(await screen.findByText("9 runs, 900 k steps, about 2 h 10 min on 2 workers")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Start study" }));
+    expect(await screen.findByText("The study is there")).toBeTruthy();
+    expect(server.of("POST /studies")[0]?.body).toMatchObject({
+      name: "Which rate?",
+      preset: "paac-cartpole",
+      axes: [{ field: "learning_rate", values: [1e-4, 3e-4, 1e-3] }],
+      seeds: "1-3",
+      sampler: "grid",
+    });
+  });
+
+  it("shows what is wrong beside its field, and does not start it", async () => {
+    open(() => refusal(422, "wrong", [{ field: "seeds", message: "write seeds as 1-5" }]));
+    expect(await screen.findByText("Write seeds as 1-5.")).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Start study" }).hasAttribute("disabled")).toBe(true);
+  });
+
+  it("refuses a study that is too large with its number", async () => {
+    open({ ...COST, runs: 10_000, refused: "1,000 points × 10 seeds are 10,000 runs" });
+    expect(await screen.findByText("1,000 points × 10 seeds are 10,000 runs")).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Start study" }).hasAttribute("disabled")).toBe(true);
+  });
+
+  it("begins as the study that is cloned", async () => {
+    const server = open(COST, "/studies/new?from=3");
+    expect(await screen.findByDisplayValue("Which rate?")).toBeTruthy();
+    expect(screen.getByDisplayValue("0.0001, 0.001")).toBeTruthy();
+    await waitFor(() => expect(server.of("POST /studies/preview").length).toBeGreaterThan(0));
+    expect(server.of("POST /studies/preview").at(-1)?.body).toMatchObject({ seeds: "1, 2" });
+  });
+});

@@ -1,0 +1,125 @@
+import { Anchor, Button, Group, Table, Title, Tooltip, VisuallyHidden } from "@mantine/core";
+import { useState } from "react";
+import { Link } from "react-router";
+import { useExtendStudy } from "@/api/mutations";
+import type { Study, StudyPoint, StudyRun } from "@/api/types";
+import { notifyDone } from "@/ui/notify";
+import { plural, score } from "@/ui/format";
+import { Score } from "@/ui/Quantity";
+import { WideTable } from "@/ui/WideTable";
+import { comparisonOf, isThere, ranked } from "./points";
+import classes from "./studies.module.css";
+
+const FIRST_SHOWN = 200;
+const MORE_SEEDS = 5;
+
+/** Every point, the best first. */
+export function PointTable({ study }: { study: Study }) {
+  const [all, setAll] = useState(false);
+  const points = ranked(study.table);
+  const shown = all ? points : points.slice(0, FIRST_SHOWN);
+  const together = comparisonOf(study.table);
+  return (
+    <section className={classes.card} aria-label="Points">
+      <Group justify="space-between" mb="xs">
+        <Title order={2}>{plural(study.points, "point")}</Title>
+        {together && (
+          <Anchor component={Link} to={together} size="sm">
+            Compare all curves
+          </Anchor>
+        )}
+      </Group>
+      <WideTable label="Points of the study">
+        <Table className={classes.table} verticalSpacing={6}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th scope="col">Point</Table.Th>
+              <Table.Th scope="col" className={classes.number}>
+                Mean return
+              </Table.Th>
+              <Table.Th scope="col" className={classes.number}>
+                95 % interval
+              </Table.Th>
+              <Table.Th scope="col" className={classes.number}>
+                n
+              </Table.Th>
+              <Table.Th scope="col">Seeds</Table.Th>
+              <Table.Th scope="col">
+                <VisuallyHidden>Actions</VisuallyHidden>
+              </Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {shown.map((point) => (
+              <PointRow key={point.number} study={study} point={point} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </WideTable>
+      {shown.length < points.length && (
+        <Button variant="default" size="xs" mt="xs" onClick={() => setAll(true)}>
+          Show all {points.length} points
+        </Button>
+      )}
+    </section>
+  );
+}
+
+function PointRow({ study, point }: { study: Study; point: StudyPoint }) {
+  const extend = useExtendStudy(study.id);
+  const compared = comparisonOf([point]);
+  const more = () =>
+    extend.mutate(
+      { seeds: MORE_SEEDS, of: [point.number] },
+      { onSuccess: () => notifyDone(`${MORE_SEEDS} more seeds of ${point.label} are planned.`) },
+    );
+  return (
+    <Table.Tr>
+      <Table.Td className={classes.label}>
+        {compared ? (
+          <Anchor component={Link} to={compared} size="sm">
+            {point.label}
+          </Anchor>
+        ) : (
+          point.label
+        )}
+      </Table.Td>
+      <Table.Td className={classes.number}>
+        <Score value={point.mean} meaning="Mean return over finished runs" />
+      </Table.Td>
+      <Table.Td className={classes.number}>
+        {point.low === null ? "–" : `${score(point.low)} to ${score(point.high)}`}
+      </Table.Td>
+      <Table.Td className={classes.number}>{point.n}</Table.Td>
+      <Table.Td>
+        <div className={classes.runs}>
+          {point.runs.map((run) => (
+            <SeedMark key={run.seed} run={run} />
+          ))}
+        </div>
+      </Table.Td>
+      <Table.Td className={classes.number}>
+        <Button size="compact-xs" variant="subtle" loading={extend.isPending} onClick={more}>
+          Launch with {MORE_SEEDS} new seeds
+        </Button>
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function SeedMark({ run }: { run: StudyRun }) {
+  const told = `Seed ${run.seed}: ${run.state}${run.score === null ? "" : `, ${score(run.score)}`}`;
+  return (
+    <Tooltip label={told}>
+      {isThere(run) ? (
+        <Link to={`/runs/${run.run_id}`} className={classes.run} data-state={run.state} aria-label={told}>
+          {run.seed}
+        </Link>
+      ) : (
+        <span className={classes.run} data-state={run.state}>
+          {run.seed}
+        </span>
+      )}
+    </Tooltip>
+  );
+}

@@ -1,0 +1,102 @@
+import { Anchor, Button, Group, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
+import { studiesQuery } from "@/api/queries";
+import type { StudySummary } from "@/api/types";
+import { EmptyState } from "@/ui/EmptyState";
+import { score } from "@/ui/format";
+import { TimeAgo } from "@/ui/Quantity";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { usePageTitle } from "@/ui/usePageTitle";
+import { WideTable } from "@/ui/WideTable";
+import classes from "./studies.module.css";
+import { StudyProgress, StudyState } from "./StudyState";
+
+/** Questions that many runs answer. */
+export default function StudiesPage() {
+  usePageTitle("Studies");
+  const studies = useInfiniteQuery(studiesQuery);
+  const items = studies.data?.pages.flatMap((page) => page.items);
+  return (
+    <Stack className={classes.sheet} gap="md">
+      <Group justify="space-between" align="start">
+        <Stack gap={4}>
+          <Title order={1}>Studies</Title>
+          <Text size="sm" c="dimmed">
+            A question, and the many runs that answer it. They give way to single runs.
+          </Text>
+        </Stack>
+        <Button component={Link} to="/studies/new" leftSection={<IconPlus size={16} />} h={32} px="sm">
+          New study
+        </Button>
+      </Group>
+      {studies.isError && !items && (
+        <QueryProblem error={studies.error} retry={() => void studies.refetch()} />
+      )}
+      {studies.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading studies…" />}
+      {items?.length === 0 && (
+        <EmptyState title="No study has been started yet">
+          Which learning rate does a method want, and does another seed agree? Choose what the runs are to
+          differ in; Arcadia makes them a few at a time and tells the mean of each with its interval.
+        </EmptyState>
+      )}
+      {items && items.length > 0 && <StudyTable studies={items} />}
+      {studies.hasNextPage && (
+        <Button
+          variant="default"
+          w="fit-content"
+          loading={studies.isFetchingNextPage}
+          onClick={() => void studies.fetchNextPage()}
+        >
+          Show older studies
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+function StudyTable({ studies }: { studies: readonly StudySummary[] }) {
+  return (
+    <WideTable label="Studies" className={classes.card}>
+      <Table className={classes.table} verticalSpacing="xs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Study</Table.Th>
+            <Table.Th scope="col">State</Table.Th>
+            <Table.Th scope="col">Runs</Table.Th>
+            <Table.Th scope="col" className={classes.number}>
+              Points
+            </Table.Th>
+            <Table.Th scope="col" className={classes.number}>
+              Best mean return
+            </Table.Th>
+            <Table.Th scope="col">Created</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {studies.map((study) => (
+            <Table.Tr key={study.id}>
+              <Table.Td className={classes.label}>
+                <Anchor component={Link} to={`/studies/${study.id}`} size="sm" fw={500}>
+                  {study.name}
+                </Anchor>
+              </Table.Td>
+              <Table.Td>
+                <StudyState study={study} />
+              </Table.Td>
+              <Table.Td miw={200}>
+                <StudyProgress study={study} />
+              </Table.Td>
+              <Table.Td className={classes.number}>{study.points}</Table.Td>
+              <Table.Td className={classes.number}>{score(study.best)}</Table.Td>
+              <Table.Td>
+                <TimeAgo time={study.created_at} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </WideTable>
+  );
+}

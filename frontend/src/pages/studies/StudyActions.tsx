@@ -1,0 +1,121 @@
+import { Button, Group, NumberInput, Popover, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import { Link, useNavigate } from "react-router";
+import { useDeleteStudy, useExtendStudy, useStudyAction } from "@/api/mutations";
+import type { Study } from "@/api/types";
+import { ConfirmModal } from "@/ui/ConfirmModal";
+import { plural } from "@/ui/format";
+
+/** What can be done with a study now. */
+export function StudyActions({ study }: { study: Study }) {
+  const act = useStudyAction(study.id);
+  const [asked, setAsked] = useState<"stop" | "delete" | null>(null);
+  const { actions } = study;
+  return (
+    <Group gap="xs">
+      {actions.pause === null && (
+        <Button size="xs" variant="default" loading={act.isPending} onClick={() => act.mutate("pause")}>
+          Pause study
+        </Button>
+      )}
+      {actions.resume === null && (
+        <Button size="xs" loading={act.isPending} onClick={() => act.mutate("resume")}>
+          Resume study
+        </Button>
+      )}
+      {actions.stop === null && (
+        <Button size="xs" variant="default" onClick={() => setAsked("stop")}>
+          Stop study
+        </Button>
+      )}
+      <MoreSeeds study={study} />
+      <Button size="xs" variant="default" component={Link} to={`/studies/new?from=${study.id}`}>
+        Clone
+      </Button>
+      {actions.delete === null && (
+        <Button size="xs" variant="default" onClick={() => setAsked("delete")}>
+          Delete
+        </Button>
+      )}
+      <ConfirmModal
+        opened={asked === "stop"}
+        title="Stop the study?"
+        action="Stop study"
+        danger
+        onClose={() => setAsked(null)}
+        onConfirm={() => act.mutate("stop", { onSettled: () => setAsked(null) })}
+        busy={act.isPending}
+      >
+        Its runs that wait or train are stopped for good. {plural(study.runs.planned, "run")} not made yet can
+        still be made by resuming it.
+      </ConfirmModal>
+      <DeleteModal study={study} opened={asked === "delete"} onClose={() => setAsked(null)} />
+    </Group>
+  );
+}
+
+function DeleteModal({ study, opened, onClose }: { study: Study; opened: boolean; onClose: () => void }) {
+  const remove = useDeleteStudy(study.id);
+  const navigate = useNavigate();
+  return (
+    <ConfirmModal
+      opened={opened}
+      title="Delete the study?"
+      action="Delete study"
+      danger
+      onClose={onClose}
+      onConfirm={() => remove.mutate(undefined, { onSuccess: () => void navigate("/studies") })}
+      busy={remove.isPending}
+    >
+      Its question, points and plan are gone for good. Its runs stay.
+    </ConfirmModal>
+  );
+}
+
+function MoreSeeds({ study }: { study: Study }) {
+  const extend = useExtendStudy(study.id);
+  const [opened, setOpened] = useState(false);
+  const [seeds, setSeeds] = useState<number | string>(3);
+  const [best, setBest] = useState<number | string>(Math.min(2, study.points));
+  const ready = typeof seeds === "number" && typeof best === "number";
+  const start = () => {
+    if (ready) extend.mutate({ seeds, best }, { onSuccess: () => setOpened(false) });
+  };
+  return (
+    <Popover opened={opened} onChange={setOpened} trapFocus withArrow>
+      <Popover.Target>
+        <Button size="xs" variant="default" disabled={study.best === null} onClick={() => setOpened(!opened)}>
+          More seeds of the best
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Stack gap="xs">
+          <NumberInput
+            size="xs"
+            label="How many more seeds"
+            min={1}
+            max={1000}
+            allowDecimal={false}
+            value={seeds}
+            onChange={setSeeds}
+          />
+          <NumberInput
+            size="xs"
+            label="Of so many best points"
+            min={1}
+            max={study.points}
+            allowDecimal={false}
+            value={best}
+            onChange={setBest}
+          />
+          <Text size="xs" c="dimmed">
+            {ready && `${plural(seeds * best, "more run")}`}
+          </Text>
+          <Button size="xs" disabled={!ready} loading={extend.isPending} onClick={start}>
+            Extend study
+          </Button>
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

@@ -1,0 +1,90 @@
+import { screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import type { Study } from "@/api/types";
+import { renderPage } from "@/testing/render";
+import { serve } from "@/testing/server";
+import { aPoint, aStudy } from "@/testing/studies";
+import StudyPage from "./StudyPage";
+
+function open(study: Study) {
+  const server = serve({
+    "GET /studies/3": () => study,
+    "GET /studies/3/figure": { data: [], layout: {} },
+    "POST /studies/3/pause": { ...study, state: "paused" },
+    "POST /studies/3/stop": { ...study, state: "stopped" },
+    "POST /studies/3/extend": study,
+  });
+  renderPage(<StudyPage />, { at: "/studies/3", path: "/studies/:id" });
+  return server;
+}
+
+const rows = async () => {
+  const table = within(await screen.findByRole("region", { name: "Points" })).getByRole("table");
+  return within(table).getAllByRole("row").slice(1);
+};
+
+describe("the page of a study", () => {
+  it("ranks its points by their means, with interval, n and each seed's run", async () => {
+    open(
+      aStudy({
+        table: [aPoint(0), aPoint(1, { low: 19, high: 23.5, n: 2 }), aPoint(2, { mean: null, n: 0 })],
+      }),
+    );
+    const [best, second, last] = (await rows()) as [HTMLElement, HTMLElement, HTMLElement];
+    expect(best.textContent).toContain("Learning rate 0.001");
+    expect(best.textContent).toContain("19 to 23.5");
+    expect(second.textContent).toContain("Learning rate 0.0001");
+    expect(last.textContent).toContain("Learning rate 0.01");
+    const seed = within(best).getByRole("link", { name: "Seed 1: finished, 21" });
+    expect(seed.getAttribute("href")).toBe("/runs/11");
+    expect(within(best).queryByRole("link", { name: /Seed 2/ })).toBeNull();
+    expect(screen.getByText("fastest")).toBeTruthy();
+    expect(screen.getByText("4 runs: 2 finished, 2 planned")).toBeTruthy();
+  });
+
+  it("compares the runs of a point, and those of all points", async () => {
+    open(aStudy());
+    const link = await screen.findByRole("link", { name: "Compare all curves" });
+    expect(link.getAttribute("href")).toBe("/compare?runs=1,11");
+    expect(screen.getByRole("link", { name: "Learning rate 0.001" }).getAttribute("href")).toBe(
+      "/compare?runs=11",
+    );
+  });
+
+  it("launches the best point with five new seeds", async () => {
+    const server = open(aStudy());
+    const [best] = (await rows()) as [HTMLElement];
+    await userEvent.click(within(best).getByRole("button", { name: "Launch with 5 new seeds" }));
+    expect(server.of("POST /studies/3/extend").map(({ body }) => body)).toEqual([{ seeds: 5, of: [1] }]);
+  });
+
+  it("adds seeds to the best points", async () => {
+    const server = open(aStudy());
+    await userEvent.click(await screen.findByRole("button", { name: "More seeds of the best" }));
+    expect(await screen.findByText("6 more runs")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Extend study" }));
+    expect(server.of("POST /studies/3/extend").map(({ body }) => body)).toEqual([{ seeds: 3, best: 2 }]);
+  });
+
+  it("offers what is possible now, and asks before it stops", async () => {
+    const server = open(aStudy());
+    await userEvent.click(await screen.findByRole("button", { name: "Pause study" }));
+    expect(server.of("POST /studies/3/pause").length).toBe(1);
+    expect(screen.queryByRole("button", { name: "Resume study" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Delete" })).toBeNull();
+    expect(screen.getByRole("link", { name: "Clone" }).getAttribute("href")).toBe("/studies/new?from=3");
+    await userEvent.click(screen.getByRole("button", { name: "Stop study" }));
+    expect(server.of("POST /studies/3/stop").length).toBe(0);
+    const question = await screen.findByRole("dialog");
+    await userEvent.click(within(question).getByRole("button", { name: "Stop study" }));
+    expect(server.of("POST /studies/3/stop").length).toBe(1);
+  });
+
+  it("says why it has paused by itself", async () => {
+    open(aStudy({ state: "paused", state_reason: "The last 5 runs have failed." }));
+    expect(
+      await screen.findByText(/The last 5 runs have failed\. Resume it once that is mended/),
+    ).toBeTruthy();
+  });
+});

@@ -1,0 +1,101 @@
+import { Alert, Anchor, SegmentedControl, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useParams } from "react-router";
+import { studyFigureQuery, studyQuery } from "@/api/queries";
+import type { Study } from "@/api/types";
+import { FigureFrame } from "@/charts/FigureFrame";
+import { Markdown } from "@/ui/Markdown";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { usePageTitle } from "@/ui/usePageTitle";
+import { PointTable } from "./PointTable";
+import classes from "./studies.module.css";
+import { StudyActions } from "./StudyActions";
+import { StudyProgress, StudyState } from "./StudyState";
+import { POINT_HEADER, pointCells } from "./points";
+
+/** One study: its question, where it stands, and what each of its points has come to. */
+export default function StudyPage() {
+  const id = Number(useParams().id);
+  const study = useQuery(studyQuery(id));
+  usePageTitle(study.data?.name ?? "Studies");
+  return (
+    <Stack className={classes.sheet} gap="md">
+      <Anchor component={Link} to="/studies" size="sm" w="fit-content">
+        All studies
+      </Anchor>
+      {study.isError && !study.data && (
+        <>
+          <Title order={1}>Study {id}</Title>
+          <QueryProblem error={study.error} retry={() => void study.refetch()} />
+        </>
+      )}
+      {study.isPending && <Skeleton height={320} radius="sm" role="status" aria-label="Loading the study…" />}
+      {study.data && <StudySheet study={study.data} />}
+    </Stack>
+  );
+}
+
+function StudySheet({ study }: { study: Study }) {
+  return (
+    <>
+      <Stack gap={8}>
+        <Title order={1}>
+          {study.name} <StudyState study={study} />
+        </Title>
+        {study.question.trim() !== "" && (
+          <div className={classes.question}>
+            <Markdown>{study.question}</Markdown>
+          </div>
+        )}
+        <StudyActions study={study} />
+      </Stack>
+      {study.state_reason && (
+        <Alert variant="light" color="yellow" p="sm" title="It has paused by itself">
+          <Text size="sm">{study.state_reason} Resume it once that is mended.</Text>
+        </Alert>
+      )}
+      <StudyProgress study={study} />
+      {study.axes.length > 0 && <StudyFigure study={study} />}
+      <PointTable study={study} />
+    </>
+  );
+}
+
+function StudyFigure({ study }: { study: Study }) {
+  const numeric = study.axes.findIndex((axis) => axis.numeric);
+  const [axis, setAxis] = useState(Math.max(0, numeric));
+  const title = study.axes[axis]?.title ?? "";
+  return (
+    <section className={classes.card} aria-label="Returns along an axis">
+      {study.axes.length > 1 && (
+        <SegmentedControl
+          size="xs"
+          mb="xs"
+          aria-label="Axis"
+          value={String(axis)}
+          onChange={(chosen) => setAxis(Number(chosen))}
+          data={study.axes.map((each, place) => ({ value: String(place), label: each.title }))}
+        />
+      )}
+      <FigureFrame
+        title={`Return by ${title.toLowerCase()}`}
+        label={`Mean return of each run by ${title}; the table says the same.`}
+        query={studyFigureQuery(study.id, axis)}
+        zoom={null}
+        onZoom={() => undefined}
+        xLog={study.axes[axis]?.log ?? false}
+        revision={String(axis)}
+        legend={study.axes.length > 1}
+        height={320}
+        empty="No run has ended an episode yet. Each appears here as it learns."
+        file={`study-${study.id}`}
+        points={() => Promise.resolve({ header: POINT_HEADER, rows: pointCells(study) })}
+      />
+      <p className={classes.dim}>
+        A dot is a run, hollow until it has finished; a diamond is the mean of a point&apos;s finished runs
+        with its 95 % interval over seeds.
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { axisOf, draftOf, EMPTY, isDrawn, specificationOf } from "./draft";
+
+describe("the draft of a study", () => {
+  it("reads values as numbers where they are numbers, and ranges by their names", () => {
+    expect(axisOf({ field: "learning_rate", values: "1e-4, 3e-4,1e-3" })).toEqual({
+      field: "learning_rate",
+      values: [1e-4, 3e-4, 1e-3],
+    });
+    expect(axisOf({ field: "preset", values: "paac-cartpole, a3c-cartpole" }).values).toEqual([
+      "paac-cartpole",
+      "a3c-cartpole",
+    ]);
+    expect(axisOf({ field: "dueling", values: "true, false" }).values).toEqual([true, false]);
+    expect(axisOf({ field: "learning_rate", values: " log(1e-4, 1e-2) " })).toEqual({
+      field: "learning_rate",
+      log_uniform: [1e-4, 1e-2],
+    });
+    expect(axisOf({ field: "gamma", values: "uniform(0.9, 0.99)" })).toEqual({
+      field: "gamma",
+      uniform: [0.9, 0.99],
+    });
+  });
+
+  it("is a grid unless a range is to be drawn from", () => {
+    const listed = { ...EMPTY, name: "x", axes: [{ field: "gamma", values: "0.9, 0.99" }] };
+    expect(specificationOf(listed, {})).toMatchObject({
+      sampler: "grid",
+      points: null,
+      preset: "paac-cartpole",
+    });
+    const drawn = { ...listed, axes: [{ field: "gamma", values: "uniform(0.9, 0.99)" }], points: "7" };
+    expect([isDrawn(listed), isDrawn(drawn)]).toEqual([false, true]);
+    expect(specificationOf(drawn, {})).toMatchObject({ sampler: "tpe", points: 7 });
+  });
+
+  it("names no preset where an axis does, and leaves empty axes out", () => {
+    const axes = [
+      { field: "preset", values: "paac-cartpole, a3c-cartpole" },
+      { field: "gamma", values: " " },
+    ];
+    const sent = specificationOf({ ...EMPTY, axes, totalSteps: "100 000" }, {});
+    expect([sent.preset, sent.axes?.length, sent.total_steps]).toEqual([null, 1, 100_000]);
+  });
+
+  it("clones a study with what the form cannot say", () => {
+    const joint = { field: ["gamma", "learning_rate"], values: [[0.9, 0.01]] };
+    const asked = {
+      name: "Which?",
+      preset: "paac-cartpole",
+      changes: { t_max: 7 },
+      axes: [joint, { field: "learning_rate", log_uniform: [1e-4, 1e-2] as [number, number] }],
+      seeds: [1, 2, 5],
+      sampler: "random" as const,
+      points: 9,
+    };
+    const draft = draftOf(asked);
+    expect(draft).toMatchObject({ seeds: "1, 2, 5", points: "9" });
+    expect(draft.axes).toEqual([{ field: "learning_rate", values: "log(0.0001, 0.01)" }]);
+    expect(specificationOf(draft, asked)).toMatchObject({ ...asked, seeds: "1, 2, 5" });
+  });
+});

@@ -1,0 +1,114 @@
+/** A study as it is written in the form, and what is sent of it. */
+
+import type { StudySpecification } from "@/api/types";
+
+export interface AxisDraft {
+  field: string;
+  values: string;
+}
+
+export interface StudyDraft {
+  name: string;
+  question: string;
+  preset: string;
+  axes: AxisDraft[];
+  seeds: string;
+  totalSteps: string;
+  points: string;
+  sampler: "random" | "tpe";
+  pruner: "none" | "median" | "halving";
+  atOnce: string;
+}
+
+export const EMPTY: StudyDraft = {
+  name: "",
+  question: "",
+  preset: "paac-cartpole",
+  axes: [{ field: "learning_rate", values: "" }],
+  seeds: "1-3",
+  totalSteps: "",
+  points: "20",
+  sampler: "tpe",
+  pruner: "none",
+  atOnce: "2",
+};
+
+type Axis = NonNullable<StudySpecification["axes"]>[number];
+
+const RANGE = /^(log|uniform)\(\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)$/;
+
+/** "1e-4, 3e-4" as values, "log(1e-4, 1e-2)" as a range; what is no number stays a word. */
+export function axisOf({ field, values }: AxisDraft): Axis {
+  const range = RANGE.exec(values.trim());
+  if (range) {
+    const bounds = [Number(range[2]), Number(range[3])] as [number, number];
+    return range[1] === "log" ? { field, log_uniform: bounds } : { field, uniform: bounds };
+  }
+  return {
+    field,
+    values: values
+      .split(",")
+      .map((part) => part.trim())
+      .filter(Boolean)
+      .map(valueOf),
+  };
+}
+
+function valueOf(written: string): string | number | boolean {
+  if (written === "true" || written === "false") return written === "true";
+  return Number.isNaN(Number(written)) ? written : Number(written);
+}
+
+export function isDrawn(draft: StudyDraft): boolean {
+  return draft.axes.some(({ values }) => RANGE.test(values.trim()));
+}
+
+/** Axes of several fields are written in files alone; the form keeps those of a study that it clones. */
+export const movesTogether = ({ field }: Axis): boolean => Array.isArray(field);
+
+/** What is sent: axes that are still empty are left out. */
+export function specificationOf(draft: StudyDraft, base: Partial<StudySpecification>): StudySpecification {
+  const written = draft.axes.filter(({ field, values }) => field !== "" && values.trim() !== "").map(axisOf);
+  const axes = [...(base.axes ?? []).filter(movesTogether), ...written];
+  const ofPresets = axes.some(({ field }) => (Array.isArray(field) ? field : [field]).includes("preset"));
+  return {
+    ...base,
+    name: draft.name,
+    question: draft.question,
+    preset: ofPresets || base.config ? null : draft.preset,
+    axes,
+    seeds: draft.seeds,
+    total_steps: numberOf(draft.totalSteps),
+    sampler: isDrawn(draft) ? draft.sampler : "grid",
+    pruner: draft.pruner,
+    points: isDrawn(draft) ? numberOf(draft.points) : null,
+    at_once: numberOf(draft.atOnce) ?? 2,
+  };
+}
+
+function numberOf(written: string): number | null {
+  return written.trim() === "" ? null : Number(written.replaceAll(/[\s,_]/g, ""));
+}
+
+/** The form of a study that is to be started again. */
+export function draftOf(asked: StudySpecification): StudyDraft {
+  return {
+    name: asked.name,
+    question: asked.question ?? "",
+    preset: asked.preset ?? "",
+    axes: (asked.axes ?? []).filter((axis) => !movesTogether(axis)).map(writtenAxis),
+    seeds: Array.isArray(asked.seeds) ? asked.seeds.join(", ") : String(asked.seeds ?? "1"),
+    totalSteps: asked.total_steps ? String(asked.total_steps) : "",
+    points: String(asked.points ?? EMPTY.points),
+    sampler: asked.sampler === "random" ? "random" : "tpe",
+    pruner: asked.pruner ?? "none",
+    atOnce: String(asked.at_once ?? 2),
+  };
+}
+
+function writtenAxis({ field, values, uniform, log_uniform }: Axis): AxisDraft {
+  const name = typeof field === "string" ? field : field.join(", ");
+  if (uniform) return { field: name, values: `uniform(${uniform.join(", ")})` };
+  if (log_uniform) return { field: name, values: `log(${log_uniform.join(", ")})` };
+  return { field: name, values: (values ?? []).map(String).join(", ") };
+}

@@ -1,0 +1,43 @@
+import type { Study, StudyPoint } from "@/api/types";
+import type { Cell } from "@/charts/csv";
+
+/** As many runs as a comparison takes. */
+export const MOST_COMPARED = 50;
+
+/** The points with the largest mean first; those without one come last, in the order of drawing. */
+export function ranked(points: readonly StudyPoint[]): StudyPoint[] {
+  return points.toSorted((a, b) => {
+    if (a.mean === null || b.mean === null) return Number(a.mean === null) - Number(b.mean === null);
+    return b.mean - a.mean || a.number - b.number;
+  });
+}
+
+/** The address of a comparison of points' runs, grouped by seed; null where there is none yet, or too many. */
+export function comparisonOf(points: readonly StudyPoint[]): string | null {
+  const ids = points.flatMap(({ runs }) => runs.filter(isThere).map(({ run_id }) => run_id));
+  return ids.length > 0 && ids.length <= MOST_COMPARED ? `/compare?runs=${ids.join(",")}` : null;
+}
+
+/** Whether a run has a page. */
+export function isThere({ run_id, state }: StudyPoint["runs"][number]): boolean {
+  return run_id !== null && state !== "removed";
+}
+
+export const POINT_HEADER = ["point", "what", "seed", "run", "state", "score", "mean", "low", "high"];
+
+/** Every run of every point, for a spreadsheet. */
+export function pointCells(study: Study): Cell[][] {
+  return study.table.flatMap(({ number, label, runs, mean, low, high }) =>
+    runs.map(({ seed, run_id, state, score }) => [
+      number,
+      label,
+      seed,
+      run_id,
+      state,
+      score,
+      mean,
+      low,
+      high,
+    ]),
+  );
+}

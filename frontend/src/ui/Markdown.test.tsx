@@ -1,0 +1,39 @@
+import { MantineProvider } from "@mantine/core";
+import { render } from "@testing-library/react";
+import { describe, expect, it } from "vitest";
+import { Markdown } from "./Markdown";
+
+const shown = (text: string) =>
+  render(
+    <MantineProvider env="test">
+      <Markdown>{text}</Markdown>
+    </MantineProvider>,
+  ).container;
+
+describe("Markdown", () => {
+  it("shows bold, italic, code and links", () => {
+    const page = shown(
+      "Which is **best**, *really*? See `lr` and [the paper](https://arxiv.org/abs/1602.01783).",
+    );
+    expect(page.querySelector("strong")?.textContent).toBe("best");
+    expect(page.querySelector("em")?.textContent).toBe("really");
+    expect(page.querySelector("code")?.textContent).toBe("lr");
+    expect(page.querySelector("a")?.getAttribute("href")).toBe("https://arxiv.org/abs/1602.01783");
+  });
+
+  it("shows paragraphs and lists", () => {
+    const page = shown("First.\n\nSecond.\n\n- one\n- two");
+    expect([...page.querySelectorAll("p")].map(({ textContent }) => textContent)).toEqual([
+      "First.",
+      "Second.",
+    ]);
+    expect([...page.querySelectorAll("li")].map(({ textContent }) => textContent)).toEqual(["one", "two"]);
+  });
+
+  it("leaves HTML and other schemes text", () => {
+    const page = shown('<b onclick="x()">a</b> [x](javascript:alert(1))');
+    expect(page.querySelector("b")).toBeNull();
+    expect(page.querySelector("a")).toBeNull();
+    expect(page.textContent).toContain("[x](javascript:alert(1))");
+  });
+});

@@ -1,0 +1,105 @@
+"""Points that learn from runs, and runs that are ended early."""
+
+import math
+from typing import Any
+
+import pytest
+
+from backend.studies.pruning import Course, losers
+from tests.backend.studies.conftest import Studies
+from tests.factories import metrics, started
+
+DRAWN = {"field": "learning_rate", "log_uniform": [1e-5, 1e-1]}
+
+
+def near_one_thousandth(config: dict[str, Any]) -> float:
+    return -abs(math.log10(config["learning_rate"]) + 3)
+
+
+def test_tpe_draws_points_as_runs_end_and_comes_closer_to_the_best(studies: Studies) -> None:
+    study = studies.start(axes=[DRAWN], sampler="tpe", points=20, seeds=1, at_once=2)
+    assert len(study["table"]) == 2
+    trained = studies.train_all(near_one_thousandth)
+    ended = studies.read(study["id"])
+    assert (ended["state"], len(trained), len(ended["table"])) == ("finished", 20, 20)
+    distances = [-near_one_thousandth(run["config"]) for run in trained]
+    # The first ten are random.
+    assert sum(distances[15:]) / 5 < sum(distances[:10]) / 10 / 2
+    extended = studies.act(study["id"], "extend", points=3)
+    assert (extended["state"], extended["specification"]["points"]) == ("running", 23)
+    studies.keep()
+    assert len(studies.train_all(near_one_thousandth)) == 3
+    assert "2,000" in studies.refused(study["id"], "extend", 422, points=2_000)
+
+
+def test_tpe_draws_values_whole_numbers_and_ranges_with_several_seeds(studies: Studies) -> None:
+    axes = [{"field": "t_max", "uniform": [2, 9]}, {"field": "gamma", "values": [0.9, 0.99]}, DRAWN]
+    study = studies.start(axes=axes, sampler="tpe", points=6, seeds=2, at_once=3)
+    assert len(study["table"]) == 2
+    assert len(studies.train_all(near_one_thousandth)) == 12
+    values = [point["values"] for point in studies.read(study["id"])["table"]]
+    assert len(values) == 6
+    assert {type(point["t_max"]) for point in values} <= {int, float}
+    assert all(point["t_max"] in range(2, 10) and point["gamma"] in (0.9, 0.99) for point in values)
+
+
+def test_a_restarted_keeper_draws_no_point_twice(studies: Studies) -> None:
+    study = studies.start(axes=[DRAWN], sampler="tpe", points=8, seeds=1, at_once=1)
+    for _ in range(8):
+        assert studies.train(near_one_thousandth) is not None
+        for _ in range(3):
+            studies.keep()
+    assert studies.train() is None
+    values = [point["values"]["learning_rate"] for point in studies.read(study["id"])["table"]]
+    assert (len(values), len(set(values))) == (8, 8)
+
+
+def learn(studies: Studies, run: dict[str, Any], tenths: int, value: float) -> None:
+    """Train a run so far, with an episode of this return in each tenth of its steps."""
+    total = run["config"]["total_steps"]
+    held = run["run_id"], run["attempt"]
+    events = [metrics(tenth + 1, total * tenth // 10, returns=[value]) for tenth in range(1, tenths + 1)]
+    assert studies.api.send(*held, started(), *events).status_code == 200
+
+
+@pytest.mark.parametrize("pruner", ["median", "halving"])
+def test_a_run_that_does_worse_than_the_others_is_stopped(studies: Studies, pruner: str) -> None:
+    study = studies.start(seeds=2, at_once=6, pruner=pruner)
+    for value in (100.0, 110.0, 120.0, 130.0):
+        run = studies.api.claim()
+        learn(studies, run, 10, value)
+        assert studies.api.release(run["run_id"], run["attempt"], "finished").status_code == 200
+    good, bad = studies.api.claim(), studies.api.claim("w2")
+    learn(studies, good, 3, 140.0)
+    learn(studies, bad, 3, 20.0)
+    studies.keep()
+    assert studies.api.run(good["run_id"])["desired"] == "run"
+    assert studies.api.run(bad["run_id"])["desired"] == "stop"
+    log = studies.api.user.get(f"/api/v1/runs/{bad['run_id']}/log").json()["items"]
+    assert f"Its study ends it at 30 % of its steps: others do better ({pruner})." in [line["message"] for line in log]
+    assert studies.api.release(bad["run_id"], bad["attempt"], "stopped").status_code == 200
+    learned = studies.api.release(good["run_id"], good["attempt"], "finished")
+    assert learned.status_code == 200
+    studies.keep()
+    ended = studies.read(study["id"])
+    assert (ended["state"], ended["runs"]["stopped"], ended["runs"]["finished"]) == ("finished", 1, 5)
+
+
+def courses(*values: float, under_way: bool, tenths: int = 10) -> list[Course]:
+    return [Course(int(v), under_way, None if under_way else v, dict.fromkeys(range(1, tenths + 1), v)) for v in values]
+
+
+def test_the_median_judges_after_two_tenths_and_four_finished_runs() -> None:
+    finished = courses(100, 110, 120, 130, under_way=False)
+    assert losers("median", [*finished, *courses(114, 116, under_way=True, tenths=3)]) == [(114, 3)]
+    assert losers("median", [*finished, *courses(10, under_way=True, tenths=1)]) == []
+    assert losers("median", [*finished[:3], *courses(10, under_way=True, tenths=5)]) == []
+
+
+def test_halving_lets_the_best_third_pass_each_of_its_rungs() -> None:
+    first = courses(50, 60, 70, 80, 90, under_way=False, tenths=1)
+    # Of six that came to the first rung, two may go on; later tenths count nothing until the next rung.
+    assert losers("halving", [*first, *courses(81, under_way=True, tenths=1)]) == []
+    assert losers("halving", [*first, *courses(79, under_way=True, tenths=1)]) == [(79, 1)]
+    assert losers("halving", [*first, *courses(79, under_way=True, tenths=2)]) == [(79, 1)]
+    assert losers("halving", [*first, *courses(10, under_way=True, tenths=3)]) == []
