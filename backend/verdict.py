@@ -168,7 +168,8 @@ def _duel(best: Scored, other: Scored, place: int, step: int) -> Duel:
     names = (
         f"{best.name} beats {other.name}" if shown else f"Neither {best.name} nor {other.name} is shown to be better"
     )
-    around = f"{difference.mean:+.4g}, 95 % interval [{difference.low:.4g}, {difference.high:.4g}]"
+    more, low, high = (in_figures(number) for number in difference)
+    around = f"+{more}, 95 % interval [{low}, {high}]"
     return Duel(
         best=0,
         other=place,
@@ -182,6 +183,12 @@ def _duel(best: Scored, other: Scored, place: int, step: int) -> Duel:
 def _estimate(value: SupportsFloat, low: SupportsFloat | None, high: SupportsFloat | None) -> Estimate:
     low, high = (None if end is None else float(end) for end in (low, high))
     return Estimate(value=float(value), low=low, high=high)
+
+
+def in_figures(number: float) -> str:
+    """A difference of returns in three figures: 0.681, −12.3, 1,234."""
+    told = f"{number:,.0f}" if abs(number) >= 1_000 else f"{number:.3g}"
+    return told.replace("-", "−")
 
 
 def in_words(count: int) -> str:

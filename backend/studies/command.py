@@ -98,7 +98,8 @@ def cost_in_words(preview: dict[str, Any]) -> str:
     """What a study would cost, as one line."""
     places = f"{preview['places']} worker{'s' if preview['places'] > 1 else ''}"
     if preview["seconds"] is None:
-        time = f"; how long that takes is not known, since here has trained no {' and no '.join(preview['unmeasured'])}"
+        untried = " or ".join(preview["unmeasured"])
+        time = f"; how long that takes is not known, since no run of {untried} has trained here"
     else:
         time = f", about {preview['seconds'] / 3_600:,.1f} h on {places} at the rate measured here"
     return f"{preview['points']:,} points, {preview['runs']:,} runs, {preview['steps']:,} steps{time}"

@@ -24,6 +24,8 @@ class Stages:
     def __init__(self, broker_url: str) -> None:
         self._broker_url = broker_url
         self._open: dict[int, _Open] = {}
+        # The event loop alone would not keep what still closes its connections.
+        self._ending: set[asyncio.Task[None]] = set()
 
     @property
     def viewers(self) -> int:
@@ -41,7 +43,12 @@ class Stages:
             opened.users -= 1
             if not opened.users:
                 del self._open[number]
-                opened.working.cancel()
+                self._end(opened.working)
+
+    def _end(self, working: asyncio.Task[None]) -> None:
+        self._ending.add(working)
+        working.add_done_callback(self._ending.discard)
+        working.cancel()
 
     def _opened(self, number: int) -> _Open:
         crossing = Crossing(self._broker_url, number) if self._broker_url else None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from backend.verdict import FEWEST, common_step, in_words
+from backend.verdict import FEWEST, common_step, in_figures, in_words
 from tests.factories import CARTPOLE, Api, metrics
 
 RATES = (0.001, 0.01)
@@ -48,7 +48,7 @@ def test_the_better_of_two_is_told_with_its_interval(api: Api) -> None:
     assert [duel["difference"][end] for end in ("value", "low", "high")] == pytest.approx([10.0, 7.2619336, 12.7380664])
     assert duel["words"] == (
         "PAAC · CartPole · lr 0.01 beats PAAC · CartPole · lr 0.001 at 1 k steps: "
-        f"+10, 95 % interval [{duel['difference']['low']:.4g}, {duel['difference']['high']:.4g}], n = 3 and 3."
+        "+10, 95 % interval [7.26, 12.7], n = 3 and 3."
     )
 
 
@@ -112,6 +112,10 @@ def test_nothing_to_compare_is_said(api: Api) -> None:
         told = verdict(api, runs)
         assert words in told["words"]
         assert (told["at"], told["standings"], told["duels"]) == (None, [], [])
+
+
+def test_differences_are_told_in_three_figures() -> None:
+    assert [in_figures(number) for number in (0.6806, -12.34, 320.0, 1_234.5)] == ["0.681", "−12.3", "320", "1,234"]
 
 
 def test_steps_are_told_in_three_figures() -> None:

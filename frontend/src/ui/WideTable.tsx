@@ -18,6 +18,8 @@ export function WideTable({ label, className, children }: WideTableProps) {
       role="group"
       aria-label={label}
       className={className}
+      // What is hidden in a cell is placed by the nearest such box, and would widen the page.
+      pos="relative"
     >
       {children}
     </Table.ScrollContainer>

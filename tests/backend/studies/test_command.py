@@ -45,7 +45,7 @@ def test_the_example_is_started_shown_steered_and_extended(
     assert study("start", str(EXAMPLE)) == 0
     out = said()
     assert "9 points, 45 runs, 4,500,000 steps" in out
-    assert "no PAAC on CartPole and no A3C on CartPole and no GA3C on CartPole" in out
+    assert "since no run of PAAC on CartPole or A3C on CartPole or GA3C on CartPole has trained here" in out
     assert f"{url}/studies/1" in out
     assert study("show", "1", "--json") == 0
     shown = json.loads(said())

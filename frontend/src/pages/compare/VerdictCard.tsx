@@ -81,7 +81,7 @@ function Standings({ verdict, launching, onSeeds }: StandingsProps) {
               <Table.Td className={classes.firstColumn}>{group.name}</Table.Td>
               <Table.Td ta="right">{group.n}</Table.Td>
               <Table.Td ta="right">{group.mean ? score(group.mean.value) : "–"}</Table.Td>
-              <Table.Td ta="right" className={classes.sort}>
+              <Table.Td ta="right" className={classes.together}>
                 {interval(group.mean)}
               </Table.Td>
               <Table.Td ta="right">{probability(verdict, place)}</Table.Td>

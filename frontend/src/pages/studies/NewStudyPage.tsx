@@ -232,7 +232,7 @@ interface Cost {
 export function costWords({ runs, steps, seconds, places, unmeasured }: Cost): string {
   const cost = `${plural(runs, "run")}, ${short(steps, "steps")}`;
   if (seconds !== null) return `${cost}, about ${duration(seconds)} on ${plural(places, "worker")}`;
-  return `${cost}; how long is not known, since here has trained no ${unmeasured.join(" and no ")}`;
+  return `${cost}; how long is not known, since no run of ${unmeasured.join(" or ")} has trained here`;
 }
 
 interface AxesProps {
