@@ -2,6 +2,7 @@ import { useEffect, useState } from "react";
 import type { ConfigValue, RunConfig } from "@/api/types";
 import { type Draft, draftOf, type FieldErrors, isChanged, readDraft, written } from "./draft";
 import { forgetKept, readKept, writeKept } from "./keptDraft";
+import { firstOf, readAllSeries, type Series } from "./series";
 import { carryOver, type FormField, type Variant, variantFor } from "./schema";
 import { keyOf, type Reference, type StartingPoint } from "./reference";
 
@@ -15,6 +16,8 @@ export interface ConfigDraft {
   /** Values that can be read, and every error there is. */
   values: RunConfig;
   allErrors: FieldErrors;
+  /** Fields with several values, of which `values` has the first; only a form that may make a study has any. */
+  series: Record<string, Series>;
   set: (name: string, typed: string | boolean) => void;
   leave: (name: string) => void;
   reset: (name: string) => void;
@@ -45,7 +48,12 @@ interface State {
  * The configuration being written: it begins anew when the key of its starting point changes. With a name, it is kept
  * until it is forgotten, so that a reload or a way back loses nothing.
  */
-export function useConfigDraft(variants: Variant[], start: StartingPoint, name?: string): ConfigDraft {
+export function useConfigDraft(
+  variants: Variant[],
+  start: StartingPoint,
+  name?: string,
+  several = false,
+): ConfigDraft {
   const begin = (key: string, reference: Reference, values: RunConfig): State => {
     const fields = variantFor(variants, values["algorithm"])?.fields ?? [];
     const algorithm = values["algorithm"] ?? null;
@@ -77,7 +85,7 @@ export function useConfigDraft(variants: Variant[], start: StartingPoint, name?:
 
   const variant = variantFor(variants, state.algorithm);
   const fields = variant?.fields ?? [];
-  const { values, errors: allErrors } = readDraft(state.draft, fields);
+  const { values, errors: allErrors, series } = readAll(state.draft, fields, several);
   const shownErrors = Object.entries(allErrors).filter(([name]) => state.left.has(name));
 
   const set = (name: string, typed: string | boolean) =>
@@ -93,13 +101,14 @@ export function useConfigDraft(variants: Variant[], start: StartingPoint, name?:
     reference: state.reference,
     values,
     allErrors,
+    series,
     errors: { ...state.server, ...Object.fromEntries(shownErrors) },
     set,
     leave(name) {
       const field = fields.find((candidate) => candidate.name === name);
       const value = values[name];
       // What was understood is written back: 10M becomes 10_000_000.
-      if (field && typeof value === "number") set(name, written(field, value));
+      if (field && typeof value === "number" && !series[name]) set(name, written(field, value));
       setState((current) => ({ ...current, left: new Set(current.left).add(name) }));
     },
     reset(name) {
@@ -124,6 +133,20 @@ export function useConfigDraft(variants: Variant[], start: StartingPoint, name?:
     forget() {
       if (name) forgetKept(name, state.key);
     },
+  };
+}
+
+/** What the inputs mean; where several values are allowed, the first of each stands among the values. */
+function readAll(draft: Draft, fields: FormField[], several: boolean) {
+  const { values, errors } = readDraft(draft, fields);
+  if (!several) return { values, errors, series: {} };
+  const found = readAllSeries(draft, fields);
+  const right = Object.entries(errors).filter(([name]) => !found.series[name]);
+  const firsts = Object.entries(found.series).map(([name, each]) => [name, firstOf(each)]);
+  return {
+    values: { ...values, ...Object.fromEntries(firsts) } as RunConfig,
+    errors: { ...Object.fromEntries(right), ...found.errors },
+    series: found.series,
   };
 }
 

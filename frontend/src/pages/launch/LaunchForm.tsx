@@ -2,8 +2,8 @@ import { Alert, Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useSessionStorage } from "@mantine/hooks";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
-import { useLaunchRun } from "@/api/mutations";
-import type { Environment, LaunchRequest, Preset } from "@/api/types";
+import { useLaunchRun, useStartStudy } from "@/api/mutations";
+import type { Environment, LaunchRequest, Preset, Study, StudySpecification } from "@/api/types";
 import { ConfigFields } from "@/config-form/ConfigFields";
 import type { FieldErrors } from "@/config-form/draft";
 import { parseNumber } from "@/config-form/numbers";
@@ -17,6 +17,7 @@ import { LaunchSummary } from "./LaunchSummary";
 import { MethodCards } from "./MethodCards";
 import { PresetCards } from "./PresetCards";
 import { referenceFor } from "./startingPoint";
+import { MOST_COMPARED, studyOf } from "./study";
 
 interface LaunchFormProps {
   variants: Variant[];
@@ -29,7 +30,7 @@ interface LaunchFormProps {
 }
 
 export function LaunchForm({ variants, presets, environments, start, onPreset, onMethod }: LaunchFormProps) {
-  const config = useConfigDraft(variants, start, "launch");
+  const config = useConfigDraft(variants, start, "launch", true);
   const [details, setDetails, forgetDetails] = useSessionStorage<Details>({
     key: "arcadia-launch-details",
     defaultValue: NO_DETAILS,
@@ -38,6 +39,8 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
   const [detailErrors, setDetailErrors] = useState<FieldErrors>({});
   const [problems, setProblems] = useState<string[]>([]);
   const launch = useLaunchRun();
+  const startStudy = useStartStudy();
+  const study = asStudy(config, details);
   const navigate = useNavigate();
 
   function chooseMethod(variant: Variant) {
@@ -57,10 +60,12 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
       return;
     }
     try {
-      const run = await launch.mutateAsync(requestOf(config, details));
+      const address = study
+        ? opened(await startStudy.mutateAsync(study))
+        : `/runs/${(await launch.mutateAsync(requestOf(config, details))).id}`;
       config.forget();
       forgetDetails();
-      await navigate(`/runs/${run.id}`);
+      await navigate(address);
     } catch (error) {
       const names = [...config.fields.map((field) => field.name), ...DETAIL_NAMES];
       const { byField, elsewhere } = placeErrors(error, names);
@@ -95,8 +100,9 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
       <LaunchSummary
         config={config}
         environments={environments}
+        study={study}
         problems={problems}
-        busy={launch.isPending}
+        busy={launch.isPending || startStudy.isPending}
       />
     </form>
   );
@@ -124,6 +130,28 @@ function requestOf(config: ConfigDraft, details: Details): LaunchRequest {
     ...(notes.trim() && { notes }),
     priority: parseNumber(priority) ?? 0,
   };
+}
+
+/** The study that the form asks for, if a field has several values. */
+function asStudy(config: ConfigDraft, details: Details): StudySpecification | null {
+  const fields = config.fields.filter(({ name }) => config.series[name]);
+  if (fields.length === 0) return null;
+  const titles = fields.map(({ title }) => title.toLowerCase()).join(", ");
+  const env = String(config.values["env"]).replace(/^ALE\//, "");
+  return studyOf({
+    name: details.name.trim() || `${config.variant?.title ?? "Runs"} on ${env}: ${titles}`,
+    question: details.notes,
+    config: config.values,
+    series: config.series,
+  });
+}
+
+/** Where a new study is seen: its curves grouped by seed if a comparison takes all of its runs, else its page. */
+function opened(study: Study): string {
+  const ids = study.table.flatMap(({ runs }) => runs.map(({ run_id }) => run_id));
+  return ids.length <= MOST_COMPARED && ids.every((id) => id !== null)
+    ? `/compare?runs=${ids.join(",")}`
+    : `/studies/${study.id}`;
 }
 
 function checkDetails(details: Details): FieldErrors {

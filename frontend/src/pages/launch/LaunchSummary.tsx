@@ -1,8 +1,10 @@
 import { Button, Stack, Text, Title } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { workersQuery } from "@/api/queries";
-import type { ConfigValue, Environment, RunConfig } from "@/api/types";
+import { studyPreviewQuery, workersQuery } from "@/api/queries";
+import type { ConfigValue, Environment, RunConfig, StudySpecification } from "@/api/types";
 import { exact, plural, short } from "@/ui/format";
+import { costWords } from "@/ui/studyCost";
 import { isChanged, shown } from "@/config-form/draft";
 import classes from "./launch.module.css";
 import { queueHint } from "./queueHint";
@@ -11,13 +13,15 @@ import type { ConfigDraft } from "@/config-form/useConfigDraft";
 interface LaunchSummaryProps {
   config: ConfigDraft;
   environments: readonly Environment[];
+  /** What is asked for where a field has several values. */
+  study: StudySpecification | null;
   /** Errors of no field, and how many fields have one. */
   problems: readonly string[];
   busy: boolean;
 }
 
 /** What will be run, said before it is. */
-export function LaunchSummary({ config, environments, problems, busy }: LaunchSummaryProps) {
+export function LaunchSummary({ config, environments, study, problems, busy }: LaunchSummaryProps) {
   const workers = useQuery(workersQuery);
   const { values } = config;
   const { title: referenceTitle, values: reference } = config.reference;
@@ -44,12 +48,19 @@ export function LaunchSummary({ config, environments, problems, busy }: LaunchSu
               key={field.name}
               title={field.title}
               from={reference[field.name] ?? field.initial}
-              to={values[field.name]}
+              to={config.series[field.name] ? String(config.draft[field.name]) : values[field.name]}
             />
           ))}
         </dl>
       </div>
       <Text size="sm">{queueHint(values["device"], workers.data)}</Text>
+      {study ? (
+        <StudyCost study={study} />
+      ) : (
+        <Text size="xs" c="dimmed">
+          Several values make a study: seeds as 1-5, numbers as 1e-4, 3e-4 or log(1e-4, 1e-2) x 20.
+        </Text>
+      )}
       {problems.map((problem) => (
         <Text key={problem} size="sm" c="var(--mantine-color-error)" role="alert">
           {problem}
@@ -61,9 +72,30 @@ export function LaunchSummary({ config, environments, problems, busy }: LaunchSu
         </Text>
       )}
       <Button type="submit" size="md" loading={busy} fullWidth>
-        Launch run
+        {study ? "Start study" : "Launch run"}
       </Button>
     </Stack>
+  );
+}
+
+/** How many runs it will be, and what they cost. */
+function StudyCost({ study }: { study: StudySpecification }) {
+  const [settled] = useDebouncedValue(study, 400, { leading: true });
+  const preview = useQuery(studyPreviewQuery(settled));
+  return (
+    <div role="status" aria-label="What it costs">
+      <Text size="sm" fw={500}>
+        {preview.data ? costWords(preview.data) : "Counting its runs…"}
+      </Text>
+      <Text size="xs" c="dimmed">
+        They are the runs of a study: they give way to single runs, and have neither tags nor a priority.
+      </Text>
+      {(preview.data?.refused ?? preview.error?.message) && (
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          {preview.data?.refused ?? preview.error?.message}
+        </Text>
+      )}
+    </div>
   );
 }
 

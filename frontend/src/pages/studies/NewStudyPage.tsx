@@ -21,7 +21,7 @@ import { useStartStudy } from "@/api/mutations";
 import { presetsQuery, studyPreviewQuery, studyQuery } from "@/api/queries";
 import type { Preset, StudySpecification } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
-import { duration, plural, short } from "@/ui/format";
+import { costWords } from "@/ui/studyCost";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { type AxisDraft, draftOf, EMPTY, isDrawn, specificationOf, type StudyDraft } from "./draft";
@@ -217,22 +217,6 @@ function Problem({ children }: { children: ReactNode }) {
       {children}
     </Text>
   );
-}
-
-interface Cost {
-  points: number;
-  runs: number;
-  steps: number;
-  seconds: number | null;
-  places: number;
-  unmeasured: string[];
-}
-
-/** "15 runs, 1.5 M steps, about 2 h 10 min on 1 worker". */
-export function costWords({ runs, steps, seconds, places, unmeasured }: Cost): string {
-  const cost = `${plural(runs, "run")}, ${short(steps, "steps")}`;
-  if (seconds !== null) return `${cost}, about ${duration(seconds)} on ${plural(places, "worker")}`;
-  return `${cost}; how long is not known, since no run of ${unmeasured.join(" or ")} has trained here`;
 }
 
 interface AxesProps {
