@@ -1,5 +1,5 @@
 import { Button, Group, Text } from "@mantine/core";
-import { IconPlayerPause, IconPlayerPlay, IconRefresh } from "@tabler/icons-react";
+import { IconDeviceFloppy, IconPlayerPause, IconPlayerPlay, IconRefresh } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { PlayedGame } from "@/api/types";
 import type { Send, View } from "@/stage/broadcast";
@@ -42,6 +42,7 @@ export function PlayStage({ game, again }: PlayStageProps) {
       }
     >
       <PlayControls view={view} send={send} mine={hands.mine} />
+      {!sentence && <Reason of={game} />}
       <Controller hold={hands.hold} />
       <Standing view={view} />
     </Stage>
@@ -81,6 +82,15 @@ function PlayControls({ view: { scene }, send, mine }: { view: View; send: Send;
           onClick={() => send({ order: "new game" })}
         >
           New game
+        </Button>
+        <Button
+          size="xs"
+          variant="default"
+          disabled={!mine}
+          leftSection={<IconDeviceFloppy size={14} aria-hidden />}
+          onClick={() => send({ order: "keep" })}
+        >
+          Keep this game
         </Button>
       </Group>
       {scene && scene.hands !== null && !mine && (
