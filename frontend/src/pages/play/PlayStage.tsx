@@ -9,7 +9,7 @@ import { Stage } from "@/stage/Stage";
 import { type Hands, useHands } from "@/stage/useHands";
 import { useStage } from "@/stage/useStage";
 import { isOver, whyNoPicture } from "@/stage/words";
-import { exact, plural, score } from "@/ui/format";
+import { duration, exact, plural, score } from "@/ui/format";
 import { Reason } from "@/ui/Reason";
 
 interface PlayStageProps {
@@ -109,6 +109,7 @@ function Standing({ view: { scene, head, viewers, latency } }: { view: View }) {
       <Readout>
         <Fact is="Score">{score(head.score)}</Fact>
         {head.lives >= 0 && <Fact is="Lives">{head.lives}</Fact>}
+        <Fact is="Time">{duration(head.frames / scene.pictures_per_second)}</Fact>
         <Fact is="Game">{exact(head.game)}</Fact>
         <Fact is="Viewers">{exact(viewers)}</Fact>
         <Fact is="Input latency">{latency === null ? "–" : `${Math.ceil(latency)} ms`}</Fact>
