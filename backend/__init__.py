@@ -11,7 +11,7 @@ A part imports only parts of the lines above its own; tests/contract/test_backen
     videos
     checkpoints, errands
     start_points
-    evaluations, recordings, saliency
+    evaluations, recordings, saliency, kept_games
     runs
     workers, figures, compare, verdict, export, configuration
     games, studies

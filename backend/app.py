@@ -25,6 +25,7 @@ from backend.files.service import sweep
 from backend.frontend import serve_frontend
 from backend.games.routes import router as games
 from backend.health import router as health
+from backend.kept_games.routes import router as kept_games
 from backend.live import notices
 from backend.live.routes import router as live
 from backend.logs import router as logs
@@ -62,6 +63,7 @@ ROUTERS = (
     start_points,
     recordings,
     saliency,
+    kept_games,
     games,
     studies,
     live,

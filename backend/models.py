@@ -23,6 +23,8 @@ from workers.contract.worker_api import (
 # Whether the run's schedule asked for an evaluation, or a user.
 Origin = Literal["schedule", "asked"]
 StudyState = Literal["running", "paused", "stopped", "finished"]
+# How a person's game ended; it may be kept before its end.
+GameEnd = Literal["over", "cut off", "unfinished"]
 
 # SQLite only counts up by itself in a column that is declared exactly INTEGER.
 Id = BigInteger().with_variant(Integer(), "sqlite")
@@ -52,6 +54,7 @@ class Base(DeclarativeBase):
         list[dict[str, Any]]: Json,
         list[str]: Json,
         list[int]: Json,
+        list[list[Any]]: Json,
         list[float]: Numbers,
         State: String(16),
         Desired: String(16),
@@ -65,6 +68,7 @@ class Base(DeclarativeBase):
         Origin: String(16),
         StartPlayer: String(8),
         StudyState: String(16),
+        GameEnd: String(16),
     }
 
 
@@ -397,6 +401,29 @@ class StoredStarts(Base):
     bytes: Mapped[int] = mapped_column(BigInteger)
     # contract.protocols.StartSet as JSON; megabytes, so it is read only where it is asked for.
     content: Mapped[str] = mapped_column(Text, deferred=True)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
+class KeptPlay(Base):
+    """A game that a person has played: what was done in it, and the errand that films it."""
+
+    __tablename__ = "kept_games"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    env: Mapped[str] = mapped_column(String(100), index=True)
+    errand_id: Mapped[int] = mapped_column(ForeignKey("errands.id"), unique=True)
+    file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    poster_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    seed: Mapped[int] = mapped_column(BigInteger)
+    frames: Mapped[int]
+    score: Mapped[float]
+    ended: Mapped[GameEnd]
+    emulator: Mapped[str] = mapped_column(String(100))
+    start_points: Mapped[int]
+    # As events.GameKept; long, so that they are read only where they are asked for.
+    actions: Mapped[list[list[Any]]] = mapped_column(deferred=True)
+    screens: Mapped[list[list[Any]]] = mapped_column(deferred=True)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 

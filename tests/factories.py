@@ -102,6 +102,13 @@ def start_set(player: str, points: int = 1, env: str = "ALE/Pong-v5") -> dict[st
     return {"format": "arcadia-starts", "version": 1, **named, "starts": starts}
 
 
+def kept_game(seq: int, score: float = 21.0, screens: int = 100, **more: Any) -> dict[str, Any]:
+    """The event that a person keeps a game."""
+    shown = [[frame, sha256(bytes([frame]))] for frame in range(1, screens + 1)]
+    told = {"seed": 7, "actions": [[0, 60], [3, 140]], "played": 200, "score": score, "ended": "over"}
+    return event(seq, "kept_game", **{**told, "emulator": "ale-py 0.12.1", "screens": shown, **more})
+
+
 def checkpoint_path(step: int) -> str:
     """Where a trainer puts the checkpoint of a step."""
     return f"checkpoints/step-{step:012d}.safetensors"
@@ -198,6 +205,17 @@ class Api:
         held = claimed["errand_id"], claimed["attempt"]
         self._json(self.send_of_errand(*held, started(1), evaluation(2, scores, **more), event(3, "finished")))
         assert self._json(self.release_errand(*held, "finished")) == {"state": "done"}
+
+    def keep_game(self, slug: str = "pong", **told: Any) -> dict[str, Any]:
+        """Play a game, keep it and leave; the kept game, whose film waits."""
+        number = self._object(self.user.post(f"/api/v1/games/{slug}/play"), 201)["id"]
+        while (claimed := self.claim_errand())["errand_id"] != number:
+            pass
+        held = number, claimed["attempt"]
+        self._json(self.send_of_errand(*held, started(1), kept_game(2, **told), event(3, "finished")))
+        self._json(self.release_errand(*held, "finished"))
+        newest: dict[str, Any] = self._json(self.user.get("/api/v1/kept-games"))[0]
+        return newest
 
     def running(self, **more: Any) -> tuple[int, int]:
         """A run that a worker trains: its id and attempt."""

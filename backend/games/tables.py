@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from backend.games import schemas
 from backend.games.published import PublishedScore, published_scores
 from backend.games.scores import Found, Like, normalised, reference, told
+from backend.kept_games.service import best_score
 from workers.contract.protocols import PROTOCOLS
 
 
@@ -25,7 +26,8 @@ def tables(session: Session, env: str, found: Sequence[Found]) -> list[schemas.S
         dict.fromkeys([*ours, *papers]),
         key=lambda like: (like not in ours, like.protocol not in order, _place(like, order), like.starts or ""),
     )
-    return [_table(env, like, ours.get(like, []), papers.get(like, [])) for like in likes]
+    you = best_score(session, env)
+    return [_table(env, like, ours.get(like, []), papers.get(like, []), you) for like in likes]
 
 
 def _place(like: Like, order: list[str]) -> int:
@@ -33,12 +35,19 @@ def _place(like: Like, order: list[str]) -> int:
 
 
 def _table(
-    env: str, like: Like, ours: Sequence[schemas.RunScore], papers: Sequence[PublishedScore]
+    env: str,
+    like: Like,
+    ours: Sequence[schemas.RunScore],
+    papers: Sequence[PublishedScore],
+    you: tuple[float, int] | None,
 ) -> schemas.ScoreTable:
     protocol = PROTOCOLS.get(like.protocol)
     by = reference(env, like.protocol) if protocol else "the papers do not say by which protocol it was measured"
     rows = [_of_run(score) for score in ours]
     rows += [_of_paper(score, normalised(score.score, by)) for score in papers]
+    ranked = _ranked(rows, ranks=protocol is not None)
+    if you is not None:
+        ranked = _beside_the_human(ranked, _of_you(*you, normalised(you[0], by)))
     return schemas.ScoreTable(
         protocol=like.protocol,
         starts=like.starts,
@@ -47,7 +56,7 @@ def _table(
         apart_because=None if ours else _apart_because(like.protocol),
         normalised_by=None if isinstance(by, str) else by,
         not_normalised_because=by if isinstance(by, str) else None,
-        rows=_ranked(rows, ranks=protocol is not None),
+        rows=ranked,
     )
 
 
@@ -91,6 +100,26 @@ def _of_paper(score: PublishedScore, percent: float | None) -> schemas.TableRow:
         sources=[schemas.Source(source=row.source, table=row.table) for row in score.rows],
         note=score.note,
     )
+
+
+def _of_you(score: float, games: int, percent: float | None) -> schemas.TableRow:
+    kept = "the one game that was kept" if games == 1 else f"the best of {games} games that were kept"
+    return schemas.TableRow(
+        rank=None,
+        unranked_because=f"{kept}, by no protocol",
+        player="You",
+        score=score,
+        human_normalised=percent,
+        ours=None,
+        sources=[],
+        note=None,
+    )
+
+
+def _beside_the_human(rows: list[schemas.TableRow], you: schemas.TableRow) -> list[schemas.TableRow]:
+    """Put a person's best behind the published human; a table without one has no place for it."""
+    place = next((place for place, row in enumerate(rows) if row.player == "human"), None)
+    return rows if place is None else [*rows[: place + 1], you, *rows[place + 1 :]]
 
 
 def _ranked(rows: Iterable[schemas.TableRow], *, ranks: bool) -> list[schemas.TableRow]:

@@ -14,6 +14,7 @@ from backend.config import Settings
 from backend.errands import service
 from backend.evaluations.service import discard_result, has_result, keep_episode, keep_result
 from backend.evaluations.starting import offered_starts
+from backend.kept_games import service as kept_games
 from backend.lookup import find_errand
 from backend.models import Checkpoint, Errand, Run
 from backend.saliency import service as saliency
@@ -177,7 +178,10 @@ _BRINGING: dict[ErrandKind, _Bringing] = {
         {ev.EvaluatedEpisode: keep_episode, ev.Evaluation: keep_result}, has_result, discard_result
     ),
     "live": _NOTHING,
-    "play": _NOTHING,
+    "play": _Bringing({ev.GameKept: kept_games.keep}, lambda _session, _errand: True, lambda _session, _errand: None),
+    "film": _Bringing(
+        {ev.Advanced: saliency.advance, ev.Film: kept_games.keep_film}, kept_games.has_film, kept_games.discard_film
+    ),
     "recording": _Bringing({ev.Video: keep_recording}, has_recording, discard_recording),
     "saliency": _Bringing(
         {ev.Advanced: saliency.advance, ev.Saliency: saliency.keep},

@@ -10,7 +10,8 @@ from tests.chromium import chromium
 FOLDER = Path(__file__).parent
 SIZES: dict[str, ViewportSize] = {"": {"width": 1440, "height": 900}, "phone-": {"width": 390, "height": 844}}
 TABS = ("curves", "replays", "live", "checkpoints", "evaluations", "log", "config", "system")
-ON_A_PHONE = ("runs", "run", "replays", "live", "wall")
+ON_A_PHONE = ("runs", "run", "replays", "live", "play", "wall")
+LIVE = ("live", "play")
 SETTLE_MILLISECONDS = 2500
 # A worker takes a live game and loads its agent.
 LIVE_MILLISECONDS = 15_000
@@ -27,6 +28,7 @@ def main() -> None:
         "compare": f"/compare?runs={compared}",
         "games": "/games",
         "game": "/games/pong",
+        "play": "/games/pong/play",
         "wall": "/wall",
         "workers": "/workers",
     }
@@ -39,7 +41,7 @@ def main() -> None:
                     if prefix and name not in ON_A_PHONE:
                         continue
                     page.goto(url + path)
-                    page.wait_for_timeout(LIVE_MILLISECONDS if name == "live" else SETTLE_MILLISECONDS)
+                    page.wait_for_timeout(LIVE_MILLISECONDS if name in LIVE else SETTLE_MILLISECONDS)
                     page.screenshot(path=FOLDER / f"{prefix}{name}-{scheme}.png")
                 context.close()
 

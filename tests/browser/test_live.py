@@ -1,4 +1,7 @@
-"""A live game in a real browser: pictures come and change, a killed process is replaced, and leaving ends it."""
+"""A live game in a real browser: pictures come and change, a killed process is replaced, and leaving ends it.
+
+By an agent, and by a person who keeps the game.
+"""
 
 import re
 import signal
@@ -8,6 +11,9 @@ from playwright.sync_api import Page, expect
 
 from tests.installation import SAVING, Installation
 from tests.processes import command_line
+from workers.contract.protocols.starts import StartSet
+from workers.trainer.evaluation import openings
+from workers.trainer.evaluation.emulator import AtariGame
 
 
 def playing_process(installation: Installation) -> psutil.Process:
@@ -68,3 +74,48 @@ def test_a_run_is_watched_live_until_the_page_is_left(page: Page, installation: 
     page.get_by_role("tab", name="Overview").click()
     installation.wait_until(lambda: installation.read(f"live/{game['id']}")["state"] == "done")
     assert installation.read(f"runs/{run}/live") == []
+
+
+def test_a_person_plays_keeps_the_game_and_its_start_points_lead_there_again(
+    page: Page, installation: Installation
+) -> None:
+    page.goto("/games/pong")
+    page.get_by_role("link", name="Play", exact=True).click()
+    stage = page.get_by_role("region", name="Live game")
+    begins = stage.get_by_text("It begins with your first arrow or fire.")
+    expect(begins).to_be_visible()
+    page.keyboard.press("Space")
+    wait_for_another_picture(page, installation)
+
+    playing_process(installation).send_signal(signal.SIGKILL)
+    expect(stage.get_by_role("status").filter(has_text="The playing process is gone")).to_be_visible()
+    expect(begins).to_be_visible()
+
+    def play_a_little() -> bool:
+        """Hold each key until the picture has moved; 100 start points take more than 100 frames."""
+        for key in ("Space", "ArrowUp", "ArrowDown"):
+            page.keyboard.down(key)
+            wait_for_another_picture(page, installation)
+            page.keyboard.up(key)
+        return stage.get_by_text(re.compile(r"^([3-9]|\d\d+) s$|min")).is_visible()
+
+    installation.wait_until(play_a_little)
+    expect(stage.get_by_text(re.compile(r"^\d+ ms$"))).to_be_visible()
+    stage.get_by_role("button", name="Keep this game").click()
+    number = int(page.url.rpartition("/")[2])
+    kept = page.get_by_role("region", name="Kept games")
+    expect(kept.get_by_role("button", name="Watch")).to_be_visible()
+    kept.get_by_role("button", name="Keep as start points").click()
+    installation.wait_until(lambda: installation.read("start-sets"))
+    page.get_by_role("link", name="Scores of Pong").click()
+    expect(page.get_by_role("region", name="Start points")).to_contain_text("Kept game")
+    expect(page.get_by_role("cell", name=re.compile("^You")).first).to_be_visible()
+
+    (stored,) = installation.read("start-sets")
+    points = StartSet.model_validate(installation.read(f"export/start-sets/{stored['id']}.json"))
+    assert len(points.starts) == 100
+    again = AtariGame(points.env, cap_frames=None, frames_per_step=1)
+    for start in points.starts:
+        openings.arrive(again, start)
+        assert again.screen_hash() == start.screen
+    installation.wait_until(lambda: installation.read(f"games/pong/play/{number}")["state"] == "done")

@@ -63,6 +63,8 @@ class Scene:
         assert api.send(self.run_id, self.attempt, *events).status_code == 200
         self.checkpoint_id = api.user.get(f"{API}/runs/{self.run_id}/checkpoints").json()[0]["id"]
         self.seq = 6
+        games = api.user.get(f"{API}/kept-games").json() or [api.keep_game()]
+        self.kept_id = games[0]["id"]
         self.recording_id = api.user.post(f"{API}/runs/{self.run_id}/recordings", json={}).json()["id"]
         self.evaluation_id = api.evaluate(self.run_id)["id"]
         kept = api.user.get(f"{API}/start-sets").json() or [api.import_starts(factories.start_set("human"), "x")]
@@ -101,7 +103,7 @@ class Scene:
             else:
                 self.seq = acknowledged + 1
         released = answer.status == 200 and path.endswith("/release")
-        of_scene = ("{run_id}", "{evaluation_id}", "{recording_id}", "{start_set_id}", "{study_id}")
+        of_scene = ("{run_id}", "{evaluation_id}", "{recording_id}", "{start_set_id}", "{study_id}", "{kept_id}")
         removed = answer.status == 204 and path.endswith(of_scene)
         if released or removed or (answer.status == 409 and path.startswith(HELD)):
             self.begin()
@@ -118,6 +120,7 @@ class Scene:
             "study_id": str(self.study_id),
             "live_id": str(self._live_game()) if "{live_id}" in path else "",
             "play_id": str(self._played_game()) if "{play_id}" in path else "",
+            "kept_id": str(self.kept_id),
             "name": "a set",
             "video_id": str(self._api.user.get(f"{API}/runs/{self.run_id}/videos").json()[0]["id"]),
             "errand_id": str(self.errand_id),
@@ -200,6 +203,8 @@ class Scene:
             factories.started(seq),
             factories.evaluated_episode(seq, 1, 30),
             factories.evaluation(seq, [1.0, "NaN"]),
+            factories.kept_game(seq),
+            factories.event(seq, "film", file="x.mp4", poster="x.png"),
             factories.event(seq, "log", 100, level="warning", message="x"),
             factories.event(seq, "finished", 100),
         ]

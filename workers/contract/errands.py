@@ -4,8 +4,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from workers.contract.games import EnvironmentId
 from workers.contract.live import LiveAddress
 from workers.contract.protocols.acting import Acting
+from workers.contract.protocols.starts import Held
 from workers.contract.values import Count
 from workers.contract.worker_api import ErrandKind
 
@@ -40,6 +42,18 @@ class RecordingParameters(BaseModel):
     protocol: str
     seed: Count
     episode: Count
+
+
+class FilmParameters(BaseModel):
+    """Which kept game is played again to be filmed, and what it must come to."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    env: EnvironmentId
+    seed: Count
+    actions: list[Held]
+    played: Count
+    score: float
 
 
 class SaliencyParameters(BaseModel):

@@ -5,10 +5,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
+from workers.contract.protocols.starts import CAP_FRAMES, SEEDS, Held
 from workers.contract.values import Count, Integer, Message, Ordinal, SmallCount, Text, Traceback, Truth
 
 # A line of the event file must fit into a request, whose largest body is of 4 MB.
 LONGEST_LINE = 3_000_000
+
+# Of a kept game: as many as the protocols want start points.
+MOST_SCREENS = 100
 
 RoleKind = Literal["shard", "replay", "bundle", "actor", "learner"]
 LogLevel = Literal["info", "warning", "error"]
@@ -154,6 +158,25 @@ class Saliency(_Event):
     file: Text = Field(description="How much each place of what the network saw counted, as an .npz.")
 
 
+class GameKept(_Event):
+    kind: Literal["kept_game"] = "kept_game"
+    seed: Annotated[int, Field(ge=0, lt=SEEDS)]
+    actions: Annotated[list[Held], Field(min_length=1, max_length=CAP_FRAMES)]
+    played: Annotated[int, Field(ge=1, le=CAP_FRAMES)] = Field(description="Frames of the game.")
+    score: float
+    ended: Literal["over", "cut off", "unfinished"]
+    emulator: Annotated[Text, Field(max_length=100)]
+    screens: Annotated[list[tuple[Count, Sha256]], Field(max_length=MOST_SCREENS)] = Field(
+        description="Frames spread over the game, and the hashes of the screens after them."
+    )
+
+
+class Film(_Event):
+    kind: Literal["film"] = "film"
+    file: Text = Field(description="H.264 mp4 of a kept game.")
+    poster: Text = Field(description="PNG of its last frame.")
+
+
 class Stopped(_Event):
     kind: Literal["stopped"] = "stopped"
     reason: Message
@@ -181,6 +204,8 @@ Event = Annotated[
     | Evaluation
     | Advanced
     | Saliency
+    | GameKept
+    | Film
     | Stopped
     | Finished
     | Failed,

@@ -71,6 +71,12 @@ class Keys(_Order):
     held: Annotated[list[Key], Field(max_length=len(KEYS))]
 
 
+class Keep(_Order):
+    """Keep what has been played of this game, which only people have played."""
+
+    order: Literal["keep"] = "keep"
+
+
 class Seen(_Order):
     """A page has got SEEN_EVERY more pictures; the process never hears of it."""
 
@@ -78,7 +84,7 @@ class Seen(_Order):
 
 
 Order = Annotated[
-    Ping | Pause | Go | Step | NewGame | SetTemperature | TakeOver | HandBack | Keys | Seen,
+    Ping | Pause | Go | Step | NewGame | SetTemperature | TakeOver | HandBack | Keys | Keep | Seen,
     Field(discriminator="order"),
 ]
 

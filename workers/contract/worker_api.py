@@ -18,7 +18,7 @@ QueueName = Literal["cpu", "gpu"]
 FileKind = Literal["checkpoint", "video", "poster", "track", "saliency"]
 # What a worker may have in hand, as its paths are called: runs that it trains, errands that it does beside them.
 Noun = Literal["runs", "errands"]
-ErrandKind = Literal["evaluation", "recording", "saliency", "live", "play"]
+ErrandKind = Literal["evaluation", "recording", "saliency", "live", "play", "film"]
 ErrandState = Literal["queued", "running", "done", "failed", "cancelled"]
 ErrandDesired = Literal["run", "cancel"]
 

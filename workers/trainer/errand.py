@@ -8,7 +8,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from workers.contract import layout
-from workers.contract.errands import ErrandRequest, EvaluationParameters, RecordingParameters, SaliencyParameters
+from workers.contract.errands import (
+    ErrandRequest,
+    EvaluationParameters,
+    FilmParameters,
+    RecordingParameters,
+    SaliencyParameters,
+)
 from workers.contract.live import LiveAddress, PlayParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.saliency import packed
@@ -120,6 +126,17 @@ def shed_light(asked: ErrandRequest, directory: Path, report: Report, stop: Stop
     report.salient(SALIENCY_FILE)
 
 
+def film_kept_game(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> None:
+    """Film a game that a person has played."""
+    from workers.trainer.recording import kept_games  # loads torch, which takes seconds
+
+    stop.interrupts = False
+    which = FilmParameters.model_validate(asked.parameters)
+    report.started(0, 0, which.seed, 1)
+    kept_games.film(which, directory, lambda done: report.advanced(done, which.played), stop.requested)
+    report.filmed(kept_games.FILM, kept_games.POSTER)
+
+
 def address_of(asked: ErrandRequest) -> LiveAddress:
     """Return where a live game reaches the backend."""
     if asked.live is None:
@@ -147,13 +164,19 @@ def play_live(asked: ErrandRequest, directory: Path, report: Report, stop: StopR
         staging = stagings.of_agent(checkpoint, config)
         report.started(checkpoint.file.step, checkpoint.file.frames, 0, 1)
     with Line(address_of(asked)) as line:
-        ended = Show(line, staging, directory).play(stop.requested)
+        ended = Show(line, staging, directory, report.kept).play(stop.requested)
     if stop.requested():
         raise StoppedError("the live game was stopped")
     report.ended(ended)
 
 
-WORK: dict[ErrandKind, Work] = {"recording": film, "saliency": shed_light, "live": play_live, "play": play_live}
+WORK: dict[ErrandKind, Work] = {
+    "recording": film,
+    "saliency": shed_light,
+    "live": play_live,
+    "play": play_live,
+    "film": film_kept_game,
+}
 
 
 if __name__ == "__main__":

@@ -155,6 +155,8 @@ def files_named(event: Event) -> list[tuple[FileKind, str]]:
     if event["kind"] == "video":
         beside: list[tuple[FileKind, str]] = [("poster", "poster"), ("video", "seen"), ("track", "track")]
         return [("video", str(event["file"])), *((kind, str(event[name])) for kind, name in beside if event.get(name))]
+    if event["kind"] == "film":
+        return [("poster", str(event["poster"])), ("video", str(event["file"]))]
     if event["kind"] == "saliency":
         return [("saliency", str(event["file"]))]
     return []

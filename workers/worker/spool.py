@@ -13,7 +13,7 @@ from workers.contract.worker_api import MOST_EVENTS
 from workers.worker.lines import Line, in_place_of, read_line, start_of_last
 
 BATCH_BYTES = 500_000
-NAMING_FILES = ("checkpoint", "video", "saliency")
+NAMING_FILES = ("checkpoint", "video", "saliency", "film")
 
 
 class BrokenSpoolError(Exception):

@@ -155,6 +155,28 @@ export function useRemoveStarts() {
   });
 }
 
+/** Store points spread over a kept game as human-starts. */
+export function useKeepStarts() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, name }: { id: number; name: string }): Promise<StartSet> =>
+      call("post", "/api/v1/kept-games/{kept_id}/start-points", { path: { kept_id: id }, query: { name } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["start-sets"] }),
+  });
+}
+
+export function useRemoveKept() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: number) => call("delete", "/api/v1/kept-games/{kept_id}", { path: { kept_id: id } }),
+    onSuccess: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: ["play", "kept"] }),
+        client.invalidateQueries({ queryKey: ["games"] }),
+      ]),
+  });
+}
+
 /** Begin a live game of a run's agent, or join the one that others watch. */
 export function useWatchLive(run: number) {
   const client = useQueryClient();

@@ -16,6 +16,7 @@ import type {
   Game,
   Games,
   Health,
+  KeptGame,
   LiveGame,
   LogPage,
   MetricSection,
@@ -164,6 +165,14 @@ export const playQuery = (slug: string, id: number) =>
     queryFn: ({ signal }): Promise<PlayedGame> =>
       call("get", "/api/v1/games/{slug}/play/{play_id}", { path: { slug, play_id: id }, signal }),
     refetchInterval: ({ state }) => (state.data?.state === "queued" ? 2_000 : 10_000),
+  });
+
+/** The games that people have played and keep, the newest first. */
+export const keptGamesQuery = (env: string) =>
+  queryOptions({
+    queryKey: ["play", "kept", env],
+    queryFn: ({ signal }): Promise<KeptGame[]> =>
+      call("get", "/api/v1/kept-games", { query: { env }, signal }),
   });
 
 /** A run's recordings that were asked for, the latest first. */

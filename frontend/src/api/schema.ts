@@ -510,6 +510,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/kept-games": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Kept Games
+         * @description The games that people have played and keep, the newest first.
+         */
+        get: operations["list_kept_games"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/kept-games/{kept_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Kept Game
+         * @description A kept game, and where its film stands.
+         */
+        get: operations["read_kept_game"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Kept Game
+         * @description Remove a kept game and its film for good; start points that were made of it stay.
+         */
+        delete: operations["delete_kept_game"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/kept-games/{kept_id}/start-points": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep Start Points
+         * @description Store 100 points spread over a kept game as a set of human-starts.
+         */
+        post: operations["keep_start_points"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/live/{live_id}": {
         parameters: {
             query?: never;
@@ -2535,7 +2599,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "evaluation" | "recording" | "saliency" | "live" | "play";
+            kind: "evaluation" | "recording" | "saliency" | "live" | "play" | "film";
             /** Lease Seconds */
             lease_seconds: number;
             /** Parameters */
@@ -2834,7 +2898,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["Checkpoint"] | components["schemas"]["Video"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["Evaluation"] | components["schemas"]["Advanced"] | components["schemas"]["Saliency"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["Checkpoint"] | components["schemas"]["Video"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["Evaluation"] | components["schemas"]["Advanced"] | components["schemas"]["Saliency"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
          * ExtendStudy
@@ -2968,6 +3032,44 @@ export interface components {
             /** Title */
             title: string;
         };
+        /** Film */
+        Film: {
+            /**
+             * File
+             * @description H.264 mp4 of a kept game.
+             */
+            file: string;
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "film";
+            /**
+             * Poster
+             * @description PNG of its last frame.
+             */
+            poster: string;
+            /**
+             * Seq
+             * @description Rises by one within an attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             */
+            time: number;
+        };
         /** Finished */
         Finished: {
             /**
@@ -3078,6 +3180,63 @@ export interface components {
              */
             slug: string;
         };
+        /** GameKept */
+        GameKept: {
+            /** Actions */
+            actions: [
+                number,
+                number
+            ][];
+            /** Emulator */
+            emulator: string;
+            /**
+             * Ended
+             * @enum {string}
+             */
+            ended: "over" | "cut off" | "unfinished";
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "kept_game";
+            /**
+             * Played
+             * @description Frames of the game.
+             */
+            played: number;
+            /** Score */
+            score: number;
+            /**
+             * Screens
+             * @description Frames spread over the game, and the hashes of the screens after them.
+             */
+            screens: [
+                number,
+                string
+            ][];
+            /** Seed */
+            seed: number;
+            /**
+             * Seq
+             * @description Rises by one within an attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             */
+            time: number;
+        };
         /**
          * Games
          * @description Each game that has runs or published scores, and averages over games by each protocol apart.
@@ -3177,6 +3336,58 @@ export interface components {
             id: number;
         };
         JsonValue: unknown;
+        /**
+         * KeptGame
+         * @description A game that a person has played and keeps, and where its film stands.
+         */
+        KeptGame: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Ended
+             * @description unfinished: it was kept before its end.
+             * @enum {string}
+             */
+            ended: "over" | "cut off" | "unfinished";
+            /** Env */
+            env: string;
+            /**
+             * File Id
+             * @description Of the film, an mp4; null until it is made.
+             */
+            file_id: number | null;
+            /**
+             * Film
+             * @enum {string}
+             */
+            film: "queued" | "running" | "done" | "failed" | "cancelled";
+            /** Frames */
+            frames: number;
+            /** Id */
+            id: number;
+            /** Poster File Id */
+            poster_file_id: number | null;
+            /**
+             * Reason
+             * @description In plain words, why the film is not there.
+             */
+            reason: string | null;
+            /** Score */
+            score: number | ("NaN" | "Infinity" | "-Infinity");
+            /**
+             * Start Points
+             * @description How many start points can be made of it.
+             */
+            start_points: number;
+            /**
+             * Traceback
+             * @description Of a film that has failed by a bug.
+             */
+            traceback: string | null;
+        };
         /**
          * LiveGame
          * @description A live game, and where its errand stands; it is watched at the WebSocket /api/v1/live/{id}.
@@ -6356,6 +6567,132 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_kept_games: {
+        parameters: {
+            query?: {
+                /** @description Of this game alone, as ALE/Pong-v5. */
+                env?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeptGame"][];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_kept_game: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kept_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeptGame"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_kept_game: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kept_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    keep_start_points: {
+        parameters: {
+            query: {
+                /** @description What to call the set. */
+                name: string;
+            };
+            header?: never;
+            path: {
+                kept_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartPointSet"];
                 };
             };
             /** @description What was wrong, where, and what is right. */

@@ -36,6 +36,7 @@ export type Track = Schema["Track"];
 export type Saliency = Schema["ReplaySaliency"];
 export type SaliencyMaps = Schema["SaliencyMaps"];
 export type LiveGame = Schema["LiveGame"];
+export type KeptGame = Schema["KeptGame"];
 export type PlayedGame = Schema["PlayedGame"];
 export type Recording = Schema["Recording"];
 export type RecordingRequest = Schema["AskRecording"];

@@ -53,7 +53,7 @@ export type Message = Scene | { kind: "away" } | { kind: "audience"; viewers: nu
 export type Key = "up" | "down" | "left" | "right" | "fire";
 
 export type Order =
-  | { order: "pause" | "go" | "step" | "new game" | "ping" | "take over" | "hand back" }
+  | { order: "pause" | "go" | "step" | "new game" | "ping" | "take over" | "hand back" | "keep" }
   | { order: "temperature"; value: number }
   | { order: "keys"; held: Key[] };
 

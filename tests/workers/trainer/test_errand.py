@@ -6,17 +6,22 @@ import json
 from pathlib import Path
 from typing import Any
 
+import av
 import pytest
 
 from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.worker_api import WorkerApi
 from workers.contract import saliency, tracks
 from workers.contract.config import PaacConfig, RunConfig
+from workers.contract.errands import FilmParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.acting import EPSILON_GREEDY, SAMPLED, Acting
 from workers.trainer.evaluate import main
 from workers.trainer.evaluation import starts
+from workers.trainer.evaluation.emulator import AtariGame
 from workers.trainer.record import main as record
+from workers.trainer.recording import kept_games
+from workers.trainer.recording.kept_games import OtherGameError
 from workers.worker.backend_client import BackendClient
 from workers.worker.checkpoint_store import CheckpointStore
 from workers.worker.heartbeat import Heartbeat
@@ -31,19 +36,21 @@ def do_errand(
     api: WorkerApi,
     client: BackendClient,
     directory: Path,
-    checkpoint: Path,
+    checkpoint: Path | None,
     kind: str,
     how: dict[str, Any],
     **more: Any,
 ) -> None:
     """Have a worker do an errand."""
-    content = checkpoint.read_bytes()
-    sha256 = hashlib.sha256(content).hexdigest()
-    api.downloads[3], api.hashes[3] = content, sha256
-    name = f"checkpoints/{checkpoint.name}"
-    offered = {"id": 3, "file": name, "sha256": sha256, "bytes": len(content), "step": STEP, "frames": 4 * STEP}
     claim = {"errand_id": 5, "attempt": 1, "kind": kind, "parameters": how, "lease_seconds": 60}
-    api.errand_claims.append({**claim, "checkpoint": offered, **more})
+    if checkpoint is not None:
+        content = checkpoint.read_bytes()
+        sha256 = hashlib.sha256(content).hexdigest()
+        api.downloads[3], api.hashes[3] = content, sha256
+        name = f"checkpoints/{checkpoint.name}"
+        offered = {"id": 3, "file": name, "sha256": sha256, "bytes": len(content), "step": STEP, "frames": 4 * STEP}
+        claim["checkpoint"] = offered
+    api.errand_claims.append({**claim, **more})
     errands = Errands(client, CheckpointStore(client, directory / "checkpoints"), niceness=0)
     Supervisor(client, Heartbeat(client, machine_facts()), directory, 30, errands).look()
     assert [(row["outcome"], row["message"]) for row in api.errand_releases] == [("finished", None)]
@@ -137,3 +144,23 @@ def test_it_computes_the_saliency_of_a_recording(api: WorkerApi, client: Backend
     found = saliency.read(io.BytesIO(api.files[told[-2]["file"]]))
     assert len(found) == len(actions)
     assert found.head.checkpoint_sha256 == head.checkpoint_sha256
+
+
+def test_it_films_a_kept_game(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+    game = AtariGame("ALE/Pong-v5", cap_frames=None, frames_per_step=1)
+    game.begin(7)
+    game.hold([(0, 100), (2, 20)])
+    how = {"env": "ALE/Pong-v5", "seed": 7, "actions": game.trail, "played": game.frames, "score": game.score}
+    do_errand(api, client, tmp_path / "worker", None, "film", how)
+    told = list(api.errand_events[5, 1].values())
+    assert [event["kind"] for event in told if event["kind"] != "advanced"] == ["started", "film", "finished"]
+    with av.open(io.BytesIO(api.files[told[-2]["file"]]), "r") as film:
+        assert len(list(film.decode(video=0))) == game.frames + 1
+    assert api.files[told[-2]["poster"]].startswith(b"\x89PNG")
+
+
+def test_a_game_that_was_played_with_another_emulator_is_not_filmed(tmp_path: Path) -> None:
+    which = FilmParameters(env="ALE/Pong-v5", seed=7, actions=[(0, 10)], played=10, score=5)
+    with pytest.raises(OtherGameError, match="brought 0 points in 10 frames"):
+        kept_games.film(which, tmp_path, lambda _done: None, lambda: False)
+    assert not (tmp_path / kept_games.FILM).exists()

@@ -1,6 +1,7 @@
 """Sets of start points, as they are stored: a JSON file that docs/evaluation.md describes."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -80,3 +81,14 @@ class StartSet(BaseModel):
     def sha256(self) -> str:
         """What tells this set from others, however its file is laid out."""
         return hashlib.sha256(self.content).hexdigest()
+
+
+def before(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:
+    """Return what was done before a frame."""
+    kept: list[Held] = []
+    for action, frames in actions:
+        if frame <= 0:
+            break
+        kept.append((action, min(frames, frame)))
+        frame -= frames
+    return tuple(kept)

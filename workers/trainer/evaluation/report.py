@@ -4,16 +4,32 @@ import socket
 import sys
 import time
 import traceback
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
 
 from workers.contract import events
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
+from workers.contract.protocols.starts import Held
 from workers.trainer.errors import TrainerError
 from workers.trainer.run import versions
 from workers.trainer.run.journal import Journal
 from workers.trainer.run.recorder import Replay
 
 ADVANCE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class KeptPlay:
+    """What a person has played, as `events.GameKept` tells it."""
+
+    seed: int
+    actions: Sequence[Held]
+    played: int
+    score: float
+    ended: Literal["over", "cut off", "unfinished"]
+    emulator: str
+    screens: Sequence[tuple[int, str]]
 
 
 class Report:
@@ -68,6 +84,15 @@ class Report:
     def salient(self, file: str) -> None:
         """Tell which file holds a saliency."""
         self._emit(events.Saliency, file=file)
+        self._emit(events.Finished)
+
+    def kept(self, game: KeptPlay) -> None:
+        """Tell what a person has played and keeps."""
+        self._emit(events.GameKept, **asdict(game))
+
+    def filmed(self, file: str, poster: str) -> None:
+        """Tell which files are the film of a kept game."""
+        self._emit(events.Film, file=file, poster=poster)
         self._emit(events.Finished)
 
     def ended(self, reason: str) -> None:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from workers.contract.protocols import EvaluationProtocol
 from workers.contract.protocols.protocol import StartPlayer
-from workers.contract.protocols.starts import Held, Start, StartSet
+from workers.contract.protocols.starts import Held, Start, StartSet, before
 from workers.trainer.errors import TrainerError
 from workers.trainer.evaluation.emulator import EMULATOR, AtariGame
 from workers.trainer.evaluation.playing import Trail
@@ -71,17 +71,6 @@ def _cut_one(env: str, trail: Trail, frames: Sequence[int]) -> list[Start]:
         game.hold(after(actions, game.frames))
         starts.append(Start(seed=trail.seed, actions=actions, screen=game.screen_hash()))
     return starts
-
-
-def before(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:
-    """Return what was done before a frame."""
-    kept: list[Held] = []
-    for action, frames in actions:
-        if frame <= 0:
-            break
-        kept.append((action, min(frames, frame)))
-        frame -= frames
-    return tuple(kept)
 
 
 def after(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:

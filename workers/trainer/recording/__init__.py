@@ -4,6 +4,7 @@ recording  plays the episode that an evaluation with the same protocol, seed and
 replays    recordings in a run's directory, as the trainer's recorder and errands make them
 diary      gathers the columns of the track (`workers.contract.tracks`), and sums up the returns
 saliency   how much each place of what the network sees counts for what it says
+kept_games films a game that a person has played
 retracing  plays a recorded episode again, and computes the saliency of each decision
 request    what the command line asks for; loads no torch
 """

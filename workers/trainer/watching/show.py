@@ -10,6 +10,7 @@ from workers.contract.live import Ordered, PictureHead, Scene
 from workers.contract.orders import (
     Go,
     HandBack,
+    Keep,
     Keys,
     NewGame,
     Order,
@@ -25,6 +26,7 @@ from workers.trainer.evaluation.openings import emulated
 from workers.trainer.replays.video import Frame
 from workers.trainer.run.checkpoints import Checkpoint
 from workers.trainer.watching.hands import Hands
+from workers.trainer.watching.keeping import Keeps, Record
 from workers.trainer.watching.line import Line
 from workers.trainer.watching.pacing import Pace
 from workers.trainer.watching.pictures import png
@@ -39,14 +41,15 @@ NO_THOUGHT: Thought = {"action": None, "value": None, "numbers": []}
 class Show:
     """One live game after another, until nobody watches or somebody ends it."""
 
-    def __init__(self, line: Line, staging: Staging, directory: Path) -> None:
-        self._line, self._staging = line, staging
+    def __init__(self, line: Line, staging: Staging, directory: Path, keep: Keeps = lambda _: None) -> None:
+        self._line, self._staging, self._keep = line, staging, keep
+        self._record = Record()
         self._game, self._agent = staging.game, staging.agent
         self._arrival = Arrival(directory, self._load)
         self._pace = Pace(self._game.pictures_per_second)
         self._hands = Hands()
         self._games = self._pictures = 0
-        self._paused = self._anew = False
+        self._paused = self._anew = self._keeps = False
         self._steps = 0
         self._heard: list[str] = []
         self._thought = NO_THOUGHT
@@ -57,6 +60,7 @@ class Show:
             self._begin()
             while self._line.over is None and not should_stop():
                 self._heed_all()
+                self._keep_if_wished()
                 if self._anew or (self._game.over and self._by_agent):
                     self._begin()
                 elif self._stands_still:
@@ -85,8 +89,15 @@ class Show:
         if self._agent:
             self._agent.forget()
         self._staging.open(self._games)
+        self._record = Record()
         self._tell_scene()
         self._game.show(self._show)
+
+    def _keep_if_wished(self) -> None:
+        """Keep the game so far; an order may come in the middle of a frame, but this is done between two."""
+        if self._keeps and (kept := self._record.kept(emulated(self._game))):
+            self._keep(kept)
+        self._keeps = False
 
     def _decide(self) -> None:
         """Take one decision of the agent."""
@@ -105,6 +116,7 @@ class Show:
         self._thought = NO_THOUGHT | {"action": chosen}
         self._steps = 0
         game.do(name)
+        self._record.see(game)
         if game.over:
             self._tell_scene()
 
@@ -162,6 +174,9 @@ class Show:
             return
         if isinstance(order, Keys):
             self._hands.hold(viewer, order.held)
+            return
+        if isinstance(order, Keep):
+            self._keeps = self._agent is None
             return
         if isinstance(order, TakeOver):
             if isinstance(self._game, AtariGame):

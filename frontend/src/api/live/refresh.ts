@@ -54,6 +54,7 @@ export class Refresher {
         break;
       case "play.changed":
         this.later(["play"]);
+        this.later(["games"]);
         break;
       case "worker.changed":
         this.later(["workers"]);

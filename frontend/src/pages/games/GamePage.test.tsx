@@ -43,7 +43,7 @@ function show(seen: boolean) {
 beforeEach(() => show(false));
 
 function open(game: Game | (() => object), more: Record<string, object> = {}, live = false) {
-  const server = serve({ "GET /games/pong": game, "GET /start-sets": [], ...more });
+  const server = serve({ "GET /games/pong": game, "GET /start-sets": [], "GET /kept-games": [], ...more });
   return {
     server,
     ...renderPage(<GamePage />, { at: "/games/pong", path: "/games/:slug", live }),

@@ -6,6 +6,7 @@ import { Link, useParams } from "react-router";
 import { address } from "@/api/client";
 import { gameQuery } from "@/api/queries";
 import type { Game } from "@/api/types";
+import { KeptGames } from "@/stage/KeptGames";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural, short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
@@ -48,6 +49,7 @@ function GameSheet({ game }: { game: Game }) {
         <ScoreTableCard key={`${table.protocol} ${table.starts}`} game={game} table={table} level={2} />
       ))}
       <WaitingRuns game={game} />
+      <KeptGames env={game.env} />
       <StartSets game={game} />
       {game.runs === 0 && game.tables.length === 0 && (
         <EmptyState title="Nobody has a score here yet">

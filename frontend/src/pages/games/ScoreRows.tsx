@@ -68,7 +68,7 @@ function Row({ row, ranks, normalised }: { row: ScoreRow; ranks: boolean; normal
       <Table.Td>{ours ? <OurPlayer row={row} ours={ours} /> : <PublishedPlayer row={row} />}</Table.Td>
       <Table.Td ta="right">
         <div className={classes.mean}>
-          <Score value={row.score} meaning={ours ? "Mean" : "Published"} />
+          <Score value={row.score} meaning={ours ? "Mean" : row.sources.length > 0 ? "Published" : "Best"} />
         </div>
         {ours?.interval && (
           <div className={classes.interval} title="95 % bootstrap interval of the mean">
@@ -108,7 +108,7 @@ function PublishedPlayer({ row }: { row: ScoreRow }) {
   return (
     <>
       <div>{row.player}</div>
-      <div className={classes.dim}>{sourceWords(row)}</div>
+      <div className={classes.dim}>{sourceWords(row) || `Not ranked: ${row.unranked_because}`}</div>
       {row.note && <div className={classes.dim}>Note: {row.note}</div>}
     </>
   );

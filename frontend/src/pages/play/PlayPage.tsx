@@ -4,6 +4,7 @@ import { useEffect } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import { usePlay } from "@/api/mutations";
 import { gameQuery, playQuery } from "@/api/queries";
+import { KeptGames } from "@/stage/KeptGames";
 import { useLookedAt } from "@/stage/useBroadcast";
 import { QueryProblem } from "@/ui/QueryProblem";
 import sheet from "@/ui/sheet.module.css";
@@ -59,7 +60,14 @@ function Played({ slug, id }: { slug: string; id: number }) {
       Play again
     </Button>
   );
-  if (game.data) return looked ? <PlayStage game={game.data} again={again} /> : null;
+  if (game.data) {
+    return (
+      <>
+        {looked && <PlayStage game={game.data} again={again} />}
+        <KeptGames env={game.data.env} />
+      </>
+    );
+  }
   if (!game.isError) return <Text role="status">Looking for the game…</Text>;
   return (
     <>

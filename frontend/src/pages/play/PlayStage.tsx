@@ -1,5 +1,5 @@
 import { Button, Group, Text } from "@mantine/core";
-import { IconPlayerPause, IconPlayerPlay, IconRefresh } from "@tabler/icons-react";
+import { IconDeviceFloppy, IconPlayerPause, IconPlayerPlay, IconRefresh } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { PlayedGame } from "@/api/types";
 import type { Send, View } from "@/stage/broadcast";
@@ -9,7 +9,7 @@ import { Stage } from "@/stage/Stage";
 import { type Hands, useHands } from "@/stage/useHands";
 import { useStage } from "@/stage/useStage";
 import { isOver, whyNoPicture } from "@/stage/words";
-import { exact, plural, score } from "@/ui/format";
+import { duration, exact, plural, score } from "@/ui/format";
 import { Reason } from "@/ui/Reason";
 
 interface PlayStageProps {
@@ -42,6 +42,7 @@ export function PlayStage({ game, again }: PlayStageProps) {
       }
     >
       <PlayControls view={view} send={send} mine={hands.mine} />
+      {!sentence && <Reason of={game} />}
       <Controller hold={hands.hold} />
       <Standing view={view} />
     </Stage>
@@ -82,6 +83,15 @@ function PlayControls({ view: { scene }, send, mine }: { view: View; send: Send;
         >
           New game
         </Button>
+        <Button
+          size="xs"
+          variant="default"
+          disabled={!mine}
+          leftSection={<IconDeviceFloppy size={14} aria-hidden />}
+          onClick={() => send({ order: "keep" })}
+        >
+          Keep this game
+        </Button>
       </Group>
       {scene && scene.hands !== null && !mine && (
         <Text size="sm" mt={8}>
@@ -99,6 +109,7 @@ function Standing({ view: { scene, head, viewers, latency } }: { view: View }) {
       <Readout>
         <Fact is="Score">{score(head.score)}</Fact>
         {head.lives >= 0 && <Fact is="Lives">{head.lives}</Fact>}
+        <Fact is="Time">{duration(head.frames / scene.pictures_per_second)}</Fact>
         <Fact is="Game">{exact(head.game)}</Fact>
         <Fact is="Viewers">{exact(viewers)}</Fact>
         <Fact is="Input latency">{latency === null ? "–" : `${Math.ceil(latency)} ms`}</Fact>

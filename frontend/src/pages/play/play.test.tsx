@@ -31,6 +31,7 @@ beforeEach(fakeSockets);
 function open(at: string, answers: Record<string, object> = {}) {
   const server = serve({
     "GET /games/pong": aGame([]),
+    "GET /kept-games": [],
     [ASK]: game(),
     "GET /games/pong/play/5": game(),
     ...answers,
@@ -134,6 +135,16 @@ describe("a game that a person plays", () => {
     expect(screen.getByText("The game is over, with 7 points. R begins the next one.")).toBeTruthy();
     socket.say({ kind: "away" });
     expect(screen.getByText("The playing process is gone. Another one is started.")).toBeTruthy();
+  });
+
+  it("is kept, and tells why it cannot be", async () => {
+    const full = "100 games of Pong are kept, the most. Remove one, and keep this one again.";
+    open("/games/pong/play/5", { "GET /games/pong/play/5": game({ reason: full }) });
+    const socket = await FakeSocket.opened();
+    socket.say(ME, MINE, message(HEAD));
+    await userEvent.click(await screen.findByRole("button", { name: "Keep this game" }));
+    expect(socket.orders().map(({ order }) => order)).toEqual(["keep"]);
+    expect(screen.getByText(full)).toBeTruthy();
   });
 
   it("tells a refusal and asks again on a click", async () => {

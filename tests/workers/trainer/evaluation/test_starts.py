@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from workers.contract.protocols import PROTOCOLS
-from workers.contract.protocols.starts import Start, StartSet
+from workers.contract.protocols.starts import Start, StartSet, before
 from workers.trainer.evaluation import openings, starts, subjects
 from workers.trainer.evaluation.emulator import AtariGame
 from workers.trainer.evaluation.openings import StartPointError
 from workers.trainer.evaluation.playing import Trail, play
-from workers.trainer.evaluation.starts import StartsError, after, before
+from workers.trainer.evaluation.starts import StartsError, after
 
 PONG = "ALE/Pong-v5"
 AGENT = PROTOCOLS["agent-starts"]

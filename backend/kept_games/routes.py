@@ -1,0 +1,49 @@
+"""/kept-games: list, read and remove games that people have played, and make start points of them."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+
+from backend.db import Db
+from backend.kept_games import service
+from backend.kept_games.schemas import KeptGame
+from backend.start_points import service as start_points
+from backend.start_points.schemas import Name, StartPointSet
+
+router = APIRouter(tags=["live"])
+
+KeptId = Annotated[int, Path(ge=1, le=2**53)]
+
+
+@router.get("/kept-games")
+def list_kept_games(
+    db: Db, env: Annotated[str | None, Query(max_length=100, description="Of this game alone, as ALE/Pong-v5.")] = None
+) -> list[KeptGame]:
+    """The games that people have played and keep, the newest first."""
+    with db.read() as session:
+        return service.listed(session, env)
+
+
+@router.get("/kept-games/{kept_id}")
+def read_kept_game(db: Db, kept_id: KeptId) -> KeptGame:
+    """A kept game, and where its film stands."""
+    with db.read() as session:
+        return service.shown(session, service.find_kept(session, kept_id))
+
+
+@router.post("/kept-games/{kept_id}/start-points", status_code=201)
+def keep_start_points(
+    db: Db, kept_id: KeptId, name: Annotated[Name, Query(description="What to call the set.")]
+) -> StartPointSet:
+    """Store 100 points spread over a kept game as a set of human-starts."""
+    with db.write() as session:
+        kept = service.find_kept(session, kept_id, whole=True)
+        return start_points.shown(service.keep_start_points(session, kept, name))
+
+
+@router.delete("/kept-games/{kept_id}", status_code=204)
+def delete_kept_game(db: Db, kept_id: KeptId) -> Response:
+    """Remove a kept game and its film for good; start points that were made of it stay."""
+    with db.write() as session:
+        service.remove(session, service.find_kept(session, kept_id))
+    return Response(status_code=204)

@@ -1,0 +1,131 @@
+"""Kept games: taken from the process that a person played in, filmed, turned into start points, removed."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, undefer
+
+from backend.errands import service as errands
+from backend.errors import Conflict, NotFound
+from backend.files.service import Maker, reported_file
+from backend.kept_games.schemas import KeptGame
+from backend.lookup import find_errand
+from backend.models import Errand, KeptPlay, StoredStarts
+from backend.presence import places_for_errands
+from backend.start_points import service as start_points
+from workers.contract import events as ev
+from workers.contract.errands import FilmParameters
+from workers.contract.games import ENVIRONMENTS
+from workers.contract.live import PlayParameters
+from workers.contract.protocols.starts import Start, StartSet, before
+
+# Of one game; each has a film.
+MOST_KEPT = 100
+
+
+def keep(session: Session, errand: Errand, event: ev.GameKept) -> None:
+    """Keep a game, and have it filmed; more than are kept are refused with a sentence on its page."""
+    env = PlayParameters.model_validate(errand.parameters).env
+    if (session.scalar(select(func.count()).where(KeptPlay.env == env)) or 0) >= MOST_KEPT:
+        title = ENVIRONMENTS[env].title
+        errand.message = f"{MOST_KEPT} games of {title} are kept, the most. Remove one, and keep this one again."
+        return
+    which = FilmParameters(
+        env=env, seed=event.seed, actions=event.actions, played=event.played, score=event.score
+    ).model_dump(mode="json")
+    film = errands.ask(session, None, None, "film", which, total=event.played)
+    session.add(
+        KeptPlay(
+            env=env,
+            errand_id=film.id,
+            seed=event.seed,
+            actions=which["actions"],
+            frames=event.played,
+            score=event.score,
+            ended=event.ended,
+            emulator=event.emulator,
+            screens=[list(each) for each in event.screens],
+            start_points=len(event.screens),
+        )
+    )
+
+
+def keep_film(session: Session, errand: Errand, event: ev.Film) -> None:
+    """Note the files of a kept game's film."""
+    made_by, kept = Maker(None, errand.attempt, errand.id), _filmed_by(session, errand)
+    kept.file_id = reported_file(session, made_by, event.file).id
+    kept.poster_file_id = reported_file(session, made_by, event.poster).id
+
+
+def has_film(session: Session, errand: Errand) -> bool:
+    """Whether the errand has brought a film."""
+    return _filmed_by(session, errand).file_id is not None
+
+
+def discard_film(session: Session, errand: Errand) -> None:
+    """Forget the film of an earlier attempt, whose files are gone."""
+    kept = _filmed_by(session, errand)
+    kept.file_id = kept.poster_file_id = None
+
+
+def find_kept(session: Session, number: int, *, whole: bool = False) -> KeptPlay:
+    """A kept game by its number, or a problem that says there is none; its play is read where it is wanted."""
+    query = select(KeptPlay).where(KeptPlay.id == number)
+    found = session.scalar(query.options(undefer(KeptPlay.actions), undefer(KeptPlay.screens)) if whole else query)
+    if found is None:
+        raise NotFound(f"There is no kept game {number}.")
+    return found
+
+
+def listed(session: Session, env: str | None) -> list[KeptGame]:
+    """The kept games, of one game where it is given, the newest first."""
+    query = select(KeptPlay, Errand).join(Errand, Errand.id == KeptPlay.errand_id).order_by(KeptPlay.id.desc())
+    rows = session.execute(query.where(KeptPlay.env == env) if env is not None else query).all()
+    free = places_for_errands(session) if any(film.state == "queued" for _, film in rows) else None
+    return [_shown(kept, film, free) for kept, film in rows]
+
+
+def shown(session: Session, kept: KeptPlay) -> KeptGame:
+    """A kept game as the API shows it."""
+    film = session.get_one(Errand, kept.errand_id)
+    return _shown(kept, film, places_for_errands(session) if film.state == "queued" else None)
+
+
+def remove(session: Session, kept: KeptPlay) -> None:
+    """Remove a kept game with its film; start points that were made of it stay."""
+    film = find_errand(session, kept.errand_id, lock=True)
+    session.delete(kept)
+    session.flush()
+    errands.remove(session, film)
+
+
+def keep_start_points(session: Session, kept: KeptPlay, name: str) -> StoredStarts:
+    """Store points spread over a kept game as human-starts of it."""
+    if len(kept.screens) < ev.MOST_SCREENS:
+        raise Conflict(
+            f"A game of {kept.frames:,} frames is too short for {ev.MOST_SCREENS} start points: keep a longer one."
+        )
+    actions = [(action, frames) for action, frames in kept.actions]
+    starts = tuple(
+        Start(seed=kept.seed, actions=before(actions, frame), screen=screen) for frame, screen in kept.screens
+    )
+    source = f"A person here, game {kept.id} of {kept.created_at:%Y-%m-%d}"
+    points = StartSet(env=kept.env, player="human", source=source, emulator=kept.emulator, starts=starts)
+    return start_points.keep(session, name, points)
+
+
+def best_score(session: Session, env: str) -> tuple[float, int] | None:
+    """The best score of a person's kept games, and how many there are."""
+    scores: Sequence[float] = session.scalars(select(KeptPlay.score).where(KeptPlay.env == env)).all()
+    return (max(scores), len(scores)) if scores else None
+
+
+def _filmed_by(session: Session, errand: Errand) -> KeptPlay:
+    return session.scalars(select(KeptPlay).where(KeptPlay.errand_id == errand.id)).one()
+
+
+def _shown(kept: KeptPlay, film: Errand, free: int | None) -> KeptGame:
+    same = ("id", "env", "score", "frames", "ended", "start_points", "created_at", "file_id", "poster_file_id")
+    told = {name: getattr(kept, name) for name in same}
+    told |= {"film": film.state, "reason": errands.reason(film, free), "traceback": film.traceback}
+    return KeptGame.model_validate(told)

@@ -1,0 +1,64 @@
+import { screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import type { KeptGame } from "@/api/types";
+import { renderPage } from "@/testing/render";
+import { serve } from "@/testing/server";
+import { KeptGames } from "./KeptGames";
+
+const kept = (changes: Partial<KeptGame> = {}): KeptGame => ({
+  id: 3,
+  env: "ALE/Pong-v5",
+  score: 21,
+  frames: 3600,
+  ended: "over",
+  start_points: 100,
+  created_at: "2026-01-01T10:30:00Z",
+  film: "done",
+  reason: null,
+  traceback: null,
+  file_id: 8,
+  poster_file_id: 9,
+  ...changes,
+});
+
+function show(games: KeptGame[], answers: Record<string, object> = {}) {
+  const server = serve({ "GET /kept-games": games, ...answers });
+  renderPage(<KeptGames env="ALE/Pong-v5" />, { at: "/games/pong", path: "/games/:slug" });
+  return server;
+}
+
+describe("kept games", () => {
+  it("are watched", async () => {
+    show([kept()]);
+    expect((await screen.findByText(/played to its end/)).textContent).toContain("21 points");
+    await userEvent.click(screen.getByRole("button", { name: "Watch" }));
+    expect(screen.getByLabelText("Film of Kept game 3").getAttribute("src")).toBe("/api/v1/files/8");
+  });
+
+  it("say why their film is not there", async () => {
+    const reason = "Every worker is busy with other errands; it begins once one of them is done.";
+    show([kept({ film: "queued", reason, file_id: null, poster_file_id: null })]);
+    expect(await screen.findByText(reason)).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Watch" })).toBeNull();
+  });
+
+  it("become start points", async () => {
+    const path = "POST /kept-games/3/start-points";
+    const server = show([kept()], { [path]: { points: 100 } });
+    await userEvent.click(await screen.findByRole("button", { name: "Keep as start points" }));
+    expect(await screen.findByText("100 start points kept as Kept game 3")).toBeTruthy();
+    expect(server.of(path)).toHaveLength(1);
+  });
+
+  it("are removed once that is confirmed", async () => {
+    const path = "DELETE /kept-games/3";
+    const server = show([kept()], { [path]: {} });
+    await userEvent.click(await screen.findByRole("button", { name: "Remove Kept game 3" }));
+    expect(server.of(path)).toHaveLength(0);
+    const dialog = await screen.findByRole("dialog");
+    await userEvent.click(within(dialog).getByRole("button", { name: "Remove kept game" }));
+    expect(await screen.findByText("Kept game 3 removed")).toBeTruthy();
+    expect(server.of(path)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,122 @@
+import { ActionIcon, Button, Group, Text, Title } from "@mantine/core";
+import { IconTrash } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { fileAddress } from "@/api/client";
+import { useKeepStarts, useRemoveKept } from "@/api/mutations";
+import { keptGamesQuery } from "@/api/queries";
+import type { KeptGame } from "@/api/types";
+import { ConfirmModal } from "@/ui/ConfirmModal";
+import { duration, plural } from "@/ui/format";
+import { notifyDone } from "@/ui/notify";
+import { TimeAgo } from "@/ui/Quantity";
+import { Reason } from "@/ui/Reason";
+import sheet from "@/ui/sheet.module.css";
+import classes from "./stage.module.css";
+
+const FRAMES_PER_SECOND = 60;
+const ENDED = {
+  over: "to its end",
+  "cut off": "for as long as an episode may last",
+  unfinished: "not to its end",
+};
+
+/** The games of one kind that people have played and keep; nothing where there are none. */
+export function KeptGames({ env }: { env: string }) {
+  const { data } = useQuery(keptGamesQuery(env));
+  const [leaving, setLeaving] = useState<KeptGame>();
+  if (!data || data.length === 0) return null;
+  return (
+    <section className={sheet.card} aria-label="Kept games">
+      <Title order={2}>Your kept games</Title>
+      <ul className={classes.kept}>
+        {data.map((kept) => (
+          <Kept key={kept.id} kept={kept} onRemove={setLeaving} />
+        ))}
+      </ul>
+      {leaving && <RemoveKept kept={leaving} onClose={() => setLeaving(undefined)} />}
+    </section>
+  );
+}
+
+function Kept({ kept, onRemove }: { kept: KeptGame; onRemove: (kept: KeptGame) => void }) {
+  const [watched, setWatched] = useState(false);
+  const { mutate, isPending } = useKeepStarts();
+  const name = nameOf(kept);
+  const keepStarts = () =>
+    mutate(
+      { id: kept.id, name },
+      { onSuccess: ({ points }) => notifyDone(`${plural(points, "start point")} kept as ${name}`) },
+    );
+  return (
+    <li>
+      <Group justify="space-between" gap="xs">
+        <div>
+          <Text size="sm">
+            <strong>{plural(Number(kept.score), "point")}</strong> in{" "}
+            {duration(kept.frames / FRAMES_PER_SECOND)}, played {ENDED[kept.ended]}
+          </Text>
+          <Text size="sm" c="dimmed">
+            {name} · <TimeAgo time={kept.created_at} />
+          </Text>
+        </div>
+        <Group gap="xs">
+          {kept.file_id !== null && (
+            <Button size="compact-sm" variant="default" onClick={() => setWatched(!watched)}>
+              {watched ? "Close" : "Watch"}
+            </Button>
+          )}
+          <Button size="compact-sm" variant="default" loading={isPending} onClick={keepStarts}>
+            Keep as start points
+          </Button>
+          <ActionIcon aria-label={`Remove ${name}`} onClick={() => onRemove(kept)}>
+            <IconTrash size={16} />
+          </ActionIcon>
+        </Group>
+      </Group>
+      {kept.film !== "done" && (
+        <>
+          <Text size="sm">
+            {kept.film === "failed" ? "It could not be filmed." : "Its film is not made yet."}
+          </Text>
+          <Reason of={kept} />
+        </>
+      )}
+      {watched && kept.file_id !== null && (
+        <video
+          className={`${classes.film} pixelated`}
+          src={fileAddress(kept.file_id)}
+          poster={kept.poster_file_id === null ? undefined : fileAddress(kept.poster_file_id)}
+          aria-label={`Film of ${name}`}
+          controls
+          autoPlay
+          muted
+        />
+      )}
+    </li>
+  );
+}
+
+function RemoveKept({ kept, onClose }: { kept: KeptGame; onClose: () => void }) {
+  const { mutate, isPending } = useRemoveKept();
+  const removeIt = () =>
+    mutate(kept.id, { onSuccess: () => notifyDone(`${nameOf(kept)} removed`), onSettled: onClose });
+  return (
+    <ConfirmModal
+      opened
+      title="Remove this kept game?"
+      action="Remove kept game"
+      danger
+      busy={isPending}
+      onConfirm={removeIt}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        {nameOf(kept)} and its film are deleted, and its score stands beside no others any more. Start points
+        that were made of it stay.
+      </Text>
+    </ConfirmModal>
+  );
+}
+
+const nameOf = ({ id }: KeptGame) => `Kept game ${id}`;

@@ -1,0 +1,166 @@
+"""Games that people keep, over the API: their film, start points, the best score, and what goes with them."""
+
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.factories import Api, evaluation, event, sha256, started
+from workers.contract.protocols.starts import StartSet
+
+POINTS = "/api/v1/kept-games/{id}/start-points"
+
+
+def kept(api: Api) -> list[dict[str, Any]]:
+    """List the kept games."""
+    found: list[dict[str, Any]] = api.user.get("/api/v1/kept-games", params={"env": "ALE/Pong-v5"}).json()
+    return found
+
+
+def film(api: Api, content: bytes = b"film") -> tuple[int, int]:
+    """Do the film of a kept game, as far as its files; the errand and its attempt."""
+    claimed = api.claim_errand()
+    assert (claimed["kind"], claimed["checkpoint"]) == ("film", None)
+    assert (claimed["parameters"]["actions"], claimed["parameters"]["score"]) == ([[0, 60], [3, 140]], 21)
+    held = claimed["errand_id"], claimed["attempt"]
+    for kind, path in (("poster", "x.png"), ("video", "x.mp4")):
+        query = {"attempt": held[1], "kind": kind, "path": path, "sha256": sha256(content)}
+        sent = api.worker.put(f"/api/v1/worker/errands/{held[0]}/files", params=query, content=content)
+        assert sent.status_code == 200, sent.text
+    api.send_of_errand(*held, started(1), event(2, "film", file="x.mp4", poster="x.png")).raise_for_status()
+    return held
+
+
+def test_a_kept_game_is_filmed_and_removed_with_its_film(api: Api) -> None:
+    game = api.keep_game()
+    assert (game["score"], game["frames"], game["ended"], game["film"]) == (21, 200, "over", "queued")
+    assert "start one with" in game["reason"]
+    held = film(api)
+    api.send_of_errand(*held, event(3, "finished"))
+    assert api.release_errand(*held, "finished").json() == {"state": "done"}
+    (game,) = kept(api)
+    assert (game["film"], game["reason"]) == ("done", None)
+    shown = api.user.get(f"/api/v1/files/{game['file_id']}")
+    assert (shown.content, shown.headers["content-type"]) == (b"film", "video/mp4")
+    assert f"errand-{held[0]}-x.mp4" in shown.headers["content-disposition"]
+    assert api.user.delete(f"/api/v1/kept-games/{game['id']}").status_code == 204
+    assert kept(api) == []
+    for number in (game["file_id"], game["poster_file_id"]):
+        assert api.user.get(f"/api/v1/files/{number}").status_code == 404
+    assert api.user.get(f"/api/v1/kept-games/{game['id']}").status_code == 404
+
+
+def test_a_film_whose_worker_was_lost_is_made_again(api: Api) -> None:
+    api.keep_game()
+    held = film(api)
+    api.release_errand(*held, "lost", message="The worker fell silent.")
+    (game,) = kept(api)
+    assert game["film"] == "queued"
+    assert game["reason"].startswith("The worker fell silent. Back in the queue")
+    again = film(api, b"again")
+    assert again == (held[0], 2)
+    (game,) = kept(api)
+    assert api.user.get(f"/api/v1/files/{game['file_id']}").content == b"again"
+
+
+def test_start_points_of_a_kept_game_are_a_set_of_human_starts(api: Api) -> None:
+    game = api.keep_game()
+    made = api.user.post(POINTS.format(**game), params={"name": "mine"})
+    assert made.status_code == 201, made.text
+    assert (made.json()["protocol"], made.json()["points"]) == ("human-starts", 100)
+    whole = StartSet.model_validate_json(api.user.get(f"/api/v1/export/start-sets/{made.json()['id']}.json").content)
+    assert whole.sha256 == made.json()["sha256"]
+    assert [start.frames for start in whole.starts] == list(range(1, 101))
+    assert whole.starts[69].actions == ((0, 60), (3, 10))
+    assert whole.starts[69].screen == sha256(bytes([70]))
+    assert {start.seed for start in whole.starts} == {7}
+    assert api.user.post(POINTS.format(**game), params={"name": "again"}).status_code == 409
+    api.user.delete(f"/api/v1/kept-games/{game['id']}").raise_for_status()
+    assert api.user.get(f"/api/v1/start-sets/{made.json()['id']}").status_code == 200
+
+
+def test_a_short_game_is_no_start_points(api: Api) -> None:
+    game = api.keep_game(screens=99)
+    refused = api.user.post(POINTS.format(**game), params={"name": "mine"})
+    assert refused.status_code == 409
+    assert "too short for 100 start points" in refused.json()["detail"]
+
+
+def test_more_games_than_are_kept_are_refused_in_a_sentence(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backend.kept_games.service.MOST_KEPT", 1)
+    first = api.keep_game()
+    assert api.keep_game()["id"] == first["id"]
+    number = api.user.post("/api/v1/games/pong/play").json()["id"]
+    while api.claim_errand()["errand_id"] != number:
+        pass
+    another: dict[str, Any] = {"seed": 7, "actions": [[0, 9]], "played": 9, "score": 1, "ended": "over", "screens": []}
+    api.send_of_errand(number, 1, started(1), event(2, "kept_game", emulator="x", **another)).raise_for_status()
+    told = api.user.get(f"/api/v1/games/pong/play/{number}").json()["reason"]
+    assert told == "1 games of Pong are kept, the most. Remove one, and keep this one again."
+    api.keep_game("breakout")
+    assert len(kept(api)) == 1
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_your_best_stands_beside_the_published_human(api: Api, client: TestClient) -> None:
+    def rows() -> dict[str, list[tuple[str, float]]]:
+        tables = client.get("/api/v1/games/pong").json()["tables"]
+        return {table["protocol"]: [(row["player"], row["score"]) for row in table["rows"]] for table in tables}
+
+    before = rows()
+    assert "You" not in str(before)
+    api.keep_game(score=3)
+    api.keep_game(score=-4)
+    for protocol, players in rows().items():
+        names = [name for name, _ in players]
+        if "human" in names:
+            assert players[names.index("human") + 1] == ("You", 3), protocol
+        assert [each for each in players if each[0] != "You"] == before[protocol]
+    found = next(t for t in client.get("/api/v1/games/pong").json()["tables"] if t["protocol"] == "no-op-5min")
+    you = next(row for row in found["rows"] if row["player"] == "You")
+    assert (you["rank"], you["unranked_because"]) == (None, "the best of 2 games that were kept, by no protocol")
+    assert you["human_normalised"] == pytest.approx(100 * (3 + 20.7) / (9.3 + 20.7))
+    assert "You" in client.get("/api/v1/export/games/pong.csv").text
+    assert client.get("/api/v1/games/pong/figure", params={"protocol": "no-op-5min"}).status_code == 200
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    "change",
+    [{"seed": -1}, {"actions": []}, {"actions": [[18, 1]]}, {"played": 0}, {"ended": "x"}, {"screens": [[1, "x"]]}],
+)
+def test_a_kept_game_that_cannot_be_is_refused(api: Api, change: dict[str, Any]) -> None:
+    number = api.user.post("/api/v1/games/pong/play").json()["id"]
+    api.claim_errand()
+    told: dict[str, Any] = {
+        "seed": 7,
+        "actions": [[0, 9]],
+        "played": 9,
+        "score": 1,
+        "ended": "over",
+        "screens": [],
+        "emulator": "x",
+    }
+    answer = api.send_of_errand(number, 1, started(1), event(2, "kept_game", **{**told, **change}))
+    assert answer.status_code == 422
+    assert kept(api) == []
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_only_a_person_who_plays_keeps_games(api: Api) -> None:
+    run_id, attempt = api.running()
+    api.save(run_id, attempt, 2, 100)
+    api.evaluate(run_id)
+    held = api.claim_errand()
+    game: dict[str, Any] = {
+        "seed": 7,
+        "actions": [[0, 9]],
+        "played": 9,
+        "score": 1,
+        "ended": "over",
+        "screens": [],
+        "emulator": "x",
+    }
+    answer = api.send_of_errand(held["errand_id"], 1, started(1), event(2, "kept_game", **game), evaluation(3, [1.0]))
+    assert answer.status_code == 422
+    assert kept(api) == []

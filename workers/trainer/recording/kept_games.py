@@ -1,0 +1,41 @@
+"""Plays a kept game again, by the actions of the person who played it, and films it."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+from workers.contract.errands import FilmParameters
+from workers.trainer.errors import TrainerError
+from workers.trainer.evaluation.emulator import EMULATOR, AtariGame
+from workers.trainer.recording.recording import StoppedError
+from workers.trainer.replays.video import Frame, VideoWriter, write_png
+
+FILM, POSTER = "kept-game.mp4", "kept-game.png"
+
+
+class OtherGameError(TrainerError):
+    """The actions of a kept game lead elsewhere than they did."""
+
+
+def film(
+    which: FilmParameters, directory: Path, advance: Callable[[int], None], should_stop: Callable[[], bool]
+) -> None:
+    """Film a kept game; `advance` hears how many of its frames are done."""
+    game = AtariGame(which.env, cap_frames=None, frames_per_step=1)
+    with VideoWriter(directory / FILM, game.pictures_per_second, game.scale) as video:
+
+        def show(picture: Frame) -> None:
+            if should_stop():
+                raise StoppedError("the film was stopped")
+            video.add(picture)
+            advance(game.frames)
+
+        game.begin(which.seed)
+        game.show(show)
+        game.hold(which.actions)
+        if game.frames != which.played or not math.isclose(game.score, which.score):
+            raise OtherGameError(
+                f"the actions brought {game.score:g} points in {game.frames} frames with {EMULATOR}, not "
+                f"{which.score:g} in {which.played}: the game was played with another emulator"
+            )
+        game.show(lambda picture: write_png(directory / POSTER, picture, game.scale))
