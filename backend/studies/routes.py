@@ -13,6 +13,8 @@ from backend.figures.schemas import Figure
 from backend.lookup import StudyId
 from backend.models import Study
 from backend.studies import making, planning, schemas, service, view
+from backend.studies.importance import importance_figure
+from backend.studies.parallel import parallel_figure
 from backend.studies.points import specification_of
 from backend.studies.results import points_of
 from backend.studies.scatter import scatter_figure
@@ -61,15 +63,26 @@ def read_study(db: Db, study_id: StudyId) -> schemas.Study:
 
 @router.get("/studies/{study_id}/figure")
 def draw_study(
-    db: Db, study_id: StudyId, axis: Annotated[int, Query(ge=0, le=19, description="Which of its axes is drawn.")] = 0
+    db: Db,
+    study_id: StudyId,
+    kind: Annotated[
+        schemas.FigureKind,
+        Query(
+            description="scatter: returns along an axis; parallel: a line for each point through all axes; "
+            "importance: the share of the returns' variance that each axis explains by itself."
+        ),
+    ] = "scatter",
+    axis: Annotated[int, Query(ge=0, le=19, description="The axis of a scatter, counted from 0.")] = 0,
 ) -> Figure:
-    """The returns of a study's runs along one of its axes, with each point's mean and interval."""
+    """What the points of a study have come to, as a figure."""
     with db.read() as session:
         study = service.find_study(session, study_id)
-        asked = specification_of(study)
-        if axis >= len(asked.axes):
-            raise NotFound(f"Study {study_id} has no axis {axis}; it has {len(asked.axes)}, counted from 0.")
-        return scatter_figure(asked, points_of(session, study), axis)
+        asked, points = specification_of(study), points_of(session, study)
+    if kind != "scatter":
+        return (parallel_figure if kind == "parallel" else importance_figure)(asked, points)
+    if axis >= len(asked.axes):
+        raise NotFound(f"Study {study_id} has no axis {axis}; it has {len(asked.axes)}, counted from 0.")
+    return scatter_figure(asked, points, axis)
 
 
 @router.patch("/studies/{study_id}")

@@ -13,6 +13,7 @@ from workers.contract.worker_api import State
 
 SteerAction = Literal["pause", "resume", "stop"]
 Action = SteerAction | Literal["delete"]
+FigureKind = Literal["scatter", "parallel", "importance"]
 RunState = State | Literal["planned", "removed"]
 Many = Annotated[int, Field(ge=1, le=100_000), NO_BOOLEAN]
 

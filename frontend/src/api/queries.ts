@@ -332,12 +332,14 @@ export const studyQuery = (id: number) =>
       call("get", "/api/v1/studies/{study_id}", { path: { study_id: id }, signal }),
   });
 
-/** The returns of a study's runs along one of its axes. */
-export const studyFigureQuery = (id: number, axis: number) =>
+export type StudyFigureQuery = QueryOf<"/api/v1/studies/{study_id}/figure">;
+
+/** What the points of a study have come to. */
+export const studyFigureQuery = (id: number, query: StudyFigureQuery) =>
   queryOptions({
-    queryKey: ["studies", id, "figure", axis],
+    queryKey: ["studies", id, "figure", query],
     queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/studies/{study_id}/figure", { path: { study_id: id }, query: { axis }, signal }),
+      call("get", "/api/v1/studies/{study_id}/figure", { path: { study_id: id }, query, signal }),
     placeholderData: keepPreviousData,
   });
 

@@ -1339,7 +1339,7 @@ export interface paths {
         };
         /**
          * Draw Study
-         * @description The returns of a study's runs along one of its axes, with each point's mean and interval.
+         * @description What the points of a study have come to, as a figure.
          */
         get: operations["draw_study"];
         put?: never;
@@ -8316,8 +8316,10 @@ export interface operations {
     draw_study: {
         parameters: {
             query?: {
-                /** @description Which of its axes is drawn. */
+                /** @description The axis of a scatter, counted from 0. */
                 axis?: number;
+                /** @description scatter: returns along an axis; parallel: a line for each point through all axes; importance: the share of the returns' variance that each axis explains by itself. */
+                kind?: "scatter" | "parallel" | "importance";
             };
             header?: never;
             path: {

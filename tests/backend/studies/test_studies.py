@@ -3,10 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from backend.studies.importance import omega_squared
 from tests.backend.studies.conftest import RATES, Studies
 from tests.conftest import WORKER_TOKEN
 from tests.factories import Api
@@ -185,6 +187,31 @@ def test_the_figure_has_every_run_and_each_mean_with_its_interval_on_a_log_axis(
     assert len(figure["data"]) == 4
     assert studies.api.user.get(path).json()["layout"]["xaxis"]["type"] == "category"
     assert "has no axis 2" in studies.api.user.get(path, params={"axis": 2}).json()["detail"]
+
+
+def test_figures_of_all_axes_draw_each_point_and_tell_which_axis_matters(studies: Studies) -> None:
+    axes = [{"field": "preset", "values": METHODS[:2]}, {"field": "learning_rate", "values": RATES}]
+    study = studies.start(preset=None, axes=axes, seeds=2)
+    path = f"/api/v1/studies/{study['id']}/figure"
+    for kind in ("parallel", "importance"):
+        assert studies.api.user.get(path, params={"kind": kind}).json()["data"] == []
+    # The rate decides, the method does nothing.
+    studies.train_all(lambda config: 1_000 * config["learning_rate"] + config["seed"] / 100)
+    parallel = studies.api.user.get(path, params={"kind": "parallel"}).json()
+    drawn = [place for trace in parallel["data"] for place in trace["y"] if place is not None]
+    assert len(drawn) == 6 * 3
+    assert parallel["layout"]["xaxis"]["ticktext"] == ["Preset", "Learning rate", "Mean return"]
+    assert {"paac-cartpole", "0.0003"} <= {note["text"] for note in parallel["layout"]["annotations"]}
+    (bars,) = studies.api.user.get(path, params={"kind": "importance"}).json()["data"]
+    assert bars["y"] == ["Preset", "Learning rate"]
+    assert (bars["x"][0], bars["x"][1] > 0.99) == (0.0, True)
+
+
+def test_omega_squared_is_what_a_table_of_variance_gives() -> None:
+    # Sums of squares between 84 and within 68: (84 - 2 * 68 / 15) / (152 + 68 / 15).
+    groups = [np.array([6.0, 8, 4, 5, 3, 4]), np.array([8.0, 12, 9, 11, 6, 8]), np.array([13.0, 9, 11, 8, 7, 12])]
+    assert omega_squared(groups) == pytest.approx((84 - 2 * 68 / 15) / (152 + 68 / 15))
+    assert omega_squared(groups[:1]) is None
 
 
 STUDY_OF_TWO = [{"field": "learning_rate", "values": [0.001, 0.01]}]

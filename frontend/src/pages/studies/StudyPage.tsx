@@ -57,6 +57,7 @@ function StudySheet({ study }: { study: Study }) {
       )}
       <StudyProgress study={study} />
       {study.axes.length > 0 && <StudyFigure study={study} />}
+      {study.axes.length > 1 && <AllAxes study={study} />}
       <PointTable study={study} />
     </>
   );
@@ -81,7 +82,7 @@ function StudyFigure({ study }: { study: Study }) {
       <FigureFrame
         title={`Return by ${title.toLowerCase()}`}
         label={`Mean return of each run by ${title}; the table says the same.`}
-        query={studyFigureQuery(study.id, axis)}
+        query={studyFigureQuery(study.id, { kind: "scatter", axis })}
         zoom={null}
         onZoom={() => undefined}
         xLog={study.axes[axis]?.log ?? false}
@@ -97,5 +98,43 @@ function StudyFigure({ study }: { study: Study }) {
         with its 95 % interval over seeds.
       </p>
     </section>
+  );
+}
+
+const AXIS_ROW = 40;
+const BARS_AXIS = 70;
+
+/** How the axes work together, and which of them matters. */
+function AllAxes({ study }: { study: Study }) {
+  const points = () => Promise.resolve({ header: POINT_HEADER, rows: pointCells(study) });
+  const shared = { zoom: null, onZoom: () => undefined, revision: "", points };
+  return (
+    <div className={classes.both}>
+      <section className={classes.card} aria-label="All axes together">
+        <FigureFrame
+          {...shared}
+          title="All axes together"
+          label="A line for each point through its place on each axis to its mean return; the table says the same."
+          query={studyFigureQuery(study.id, { kind: "parallel" })}
+          legend
+          height={320}
+          empty="No run has finished yet."
+          file={`study-${study.id}-axes`}
+        />
+      </section>
+      <section className={classes.card} aria-label="Which axis matters">
+        <FigureFrame
+          {...shared}
+          title="Which axis matters"
+          hint="The share of the returns' variance that an axis explains by itself (ω²)"
+          label="The share of the variance of returns that each axis explains by itself."
+          query={studyFigureQuery(study.id, { kind: "importance" })}
+          legend={false}
+          height={BARS_AXIS + AXIS_ROW * study.axes.length}
+          empty="Too few runs have finished."
+          file={`study-${study.id}-importance`}
+        />
+      </section>
+    </div>
   );
 }
