@@ -106,6 +106,8 @@ def test_signing_in(signed_out: Page) -> None:
         ("/compare", "Choose the runs"),
         ("/games", "No game has been played here yet"),
         ("/games/alien", "Published scores"),
+        ("/studies", "No study has been started yet"),
+        ("/studies/new", "Start study"),
         ("/wall", "Nothing is being trained now"),
     ],
 )

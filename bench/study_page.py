@@ -1,0 +1,95 @@
+"""Measure how long the page of a study of 1,000 finished runs takes on SQLite: `python -m bench.study_page`."""
+
+import secrets
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fastapi.testclient import TestClient
+
+from backend.app import create_app
+from backend.config import Settings
+
+POINTS, SEEDS = 200, 5
+REQUESTS = 100
+TOKEN = secrets.token_hex(8)
+STUDY: dict[str, Any] = {
+    "name": "a thousand runs",
+    "preset": "paac-cartpole",
+    "axes": [
+        {"field": "learning_rate", "log_uniform": [1e-4, 1e-2]},
+        {"field": "gamma", "uniform": [0.9, 0.999]},
+    ],
+    "sampler": "random",
+    "points": POINTS,
+    "seeds": SEEDS,
+    "at_once": POINTS * SEEDS,
+}
+FIGURES = ("scatter", "parallel", "importance")
+
+
+def main() -> None:
+    """Finish every run of the study, request its page and figures, and print the response times."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings.model_validate(
+            {"data_dir": folder, "database_url": f"sqlite:///{Path(folder) / 'study.db'}", "worker_token": TOKEN}
+        )
+        app = create_app(settings)
+        with TestClient(app, base_url="http://localhost") as client:
+            began = time.perf_counter()
+            study = client.post("/api/v1/studies", json=STUDY).raise_for_status().json()["id"]
+            print(f"start: {time.perf_counter() - began:.1f} s")
+            finish_all(client)
+            paths = [f"/api/v1/studies/{study}", *(f"/api/v1/studies/{study}/figure?kind={kind}" for kind in FIGURES)]
+            for path in paths:
+                p50, p95 = np.percentile([seconds(client, path) for _ in range(REQUESTS)], [50, 95]) * 1e3
+                print(f"{path}: median {p50:.0f} ms, p95 {p95:.0f} ms")
+
+
+def finish_all(client: TestClient) -> None:
+    """Have a worker finish every run with a return of its own."""
+    worker = {"Authorization": f"Bearer {TOKEN}"}
+    for _ in range(POINTS * SEEDS):
+        answer = client.post("/api/v1/worker/claim", json={"name": "w", "queue": "cpu"}, headers=worker)
+        while answer.status_code == 204:
+            time.sleep(0.1)  # until the keeper has made more
+            answer = client.post("/api/v1/worker/claim", json={"name": "w", "queue": "cpu"}, headers=worker)
+        run = answer.json()
+        path = f"/api/v1/worker/runs/{run['run_id']}"
+        value = 500.0 - 100 * abs(np.log10(run["config"]["learning_rate"]) + 3) + run["config"]["seed"]
+        body = {"attempt": run["attempt"], "events": events(run["config"]["total_steps"], value)}
+        client.post(f"{path}/events", json=body, headers=worker).raise_for_status()
+        release = {"attempt": run["attempt"], "outcome": "finished"}
+        client.post(f"{path}/release", json=release, headers=worker).raise_for_status()
+
+
+def events(steps: int, value: float) -> list[dict[str, Any]]:
+    """What a trainer reports that learns at once."""
+    place = {"step": steps, "frames": steps, "time": 1_700_000_000.0}
+    started: dict[str, Any] = {
+        "resumed_from": None,
+        "seed": 1,
+        "device": "cpu",
+        "precision": "float32",
+        "command": [],
+        "versions": {},
+    }
+    episode = {"step": steps, "frames": steps, "episode_return": value, "length": 10}
+    return [
+        {"seq": 1, "kind": "started", "host": "here", **place, "step": 0, **started},
+        {"seq": 2, "kind": "metrics", **place, "values": {}, "episodes": [episode]},
+        {"seq": 3, "kind": "finished", **place},
+    ]
+
+
+def seconds(client: TestClient, path: str) -> float:
+    """Time one request."""
+    began = time.perf_counter()
+    client.get(path).raise_for_status()
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    main()
