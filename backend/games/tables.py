@@ -103,7 +103,7 @@ def _of_paper(score: PublishedScore, percent: float | None) -> schemas.TableRow:
 
 
 def _of_you(score: float, games: int, percent: float | None) -> schemas.TableRow:
-    kept = "the one game that was kept" if games == 1 else f"the best of {games} games that were kept"
+    kept = "the one finished game that was kept" if games == 1 else f"the best of {games} finished games that were kept"
     return schemas.TableRow(
         rank=None,
         unranked_because=f"{kept}, by no protocol",

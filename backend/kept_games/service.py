@@ -109,14 +109,15 @@ def keep_start_points(session: Session, kept: KeptPlay, name: str) -> StoredStar
     starts = tuple(
         Start(seed=kept.seed, actions=before(actions, frame), screen=screen) for frame, screen in kept.screens
     )
-    source = f"A person here, game {kept.id} of {kept.created_at:%Y-%m-%d}"
+    source = f"Game {kept.id}, played here on {kept.created_at:%Y-%m-%d}"
     points = StartSet(env=kept.env, player="human", source=source, emulator=kept.emulator, starts=starts)
     return start_points.keep(session, name, points)
 
 
 def best_score(session: Session, env: str) -> tuple[float, int] | None:
-    """The best score of a person's kept games, and how many there are."""
-    scores: Sequence[float] = session.scalars(select(KeptPlay.score).where(KeptPlay.env == env)).all()
+    """The best score of a person's kept games that came to an end, and how many there are."""
+    ended = select(KeptPlay.score).where(KeptPlay.env == env, KeptPlay.ended != "unfinished")
+    scores: Sequence[float] = session.scalars(ended).all()
     return (max(scores), len(scores)) if scores else None
 
 

@@ -16,9 +16,9 @@ import classes from "./stage.module.css";
 
 const FRAMES_PER_SECOND = 60;
 const ENDED = {
-  over: "to its end",
-  "cut off": "for as long as an episode may last",
-  unfinished: "not to its end",
+  over: "played to its end",
+  "cut off": "played for as long as an episode may last",
+  unfinished: "kept before its end",
 };
 
 /** The games of one kind that people have played and keep; nothing where there are none. */
@@ -54,7 +54,7 @@ function Kept({ kept, onRemove }: { kept: KeptGame; onRemove: (kept: KeptGame) =
         <div>
           <Text size="sm">
             <strong>{plural(Number(kept.score), "point")}</strong> in{" "}
-            {duration(kept.frames / FRAMES_PER_SECOND)}, played {ENDED[kept.ended]}
+            {duration(kept.frames / FRAMES_PER_SECOND)}, {ENDED[kept.ended]}
           </Text>
           <Text size="sm" c="dimmed">
             {name} · <TimeAgo time={kept.created_at} />

@@ -111,6 +111,8 @@ def test_your_best_stands_beside_the_published_human(api: Api, client: TestClien
     assert "You" not in str(before)
     api.keep_game(score=3)
     api.keep_game(score=-4)
+    # Who stops in time has lost no points yet.
+    api.keep_game(score=20, ended="unfinished")
     for protocol, players in rows().items():
         names = [name for name, _ in players]
         if "human" in names:
@@ -118,7 +120,10 @@ def test_your_best_stands_beside_the_published_human(api: Api, client: TestClien
         assert [each for each in players if each[0] != "You"] == before[protocol]
     found = next(t for t in client.get("/api/v1/games/pong").json()["tables"] if t["protocol"] == "no-op-5min")
     you = next(row for row in found["rows"] if row["player"] == "You")
-    assert (you["rank"], you["unranked_because"]) == (None, "the best of 2 games that were kept, by no protocol")
+    assert (you["rank"], you["unranked_because"]) == (
+        None,
+        "the best of 2 finished games that were kept, by no protocol",
+    )
     assert you["human_normalised"] == pytest.approx(100 * (3 + 20.7) / (9.3 + 20.7))
     assert "You" in client.get("/api/v1/export/games/pong.csv").text
     assert client.get("/api/v1/games/pong/figure", params={"protocol": "no-op-5min"}).status_code == 200
