@@ -2,33 +2,21 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, SupportsFloat
 
 import numpy as np
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.db import Db
-from backend.metrics.curves import RunView, Window, extent, read_curve, run_views
-from backend.metrics.models import MetricSeries
 from backend.models import Run
-from backend.runs.labels import group_names
+from backend.runs.scores import FEWEST, Scored, scored_groups
 from backend.runs.seeds import seed_groups
 from backend.runs.selection import RunIds, selected
-from backend.statistics import Floats, interval, mean, probability_of_improvement, welch
-from workers.contract.metrics import EPISODE_RETURN
+from backend.statistics import interval, mean, probability_of_improvement, welch
 
 router = APIRouter(tags=["compare"])
-
-# Fewer tell nothing of how much seeds differ.
-FEWEST = 3
-# A run's score at a step is its mean return over this last part of its steps until then.
-PART = 0.1
-# A run that ended so little before the step has reached it.
-NEARLY = 0.01
 
 
 class Estimate(BaseModel):
@@ -71,20 +59,6 @@ class Verdict(BaseModel):
     words: str = Field(description="Why there is nothing to compare; empty otherwise.")
 
 
-@dataclass(frozen=True)
-class Scored:
-    """A group and the scores of those of its runs that have reached the step."""
-
-    name: str
-    runs: Sequence[Run]
-    scores: Floats
-
-    @property
-    def missing(self) -> int:
-        """How many more seeds a verdict takes."""
-        return max(0, FEWEST - len(self.scores))
-
-
 @router.get("/compare/verdict")
 def judge_runs(
     db: Db,
@@ -101,48 +75,17 @@ def judge_runs(
 
 def verdict(session: Session, runs: Sequence[Run], at: int | None) -> Verdict:
     """The verdict on runs; runs of several games are not compared."""
-    groups = seed_groups(runs)
     if len({run.env for run in runs}) > 1:
         return _nothing("Returns of different games are not compared.")
-    if len(groups) == 1:
+    if len(seed_groups(runs)) == 1:
         return _nothing("These runs differ in their seed alone, so there is nothing to compare them with.")
-    ids = [run.id for run in runs]
-    found = select(MetricSeries).where(MetricSeries.name == EPISODE_RETURN, MetricSeries.run_id.in_(ids))
-    every = {series.run_id: series for series in session.scalars(found)}
-    views = run_views(session, list(every))
-    reached = {run_id: extent(session, series, views[run_id], "step").high for run_id, series in every.items()}
-    step = at or common_step([[reached.get(run.id, 0.0) for run in group] for group in groups])
-    if step < 1:
+    step, scored = scored_groups(session, runs, at)
+    if not scored:
         return _nothing("Not every group has a run with a finished episode yet.")
-    scored = [
-        Scored(name, group, _scores(session, [every[run.id] for run in group if run.id in every], views, reached, step))
-        for name, group in zip(group_names(groups), groups, strict=True)
-    ]
     scored.sort(key=lambda each: -each.scores.mean() if len(each.scores) else math.inf)
     best, *others = scored
     duels = [_duel(best, other, place, step) for place, other in enumerate(others, 1)]
     return Verdict(at=step, standings=[_standing(each) for each in scored], duels=duels, words="")
-
-
-def common_step(reached: Sequence[Sequence[float]]) -> int:
-    """The last step that in each group as many runs have reached as a verdict takes, or all of fewer."""
-    return int(min(sorted(steps, reverse=True)[:FEWEST][-1] for steps in reached))
-
-
-def _scores(
-    session: Session, every: Sequence[MetricSeries], views: dict[int, RunView], reached: dict[int, float], step: int
-) -> Floats:
-    """The mean return of each run in the last part of its steps until this one."""
-    window = Window("step", step * (1 - PART), step)
-    scores = []
-    for series in every:
-        if reached[series.run_id] < step * (1 - NEARLY):
-            continue
-        curve = read_curve(session, series, views[series.run_id], window)
-        finite = np.isfinite(curve.mean)
-        if finite.any():
-            scores.append(float(np.average(curve.mean[finite], weights=curve.count[finite])))
-    return np.array(scores)
 
 
 def _standing(group: Scored) -> Standing:

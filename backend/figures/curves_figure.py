@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from backend.colors import Stroke
 from backend.figures.ancestry import Origin
-from backend.figures.drawing import Look, as_text, plain, significant, x_axis, y_axis
+from backend.figures.drawing import Look, as_text, faint, plain, significant, x_axis, y_axis
 from backend.figures.schemas import Figure
 from backend.figures.sizes import BEHIND, size, value
 from backend.figures.smoothing import UNSMOOTHED, Smoothing, smoothed
@@ -132,7 +132,7 @@ def band_traces(run: RunCurve, x: Floats, y_log: bool) -> list[go.Scatter]:
         drawn &= high > 0
         low = np.maximum(low, positive.min(initial=np.inf))
     shared = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
-    filled = {"fill": "tonexty", "fillcolor": _faint(run.stroke.color)}
+    filled = {"fill": "tonexty", "fillcolor": faint(run.stroke.color)}
     return [
         go.Scatter(x=x[drawn], y=significant(low[drawn]), **shared, **_belonging(run, "low")),
         go.Scatter(x=x[drawn], y=significant(high[drawn]), **shared, **filled, **_belonging(run, "high")),
@@ -179,8 +179,3 @@ def _hover_sizes(curve: Curve, heights: Floats, unit: str) -> dict[str, Any]:
 
 def _spelled(value: float) -> str:
     return "not a number" if np.isnan(value) else "infinity" if value > 0 else "−infinity"
-
-
-def _faint(color: str) -> str:
-    red, green, blue = (int(color[start : start + 2], 16) for start in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.15)"

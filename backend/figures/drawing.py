@@ -82,6 +82,12 @@ def as_text(name: str) -> str:
     return html.escape(printable).replace("$", "&#36;").replace("%{", "&#37;{")
 
 
+def faint(color: str) -> str:
+    """The colour of the band around a line."""
+    red, green, blue = (int(color[start : start + 2], 16) for start in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.15)"
+
+
 def number(value: float) -> str:
     """A number in few digits, with the minus sign of axes."""
     return f"{value:.5g}".replace("-", "−")

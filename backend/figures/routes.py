@@ -86,6 +86,20 @@ def draw_curves(
     return since(figure, asked.after)
 
 
+@router.get("/figures/profile")
+def draw_profile(
+    db: Db,
+    runs: RunIds,
+    at: Annotated[
+        int | None,
+        Query(ge=1, le=2**53, description="At which step; without it the last that enough runs of each group reached."),
+    ] = None,
+) -> Figure:
+    """The performance profile of settings over seeds: what share of their runs scores above which return."""
+    with db.read() as session:
+        return since(service.score_profile(session, selected(session, runs), at), None)
+
+
 @router.get("/figures/together")
 def draw_together(
     db: Db,

@@ -12,6 +12,7 @@ from backend.figures.curves_figure import RunCurve, curves_figure
 from backend.figures.drawing import Look
 from backend.figures.evaluations_figure import Evaluated, evaluations_figure, protocol_color
 from backend.figures.groups import Group, Grouping, grouped_figure, wider
+from backend.figures.profile_figure import profile_figure
 from backend.figures.schemas import Figure, FigureName
 from backend.figures.scores_figure import scores_figure
 from backend.figures.smoothing import UNSMOOTHED, smoothings
@@ -22,12 +23,14 @@ from backend.metrics.models import MetricSeries
 from backend.metrics.queries import UNFINISHED, UnknownMetric
 from backend.models import Evaluation, Run
 from backend.runs.labels import group_labels, labels
+from backend.runs.scores import scored_groups
 from backend.runs.seeds import seed_groups
 from workers.contract.metrics import EPISODE_RETURN
 from workers.contract.protocols.document import EvaluationDocument
 
 FIGURES = [
     FigureName(name="curves", title="A metric of some runs over training"),
+    FigureName(name="profile", title="What share of runs scores above which return, by settings"),
     FigureName(name="together", title="Some metrics of a run over training, as lines or as shares of their sum"),
     FigureName(name="evaluations", title="Scores of a run's evaluations over its training"),
     FigureName(name="evaluation-scores", title="How many episodes of an evaluation came to which score"),
@@ -88,6 +91,12 @@ def _run_curves(
         )
         for run_id, each in zip(reported, how, strict=True)
     }
+
+
+def score_profile(session: Session, runs: Sequence[Run], at: int | None) -> Figure:
+    """The performance profile of runs at a step; those that differ in their seed alone are one group."""
+    _, groups = scored_groups(session, runs, at)
+    return profile_figure(groups, strokes([run.id for run in runs]))
 
 
 def together(

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from backend.verdict import FEWEST, common_step, in_figures, in_words
+from backend.runs.scores import FEWEST, common_step
+from backend.verdict import in_figures, in_words
 from tests.factories import CARTPOLE, Api, metrics
 
 RATES = (0.001, 0.01)
@@ -98,6 +99,23 @@ def test_a_run_that_ended_before_the_step_does_not_count(api: Api) -> None:
 )
 def test_the_step_is_the_last_that_enough_runs_of_each_group_reached(reached: list[list[float]], step: int) -> None:
     assert common_step(reached) == step
+
+
+def test_the_profile_has_the_share_of_runs_above_each_return(api: Api) -> None:
+    runs = [trained(api, rate, seed, [score + 100 * rate]) for rate in RATES for seed, score in enumerate((1, 5, 9), 1)]
+    few = trained(api, 0.5, 1, [4.0])
+    figure = api.user.get("/api/v1/figures/profile", params={"runs": ",".join(map(str, [*runs, few]))}).json()
+    lines = {trace["name"]: trace for trace in figure["data"] if "name" in trace}
+    assert list(lines) == [f"PAAC · CartPole · lr {rate} (n = {n})" for rate, n in ((0.001, 3), (0.01, 3), (0.5, 1))]
+    for trace, scores in zip(lines.values(), ([1.1, 5.1, 9.1], [2.0, 6.0, 10.0], [4.0]), strict=True):
+        assert trace["x"][0] < 1.1 < 10 < trace["x"][-1]
+        share = [sum(score > value for score in scores) / len(scores) for value in trace["x"]]
+        assert trace["y"] == pytest.approx(share, abs=1e-6)
+    # Where all or none score more, no resample says otherwise; the run alone has no band.
+    low, high = [trace for trace in figure["data"] if trace["uid"].startswith("PAAC · CartPole · lr 0.01-")][:2]
+    at = [next(n for n, value in enumerate(low["x"]) if value > place) for place in (1.5, 5.0, 10.0)]
+    assert [(low["y"][n], high["y"][n]) for n in at] == [(1, 1), (0, 1), (0, 0)]
+    assert len(figure["data"]) == 7
 
 
 def test_nothing_to_compare_is_said(api: Api) -> None:

@@ -297,6 +297,15 @@ export const verdictQuery = (runs: readonly number[]) =>
     enabled: runs.length > 1,
   });
 
+/** What share of the runs of each of these settings scores above which return. */
+export const profileFigureQuery = (runs: readonly number[]) =>
+  queryOptions({
+    queryKey: ["compare", "profile", { runs }],
+    queryFn: ({ signal }): Promise<Figure> =>
+      call("get", "/api/v1/figures/profile", { query: { runs: runs.join(",") }, signal }),
+    placeholderData: keepPreviousData,
+  });
+
 export const gamesQuery = queryOptions({
   queryKey: ["games"],
   queryFn: ({ signal }): Promise<Games> => call("get", "/api/v1/games", { signal }),

@@ -330,6 +330,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/figures/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw Profile
+         * @description The performance profile of settings over seeds: what share of their runs scores above which return.
+         */
+        get: operations["draw_profile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/figures/together": {
         parameters: {
             query?: never;
@@ -6251,6 +6271,40 @@ export interface operations {
                 x?: "step" | "frames" | "time" | "epoch";
                 x_log?: boolean;
                 y_log?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    draw_profile: {
+        parameters: {
+            query: {
+                /** @description At which step; without it the last that enough runs of each group reached. */
+                at?: number | null;
+                /** @description Numbers of runs, separated by commas. */
+                runs: string;
             };
             header?: never;
             path?: never;

@@ -1,8 +1,10 @@
 import { Button, List, Table, Text, Title, VisuallyHidden } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useCloneRun } from "@/api/mutations";
-import { verdictQuery } from "@/api/queries";
+import { profileFigureQuery, verdictQuery } from "@/api/queries";
 import type { ComparedRun, Verdict } from "@/api/types";
+import type { Cell } from "@/charts/csv";
+import { FigureFrame } from "@/charts/FigureFrame";
 import { percent, plural, score, short } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
 import { WideTable } from "@/ui/WideTable";
@@ -38,6 +40,19 @@ export function VerdictCard(props: VerdictCardProps) {
             ))}
           </List>
           <Standings verdict={verdict} launching={more.isPending} onSeeds={more.mutate} />
+          <FigureFrame
+            title="Share of runs above a return"
+            hint="The performance profile, with its 95 % interval where there are three seeds or more"
+            label="What share of the runs of each of these settings scores above which return; the table says more."
+            query={profileFigureQuery(props.runs)}
+            zoom={null}
+            onZoom={() => undefined}
+            revision=""
+            legend
+            height={260}
+            file={`profile-${props.runs.join("-")}`}
+            points={() => Promise.resolve({ header: STANDING_HEADER, rows: standingCells(verdict) })}
+          />
           <Text size="xs" c="var(--arcadia-dim)" mt="xs">
             Mean return over the last tenth of the first {short(verdict.at)} steps. Runs that differ in their
             seed alone count as one; n is how many have come so far. Intervals are of 95 %.
@@ -102,6 +117,21 @@ function Standings({ verdict, launching, onSeeds }: StandingsProps) {
       </Table>
     </WideTable>
   );
+}
+
+const STANDING_HEADER = ["settings", "runs", "n", "step", "mean", "low", "high"];
+
+/** The settings, for a spreadsheet. */
+function standingCells({ standings, at }: Verdict): Cell[][] {
+  return standings.map(({ name, run_ids, n, mean }) => [
+    name,
+    run_ids.join(" "),
+    n,
+    at,
+    mean?.value,
+    mean?.low,
+    mean?.high,
+  ]);
 }
 
 function interval(estimate: Standing["mean"]): string {

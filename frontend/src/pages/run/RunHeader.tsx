@@ -62,6 +62,11 @@ function RunFacts({ run }: { run: Run }) {
           from run {run.parent.run_id}
         </Anchor>
       )}
+      {run.study && (
+        <Anchor component={Link} to={`/studies/${run.study.id}`} size="sm">
+          of the study {run.study.name}
+        </Anchor>
+      )}
       {run.archived_at && <span>archived</span>}
       {run.tags.map((tag) => (
         <Badge key={tag} size="sm" variant="default" tt="none">

@@ -60,6 +60,13 @@ describe("the head of a run", () => {
     expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("25");
   });
 
+  it("leads to the study that made it", async () => {
+    const study = { id: 3, name: "Which rate?", point: 1, seed: 2 };
+    open(aRun({ study }));
+    const link = await screen.findByRole("link", { name: "of the study Which rate?" });
+    expect(link.getAttribute("href")).toBe("/studies/3");
+  });
+
   it("lists its numbers as pairs of a word and a value", async () => {
     open(aRun());
     await heading();

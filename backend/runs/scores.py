@@ -1,0 +1,79 @@
+"""What runs that differ in their seed alone have come to at a step."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.metrics.curves import RunView, Window, extent, read_curve, run_views
+from backend.metrics.models import MetricSeries
+from backend.models import Run
+from backend.runs.labels import group_names
+from backend.runs.seeds import seed_groups
+from backend.statistics import Floats
+from workers.contract.metrics import EPISODE_RETURN
+
+# Fewer seeds tell nothing of how much seeds differ.
+FEWEST = 3
+# A run's score at a step is its mean return over this last part of its steps until then.
+PART = 0.1
+# A run that ended so little before the step has reached it.
+NEARLY = 0.01
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A group and the scores of those of its runs that have reached the step."""
+
+    name: str
+    runs: Sequence[Run]
+    scores: Floats
+
+    @property
+    def missing(self) -> int:
+        """How many more seeds a verdict takes."""
+        return max(0, FEWEST - len(self.scores))
+
+
+def scored_groups(session: Session, runs: Sequence[Run], at: int | None) -> tuple[int, list[Scored]]:
+    """The step, or the last that enough runs of each group have reached, and the groups; 0 and none before any has."""
+    groups = seed_groups(runs)
+    ids = [run.id for run in runs]
+    found = select(MetricSeries).where(MetricSeries.name == EPISODE_RETURN, MetricSeries.run_id.in_(ids))
+    every = {series.run_id: series for series in session.scalars(found)}
+    views = run_views(session, list(every))
+    reached = {run_id: extent(session, series, views[run_id], "step").high for run_id, series in every.items()}
+    step = at or common_step([[reached.get(run.id, 0.0) for run in group] for group in groups])
+    if step < 1:
+        return 0, []
+    return step, [
+        Scored(name, group, _scores(session, [every[run.id] for run in group if run.id in every], views, reached, step))
+        for name, group in zip(group_names(groups), groups, strict=True)
+    ]
+
+
+def common_step(reached: Sequence[Sequence[float]]) -> int:
+    """The last step that in each group as many runs have reached as a verdict takes, or all of fewer."""
+    return int(min(sorted(steps, reverse=True)[:FEWEST][-1] for steps in reached))
+
+
+def _scores(
+    session: Session,
+    every: Sequence[MetricSeries],
+    views: Mapping[int, RunView],
+    reached: Mapping[int, float],
+    step: int,
+) -> Floats:
+    """The mean return of each run in the last part of its steps until this one."""
+    window = Window("step", step * (1 - PART), step)
+    scores = []
+    for series in every:
+        if reached[series.run_id] < step * (1 - NEARLY):
+            continue
+        curve = read_curve(session, series, views[series.run_id], window)
+        finite = np.isfinite(curve.mean)
+        if finite.any():
+            scores.append(float(np.average(curve.mean[finite], weights=curve.count[finite])))
+    return np.array(scores)
