@@ -1,4 +1,4 @@
-"""Takes the pictures of this folder from a running Arcadia: `python -m docs.images.take URL RUN COMPARED,COMPARED`."""
+"""Takes the pictures of this folder from a running Arcadia: `python -m docs.images.take URL RUN STUDY COMPARED,…`."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.chromium import chromium
 FOLDER = Path(__file__).parent
 SIZES: dict[str, ViewportSize] = {"": {"width": 1440, "height": 900}, "phone-": {"width": 390, "height": 844}}
 TABS = ("curves", "replays", "live", "checkpoints", "evaluations", "log", "config", "system")
-ON_A_PHONE = ("runs", "run", "replays", "live", "play", "wall")
+ON_A_PHONE = ("runs", "run", "replays", "live", "play", "wall", "study", "compare")
 LIVE = ("live", "play")
 SETTLE_MILLISECONDS = 2500
 # A worker takes a live game and loads its agent.
@@ -19,13 +19,16 @@ LIVE_MILLISECONDS = 15_000
 
 def main() -> None:
     """Visit every page, light and dark."""
-    url, run, compared = sys.argv[1:]
+    url, run, study, compared = sys.argv[1:]
     pages = {
         "runs": "/",
         "launch": "/launch?preset=paac-pong",
         "run": f"/runs/{run}",
         **{tab: f"/runs/{run}/{tab}" for tab in TABS},
         "compare": f"/compare?runs={compared}",
+        "studies": "/studies",
+        "study": f"/studies/{study}",
+        "new-study": "/studies/new",
         "games": "/games",
         "game": "/games/pong",
         "play": "/games/pong/play",
