@@ -72,7 +72,7 @@ function PlayControls({ view: { scene }, send, mine }: { view: View; send: Send;
           }
           onClick={() => send({ order: paused ? "go" : "pause" })}
         >
-          {paused ? "Go on" : "Pause"}
+          {paused ? "Go on" : "Pause game"}
         </Button>
         <Button
           size="xs"

@@ -84,7 +84,7 @@ describe("a game that a person plays", () => {
   it("begins anew by R, and pauses", async () => {
     const socket = await play();
     fireEvent.keyDown(document.body, { key: "r" });
-    await userEvent.click(screen.getByRole("button", { name: "Pause" }));
+    await userEvent.click(screen.getByRole("button", { name: "Pause game" }));
     socket.say({ ...MINE, paused: true });
     expect(screen.getByText("Paused.")).toBeTruthy();
     expect(socket.orders().map(({ order }) => order)).toEqual(["new game", "pause"]);

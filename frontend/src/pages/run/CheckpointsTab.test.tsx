@@ -7,15 +7,16 @@ import { aCheckpoint } from "@/testing/files";
 import { aMethod } from "@/testing/methods";
 import { renderPage } from "@/testing/render";
 import { aFinishedRun, aRun } from "@/testing/runs";
-import { refusal, serve } from "@/testing/server";
+import { type Asked, refusal, serve } from "@/testing/server";
 import { CheckpointsTab } from "./CheckpointsTab";
 
-function open(checkpoints: Checkpoint[], run: Run = aRun()) {
+function open(checkpoints: Checkpoint[], run: Run = aRun(), more: Record<string, object> = {}) {
   const server = serve({
     "GET /runs/1/checkpoints": checkpoints,
     "GET /config-schema": aMethod("paac", "PAAC", ["ALE/Pong-v5"]),
     "GET /environments": [],
     "GET /runs/1/evaluation-choices": CHOICES,
+    ...more,
   });
   return { ...renderPage(<CheckpointsTab run={run} />), server };
 }
@@ -54,6 +55,19 @@ describe("the checkpoints of a run", () => {
     open([aCheckpoint(1, 1000, { attempt: 0 })]);
     const [only] = await rows();
     expect(only?.getByText("from the parent")).toBeTruthy();
+  });
+
+  it("are pinned, and let go again", async () => {
+    let kept = aCheckpoint(1, 1000);
+    const { server } = open([], aRun(), {
+      "GET /runs/1/checkpoints": () => [kept],
+      "PATCH /runs/1/checkpoints/1": ({ body }: Asked) => (kept = { ...kept, ...Object(body) }),
+    });
+    await userEvent.click(await screen.findByRole("button", { name: "Pin the checkpoint at step 1000" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Pinned: the checkpoint at step 1000" }));
+    await screen.findByRole("button", { name: "Pin the checkpoint at step 1000" });
+    const asked = server.of("PATCH /runs/1/checkpoints/1").map(({ body }) => body);
+    expect(asked).toEqual([{ pinned: true }, { pinned: false }]);
   });
 
   it("are downloaded as they were saved", async () => {

@@ -47,7 +47,7 @@ export function LiveControls({ view, send, hands }: LiveControlsProps) {
           }
           onClick={() => send({ order: paused ? "go" : "pause" })}
         >
-          {paused ? "Go on" : "Pause"}
+          {paused ? "Go on" : "Pause game"}
         </Button>
         <Button
           size="xs"

@@ -57,7 +57,7 @@ describe("a live game", () => {
   it("takes orders and tells how long an answer takes", async () => {
     const { socket } = await watch();
     socket.say(SCENE, message(HEAD));
-    await userEvent.click(await screen.findByRole("button", { name: "Pause" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Pause game" }));
     const [order] = socket.sent.filter((each) => each.order === "pause");
     socket.say({ ...SCENE, paused: true }, message({ ...HEAD, picture: 2, heard: [String(order?.id)] }));
     expect(await screen.findByText(/^\d+ ms$/)).toBeTruthy();
@@ -93,7 +93,7 @@ describe("a live game", () => {
     const { socket } = await watch();
     socket.say(SCENE, message(HEAD), { kind: "away" });
     expect(await screen.findByText("The playing process is gone. Another one is started.")).toBeTruthy();
-    expect(screen.getByRole<HTMLButtonElement>("button", { name: "Pause" }).disabled).toBe(true);
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: "Pause game" }).disabled).toBe(true);
     socket.say(SCENE);
     expect(screen.queryByText(/playing process is gone/)).toBeNull();
   });
