@@ -95,15 +95,15 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
         app.state.stages = Stages(settings.broker_url.get_secret_value())
         sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
-        app.state.keeper = Keeper(app.state.database, settings, app.state.doorbell)
+        app.state.keeper = keeper = Keeper(app.state.database, settings, app.state.doorbell)
         async with notices.running(settings.broker_url.get_secret_value()):
             app.state.doorbell.start()
             sweeper.start()
-            app.state.keeper.start()
+            keeper.start()
             try:
                 yield
             finally:
-                app.state.keeper.stop()
+                keeper.stop()
                 sweeper.stop()
                 app.state.doorbell.stop()
                 app.state.database.close()

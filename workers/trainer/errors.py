@@ -16,6 +16,7 @@ TrainerError
 ├── StartPointError          a start point leads to another screen than the stored one
 ├── StoppedError             somebody ended a recording, a saliency or a live game early
 ├── OtherEpisodeError        the actions of a recording lead elsewhere than they did
+├── OtherGameError           the actions of a kept game lead elsewhere than they did
 ├── ClusterError             Ray cannot be started or joined
 ├── ActorFailed              a process was killed or ended early
 │   └── ActorCrashed         a process raised an exception, which is a bug
