@@ -11,7 +11,7 @@ import sheet from "@/ui/sheet.module.css";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { PlayStage } from "./PlayStage";
 
-/** /games/pong/play begins a game that a person plays; /games/pong/play/5 is that game, for who watches it too. */
+/** /games/pong/play begins a game that a person plays; at /games/pong/play/5 others can watch it. */
 export default function PlayPage() {
   const { slug = "", id } = useParams();
   const { data } = useQuery(gameQuery(slug));

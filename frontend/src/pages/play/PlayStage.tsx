@@ -1,9 +1,10 @@
 import { Button, Group, Text } from "@mantine/core";
-import { IconDeviceFloppy, IconPlayerPause, IconPlayerPlay, IconRefresh } from "@tabler/icons-react";
+import { IconDeviceFloppy } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { PlayedGame } from "@/api/types";
 import type { Send, View } from "@/stage/broadcast";
 import { Controller } from "@/stage/Controller";
+import { NewGameButton, PauseButton } from "@/stage/GameButtons";
 import { Fact, Readout } from "@/stage/Readout";
 import { Stage } from "@/stage/Stage";
 import { type Hands, useHands } from "@/stage/useHands";
@@ -59,30 +60,11 @@ function whatItWaitsFor({ scene, head }: View, { mine, free }: Hands): string | 
 }
 
 function PlayControls({ view: { scene }, send, mine }: { view: View; send: Send; mine: boolean }) {
-  const paused = scene?.paused ?? false;
   return (
     <div>
       <Group gap={8}>
-        <Button
-          size="xs"
-          variant="default"
-          disabled={!mine}
-          leftSection={
-            paused ? <IconPlayerPlay size={14} aria-hidden /> : <IconPlayerPause size={14} aria-hidden />
-          }
-          onClick={() => send({ order: paused ? "go" : "pause" })}
-        >
-          {paused ? "Go on" : "Pause game"}
-        </Button>
-        <Button
-          size="xs"
-          variant="default"
-          disabled={!mine}
-          leftSection={<IconRefresh size={14} aria-hidden />}
-          onClick={() => send({ order: "new game" })}
-        >
-          New game
-        </Button>
+        <PauseButton scene={scene} send={send} disabled={!mine} />
+        <NewGameButton send={send} disabled={!mine} />
         <Button
           size="xs"
           variant="default"

@@ -1,13 +1,8 @@
 import { Button, Group, Slider, Text } from "@mantine/core";
-import {
-  IconDeviceGamepad2,
-  IconPlayerPause,
-  IconPlayerPlay,
-  IconPlayerSkipForward,
-  IconRefresh,
-} from "@tabler/icons-react";
+import { IconDeviceGamepad2, IconPlayerSkipForward } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Send, View } from "@/stage/broadcast";
+import { NewGameButton, PauseButton } from "@/stage/GameButtons";
 import type { AgentOnStage } from "@/stage/protocol";
 import stageClasses from "@/stage/stage.module.css";
 import type { Hands } from "@/stage/useHands";
@@ -24,7 +19,6 @@ export function LiveControls({ view, send, hands }: LiveControlsProps) {
   const { scene } = view;
   const othersPlay = scene !== null && scene.hands !== null && !hands.mine;
   const off = !view.playing || scene === null || othersPlay;
-  const paused = scene?.paused ?? false;
   return (
     <div className={stageClasses.controls}>
       <Group gap={8}>
@@ -38,17 +32,7 @@ export function LiveControls({ view, send, hands }: LiveControlsProps) {
             {hands.mine ? "Hand back" : "Take over"}
           </Button>
         )}
-        <Button
-          size="xs"
-          variant="default"
-          disabled={off}
-          leftSection={
-            paused ? <IconPlayerPlay size={14} aria-hidden /> : <IconPlayerPause size={14} aria-hidden />
-          }
-          onClick={() => send({ order: paused ? "go" : "pause" })}
-        >
-          {paused ? "Go on" : "Pause game"}
-        </Button>
+        <PauseButton scene={scene} send={send} disabled={off} />
         <Button
           size="xs"
           variant="default"
@@ -58,15 +42,7 @@ export function LiveControls({ view, send, hands }: LiveControlsProps) {
         >
           One decision
         </Button>
-        <Button
-          size="xs"
-          variant="default"
-          disabled={off}
-          leftSection={<IconRefresh size={14} aria-hidden />}
-          onClick={() => send({ order: "new game" })}
-        >
-          New game
-        </Button>
+        <NewGameButton send={send} disabled={off} />
       </Group>
       {othersPlay && <Text size="sm">Somebody else plays now, and you watch.</Text>}
       {scene?.agent && (
