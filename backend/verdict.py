@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, SupportsFloat
+from typing import SupportsFloat
 
 import numpy as np
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
@@ -13,7 +13,7 @@ from backend.db import Db
 from backend.models import Run
 from backend.runs.scores import FEWEST, Scored, scored_groups
 from backend.runs.seeds import seed_groups
-from backend.runs.selection import RunIds, selected
+from backend.runs.selection import AtStep, RunIds, selected
 from backend.statistics import interval, mean, probability_of_improvement, welch
 
 router = APIRouter(tags=["compare"])
@@ -63,10 +63,7 @@ class Verdict(BaseModel):
 def judge_runs(
     db: Db,
     runs: RunIds,
-    at: Annotated[
-        int | None,
-        Query(ge=1, le=2**53, description="At which step; without it the last that enough runs of each group reached."),
-    ] = None,
+    at: AtStep = None,
 ) -> Verdict:
     """Which settings have the largest mean return at a step: runs that differ in their seed alone are one group."""
     with db.read() as session:

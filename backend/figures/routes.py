@@ -18,7 +18,7 @@ from backend.figures.schemas import Figure, FigureName
 from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis
 from backend.models import Run
-from backend.runs.selection import RunIds, selected
+from backend.runs.selection import AtStep, RunIds, selected
 from workers.contract.metrics import EPISODE_RETURN
 
 router = APIRouter(tags=["figures"])
@@ -90,10 +90,7 @@ def draw_curves(
 def draw_profile(
     db: Db,
     runs: RunIds,
-    at: Annotated[
-        int | None,
-        Query(ge=1, le=2**53, description="At which step; without it the last that enough runs of each group reached."),
-    ] = None,
+    at: AtStep = None,
 ) -> Figure:
     """The performance profile of settings over seeds: what share of their runs scores above which return."""
     with db.read() as session:

@@ -15,6 +15,11 @@ LARGEST_ID = 2**63 - 1
 
 RunIds = Annotated[str, Query(alias="runs", description="Numbers of runs, separated by commas.", max_length=1_000)]
 
+AtStep = Annotated[
+    int | None,
+    Query(ge=1, le=2**53, description="At which step; without it the last that enough runs of each group reached."),
+]
+
 
 def selected(session: Session, written: str) -> Sequence[Run]:
     """The named runs, each once, in the order named."""

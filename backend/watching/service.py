@@ -75,7 +75,7 @@ def _of_run(session: Session, run: Run) -> Sequence[Errand]:
 
 
 def check_room(session: Session, settings: Settings) -> None:
-    """Refuse one live game more than are allowed, whoever plays it."""
+    """Refuse one live game more than are allowed; games of agents and of people count alike."""
     query = select(func.count()).where(Errand.kind.in_(SHOWN), Errand.state.in_(errands.UNDER_WAY))
     if (session.scalar(query) or 0) >= settings.max_live_games:
         games = "live game is" if settings.max_live_games == 1 else "live games are"
