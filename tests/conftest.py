@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -22,6 +23,10 @@ from backend.models import Base
 from tests.factories import Api
 
 WORKER_TOKEN = "worker-secret"
+
+# How long an example takes says more about the machine than about the code.
+hypothesis.settings.register_profile("any load", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("any load")
 
 # Takes a tenth of the time of TRUNCATE, which makes files for each table.
 EMPTIED = f"""DO $$

@@ -141,7 +141,7 @@ def check_against(curve: Curve, x: list[float], expected: list[float]) -> None:
         start += count
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(attempts, axes, windows, st.integers(1, 12), st.booleans())
 @example([Told(0, [[(0, 1.0), (3, math.nan)] * 6]), Told(9, [[(2, 5.0)] * 3])], "step", [0.0, 1.0], 3, False)
 def test_any_zoom_on_any_axis_is_exact(
@@ -169,7 +169,7 @@ def test_any_zoom_on_any_axis_is_exact(
         assert curve.raw
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(attempts)
 def test_the_statistics_are_of_the_points_not_superseded(
     database: Database,
@@ -195,7 +195,7 @@ def test_the_statistics_are_of_the_points_not_superseded(
         np.testing.assert_array_equal(series.recent_mean, shown[-5:].mean())
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(attempts, st.integers(0, 300))
 def test_what_came_after_a_cursor_is_all_that_came_after_it(
     database: Database,
@@ -210,7 +210,7 @@ def test_what_came_after_a_cursor_is_all_that_came_after_it(
         check_against(curve, [float(point.step) for point in later], [point.value for point in later])
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.lists(st.integers(-20, 500).map(float), min_size=1, max_size=8), min_size=1, max_size=8))
 def test_the_best_return_is_the_best_mean_of_the_last_episodes(
     database: Database,

@@ -10,7 +10,7 @@ from workers.contract.config.value_based import ValueBasedFields
 from workers.contract.games import ActionKind
 
 
-class AsynchronousFields(TrainingConfig):
+class AsynchronousFields(CentredFields):
     """The fields of all four methods of the A3C paper (Mnih et al. 2016, section 4)."""
 
     device: Literal["auto", "cpu"] = Field(
@@ -44,7 +44,7 @@ class AsynchronousFields(TrainingConfig):
     )
 
 
-class A3cConfig(AsynchronousFields, CentredFields):
+class A3cConfig(AsynchronousFields):
     """A3C: asynchronous advantage actor-critic (Mnih et al. 2016, algorithm S2)."""
 
     model_config = ConfigDict(title="A3C")

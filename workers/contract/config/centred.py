@@ -6,7 +6,7 @@ from workers.contract.config.fields import OPTIMISATION, TrainingConfig
 
 
 class CentredFields(TrainingConfig):
-    """The field of PAAC's methods, A3C and GA3C."""
+    """The field of all methods but Gorila."""
 
     centred_inputs: bool = Field(
         default=False,

@@ -6,44 +6,44 @@ RMSProp makes each of these many steps as long as the learning rate. A few in a 
 and no gradient opens it again.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from workers.trainer.learning.optimizers import FlatParameters
+from workers.trainer.learning.optimizers import Correction, FlatParameters
 
 
 class Centring:
     """Has the layers of one or several bodies learn as if they read x − c, c being the mean of their inputs.
 
-    Wx + b = W(x − c) + b′ where b′ = b + Wc. In the gradients of W and b′, only that of W differs: by −Δb·cᵀ. When the
-    optimizer has changed W and b′, b = b′ − Wc; the network itself stays as it is. Any c is exact. What others write
-    to shared parameters while the optimizer steps counts as the step's: a race as those of the step itself.
+    Wx + b = W(x − c) + b′ where b′ = b + Wc. In the gradients of W and b′, only that of W differs: by −Δb·cᵀ. A step
+    that changes W and b′ changes b by Δb′ − ΔW·c; the network itself stays as it is. Any c is exact.
     """
 
     def __init__(self, body: nn.Module, parameters: FlatParameters) -> None:
         self._parameters = parameters
-        values, gradients = parameters.named(), parameters.named_gradients()
         names = {id(parameter): name for name, parameter in parameters.module.named_parameters()}
         layers = [layer for layer in body.modules() if isinstance(layer, nn.Conv2d | nn.Linear)]
-        self._weights = [_by_row(values[names[id(layer.weight)]]) for layer in layers]
-        self._biases = [values[names[id(layer.bias)]] for layer in layers]
-        self._of_weights = [_by_row(gradients[names[id(layer.weight)]]) for layer in layers]
-        self._of_biases = [gradients[names[id(layer.bias)]] for layer in layers]
+        self._names = [(names[id(layer.weight)], names[id(layer.bias)]) for layer in layers]
 
-    @contextmanager
-    def update(self, means: Sequence[Tensor]) -> Iterator[None]:
-        """Centre the gradients on these means of each layer's inputs; within, the optimizer takes its step."""
+    def centre(self, means: Sequence[Tensor]) -> Correction:
+        """Centre the gradients on these means of each layer's inputs; return what the step needs after that."""
+        layers = self._layers(self._parameters.gradients)
         # A convolution reads each channel at several places.
-        rows = [mean.repeat(weight.shape[1] // len(mean)) for mean, weight in zip(means, self._weights, strict=True)]
-        for of_weight, of_bias, row in zip(self._of_weights, self._of_biases, rows, strict=True):
+        rows = [mean.repeat(weight.shape[1] // len(mean)) for mean, (weight, _) in zip(means, layers, strict=True)]
+        for (of_weight, of_bias), row in zip(layers, rows, strict=True):
             of_weight.addr_(of_bias, row, alpha=-1)
-        before = [weight.mv(row) for weight, row in zip(self._weights, rows, strict=True)]
-        yield
-        for bias, weight, row, old in zip(self._biases, self._weights, rows, before, strict=True):
-            bias.add_(old - weight.mv(row))  # the step changed b by as much as b′
-        self._parameters.changed()
+
+        def correct(step: Tensor) -> None:
+            for (weight, bias), row in zip(self._layers(step), rows, strict=True):
+                bias.addmv_(weight, row, alpha=-1)
+
+        return correct
+
+    def _layers(self, flat: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """Return each layer's weight and bias in a buffer like that of the parameters."""
+        named = self._parameters.named_in(flat)
+        return [(_by_row(named[weight]), named[bias]) for weight, bias in self._names]
 
 
 def _by_row(weight: Tensor) -> Tensor:

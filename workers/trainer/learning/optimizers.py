@@ -1,11 +1,15 @@
 """The papers' optimizers over one flat buffer of parameters, which needs few kernels and can lie in shared memory."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from workers.trainer.networks.side_by_side import ALONE, SideBySide
+
+Correction = Callable[[Tensor], None]
+"""Changes a step, as long as all parameters, before it is taken."""
 
 
 @dataclass(frozen=True)
@@ -40,19 +44,17 @@ class FlatParameters:
             exact, self.values[exact] if shared is None else self.values[exact].clone(), self.gradients[exact]
         )
         self._copied = [self._rounded] if shared is None else [self._rounded, self._exact]
-        self._names: dict[str, Tensor] = {}
-        self._gradients: list[Tensor] = []
+        self._places: dict[str, slice] = {}
         start = 0
         for name, parameter in module.named_parameters():
-            where = slice(start, start + parameter.numel())
-            self._names[name] = _view(self.values[where], parameter)
-            self._gradients.append(_view(self.gradients[where], parameter))
+            where = self._places[name] = slice(start, start + parameter.numel())
             one_format = self._rounded if start < border else self._exact
             within = slice(where.start - one_format.where.start, where.stop - one_format.where.start)
             parameter.data = _view(one_format.values[within], parameter)
             # Gradients computed by hand are written here, before a call of `written`.
             parameter.grad = _view(one_format.gradients[within], parameter)
             start = where.stop
+        self._gradients = list(self.named_in(self.gradients).values())
 
     def backward(self, loss: Tensor) -> None:
         """Write the gradients of the loss into the buffer; raise if the loss does not depend on every parameter."""
@@ -76,17 +78,18 @@ class FlatParameters:
 
     def named(self) -> dict[str, Tensor]:
         """Return the float32 values by the names of the module's `load_state_dict`."""
-        return dict(self._names)
+        return self.named_in(self.values)
 
-    def named_gradients(self) -> dict[str, Tensor]:
-        """Return the float32 gradients by the same names."""
-        return dict(zip(self._names, self._gradients, strict=True))
+    def named_in(self, flat: Tensor) -> dict[str, Tensor]:
+        """Return the parts of a buffer laid out like the values by the same names."""
+        shapes = dict(self.module.named_parameters())
+        return {name: _view(flat[where], shapes[name]) for name, where in self._places.items()}
 
     def load(self, named: dict[str, Tensor]) -> None:
         """Load values by name; raise, naming the parameter, if one is missing or has the wrong shape."""
-        if named.keys() != self._names.keys():
-            raise ValueError(f"expected the parameters {sorted(self._names)}, got {sorted(named)}")
-        for name, values in self._names.items():
+        if named.keys() != self._places.keys():
+            raise ValueError(f"expected the parameters {sorted(self._places)}, got {sorted(named)}")
+        for name, values in self.named().items():
             if named[name].shape != values.shape:
                 raise ValueError(
                     f"{name} has shape {tuple(named[name].shape)}, this network needs {tuple(values.shape)}"
@@ -126,6 +129,7 @@ class RMSProp:
         self.epsilon = epsilon
         self._side_by_side = side_by_side
         self.mean_square = RMSProp.beginning(parameters.values) if mean_square is None else mean_square
+        self._direction = torch.empty_like(parameters.gradients)
 
     @staticmethod
     def beginning(values: Tensor) -> Tensor:
@@ -136,17 +140,19 @@ class RMSProp:
         """
         return torch.ones_like(values)
 
-    def step(self, learning_rate: float) -> None:
+    def step(self, learning_rate: float, correct: Correction | None = None) -> None:
         """Update the parameters with the gradients in the buffer."""
-        self._side_by_side(lambda where: self._step(where, learning_rate), len(self.mean_square))
+        self._side_by_side(self._find_direction, len(self.mean_square))
+        if correct is not None:
+            correct(self._direction)
+        self.parameters.values.add_(self._direction, alpha=-learning_rate)
         self.parameters.changed()
 
-    def _step(self, where: slice, learning_rate: float) -> None:
+    def _find_direction(self, where: slice) -> None:
         mean_square, gradients = self.mean_square[where], self.parameters.gradients[where]
         mean_square.mul_(self.decay).addcmul_(gradients, gradients, value=1 - self.decay)
         # rsqrt takes two thirds of the time of sqrt.
-        scale = (mean_square + self.epsilon).rsqrt_()
-        self.parameters.values[where].addcmul_(gradients, scale, value=-learning_rate)
+        torch.add(mean_square, self.epsilon, out=self._direction[where]).rsqrt_().mul_(gradients)
 
 
 class CentredRMSProp:
@@ -188,10 +194,14 @@ class MomentumSGD:
         """Return m before the first update."""
         return torch.zeros_like(values)
 
-    def step(self, learning_rate: float) -> None:
+    def step(self, learning_rate: float, correct: Correction | None = None) -> None:
         """Update the parameters with the gradients in the buffer."""
         self.running.lerp_(self.parameters.gradients, 1 - self.momentum)
-        self.parameters.values.sub_(self.running, alpha=learning_rate)
+        direction = self.running
+        if correct is not None:
+            direction = direction.clone()
+            correct(direction)
+        self.parameters.values.sub_(direction, alpha=learning_rate)
         self.parameters.changed()
 
 

@@ -64,8 +64,8 @@ def test_an_update_equals_that_of_layers_that_read_their_inputs_minus_the_means(
     literal_step(literal, (literal(pixels) @ direction).sum(), learning_rate=0.01, epsilon=1e-3)
     tape.backward(pixels, direction.expand(6, -1))
     parameters.written()
-    with Centring(network.body, parameters).update(means):
-        RMSProp(parameters, decay=0.99, epsilon=1e-3).step(0.01)
+    correct = Centring(network.body, parameters).centre(means)
+    RMSProp(parameters, decay=0.99, epsilon=1e-3).step(0.01, correct)
 
     torch.testing.assert_close(network.body(pixels), literal(pixels), rtol=1e-3, atol=1e-4)
 
@@ -81,18 +81,29 @@ def test_a_run_with_centred_inputs_learns_from_vectors_and_repeats_exactly() -> 
     assert weights(centred=True) != weights(centred=False)
 
 
-@pytest.mark.parametrize("shape", [(4,), (4, 84, 84)], ids=["vector", "pixels"])
-def test_the_network_stays_the_same_where_the_optimizer_does_not_move(shape: tuple[int, ...]) -> None:
-    env = "CartPole-v1" if shape == (4,) else "ALE/Pong-v5"
-    network = networks.build(PaacConfig(env=env), shape, Discrete(3))
-    parameters, tape = FlatParameters(network), tape_of(network.body, 2)
-    states = torch.rand(2, *shape)
-    tape.act(states)
-    before = network.body(states).detach()
-    parameters.gradients.fill_(1.0)
-    with Centring(network.body, parameters).update(tape.input_means(states)):
-        pass
-    torch.testing.assert_close(network.body(states), before)
+def test_what_others_write_while_the_optimizer_steps_is_not_taken_for_its_step() -> None:
+    torch.manual_seed(0)
+    network = networks.build(PaacConfig(), (4, 84, 84), Discrete(3))
+    pixels = torch.randint(256, (6, 4, 84, 84)).float()
+    parameters, tape = FlatParameters(network), tape_of(network.body, 6)
+    tape.act(pixels)
+    theirs = torch.randn_like(parameters.values) / 100
+
+    def after_a_step(interrupted: bool) -> Tensor:
+        values = parameters.values.clone()
+        parameters.gradients.copy_(torch.linspace(-1, 1, len(values)))
+        correct = Centring(network.body, parameters).centre(tape.input_means(pixels))
+
+        def interrupt(step: Tensor) -> None:
+            parameters.values.add_(theirs)
+            correct(step)
+
+        RMSProp(parameters, decay=0.99, epsilon=1e-3).step(0.01, interrupt if interrupted else correct)
+        found = parameters.values.clone()
+        parameters.values.copy_(values)
+        return found
+
+    torch.testing.assert_close(after_a_step(interrupted=True), after_a_step(interrupted=False) + theirs)
 
 
 @pytest.mark.parametrize("shape", [(4,), (4, 84, 84)], ids=["vector", "pixels"])
@@ -143,11 +154,8 @@ def dead_filters(centred: bool, updates: int = 20) -> float:
             tape.act(states)
         paac.find_gradients(network, tape, rollout, config)
         parameters.written()
-        if centred:
-            with centring.update(tape.input_means(rollout.states.flatten(0, 1))):
-                optimizer.step(RATE)
-        else:
-            optimizer.step(RATE)
+        correct = centring.centre(tape.input_means(rollout.states.flatten(0, 1))) if centred else None
+        optimizer.step(RATE, correct)
     last = torch.cat([noisy_rollout(random, 2, 4).states.flatten(0, 1) for _ in range(8)])
     return measured(network, last)["network/dead_convolution_1"]
 

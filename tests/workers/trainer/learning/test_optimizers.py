@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
@@ -142,7 +142,6 @@ def test_a_network_of_another_shape_is_refused_by_name() -> None:
         parameters.load({"weight": torch.zeros(3, 4), "bias": torch.zeros(3)})
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-1e3, 1e3, width=32), min_size=1, max_size=20), st.floats(0.01, 100))
 def test_clipping_bounds_the_norm_and_keeps_the_direction(gradients: list[float], limit: float) -> None:
     before = torch.tensor(gradients)

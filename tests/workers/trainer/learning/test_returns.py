@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.trainer.learning.returns import n_step_returns, one_step_targets, returns_of_one
@@ -30,7 +30,6 @@ def literal_returns(steps: list[tuple[float, float, str]], bootstrap: float, gam
     return returns
 
 
-@settings(deadline=None)
 @given(st.lists(STEP, min_size=1, max_size=12), st.floats(-5, 5, allow_subnormal=False), st.floats(0, 1))
 def test_returns_follow_the_pseudocode(steps: list[tuple[float, float, str]], bootstrap: float, gamma: float) -> None:
     for t in range(1, len(steps)):

@@ -1,6 +1,5 @@
 """A3C: asynchronous advantage actor-critic (Mnih et al. 2016, algorithm S2); the comments quote its lines."""
 
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import torch
@@ -98,9 +97,9 @@ def learn(
     loss = losses(numbers, values, actor.policy, rollout, config)
     actor.tape.backward(*torch.autograd.grad(loss.total, (numbers, values)))
     optimizer.parameters.written()
-    with centring.update(actor.tape.input_means()) if centring else nullcontext():
-        gradient_norm = clip_to_norm(optimizer.parameters.gradients, config.max_grad_norm)
-        optimizer.step(learning_rate)
+    correct = centring.centre(actor.tape.input_means()) if centring else None
+    gradient_norm = clip_to_norm(optimizer.parameters.gradients, config.max_grad_norm)
+    optimizer.step(learning_rate, correct)
     steps = len(rollout.rewards)
     return {
         "train/policy_loss": (loss.policy / steps).item(),

@@ -14,6 +14,7 @@ from workers.contract.spaces import ActionSpace, number_of_actions
 from workers.trainer.environments import own_environment
 from workers.trainer.environments.own_environment import OwnEnvironment
 from workers.trainer.host.processes import Link
+from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.exploration import FinalEpsilons, annealed
 from workers.trainer.learning.optimizers import FlatParameters, clip_to_norm
 from workers.trainer.learning.returns import one_step_targets, returns_of_one
@@ -164,12 +165,14 @@ class Learner:
         self._config, self._participant = config, participant
         self._parameters = FlatParameters(network, shared.values)  # θ' ← θ, here and after every update
         self._optimizer = participant.optimizer(self._parameters)
+        self._centring = Centring(network.body, self._parameters) if config.centred_inputs else None
 
     def accumulate(self, seen: Experience, tape: Tape, targets: list[float]) -> None:
         """dθ ← Σ ∂(y − Q(s, a; θ))² / ∂θ."""
-        action_values = self.network.head(tape.features(torch.cat(seen.states[:-1])))
-        loss, q_mean = q_loss(action_values, seen, targets)
+        states = torch.cat(seen.states[:-1])
+        loss, q_mean = q_loss(self.network.head(tape.features(states)), seen, targets)
         self._parameters.backward(loss)
+        self._correct = self._centring.centre(tape.input_means(states)) if self._centring else None
         self._state = seen.states[-1]
         self._measures = {"train/value_loss": loss.item() / len(targets), "train/q_mean": q_mean.item()}
 
@@ -177,7 +180,7 @@ class Learner:
         """Perform asynchronous update of θ using dθ."""
         gradient_norm = clip_to_norm(self._parameters.gradients, self._config.max_grad_norm)
         learning_rate = self._participant.learning_rate
-        self._optimizer.step(learning_rate)
+        self._optimizer.step(learning_rate, self._correct)
         self._participant.tell_network(self.network, self._state)
         self._participant.tell_update(
             {

@@ -1,7 +1,6 @@
 """GA3C's single network: predictors query it, trainers update it."""
 
 import threading
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -160,9 +159,9 @@ class Model:
             )
             losses = guarded_losses(*self._forward(states), actions, returns, config)
             self.parameters.backward(losses.total)
-            with self._centring.update(self._tape.input_means(states)) if self._centring else nullcontext():
-                gradient_norm = clip_to_norm(self.parameters.gradients, config.max_grad_norm)
-                self.optimizer.step(learning_rate)
+            correct = self._centring.centre(self._tape.input_means(states)) if self._centring else None
+            gradient_norm = clip_to_norm(self.parameters.gradients, config.max_grad_norm)
+            self.optimizer.step(learning_rate, correct)
             self._watch.see(states)
             lag = batch.lag(self.updates)
             self.updates += 1

@@ -1,6 +1,5 @@
 """PAAC: parallel advantage actor-critic (Clemente et al. 2017, algorithm 1); the comments name its lines."""
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -128,9 +127,9 @@ def train(config: PaacConfig, run: Run) -> None:
             states = rollout.states.flatten(0, 1)
             losses = find_gradients(network, tape, rollout, config)
             parameters.written()
-            with centring.update(tape.input_means(states)) if centring else nullcontext():
-                gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
-                optimizer.step(learning_rate)  # line 18
+            correct = centring.centre(tape.input_means(states)) if centring else None
+            gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
+            optimizer.step(learning_rate, correct)  # line 18
 
             run.advance(book.step, book.frames)
             watch.see(states)

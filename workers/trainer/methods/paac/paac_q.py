@@ -1,7 +1,6 @@
 """n-step Q-learning in PAAC's framework: algorithm S1 of Mnih et al. 2016 with the actors of Clemente et al. 2017."""
 
 import copy
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -101,9 +100,9 @@ def train(config: PaacQConfig, run: Run) -> None:
             action_values = network.head(tape.features(states))
             loss = q_loss(action_values, target, rollout, config.gamma)
             parameters.backward(config.loss_scale * loss.value)
-            with centring.update(tape.input_means(states)) if centring else nullcontext():
-                gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
-                optimizer.step(learning_rate)
+            correct = centring.centre(tape.input_means(states)) if centring else None
+            gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
+            optimizer.step(learning_rate, correct)
             # T grows by many steps at a time, so check whether it passed a multiple of I_target.
             if book.frames // config.target_update_frames > frames // config.target_update_frames:
                 target_parameters.take_over(parameters)  # θ⁻ ← θ

@@ -72,6 +72,7 @@ class LiteralLearner:
         self.config, self.network, self.target = config, network, copy.deepcopy(network)
         self.g = [torch.ones_like(p) for p in network.parameters()]
         self.d_theta = [torch.zeros_like(p) for p in network.parameters()]
+        self.states: list[np.ndarray] = []
 
     def q(self, network: nn.Module, state: np.ndarray) -> Tensor:
         values: Tensor = network(torch.from_numpy(state))[0]
@@ -84,10 +85,24 @@ class LiteralLearner:
         loss = (y - self.q(self.network, state)[action]) ** 2
         for d, gradient in zip(self.d_theta, torch.autograd.grad(loss, list(self.network.parameters())), strict=True):
             d += gradient
+        self.states.append(state)
+
+    def centred(self) -> list[tuple[int, Tensor]]:
+        """Return the place of each hidden layer's weight among the parameters, and the mean of the layer's inputs."""
+        places = {id(parameter): place for place, parameter in enumerate(self.network.parameters())}
+        found, x = [], torch.from_numpy(np.concatenate(self.states))
+        for layer in self.network.body.layers if self.config.centred_inputs else ():
+            if isinstance(layer, nn.Linear):
+                found.append((places[id(layer.weight)], x.mean(0)))
+            x = layer(x)
+        return found
 
     @torch.no_grad()
     def update(self, T: int) -> None:  # noqa: N803, the paper's letter
-        config = self.config
+        config, centred, parameters = self.config, self.centred(), list(self.network.parameters())
+        for place, mean in centred:
+            self.d_theta[place] -= torch.outer(self.d_theta[place + 1], mean)
+        before = [parameters[place] @ mean for place, mean in centred]
         norm = sum(float((d**2).sum()) for d in self.d_theta) ** 0.5
         eta = config.learning_rate * (1 - min(T, config.total_steps) / config.total_steps)
         for p, g, d in zip(self.network.parameters(), self.g, self.d_theta, strict=True):
@@ -95,6 +110,9 @@ class LiteralLearner:
             g.copy_(config.rmsprop_decay * g + (1 - config.rmsprop_decay) * clipped**2)
             p.sub_(eta * clipped / torch.sqrt(g + config.rmsprop_epsilon))
             d.zero_()
+        for (place, mean), common in zip(centred, before, strict=True):
+            parameters[place + 1].add_(common - parameters[place] @ mean)
+        self.states.clear()
 
     def update_target(self) -> None:
         self.target = copy.deepcopy(self.network)
@@ -207,8 +225,11 @@ def test_one_step_methods_learn_what_a_literal_transcription_of_algorithm_1_lear
     torch.testing.assert_close(theta_minus, flat(literal.target), rtol=1e-3, atol=1e-4)
 
 
-def test_n_step_q_learns_what_a_literal_transcription_of_algorithm_s1_learns(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = NStepQConfig(**SETTINGS, final_epsilons=GREEDY)
+@pytest.mark.parametrize("centred", [False, True], ids=["as in the paper", "centred inputs"])
+def test_n_step_q_learns_what_a_literal_transcription_of_algorithm_s1_learns(
+    centred: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = NStepQConfig(**SETTINGS, final_epsilons=GREEDY, centred_inputs=centred)
     world, again = MadeSequence(ENDS), MadeSequence(ENDS)
     before, theta, theta_minus = learnt(config, world, monkeypatch)
 
