@@ -15,6 +15,7 @@ A part imports only parts of the lines above its own; tests/contract/test_backen
     runs
     workers, figures, compare, verdict, export, configuration
     games, studies
+    papers
     watching
     health
     app, embedded

@@ -31,6 +31,7 @@ from backend.live.routes import router as live
 from backend.logs import router as logs
 from backend.metrics.routes import router as metrics
 from backend.migrations import migrate
+from backend.papers.routes import router as papers
 from backend.recordings.routes import router as recordings
 from backend.reference.routes import serve_reference
 from backend.runs.routes import router as runs
@@ -66,6 +67,7 @@ ROUTERS = (
     kept_games,
     games,
     studies,
+    papers,
     live,
     watching,
     figures,

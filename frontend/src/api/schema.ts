@@ -674,6 +674,126 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/papers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Papers
+         * @description The papers with their tables and figures, the oldest first.
+         */
+        get: operations["list_papers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/papers/{paper}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Paper
+         * @description A paper with its tables and figures.
+         */
+        get: operations["read_paper"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/papers/{paper}/{item}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Item
+         * @description A table or figure: what the paper did, what ours does, in what they differ, and what was started from it.
+         */
+        get: operations["read_item"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/papers/{paper}/{item}/figure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw Item
+         * @description Ours over theirs: the newest study of each part at one share of the budget.
+         */
+        get: operations["draw_item"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/papers/{paper}/{item}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Item
+         * @description How many runs, steps and hours it would be; nothing is stored.
+         */
+        post: operations["preview_item"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/papers/{paper}/{item}/studies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Item
+         * @description Start a study for each part at this share of its budget.
+         */
+        post: operations["start_item"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/presets": {
         parameters: {
             query?: never;
@@ -3355,6 +3475,75 @@ export interface components {
             /** Id */
             id: number;
         };
+        /**
+         * ItemDifference
+         * @description Something that ours does otherwise.
+         */
+        ItemDifference: {
+            /** Ours */
+            ours: string;
+            /** Theirs */
+            theirs: string;
+            /** What */
+            what: string;
+            /** Why */
+            why: string;
+        };
+        /**
+         * ItemPart
+         * @description A study that an item can be run as.
+         */
+        ItemPart: {
+            /** @description At all of its budget. */
+            cost: components["schemas"]["PartCost"];
+            /** Name */
+            name: string;
+            /**
+             * Stands In
+             * @description It is not the paper's own, and stands in for it where time is short.
+             */
+            stands_in: boolean;
+            /** Title */
+            title: string;
+        };
+        /**
+         * ItemSummary
+         * @description A table or figure in a paper's list.
+         */
+        ItemSummary: {
+            /**
+             * Cannot
+             * @description Why Arcadia cannot do what the paper did.
+             */
+            cannot: string | null;
+            /**
+             * Frames
+             * @description Of all these runs together.
+             */
+            frames: number;
+            /**
+             * Label
+             * @description As the paper calls it.
+             */
+            label: string;
+            /**
+             * Name
+             * @description In addresses, as figure-2.
+             */
+            name: string;
+            /**
+             * Runs
+             * @description At all of the budget, of the paper's own parts.
+             */
+            runs: number;
+            /**
+             * Studies
+             * @description How many were started from it.
+             */
+            studies: number;
+            /** Title */
+            title: string;
+        };
         JsonValue: unknown;
         /**
          * KeptGame
@@ -3686,6 +3875,211 @@ export interface components {
             sha256: string;
         };
         /**
+         * Panel
+         * @description A figure that can be drawn now.
+         */
+        Panel: {
+            /**
+             * Part
+             * @description To be sent as `part`.
+             */
+            part: string | null;
+            /**
+             * Share
+             * @description To be sent as `share`; null where nothing of ours is in it.
+             */
+            share: number | null;
+            /** Title */
+            title: string;
+            /**
+             * Told
+             * @description At which budget ours were trained, and how many of them have finished.
+             */
+            told: string;
+        };
+        /**
+         * PaperItem
+         * @description A table or figure: what the paper did, what ours does, what was published and what was started here.
+         */
+        PaperItem: {
+            /**
+             * Cannot
+             * @description Why Arcadia cannot do what the paper did.
+             */
+            cannot: string | null;
+            /** Differs */
+            differs: components["schemas"]["ItemDifference"][];
+            /**
+             * Frames
+             * @description Of all these runs together.
+             */
+            frames: number;
+            /**
+             * Height
+             * @description Of a figure, in pixels.
+             */
+            height: number;
+            /**
+             * Label
+             * @description As the paper calls it.
+             */
+            label: string;
+            /**
+             * Measures
+             * @description What the figure's heights are.
+             */
+            measures: string;
+            /**
+             * Name
+             * @description In addresses, as figure-2.
+             */
+            name: string;
+            /** Ours */
+            ours: string;
+            /** Panels */
+            panels: components["schemas"]["Panel"][];
+            /** Paper */
+            paper: string;
+            /** Paper Title */
+            paper_title: string;
+            /** Parts */
+            parts: components["schemas"]["ItemPart"][];
+            /** Published */
+            published: components["schemas"]["PublishedNumber"][];
+            /**
+             * Runs
+             * @description At all of the budget, of the paper's own parts.
+             */
+            runs: number;
+            /** Settings */
+            settings: components["schemas"]["StatedSetting"][];
+            /**
+             * Started
+             * @description The newest first.
+             */
+            started: components["schemas"]["PaperStudy"][];
+            /**
+             * Studies
+             * @description How many were started from it.
+             */
+            studies: number;
+            /** Theirs */
+            theirs: string;
+            /** Title */
+            title: string;
+            /**
+             * Unpublished
+             * @description Why there are no published numbers.
+             */
+            unpublished: string | null;
+        };
+        /**
+         * PaperPreview
+         * @description What these parts would take together, before anything is stored.
+         */
+        PaperPreview: {
+            /** Frames */
+            frames: number;
+            /**
+             * Places
+             * @description How many runs train at a time.
+             */
+            places: number;
+            /**
+             * Refused
+             * @description Why it is too much.
+             */
+            refused: string | null;
+            /** Runs */
+            runs: number;
+            /**
+             * Seconds
+             * @description By the clock, at the rates measured here, if they are known.
+             */
+            seconds: number | null;
+            /** Steps */
+            steps: number;
+            /** Studies */
+            studies: number;
+            /**
+             * Unmeasured
+             * @description Kinds of runs that have not trained here yet.
+             */
+            unmeasured: string[];
+        };
+        /**
+         * PaperStudy
+         * @description A study that was started from an item.
+         */
+        PaperStudy: {
+            actions: components["schemas"]["StudyActions"];
+            /**
+             * Best
+             * @description The largest mean return of a point.
+             */
+            best: number | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Finished At */
+            finished_at: string | null;
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /**
+             * Part
+             * @description The part's title.
+             */
+            part: string;
+            /** Points */
+            points: number;
+            runs: components["schemas"]["RunCounts"];
+            /** Share */
+            share: number;
+            /**
+             * Started At
+             * Format: date-time
+             * @description When it was last started, resumed or extended.
+             */
+            started_at: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "running" | "paused" | "stopped" | "finished";
+            /**
+             * State Reason
+             * @description In plain words, why the system paused it.
+             */
+            state_reason: string | null;
+        };
+        /**
+         * PaperSummary
+         * @description A paper with its tables and figures.
+         */
+        PaperSummary: {
+            /** Authors */
+            authors: string;
+            /** Full Title */
+            full_title: string;
+            /** Items */
+            items: components["schemas"]["ItemSummary"][];
+            /** Name */
+            name: string;
+            /** Shows */
+            shows: string;
+            /**
+             * Title
+             * @description As people call its method.
+             */
+            title: string;
+            /** Year */
+            year: number;
+        };
+        /**
          * Parent
          * @description Where a fork began.
          */
@@ -3696,6 +4090,33 @@ export interface components {
             run_id: number;
             /** Step */
             step: number | null;
+        };
+        /**
+         * PartCost
+         * @description What a part takes.
+         */
+        PartCost: {
+            /** Frames */
+            frames: number;
+            /**
+             * Places
+             * @description How many runs train at a time.
+             */
+            places: number;
+            /** Runs */
+            runs: number;
+            /**
+             * Seconds
+             * @description By the clock, at the rates measured here, if they are known.
+             */
+            seconds: number | null;
+            /** Steps */
+            steps: number;
+            /**
+             * Unmeasured
+             * @description Kinds of runs that have not trained here yet.
+             */
+            unmeasured: string[];
         };
         /**
          * Picture
@@ -3958,6 +4379,24 @@ export interface components {
             table: string;
             /** Training Time */
             training_time: string;
+        };
+        /**
+         * PublishedNumber
+         * @description A number that the paper prints.
+         */
+        PublishedNumber: {
+            /** Protocol */
+            protocol: string;
+            /** Source */
+            source: string;
+            /** Table */
+            table: string;
+            /** Unit */
+            unit: string;
+            /** Value */
+            value: number;
+            /** What */
+            what: string;
         };
         /**
          * Recording
@@ -5040,6 +5479,19 @@ export interface components {
             };
         };
         /**
+         * StartPart
+         * @description Which part of its budget, and which parts of the item; without `parts`, all of the paper's own.
+         */
+        StartPart: {
+            /** Parts */
+            parts?: string[] | null;
+            /**
+             * Share
+             * @enum {number}
+             */
+            share: 0.01 | 0.1 | 1;
+        };
+        /**
          * StartPointSet
          * @description A stored set of start points, without the points.
          */
@@ -5168,6 +5620,28 @@ export interface components {
             paper: string;
             /** Title */
             title: string;
+            /** Why */
+            why: string;
+        };
+        /**
+         * StatedSetting
+         * @description A field of the presets that the paper, or its code, states otherwise or not at all.
+         */
+        StatedSetting: {
+            /**
+             * Code
+             * @description Empty where the code does not say, or was not looked at.
+             */
+            code: string;
+            /** Field */
+            field: string;
+            /** Ours */
+            ours: string;
+            /**
+             * Paper
+             * @description Empty where the paper does not say.
+             */
+            paper: string;
             /** Why */
             why: string;
         };
@@ -6867,6 +7341,216 @@ export interface operations {
                 };
                 content: {
                     "application/json": string[];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_papers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaperSummary"][];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_paper: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As a3c. */
+                paper: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaperSummary"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_item: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As figure-2. */
+                item: string;
+                /** @description As a3c. */
+                paper: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaperItem"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    draw_item: {
+        parameters: {
+            query?: {
+                /** @description Of which part; of all without it. */
+                part?: string | null;
+                /** @description Of which studies; none of ours without it. */
+                share?: (0.01 | 0.1 | 1) | null;
+            };
+            header?: never;
+            path: {
+                /** @description As figure-2. */
+                item: string;
+                /** @description As a3c. */
+                paper: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    preview_item: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As figure-2. */
+                item: string;
+                /** @description As a3c. */
+                paper: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartPart"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaperPreview"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    start_item: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As figure-2. */
+                item: string;
+                /** @description As a3c. */
+                paper: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartPart"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaperStudy"][];
                 };
             };
             /** @description What was wrong, where, and what is right. */
