@@ -91,6 +91,13 @@ class Item:
     # Why Arcadia cannot do what the paper did.
     cannot: str | None = None
     height: int = 320
+    # The item whose studies it draws, where the paper drew the same runs twice.
+    runs_of: str | None = None
+
+    @property
+    def home(self) -> str:
+        """The item that its studies are started from."""
+        return self.runs_of or self.name
 
 
 @dataclass(frozen=True)

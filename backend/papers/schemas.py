@@ -96,7 +96,7 @@ class PaperStudy(StudySummary):
     """A study that was started from an item."""
 
     part: str = Field(description="The part's title.")
-    share: float
+    share: Share
 
 
 class Panel(BaseModel):
@@ -104,7 +104,7 @@ class Panel(BaseModel):
 
     title: str
     part: str | None = Field(description="To be sent as `part`.")
-    share: float | None = Field(description="To be sent as `share`; null where nothing of ours is in it.")
+    share: Share | None = Field(description="To be sent as `share`; null where nothing of ours is in it.")
     told: str = Field(description="At which budget ours were trained, and how many of them have finished.")
 
 

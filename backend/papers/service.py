@@ -37,7 +37,7 @@ def named(paper: Paper, item: Item, part: Part, share: float) -> Specification:
 def start(session: Session, paper: Paper, item: Item, part: Part, share: float, draws: Sequence[Draw]) -> Study:
     """Start a study of a part; the caller has its first runs made."""
     study = studies.start(session, named(paper, item, part, share), draws)
-    session.add(PaperStudy(study_id=study.id, paper=paper.name, item=item.name, part=part.name, share=share))
+    session.add(PaperStudy(study_id=study.id, paper=paper.name, item=item.home, part=part.name, share=share))
     session.flush()
     return study
 
@@ -47,7 +47,7 @@ def started_from(session: Session, paper: Paper, item: Item) -> list[Started]:
     query = (
         select(PaperStudy, Study)
         .join(Study, Study.id == PaperStudy.study_id)
-        .where(PaperStudy.paper == paper.name, PaperStudy.item == item.name)
+        .where(PaperStudy.paper == paper.name, PaperStudy.item == item.home)
         .order_by(Study.id.desc())
     )
     rows = [(find_part(item, origin.part), origin.share, study) for origin, study in session.execute(query)]

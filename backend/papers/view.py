@@ -22,7 +22,7 @@ def paper_summary(paper: Paper, counted: dict[tuple[str, str], int]) -> schemas.
         authors=paper.authors,
         year=paper.year,
         shows=paper.shows,
-        items=[_summary(item, counted.get((paper.name, item.name), 0)) for item in paper.items],
+        items=[_summary(item, counted.get((paper.name, item.home), 0)) for item in paper.items],
     )
 
 

@@ -3888,7 +3888,7 @@ export interface components {
              * Share
              * @description To be sent as `share`; null where nothing of ours is in it.
              */
-            share: number | null;
+            share: (0.01 | 0.1 | 1) | null;
             /** Title */
             title: string;
             /**
@@ -4037,8 +4037,11 @@ export interface components {
             /** Points */
             points: number;
             runs: components["schemas"]["RunCounts"];
-            /** Share */
-            share: number;
+            /**
+             * Share
+             * @enum {number}
+             */
+            share: 0.01 | 0.1 | 1;
             /**
              * Started At
              * Format: date-time

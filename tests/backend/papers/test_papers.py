@@ -13,13 +13,18 @@ from backend.studies.points import check, check_draw
 from tests.backend.studies.conftest import Studies
 
 FIGURE_2 = "/api/v1/papers/a3c/figure-2"
-FIFTH_PAPER = '''
+FIFTH_PAPER = """
 from backend.papers.definition import Item, Paper
 from backend.papers.drawing import figure
 
-ITEM = Item("table-1", "Table 1", "Scores", "Trained it.", "Trains it.", "score", lambda session, started: figure([], ""))
+
+def draw(session, started):
+    return figure([], "")
+
+
+ITEM = Item("table-1", "Table 1", "Scores", "Trained it.", "Trains it.", "score", draw)
 PAPER = Paper("fifth", "Fifth", "A fifth paper", "Somebody", 2018, "It is listed.", (ITEM,))
-'''
+"""
 
 
 def get(studies: Studies, path: str, **params: Any) -> Any:
@@ -112,7 +117,7 @@ def test_a_share_of_a_figure_is_started_trained_and_drawn(studies: Studies) -> N
 def test_budgets_are_not_mixed_and_the_newest_study_is_drawn(studies: Studies) -> None:
     for share, score in ((0.01, 1.0), (0.1, 2.0), (0.1, 3.0)):
         (study,) = start(studies, share, "cartpole")
-        studies.train(lambda config, score=score: score)
+        studies.train(lambda _, score=score: score)
         studies.act(study["id"], "stop")
     assert [panel["share"] for panel in get(studies, FIGURE_2)["panels"]] == [0.1, 0.01]
     drawn = [get(studies, f"{FIGURE_2}/figure", share=share)["data"][0]["y"] for share in (0.01, 0.1)]
