@@ -6176,9 +6176,11 @@ export interface operations {
                 after?: string | null;
                 /** @description Before each fork, draw what it went on from; not by time. */
                 ancestry?: boolean;
-                /** @description Around a mean: all runs, its standard error, or its 95 % bootstrap interval. */
+                /** @description Around the line: all runs, its standard error, or its 95 % bootstrap interval. */
                 band?: "range" | "standard-error" | "bootstrap";
                 buckets?: number;
+                /** @description What a group's line is: its mean, or the mean of its middle half (rliable's IQM). */
+                center?: "mean" | "iqm";
                 /** @description Where the x axis begins; seconds where it is time. */
                 from?: number;
                 /** @description Draw runs that differ in their seed alone as their mean. */
