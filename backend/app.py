@@ -42,6 +42,7 @@ from backend.session import router as session
 from backend.start_points.routes import router as start_points
 from backend.studies.keeper import Keeper
 from backend.studies.routes import router as studies
+from backend.thresholds import router as thresholds
 from backend.tries import WrongTries
 from backend.verdict import router as verdict
 from backend.videos.routes import router as videos
@@ -73,6 +74,7 @@ ROUTERS = (
     figures,
     compare,
     verdict,
+    thresholds,
     export,
     workers,
     health,

@@ -252,12 +252,12 @@ export const figureQuery = (
     queryKey: ["figure", metrics, { runs, shares, ...query }],
     queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
       const held = client.getQueryData<Figure>(queryKey);
-      const { ancestry, group, band, seeds, ...look } = query;
+      const { ancestry, group, center, band, seeds, ...look } = query;
       const named = { runs: runs.join(","), ...look, after: held?.cursor };
       const [metric] = metrics;
       const answer: Figure = await (metrics.length === 1
         ? call("get", "/api/v1/figures/curves", {
-            query: { ...named, metric, ancestry, group, band, seeds },
+            query: { ...named, metric, ancestry, group, center, band, seeds },
             signal,
           })
         : call("get", "/api/v1/figures/together", {

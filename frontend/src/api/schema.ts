@@ -24,6 +24,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/compare/thresholds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare Times
+         * @description Steps, frames and training time until settings came to a score, and speed-ups as ratios to one of them.
+         */
+        get: operations["compare_times"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/compare/verdict": {
         parameters: {
             query?: never;
@@ -3398,6 +3418,37 @@ export interface components {
             name: string;
         };
         /**
+         * GroupTime
+         * @description How soon a group of runs came to the score.
+         */
+        GroupTime: {
+            /**
+             * Data Efficiency
+             * @description How many times fewer steps than the group compared with.
+             */
+            data_efficiency: number | null;
+            /** @description Of all the runs, those that did not come to the score being last; null unless more than half did. */
+            median: components["schemas"]["Place"] | null;
+            /** N */
+            n: number;
+            /** Name */
+            name: string;
+            /**
+             * Reached
+             * @description How many of the runs came to the score.
+             */
+            reached: number;
+            /** Run Ids */
+            run_ids: number[];
+            /** Runs */
+            runs: components["schemas"]["RunTime"][];
+            /**
+             * Speed Up
+             * @description How many times less training time than the group compared with.
+             */
+            speed_up: number | null;
+        };
+        /**
          * Health
          * @description Whether the parts answer; `degraded` when one does not.
          */
@@ -4137,6 +4188,18 @@ export interface components {
              * @description Of the checkpoint that played it.
              */
             step: number;
+        };
+        /**
+         * Place
+         * @description A place in training.
+         */
+        Place: {
+            /** Frames */
+            frames: number;
+            /** Seconds */
+            seconds: number;
+            /** Steps */
+            steps: number;
         };
         /**
          * PlayedEpisode
@@ -5001,6 +5064,16 @@ export interface components {
             run_id: number;
             /** Wall Seconds */
             wall_seconds: number;
+        };
+        /**
+         * RunTime
+         * @description Where one run came to the score.
+         */
+        RunTime: {
+            /** @description Null where the run has not come so far. */
+            reached: components["schemas"]["Place"] | null;
+            /** Run Id */
+            run_id: number;
         };
         /**
          * RunVideo
@@ -5906,6 +5979,34 @@ export interface components {
             unranked_because: string | null;
         };
         /**
+         * Thresholds
+         * @description How soon groups of runs came to a score; a run's score is its mean over 100 episodes on end.
+         */
+        Thresholds: {
+            /**
+             * Common
+             * @description The best that more than half of each group's runs came to, rounded down to three figures.
+             */
+            common: number | null;
+            /**
+             * Compared With
+             * @description The place in `groups` of the one that the ratios are to.
+             */
+            compared_with: number;
+            /** Groups */
+            groups: components["schemas"]["GroupTime"][];
+            /**
+             * Score
+             * @description Null where none was asked for and the groups share none.
+             */
+            score: number | null;
+            /**
+             * Words
+             * @description Why there is nothing to compare; empty otherwise.
+             */
+            words: string;
+        };
+        /**
          * Track
          * @description What the agent thought in a replay; every list has an entry for each decision, in order.
          */
@@ -6239,6 +6340,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Comparison"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    compare_times: {
+        parameters: {
+            query: {
+                /** @description Numbers of runs, separated by commas. */
+                runs: string;
+                /** @description The mean over 100 episodes; without it the best that all came to. */
+                score?: number | null;
+                /** @description A run of the group that others are compared with; the first. */
+                to?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Thresholds"];
                 };
             };
             /** @description What was wrong, where, and what is right. */
@@ -6653,9 +6790,11 @@ export interface operations {
                 after?: string | null;
                 /** @description Before each fork, draw what it went on from; not by time. */
                 ancestry?: boolean;
-                /** @description Around a mean: all runs, its standard error, or its 95 % bootstrap interval. */
+                /** @description Around the line: all runs, its standard error, or its 95 % bootstrap interval. */
                 band?: "range" | "standard-error" | "bootstrap";
                 buckets?: number;
+                /** @description What a group's line is: its mean, or the mean of its middle half (rliable's IQM). */
+                center?: "mean" | "iqm";
                 /** @description Where the x axis begins; seconds where it is time. */
                 from?: number;
                 /** @description Draw runs that differ in their seed alone as their mean. */
