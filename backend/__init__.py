@@ -13,8 +13,9 @@ A part imports only parts of the lines above its own; tests/contract/test_backen
     start_points
     evaluations, recordings, saliency, kept_games
     runs
-    workers, figures, compare, verdict, export, configuration
+    workers, figures, compare, verdict, thresholds, export, configuration
     games, studies
+    papers
     watching
     health
     app, embedded

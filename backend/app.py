@@ -31,6 +31,7 @@ from backend.live.routes import router as live
 from backend.logs import router as logs
 from backend.metrics.routes import router as metrics
 from backend.migrations import migrate
+from backend.papers.routes import router as papers
 from backend.recordings.routes import router as recordings
 from backend.reference.routes import serve_reference
 from backend.runs.routes import router as runs
@@ -41,6 +42,7 @@ from backend.session import router as session
 from backend.start_points.routes import router as start_points
 from backend.studies.keeper import Keeper
 from backend.studies.routes import router as studies
+from backend.thresholds import router as thresholds
 from backend.tries import WrongTries
 from backend.verdict import router as verdict
 from backend.videos.routes import router as videos
@@ -66,11 +68,13 @@ ROUTERS = (
     kept_games,
     games,
     studies,
+    papers,
     live,
     watching,
     figures,
     compare,
     verdict,
+    thresholds,
     export,
     workers,
     health,

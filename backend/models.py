@@ -170,6 +170,20 @@ class StudyRun(Base):
     run_id: Mapped[int | None] = mapped_column(BigInteger, unique=True)
 
 
+class PaperStudy(Base):
+    """From which part of a paper's table or figure a study was started, and with what share of its budget."""
+
+    __tablename__ = "paper_studies"
+
+    study_id: Mapped[int] = mapped_column(
+        ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    paper: Mapped[str] = mapped_column(String(60))
+    item: Mapped[str] = mapped_column(String(60))
+    part: Mapped[str] = mapped_column(String(60))
+    share: Mapped[float]
+
+
 class RunTag(Base):
     """A word that a user put on a run."""
 

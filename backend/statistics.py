@@ -76,6 +76,8 @@ class Curve(NamedTuple):
     runs: npt.NDArray[np.int64]
     center: Floats
     interval: Interval
+    # The bootstrap's standard error: how much the center varies over draws.
+    error: Floats
 
 
 def curve(scores: Floats, center: Center, draws: int = DRAWS, seed: int = SEED) -> Curve:
@@ -86,7 +88,7 @@ def curve(scores: Floats, center: Center, draws: int = DRAWS, seed: int = SEED) 
     """
     ordered = np.sort(scores, axis=0)  # NaN comes last
     count = np.isfinite(scores).sum(axis=0)
-    middle, low, high = (np.full(scores.shape[1], np.nan) for _ in range(3))
+    middle, low, high, error = (np.full(scores.shape[1], np.nan) for _ in range(4))
     for runs in np.unique(count[count > 0]).tolist():
         here = count == runs
         ranked = ordered[:runs, here]
@@ -94,7 +96,8 @@ def curve(scores: Floats, center: Center, draws: int = DRAWS, seed: int = SEED) 
         middle[here] = weights @ ranked
         redrawn = _redrawn(weights, draws, np.random.default_rng(seed)) @ ranked
         low[here], high[here] = np.percentile(np.ascontiguousarray(redrawn.T), [LOW, HIGH], axis=1)
-    return Curve(count, middle, Interval(low, high))
+        error[here] = redrawn.std(axis=0)
+    return Curve(count, middle, Interval(low, high), error)
 
 
 def _weights(runs: int, center: Center) -> Floats:

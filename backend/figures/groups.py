@@ -1,4 +1,4 @@
-"""Runs that differ in their seed alone, drawn as one: their mean in a band, on the places that they share.
+"""Runs that differ in their seed alone, drawn as one: their middle in a band, on the places that they share.
 
 A run counts only between its first and its last point, so n falls where some end early.
 """
@@ -26,6 +26,7 @@ from backend.figures.smoothing import smoothed
 from backend.metrics.buckets import Curve, bins_over
 from backend.metrics.curves import Window
 from backend.metrics.points import Floats, Ints
+from backend.statistics import Center
 from backend.statistics import curve as bootstrapped
 from workers.contract.metrics import named
 
@@ -40,6 +41,7 @@ class Grouping:
     """How groups are to be drawn."""
 
     band: Band = "bootstrap"
+    center: Center = "mean"
     # Whether each run is drawn too, as a thin line.
     seeds: bool = False
 
@@ -71,11 +73,13 @@ def grouped_figure(groups: Sequence[Group], metric: str, look: Look, grouping: G
             parts.extend(run.parts)
             traces.extend([*origin_traces(run, unit), *run_traces(run, look, unit)])
         else:
-            curve = mean_curve([line_of(run) for run in group.runs], grouping.band, window)
+            curve = middle_curve([line_of(run) for run in group.runs], grouping, window)
             mean = replace(group.runs[0], name=group.name, curve=curve)
             parts.extend([*mean.parts, *(run.curve for run in group.runs if grouping.seeds)])
             traces.extend(_traces(group, mean, look, grouping, window, unit))
     layout = curves_layout(parts, metric, look, legend=True)
+    if grouping.center == "iqm":
+        layout.yaxis.title.text += ", interquartile mean"
     return Figure(data=[plain(trace) for trace in traces], layout=layout.to_plotly_json())
 
 
@@ -88,17 +92,21 @@ def line_of(run: RunCurve) -> Line:
     return Line(x[order], y[order])
 
 
-def mean_curve(lines: Sequence[Line], band: Band, window: Window) -> Curve:
-    """The mean of lines, with the band as minimum and maximum and n as count; no band where n is 1."""
+def middle_curve(lines: Sequence[Line], grouping: Grouping, window: Window) -> Curve:
+    """The mean of lines, with the band as minimum and maximum and n as count; no band where n is 1.
+
+    The interquartile mean of fewer than four runs is their mean, as it leaves out a whole number of runs.
+    """
     x = shared_places(lines, window)
     heights = [np.interp(x, each.x, each.y, left=np.nan, right=np.nan) for each in lines if len(each.x)]
     scores = np.array(heights).reshape(len(heights), len(x))
     count = np.isfinite(scores).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        mean = np.where(count > 0, np.nansum(scores, axis=0) / count, np.nan)
-        low, high = _ends(scores, mean, count, band)
-    low, high = np.where(count > 1, low, mean), np.where(count > 1, high, mean)
-    return Curve(False, int(count.sum()), x, mean, low, high, mean, count)
+        middle, low, high = (
+            _interquartile(scores, grouping.band) if grouping.center == "iqm" else _mean(scores, count, grouping.band)
+        )
+    low, high = np.where(count > 1, low, middle), np.where(count > 1, high, middle)
+    return Curve(False, int(count.sum()), x, middle, low, high, middle, count)
 
 
 def shared_places(lines: Sequence[Line], window: Window) -> Floats:
@@ -128,14 +136,29 @@ def wider(window: Window) -> Window:
     return replace(window, low=window.low - edge, high=window.high + edge)
 
 
-def _ends(scores: Floats, mean: Floats, count: Ints, band: Band) -> tuple[Floats, Floats]:
+def _mean(scores: Floats, count: Ints, band: Band) -> tuple[Floats, Floats, Floats]:
+    """The mean at each place, and the lower and upper end of its band."""
+    mean = np.where(count > 0, np.nansum(scores, axis=0) / count, np.nan)
     if band == "range":
-        return np.fmin.reduce(scores, axis=0), np.fmax.reduce(scores, axis=0)
+        return mean, *_range(scores)
     if band == "standard-error":
         error = np.sqrt(np.nansum((scores - mean) ** 2, axis=0) / (count - 1) / count)
-        return mean - error, mean + error
-    low, high = bootstrapped(scores, "mean").interval
-    return low, high
+        return mean, mean - error, mean + error
+    return mean, *bootstrapped(scores, "mean").interval
+
+
+def _interquartile(scores: Floats, band: Band) -> tuple[Floats, Floats, Floats]:
+    """The same of the interquartile mean; it has no formula for its standard error, so that is the bootstrap's."""
+    found = bootstrapped(scores, "iqm")
+    if band == "range":
+        return found.center, *_range(scores)
+    if band == "standard-error":
+        return found.center, found.center - found.error, found.center + found.error
+    return found.center, *found.interval
+
+
+def _range(scores: Floats) -> tuple[Floats, Floats]:
+    return np.fmin.reduce(scores, axis=0), np.fmax.reduce(scores, axis=0)
 
 
 def _traces(

@@ -19,6 +19,7 @@ from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis
 from backend.models import Run
 from backend.runs.selection import AtStep, RunIds, selected
+from backend.statistics import Center
 from workers.contract.metrics import EPISODE_RETURN
 
 router = APIRouter(tags=["figures"])
@@ -72,12 +73,15 @@ def draw_curves(
         Literal["seed", "none"], Query(description="Draw runs that differ in their seed alone as their mean.")
     ] = "none",
     band: Annotated[
-        Band, Query(description="Around a mean: all runs, its standard error, or its 95 % bootstrap interval.")
+        Band, Query(description="Around the line: all runs, its standard error, or its 95 % bootstrap interval.")
     ] = "bootstrap",
+    center: Annotated[
+        Center, Query(description="What a group's line is: its mean, or the mean of its middle half (rliable's IQM).")
+    ] = "mean",
     seeds: Annotated[bool, Query(description="Draw each run of a group too, as a thin line.")] = False,
 ) -> Figure:
     """One metric of some runs: smoothed lines over the faint unsmoothed ones and a band from minimum to maximum."""
-    grouping = Grouping(band, seeds) if group == "seed" else None
+    grouping = Grouping(band, center, seeds) if group == "seed" else None
     with db.read() as session:
         runs = selected(session, asked.runs)
         figure = service.curves(

@@ -9,8 +9,17 @@ from sqlalchemy.orm import Session
 
 from backend.metrics.buckets import Bins, Curve, as_curve, bins_over
 from backend.metrics.models import MetricClock, MetricSeries
-from backend.metrics.points import Array, Floats, Ints, summarise
-from backend.metrics.reading import Points, finished, limit_of, points_of, visible_limits, visible_summaries
+from backend.metrics.points import NO_POINTS, Array, Floats, Ints, summarise
+from backend.metrics.reading import (
+    Points,
+    finished,
+    limit_of,
+    points_of,
+    portions,
+    stored_chunks,
+    visible_limits,
+    visible_summaries,
+)
 from backend.metrics.schemas import Axis
 
 FRAMES_PER_EPOCH = 4_000_000
@@ -91,6 +100,17 @@ def read_curve(session: Session, series: MetricSeries, seen: RunView, window: Wi
     return as_curve(
         summaries, _place(summaries, "last_", summaries["attempt"], seen, window.axis), bins, window.buckets
     )
+
+
+def every_point(session: Session, series: MetricSeries, seen: RunView) -> tuple[Array, Floats]:
+    """All points of the series that are not superseded, and how many seconds of training came before each."""
+    records, seconds = [NO_POINTS], [np.empty(0)]
+    for numbers in portions(series):
+        for attempt, stored, superseded in stored_chunks(session, series, seen.limits, numbers):
+            points = stored[~superseded]
+            records.append(points)
+            seconds.append(_place(points, "", np.full(len(points), attempt), seen, "time"))
+    return np.concatenate(records), np.concatenate(seconds)
 
 
 @dataclass(frozen=True)

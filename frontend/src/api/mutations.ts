@@ -18,6 +18,8 @@ import type {
   Saliency,
   StartSet,
   StartSetFile,
+  PaperStudy,
+  StartPart,
   Study,
   StudySpecification,
   Video,
@@ -299,6 +301,19 @@ export function useStartStudy() {
     mutationFn: (body: StudySpecification): Promise<Study> => call("post", "/api/v1/studies", { body }),
     meta: OWN_ERRORS,
     onSuccess: (study) => settleStudy(client, study),
+  });
+}
+
+/** POST /papers/…/studies: a study for each part is running from then on. */
+export function useStartPaperItem(paper: string, item: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: StartPart): Promise<PaperStudy[]> =>
+      call("post", "/api/v1/papers/{paper}/{item}/studies", { path: { paper, item }, body }),
+    onSuccess: () => {
+      for (const queryKey of [["papers"], ["studies", "list"], ["runs"]])
+        void client.invalidateQueries({ queryKey });
+    },
   });
 }
 

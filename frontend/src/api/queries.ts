@@ -21,6 +21,9 @@ import type {
   LogPage,
   MetricSection,
   Metrics,
+  Paper,
+  PaperItem,
+  PaperPreview,
   PlayedGame,
   Preset,
   Run,
@@ -29,6 +32,7 @@ import type {
   Recording,
   Saliency,
   SaliencyMaps,
+  StartPart,
   StartSet,
   Study,
   StudyPage,
@@ -248,12 +252,12 @@ export const figureQuery = (
     queryKey: ["figure", metrics, { runs, shares, ...query }],
     queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
       const held = client.getQueryData<Figure>(queryKey);
-      const { ancestry, group, band, seeds, ...look } = query;
+      const { ancestry, group, center, band, seeds, ...look } = query;
       const named = { runs: runs.join(","), ...look, after: held?.cursor };
       const [metric] = metrics;
       const answer: Figure = await (metrics.length === 1
         ? call("get", "/api/v1/figures/curves", {
-            query: { ...named, metric, ancestry, group, band, seeds },
+            query: { ...named, metric, ancestry, group, center, band, seeds },
             signal,
           })
         : call("get", "/api/v1/figures/together", {
@@ -357,6 +361,45 @@ export const studyPreviewQuery = (body: StudySpecification) =>
   queryOptions({
     queryKey: ["study-preview", body],
     queryFn: ({ signal }): Promise<StudyPreview> => call("post", "/api/v1/studies/preview", { body, signal }),
+    retry: false,
+  });
+
+export const papersQuery = queryOptions({
+  queryKey: ["papers"],
+  queryFn: ({ signal }): Promise<Paper[]> => call("get", "/api/v1/papers", { signal }),
+});
+
+export const paperQuery = (paper: string) =>
+  queryOptions({
+    queryKey: ["papers", paper],
+    queryFn: ({ signal }): Promise<Paper> =>
+      call("get", "/api/v1/papers/{paper}", { path: { paper }, signal }),
+  });
+
+export const paperItemQuery = (paper: string, item: string) =>
+  queryOptions({
+    queryKey: ["papers", paper, item],
+    queryFn: ({ signal }): Promise<PaperItem> =>
+      call("get", "/api/v1/papers/{paper}/{item}", { path: { paper, item }, signal }),
+  });
+
+export type PaperFigureQuery = QueryOf<"/api/v1/papers/{paper}/{item}/figure">;
+
+/** Ours over theirs. */
+export const paperFigureQuery = (paper: string, item: string, query: PaperFigureQuery) =>
+  queryOptions({
+    queryKey: ["papers", paper, item, "figure", query],
+    queryFn: ({ signal }): Promise<Figure> =>
+      call("get", "/api/v1/papers/{paper}/{item}/figure", { path: { paper, item }, query, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+/** What parts of a table or figure would take at a share of their budget. */
+export const paperPreviewQuery = (paper: string, item: string, body: StartPart) =>
+  queryOptions({
+    queryKey: ["paper-preview", paper, item, body],
+    queryFn: ({ signal }): Promise<PaperPreview> =>
+      call("post", "/api/v1/papers/{paper}/{item}/preview", { path: { paper, item }, body, signal }),
     retry: false,
   });
 

@@ -24,6 +24,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/compare/thresholds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare Times
+         * @description Steps, frames and training time until settings came to a score, and speed-ups as ratios to one of them.
+         */
+        get: operations["compare_times"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/compare/verdict": {
         parameters: {
             query?: never;
@@ -668,6 +688,126 @@ export interface paths {
         get: operations["read_all_metric_names"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/papers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Papers
+         * @description The papers with their tables and figures, the oldest first.
+         */
+        get: operations["list_papers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/papers/{paper}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Paper
+         * @description A paper with its tables and figures.
+         */
+        get: operations["read_paper"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/papers/{paper}/{item}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Item
+         * @description A table or figure: what the paper did, what ours does, in what they differ, and what was started from it.
+         */
+        get: operations["read_item"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/papers/{paper}/{item}/figure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw Item
+         * @description Ours over theirs: the newest study of each part at one share of the budget.
+         */
+        get: operations["draw_item"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/papers/{paper}/{item}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Item
+         * @description How many runs, steps and hours it would be; nothing is stored.
+         */
+        post: operations["preview_item"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/papers/{paper}/{item}/studies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Item
+         * @description Start a study for each part at this share of its budget.
+         */
+        post: operations["start_item"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3278,6 +3418,37 @@ export interface components {
             name: string;
         };
         /**
+         * GroupTime
+         * @description How soon a group of runs came to the score.
+         */
+        GroupTime: {
+            /**
+             * Data Efficiency
+             * @description How many times fewer steps than the group compared with.
+             */
+            data_efficiency: number | null;
+            /** @description Of all the runs, those that did not come to the score being last; null unless more than half did. */
+            median: components["schemas"]["Place"] | null;
+            /** N */
+            n: number;
+            /** Name */
+            name: string;
+            /**
+             * Reached
+             * @description How many of the runs came to the score.
+             */
+            reached: number;
+            /** Run Ids */
+            run_ids: number[];
+            /** Runs */
+            runs: components["schemas"]["RunTime"][];
+            /**
+             * Speed Up
+             * @description How many times less training time than the group compared with.
+             */
+            speed_up: number | null;
+        };
+        /**
          * Health
          * @description Whether the parts answer; `degraded` when one does not.
          */
@@ -3354,6 +3525,75 @@ export interface components {
             attempt: number;
             /** Id */
             id: number;
+        };
+        /**
+         * ItemDifference
+         * @description Something that ours does otherwise.
+         */
+        ItemDifference: {
+            /** Ours */
+            ours: string;
+            /** Theirs */
+            theirs: string;
+            /** What */
+            what: string;
+            /** Why */
+            why: string;
+        };
+        /**
+         * ItemPart
+         * @description A study that an item can be run as.
+         */
+        ItemPart: {
+            /** @description At all of its budget. */
+            cost: components["schemas"]["PartCost"];
+            /** Name */
+            name: string;
+            /**
+             * Stands In
+             * @description It is not the paper's own, and stands in for it where time is short.
+             */
+            stands_in: boolean;
+            /** Title */
+            title: string;
+        };
+        /**
+         * ItemSummary
+         * @description A table or figure in a paper's list.
+         */
+        ItemSummary: {
+            /**
+             * Cannot
+             * @description Why Arcadia cannot do what the paper did.
+             */
+            cannot: string | null;
+            /**
+             * Frames
+             * @description Of all these runs together.
+             */
+            frames: number;
+            /**
+             * Label
+             * @description As the paper calls it.
+             */
+            label: string;
+            /**
+             * Name
+             * @description In addresses, as figure-2.
+             */
+            name: string;
+            /**
+             * Runs
+             * @description At all of the budget, of the paper's own parts.
+             */
+            runs: number;
+            /**
+             * Studies
+             * @description How many were started from it.
+             */
+            studies: number;
+            /** Title */
+            title: string;
         };
         JsonValue: unknown;
         /**
@@ -3686,6 +3926,214 @@ export interface components {
             sha256: string;
         };
         /**
+         * Panel
+         * @description A figure that can be drawn now.
+         */
+        Panel: {
+            /**
+             * Part
+             * @description To be sent as `part`.
+             */
+            part: string | null;
+            /**
+             * Share
+             * @description To be sent as `share`; null where nothing of ours is in it.
+             */
+            share: (0.01 | 0.1 | 1) | null;
+            /** Title */
+            title: string;
+            /**
+             * Told
+             * @description At which budget ours were trained, and how many of them have finished.
+             */
+            told: string;
+        };
+        /**
+         * PaperItem
+         * @description A table or figure: what the paper did, what ours does, what was published and what was started here.
+         */
+        PaperItem: {
+            /**
+             * Cannot
+             * @description Why Arcadia cannot do what the paper did.
+             */
+            cannot: string | null;
+            /** Differs */
+            differs: components["schemas"]["ItemDifference"][];
+            /**
+             * Frames
+             * @description Of all these runs together.
+             */
+            frames: number;
+            /**
+             * Height
+             * @description Of a figure, in pixels.
+             */
+            height: number;
+            /**
+             * Label
+             * @description As the paper calls it.
+             */
+            label: string;
+            /**
+             * Measures
+             * @description What the figure's heights are.
+             */
+            measures: string;
+            /**
+             * Name
+             * @description In addresses, as figure-2.
+             */
+            name: string;
+            /** Ours */
+            ours: string;
+            /** Panels */
+            panels: components["schemas"]["Panel"][];
+            /** Paper */
+            paper: string;
+            /** Paper Title */
+            paper_title: string;
+            /** Parts */
+            parts: components["schemas"]["ItemPart"][];
+            /** Published */
+            published: components["schemas"]["PublishedNumber"][];
+            /**
+             * Runs
+             * @description At all of the budget, of the paper's own parts.
+             */
+            runs: number;
+            /** Settings */
+            settings: components["schemas"]["StatedSetting"][];
+            /**
+             * Started
+             * @description The newest first.
+             */
+            started: components["schemas"]["PaperStudy"][];
+            /**
+             * Studies
+             * @description How many were started from it.
+             */
+            studies: number;
+            /** Theirs */
+            theirs: string;
+            /** Title */
+            title: string;
+            /**
+             * Unpublished
+             * @description Why there are no published numbers.
+             */
+            unpublished: string | null;
+        };
+        /**
+         * PaperPreview
+         * @description What these parts would take together, before anything is stored.
+         */
+        PaperPreview: {
+            /** Frames */
+            frames: number;
+            /**
+             * Places
+             * @description How many runs train at a time.
+             */
+            places: number;
+            /**
+             * Refused
+             * @description Why it is too much.
+             */
+            refused: string | null;
+            /** Runs */
+            runs: number;
+            /**
+             * Seconds
+             * @description By the clock, at the rates measured here, if they are known.
+             */
+            seconds: number | null;
+            /** Steps */
+            steps: number;
+            /** Studies */
+            studies: number;
+            /**
+             * Unmeasured
+             * @description Kinds of runs that have not trained here yet.
+             */
+            unmeasured: string[];
+        };
+        /**
+         * PaperStudy
+         * @description A study that was started from an item.
+         */
+        PaperStudy: {
+            actions: components["schemas"]["StudyActions"];
+            /**
+             * Best
+             * @description The largest mean return of a point.
+             */
+            best: number | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Finished At */
+            finished_at: string | null;
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /**
+             * Part
+             * @description The part's title.
+             */
+            part: string;
+            /** Points */
+            points: number;
+            runs: components["schemas"]["RunCounts"];
+            /**
+             * Share
+             * @enum {number}
+             */
+            share: 0.01 | 0.1 | 1;
+            /**
+             * Started At
+             * Format: date-time
+             * @description When it was last started, resumed or extended.
+             */
+            started_at: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "running" | "paused" | "stopped" | "finished";
+            /**
+             * State Reason
+             * @description In plain words, why the system paused it.
+             */
+            state_reason: string | null;
+        };
+        /**
+         * PaperSummary
+         * @description A paper with its tables and figures.
+         */
+        PaperSummary: {
+            /** Authors */
+            authors: string;
+            /** Full Title */
+            full_title: string;
+            /** Items */
+            items: components["schemas"]["ItemSummary"][];
+            /** Name */
+            name: string;
+            /** Shows */
+            shows: string;
+            /**
+             * Title
+             * @description As people call its method.
+             */
+            title: string;
+            /** Year */
+            year: number;
+        };
+        /**
          * Parent
          * @description Where a fork began.
          */
@@ -3696,6 +4144,33 @@ export interface components {
             run_id: number;
             /** Step */
             step: number | null;
+        };
+        /**
+         * PartCost
+         * @description What a part takes.
+         */
+        PartCost: {
+            /** Frames */
+            frames: number;
+            /**
+             * Places
+             * @description How many runs train at a time.
+             */
+            places: number;
+            /** Runs */
+            runs: number;
+            /**
+             * Seconds
+             * @description By the clock, at the rates measured here, if they are known.
+             */
+            seconds: number | null;
+            /** Steps */
+            steps: number;
+            /**
+             * Unmeasured
+             * @description Kinds of runs that have not trained here yet.
+             */
+            unmeasured: string[];
         };
         /**
          * Picture
@@ -3713,6 +4188,18 @@ export interface components {
              * @description Of the checkpoint that played it.
              */
             step: number;
+        };
+        /**
+         * Place
+         * @description A place in training.
+         */
+        Place: {
+            /** Frames */
+            frames: number;
+            /** Seconds */
+            seconds: number;
+            /** Steps */
+            steps: number;
         };
         /**
          * PlayedEpisode
@@ -3958,6 +4445,24 @@ export interface components {
             table: string;
             /** Training Time */
             training_time: string;
+        };
+        /**
+         * PublishedNumber
+         * @description A number that the paper prints.
+         */
+        PublishedNumber: {
+            /** Protocol */
+            protocol: string;
+            /** Source */
+            source: string;
+            /** Table */
+            table: string;
+            /** Unit */
+            unit: string;
+            /** Value */
+            value: number;
+            /** What */
+            what: string;
         };
         /**
          * Recording
@@ -4561,6 +5066,16 @@ export interface components {
             wall_seconds: number;
         };
         /**
+         * RunTime
+         * @description Where one run came to the score.
+         */
+        RunTime: {
+            /** @description Null where the run has not come so far. */
+            reached: components["schemas"]["Place"] | null;
+            /** Run Id */
+            run_id: number;
+        };
+        /**
          * RunVideo
          * @description A replay: one episode played from a checkpoint. NaN and the infinities are strings.
          */
@@ -5040,6 +5555,19 @@ export interface components {
             };
         };
         /**
+         * StartPart
+         * @description Which part of its budget, and which parts of the item; without `parts`, all of the paper's own.
+         */
+        StartPart: {
+            /** Parts */
+            parts?: string[] | null;
+            /**
+             * Share
+             * @enum {number}
+             */
+            share: 0.01 | 0.1 | 1;
+        };
+        /**
          * StartPointSet
          * @description A stored set of start points, without the points.
          */
@@ -5168,6 +5696,28 @@ export interface components {
             paper: string;
             /** Title */
             title: string;
+            /** Why */
+            why: string;
+        };
+        /**
+         * StatedSetting
+         * @description A field of the presets that the paper, or its code, states otherwise or not at all.
+         */
+        StatedSetting: {
+            /**
+             * Code
+             * @description Empty where the code does not say, or was not looked at.
+             */
+            code: string;
+            /** Field */
+            field: string;
+            /** Ours */
+            ours: string;
+            /**
+             * Paper
+             * @description Empty where the paper does not say.
+             */
+            paper: string;
             /** Why */
             why: string;
         };
@@ -5427,6 +5977,34 @@ export interface components {
             sources: components["schemas"]["Source"][];
             /** Unranked Because */
             unranked_because: string | null;
+        };
+        /**
+         * Thresholds
+         * @description How soon groups of runs came to a score; a run's score is its mean over 100 episodes on end.
+         */
+        Thresholds: {
+            /**
+             * Common
+             * @description The best that more than half of each group's runs came to, rounded down to three figures.
+             */
+            common: number | null;
+            /**
+             * Compared With
+             * @description The place in `groups` of the one that the ratios are to.
+             */
+            compared_with: number;
+            /** Groups */
+            groups: components["schemas"]["GroupTime"][];
+            /**
+             * Score
+             * @description Null where none was asked for and the groups share none.
+             */
+            score: number | null;
+            /**
+             * Words
+             * @description Why there is nothing to compare; empty otherwise.
+             */
+            words: string;
         };
         /**
          * Track
@@ -5762,6 +6340,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Comparison"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    compare_times: {
+        parameters: {
+            query: {
+                /** @description Numbers of runs, separated by commas. */
+                runs: string;
+                /** @description The mean over 100 episodes; without it the best that all came to. */
+                score?: number | null;
+                /** @description A run of the group that others are compared with; the first. */
+                to?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Thresholds"];
                 };
             };
             /** @description What was wrong, where, and what is right. */
@@ -6176,9 +6790,11 @@ export interface operations {
                 after?: string | null;
                 /** @description Before each fork, draw what it went on from; not by time. */
                 ancestry?: boolean;
-                /** @description Around a mean: all runs, its standard error, or its 95 % bootstrap interval. */
+                /** @description Around the line: all runs, its standard error, or its 95 % bootstrap interval. */
                 band?: "range" | "standard-error" | "bootstrap";
                 buckets?: number;
+                /** @description What a group's line is: its mean, or the mean of its middle half (rliable's IQM). */
+                center?: "mean" | "iqm";
                 /** @description Where the x axis begins; seconds where it is time. */
                 from?: number;
                 /** @description Draw runs that differ in their seed alone as their mean. */
@@ -6867,6 +7483,216 @@ export interface operations {
                 };
                 content: {
                     "application/json": string[];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    list_papers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaperSummary"][];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_paper: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As a3c. */
+                paper: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaperSummary"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_item: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As figure-2. */
+                item: string;
+                /** @description As a3c. */
+                paper: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaperItem"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    draw_item: {
+        parameters: {
+            query?: {
+                /** @description Of which part; of all without it. */
+                part?: string | null;
+                /** @description Of which studies; none of ours without it. */
+                share?: (0.01 | 0.1 | 1) | null;
+            };
+            header?: never;
+            path: {
+                /** @description As figure-2. */
+                item: string;
+                /** @description As a3c. */
+                paper: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    preview_item: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As figure-2. */
+                item: string;
+                /** @description As a3c. */
+                paper: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartPart"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaperPreview"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    start_item: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As figure-2. */
+                item: string;
+                /** @description As a3c. */
+                paper: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartPart"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaperStudy"][];
                 };
             };
             /** @description What was wrong, where, and what is right. */

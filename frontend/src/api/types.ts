@@ -70,6 +70,14 @@ export type StudySpecification = Schema["Specification"];
 export type StudyPreview = Schema["Preview"];
 export type ExtendStudy = Schema["ExtendStudy"];
 
+export type Paper = Schema["PaperSummary"];
+export type PaperItemSummary = Schema["ItemSummary"];
+export type PaperItem = Schema["PaperItem"];
+export type PaperPanel = Schema["Panel"];
+export type PaperStudy = Schema["PaperStudy"];
+export type PaperPreview = Schema["PaperPreview"];
+export type StartPart = Schema["StartPart"];
+
 export type Preset = With<Schema["Preset"], { config: RunConfig }>;
 export type Environment = Schema["Environment"];
 export type Worker = Schema["Worker"];

@@ -10,6 +10,7 @@ const PAGES = [
   { to: "/", name: "Runs" },
   { to: "/compare", name: "Compare" },
   { to: "/studies", name: "Studies" },
+  { to: "/papers", name: "Papers" },
   { to: "/games", name: "Games" },
   { to: "/wall", name: "Wall" },
   { to: "/workers", name: "Workers" },

@@ -109,6 +109,7 @@ describe("a chart", () => {
         ancestry: "true",
         buckets: "400",
         group: "seed",
+        center: "mean",
         band: "bootstrap",
       },
     ]);

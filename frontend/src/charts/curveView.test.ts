@@ -6,7 +6,7 @@ const view = (query: string) => readView(new URLSearchParams(query));
 describe("the view in the URL", () => {
   it("comes back as it was written", () => {
     const axes = { x: "epoch", smoothing: 0.25, xLog: true, yLog: true, ancestry: false } as const;
-    const wanted = { ...axes, grouped: false, band: "range", seeds: true } as const;
+    const wanted = { ...axes, grouped: false, center: "iqm", band: "range", seeds: true } as const;
     expect(readView(writeView(new URLSearchParams(), wanted))).toEqual(wanted);
   });
 
@@ -57,7 +57,7 @@ describe("figureRequest", () => {
 
   it("groups several runs by their seeds unless told not to", () => {
     const asked = (changes: object) => figureRequest({ ...DEFAULT_VIEW, ...changes }, null, 400, true);
-    expect(asked({})).toMatchObject({ group: "seed", band: "bootstrap" });
+    expect(asked({})).toMatchObject({ group: "seed", center: "mean", band: "bootstrap" });
     expect(asked({ band: "range", seeds: true })).toMatchObject({ band: "range", seeds: true });
     expect(asked({ grouped: false })).toEqual(figureRequest(DEFAULT_VIEW, null, 400));
   });

@@ -9,6 +9,10 @@ export type XAxis = (typeof X_AXES)[number];
 export const BANDS = ["bootstrap", "standard-error", "range"] as const;
 export type Band = (typeof BANDS)[number];
 
+/** What the line of such runs is: their mean, or the mean of their middle half. */
+export const CENTERS = ["mean", "iqm"] as const;
+export type Center = (typeof CENTERS)[number];
+
 export interface CurveView {
   x: XAxis;
   smoothing: number;
@@ -18,6 +22,7 @@ export interface CurveView {
   ancestry: boolean;
   /** Whether runs beside one another that differ in the seed alone are drawn as one, how, and each of them too. */
   grouped: boolean;
+  center: Center;
   band: Band;
   seeds: boolean;
 }
@@ -36,6 +41,7 @@ export const DEFAULT_VIEW: CurveView = {
   yLog: false,
   ancestry: true,
   grouped: true,
+  center: "mean",
   band: "bootstrap",
   seeds: false,
 };
@@ -59,6 +65,7 @@ export function readView(search: URLSearchParams): CurveView {
     yLog: search.get("y_log") === "1",
     ancestry: search.get("ancestry") !== "0",
     grouped: search.get("group") !== "none",
+    center: CENTERS.find((center) => center === search.get("center")) ?? DEFAULT_VIEW.center,
     band: BANDS.find((band) => band === search.get("band")) ?? DEFAULT_VIEW.band,
     seeds: search.get("seeds") === "1",
   };
@@ -79,6 +86,7 @@ export function writeView(search: URLSearchParams, view: CurveView): URLSearchPa
   put("y_log", view.yLog ? "1" : "0", "0");
   put("ancestry", view.ancestry ? "1" : "0", "1");
   put("group", view.grouped ? "seed" : "none", "seed");
+  put("center", view.center, DEFAULT_VIEW.center);
   put("band", view.band, DEFAULT_VIEW.band);
   put("seeds", view.seeds ? "1" : "0", "0");
   return next;
@@ -121,6 +129,12 @@ export function figureRequest(
     ...(view.yLog && { y_log: true }),
     ...(view.ancestry && { ancestry: true }),
     ...(zoom && { from: zoom[0], to: zoom[1] }),
-    ...(several && view.grouped && { group: "seed", band: view.band, ...(view.seeds && { seeds: true }) }),
+    ...(several &&
+      view.grouped && {
+        group: "seed",
+        center: view.center,
+        band: view.band,
+        ...(view.seeds && { seeds: true }),
+      }),
   };
 }

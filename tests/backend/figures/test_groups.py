@@ -1,22 +1,28 @@
 """Runs that differ in their seed alone, drawn as one."""
 
 import itertools
+import json
 import math
 import statistics
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
-from backend.figures.groups import Band, Line, mean_curve, shared_places, wider
+from backend.figures.groups import Band, Grouping, Line, middle_curve, shared_places, wider
 from backend.metrics.curves import Window
 from backend.models import Run
 from backend.runs.labels import group_labels
 from backend.runs.seeds import seed_groups
+from backend.statistics import Center
+from backend.statistics import curve as bootstrapped
 from tests.backend.figures.test_growth import merged
 from tests.factories import CARTPOLE, Api, metrics, started
 
 CURVES = "/api/v1/figures/curves"
+RLIABLE = json.loads((Path(__file__).parents[2] / "fixtures" / "rliable.json").read_text())
 SEEDS = [
     Line(np.array([0.0, 10.0, 20.0, 30.0]), np.array([0.0, 4.0, 8.0, 7.0])),
     Line(np.array([0.0, 20.0]), np.array([2.0, 12.0])),
@@ -48,7 +54,7 @@ def all_resamples(scores: list[float]) -> tuple[float, float]:
     ],
 )
 def test_mean_and_band_are_those_of_a_direct_slow_computation(band: Band, slow: Any, within: float) -> None:
-    curve = mean_curve(SEEDS, band, Window("step"))
+    curve = middle_curve(SEEDS, Grouping(band), Window("step"))
     assert curve.x.tolist() == [0, 10, 20, 30]
     assert curve.count.tolist() == [3, 3, 3, 2]
     assert curve.mean.tolist() == pytest.approx([statistics.mean(scores) for scores in THERE])
@@ -57,9 +63,41 @@ def test_mean_and_band_are_those_of_a_direct_slow_computation(band: Band, slow: 
     assert curve.max.tolist() == pytest.approx([high for _low, high in expected], abs=within)
 
 
+# Five runs at two places; the fifth ends after the first place.
+FIVE = [[1.0, 2.0], [5.0, 4.0], [3.0, 9.0], [40.0, 5.0], [2.0]]
+
+
+def middle_half(scores: Sequence[float]) -> float:
+    """Without the least and the greatest of four or five."""
+    return statistics.mean(sorted(scores)[1:-1])
+
+
+def test_the_interquartile_mean_is_that_of_a_direct_slow_computation() -> None:
+    lines = [Line(np.arange(len(heights), dtype=float), np.array(heights)) for heights in FIVE]
+    there = [[heights[0] for heights in FIVE], [heights[1] for heights in FIVE if len(heights) > 1]]
+    bands = {band: middle_curve(lines, Grouping(band, "iqm"), Window("step")) for band in get_args(Band)}
+    assert bands["range"].count.tolist() == [5, 4]
+    assert bands["range"].mean.tolist() == pytest.approx([10 / 3, 4.5])
+    assert (bands["range"].min.tolist(), bands["range"].max.tolist()) == ([1, 2], [40, 9])
+    for place, scores in enumerate(there):
+        resamples = [middle_half(drawn) for drawn in itertools.product(scores, repeat=len(scores))]
+        error = bands["standard-error"].max[place] - bands["standard-error"].mean[place]
+        # The standard deviation of 2,000 draws is within some percent of that of all.
+        assert error == pytest.approx(statistics.pstdev(resamples), rel=0.05)
+
+
+def test_the_band_of_the_interquartile_mean_is_that_held_against_rliable() -> None:
+    scores = np.array(RLIABLE["curve"]["scores"])
+    places = np.arange(scores.shape[1], dtype=float)
+    drawn = middle_curve([Line(places, heights) for heights in scores], Grouping("bootstrap", "iqm"), Window("step"))
+    expected = bootstrapped(scores, "iqm")
+    assert drawn.mean.tolist() == pytest.approx(RLIABLE["curve"]["iqm"], rel=1e-12)
+    assert (drawn.min.tolist(), drawn.max.tolist()) == (expected.interval.low.tolist(), expected.interval.high.tolist())
+
+
 def test_a_run_counts_only_between_its_first_and_its_last_point() -> None:
     short, late = Line(np.array([0.0, 1.0]), np.array([5.0, 5.0])), Line(np.array([1.0, 4.0]), np.array([7.0, 7.0]))
-    curve = mean_curve([short, late], "range", Window("step"))
+    curve = middle_curve([short, late], Grouping("range"), Window("step"))
     assert curve.x.tolist() == [0, 1, 4]
     assert curve.count.tolist() == [1, 2, 1]
     assert curve.mean.tolist() == [5, 6, 7]
@@ -80,9 +118,10 @@ def test_many_places_become_borders_of_bins_and_keep_the_ends() -> None:
     assert (log > 0).all()
 
 
-def test_nothing_reported_is_nothing_drawn() -> None:
+@pytest.mark.parametrize("center", ["mean", "iqm"])
+def test_nothing_reported_is_nothing_drawn(center: Center) -> None:
     nothing = Line(np.empty(0), np.empty(0))
-    assert not len(mean_curve([nothing, nothing], "bootstrap", Window("step")).x)
+    assert not len(middle_curve([nothing, nothing], Grouping(center=center), Window("step")).x)
 
 
 def test_a_zoom_is_read_a_little_wider() -> None:
@@ -156,6 +195,15 @@ def test_a_group_is_one_line_whose_hover_says_where_seeds_are_missing(api: Api) 
     thin = [trace for trace in shown if trace["meta"]["part"] == "seed"]
     assert [trace["y"] for trace in thin] == [[1, 1, 1], [2, 2, 2], [3, 3]]
     assert {trace["legendgroup"] for trace in shown} == {str(runs[0])}
+
+
+def test_a_groups_line_is_the_interquartile_mean_on_request(api: Api) -> None:
+    runs, _attempts = seeds(api, 3, 3, 3, 2)
+    figure = api.user.get(CURVES, params=asked(runs, center="iqm", band="range")).json()
+    (line,) = (trace for trace in figure["data"] if trace["meta"]["part"] == "line")
+    assert line["y"] == [2.5, 2.5, 2]
+    assert line["text"][2] == "2 [1, 3], n = 3 here"
+    assert figure["layout"]["yaxis"]["title"]["text"].endswith(", interquartile mean")
 
 
 def test_a_zoom_beyond_the_last_point_before_it_misses_no_seed(api: Api) -> None:

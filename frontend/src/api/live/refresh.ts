@@ -63,11 +63,13 @@ export class Refresher {
       case "study.changed":
       case "study.removed":
         this.later(["studies"]);
+        this.later(["papers"]);
         break;
       case "run.changed":
         this.pending.runs.add(event.run_id);
         this.later(["games"]);
         this.later(["studies"]);
+        this.later(["papers"]);
         break;
       case "run.metrics":
         this.later(["run", event.run_id, "metric-names"]);
@@ -193,7 +195,7 @@ function shownType(): "active" | "none" {
 
 function paceOf(queryKey: QueryKey): number {
   const [root] = queryKey;
-  if (queryKey.at(-1) === "metric-names" || root === "run-facets" || root === "games")
+  if (queryKey.at(-1) === "metric-names" || root === "run-facets" || root === "games" || root === "papers")
     return SELDOM_REFRESH_MS;
   return root === "runs" || root === "compare" || root === "studies" ? LIST_REFRESH_MS : 0;
 }

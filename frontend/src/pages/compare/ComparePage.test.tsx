@@ -286,14 +286,24 @@ describe("runs that differ in the seed alone", () => {
 
   it("have the band that is chosen", async () => {
     const { address } = open("/?runs=1,2,5&band=range", { "GET /compare": compare });
-    const band = await screen.findByLabelText<HTMLInputElement>("Band around the mean", {
+    const band = await screen.findByLabelText<HTMLInputElement>("Band around the line", {
       selector: "input",
     });
     expect(band.value).toBe("All seeds");
     await userEvent.click(band);
-    const offered = await screen.findByRole("listbox", { name: "Band around the mean", hidden: true });
+    const offered = await screen.findByRole("listbox", { name: "Band around the line", hidden: true });
     await userEvent.click(await within(offered).findByText("Standard error"));
     await address("?runs=1%2C2%2C5&band=standard-error");
+  });
+
+  it("are drawn as their interquartile mean on request", async () => {
+    const { address } = open("/?runs=1,2,5", { "GET /compare": compare });
+    const line = await screen.findByLabelText<HTMLInputElement>("Line of a group", { selector: "input" });
+    expect(line.value).toBe("Mean");
+    await userEvent.click(line);
+    const offered = await screen.findByRole("listbox", { name: "Line of a group", hidden: true });
+    await userEvent.click(await within(offered).findByText("Interquartile mean"));
+    await address("?runs=1%2C2%2C5&center=iqm");
   });
 
   it("have no switch where no run has another seed", async () => {

@@ -1,11 +1,13 @@
 import { Group, Select, Switch } from "@mantine/core";
-import { type Band, BANDS, type CurveView } from "@/charts/curveView";
+import { type Band, BANDS, type Center, CENTERS, type CurveView } from "@/charts/curveView";
 
 const BAND_TITLES: Record<Band, string> = {
   bootstrap: "95 % interval",
   "standard-error": "Standard error",
   range: "All seeds",
 };
+
+const CENTER_TITLES: Record<Center, string> = { mean: "Mean", iqm: "Interquartile mean" };
 
 interface GroupControlsProps {
   view: CurveView;
@@ -25,7 +27,19 @@ export function GroupControls({ view, onChange }: GroupControlsProps) {
       {view.grouped && (
         <>
           <Select
-            aria-label="Band around the mean"
+            aria-label="Line of a group"
+            title="The interquartile mean leaves out the best and the worst quarter; below four runs it is the mean."
+            size="xs"
+            w={160}
+            data={CENTERS.map((center) => ({ value: center, label: CENTER_TITLES[center] }))}
+            value={view.center}
+            allowDeselect={false}
+            onChange={(chosen) =>
+              onChange({ ...view, center: CENTERS.find((center) => center === chosen) ?? view.center })
+            }
+          />
+          <Select
+            aria-label="Band around the line"
             size="xs"
             w={150}
             data={BANDS.map((band) => ({ value: band, label: BAND_TITLES[band] }))}

@@ -1,0 +1,115 @@
+"""What a paper is here, and a table or figure of it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy.orm import Session
+
+from backend.figures.schemas import Figure
+from backend.models import Study
+from backend.studies.specification import Specification
+
+# What part of its budget a study can be started with.
+SHARES = (0.01, 0.1, 1.0)
+
+# together: one figure of all parts; each: a figure for each part, whose scores have other scales.
+Panels = Literal["together", "each"]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that a paper prints."""
+
+    what: str
+    value: float
+    unit: str
+    source: str
+    table: str
+    protocol: str
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that ours does otherwise."""
+
+    what: str
+    theirs: str
+    ours: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A study of a table or figure; `asked` is what it takes at all of its budget."""
+
+    name: str
+    title: str
+    asked: Specification
+    # Whether the paper had it; what stands in for it is quick to run, and shows the same question elsewhere.
+    stands_in: bool = False
+
+    def at(self, share: float) -> Specification:
+        """The study with this share of the steps of each run."""
+        steps = max(1, round((self.asked.total_steps or 1) * share))
+        return self.asked.model_copy(update={"total_steps": steps})
+
+
+@dataclass(frozen=True)
+class Started:
+    """A study that was started from a part."""
+
+    part: Part
+    share: float
+    study: Study
+
+
+# What ours have come to, drawn over what the paper prints; nothing of ours while no study was started.
+Draw = Callable[[Session, Sequence[Started]], Figure]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table or figure of a paper."""
+
+    # In addresses, as figure-2.
+    name: str
+    # As the paper calls it.
+    label: str
+    title: str
+    theirs: str
+    ours: str
+    # What the figure's heights are.
+    measures: str
+    draw: Draw
+    differs: Sequence[Difference] = ()
+    published: Sequence[Number] = ()
+    # Why there are no numbers, where the text has none.
+    unpublished: str | None = None
+    parts: Sequence[Part] = ()
+    panels: Panels = "together"
+    # Why Arcadia cannot do what the paper did.
+    cannot: str | None = None
+    height: int = 320
+    # The item whose studies it draws, where the paper drew the same runs twice.
+    runs_of: str | None = None
+
+    @property
+    def home(self) -> str:
+        """The item that its studies are started from."""
+        return self.runs_of or self.name
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper with what of it can be run here."""
+
+    # In addresses, as a3c.
+    name: str
+    # As people call its method.
+    title: str
+    full_title: str
+    authors: str
+    year: int
+    shows: str
+    items: Sequence[Item]

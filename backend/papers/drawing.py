@@ -1,0 +1,71 @@
+"""Parts that the papers' figures share: their numbers in grey, ours in colours."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+from sqlalchemy.orm import Session
+
+from backend.colors import PALETTE, TOGETHER
+from backend.figures.drawing import as_text
+from backend.figures.schemas import Figure
+from backend.metrics.schemas import Axis
+from backend.papers import measured
+from backend.papers.definition import Started
+from backend.runs.differences import field_titles
+from backend.runs.labels import written
+
+THEIRS = "#868e99"
+
+
+def color_at(place: int) -> str:
+    """The colour of ours at a place in a figure."""
+    return PALETTE[place % TOGETHER]
+
+
+def dots(name: str, color: str, x: Sequence[Any], y: Sequence[float], told: Sequence[str], **more: Any) -> go.Scatter:
+    """One mark each."""
+    return _scatter(name, x, y, told, mode="markers", marker={"color": color, "size": 7, "opacity": 0.7, **more})
+
+
+def line(name: str, color: str, x: Sequence[Any], y: Sequence[float], told: Sequence[str], **more: Any) -> go.Scatter:
+    """Marks joined by a line."""
+    shown = {"mode": "lines+markers", "line": {"color": color, "width": 2}, **more}
+    return _scatter(name, x, y, told, **shown)
+
+
+def _scatter(name: str, x: Sequence[Any], y: Sequence[float], told: Sequence[str], **more: Any) -> go.Scatter:
+    return go.Scatter(
+        x=list(x),
+        y=list(y),
+        name=as_text(name),
+        hovertext=[as_text(each) for each in told],
+        hoverinfo="text",
+        **more,
+    )
+
+
+def figure(
+    traces: Sequence[go.Scatter | go.Bar], x_title: str, x_axis: dict[str, Any] | None = None, **more: Any
+) -> Figure:
+    """Put those that have something to show on one pair of axes."""
+    layout = {
+        "xaxis": {"title": {"text": x_title}, **(x_axis or {})},
+        "yaxis": {"rangemode": "tozero"},
+        "hovermode": "closest",
+        **more,
+    }
+    return Figure(data=[trace.to_plotly_json() for trace in traces if len(trace.x)], layout=layout)
+
+
+def curves(session: Session, started: Sequence[Started], field: str, axis: Axis, x_title: str) -> Figure:
+    """The mean return of each value of a field, over seeds, along an axis."""
+    traces, title = [], field_titles().get(field, field)
+    for each in started:
+        for place, point in enumerate(measured.tried(session, each)):
+            curve = measured.returns(session, point.run_ids, axis)
+            if curve is not None:
+                name = f"{title} {written(point.values[field])}"
+                told = [f"{name}: {y:,.6g}, n = {n}" for y, n in zip(curve.mean, curve.count, strict=True)]
+                traces.append(line(name, color_at(place), curve.x.tolist(), curve.mean.tolist(), told, mode="lines"))
+    return figure(traces, x_title)

@@ -1,0 +1,79 @@
+"""What the runs of started studies have measured, by the points of each study."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.figures.groups import Line, mean_curve
+from backend.metrics.buckets import Curve
+from backend.metrics.curves import Window, read_curve, run_views
+from backend.metrics.models import MetricSeries
+from backend.metrics.reading import visible_limits, visible_summaries
+from backend.metrics.schemas import Axis
+from backend.papers.definition import Started
+from backend.studies.points import specification_of, values_at
+from backend.studies.results import Point, points_of
+from workers.contract.metrics import EPISODE_RETURN
+
+# Places along a curve: each is the mean of the episodes around it.
+PLACES = 100
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A point of a study with the fields that its axes move, and its runs that exist."""
+
+    values: Mapping[str, Any]
+    point: Point
+
+    @property
+    def run_ids(self) -> list[int]:
+        """Its runs that were made and not purged."""
+        return [run.run_id for run in self.point.runs if run.run_id is not None and run.state is not None]
+
+    @property
+    def finished_ids(self) -> list[int]:
+        """Those of its runs that were trained to their end."""
+        return [run.run_id for run in self.point.runs if run.run_id is not None and run.state == "finished"]
+
+
+def tried(session: Session, started: Started) -> list[Tried]:
+    """Every point of a study."""
+    asked = specification_of(started.study)
+    return [Tried(values_at(asked, point.draw), point) for point in points_of(session, started.study)]
+
+
+def means(session: Session, run_ids: Sequence[int], metric: str) -> dict[int, float]:
+    """The mean of all that each run has reported of a metric; runs that have reported none are left out."""
+    limits = visible_limits(session, run_ids)
+    found: dict[int, float] = {}
+    for series in _series(session, run_ids, metric):
+        summaries = visible_summaries(session, series, limits[series.run_id])
+        if summaries["count"].sum():
+            found[series.run_id] = float(summaries["sum"].sum() / summaries["count"].sum())
+    return found
+
+
+def mean(session: Session, run_ids: Sequence[int], metric: str) -> float | None:
+    """The mean over runs of their means."""
+    found = means(session, run_ids, metric)
+    return sum(found.values()) / len(found) if found else None
+
+
+def returns(session: Session, run_ids: Sequence[int], axis: Axis) -> Curve | None:
+    """The mean over runs of their returns along an axis, where any has ended an episode."""
+    views, window = run_views(session, run_ids), Window(axis, buckets=PLACES)
+    curves = [
+        read_curve(session, series, views[series.run_id], window)
+        for series in _series(session, run_ids, EPISODE_RETURN)
+    ]
+    lines = [Line(curve.x, curve.mean) for curve in curves if len(curve.x)]
+    return mean_curve(lines, "range", window) if lines else None
+
+
+def _series(session: Session, run_ids: Sequence[int], metric: str) -> Sequence[MetricSeries]:
+    found = select(MetricSeries).where(MetricSeries.name == metric, MetricSeries.run_id.in_(run_ids))
+    return session.scalars(found.order_by(MetricSeries.run_id)).all()

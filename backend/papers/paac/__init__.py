@@ -1,0 +1,14 @@
+"""PAAC: efficient parallel methods (Clemente et al. 2017)."""
+
+from backend.papers.definition import Paper
+from backend.papers.paac import figure_2, figures_3_and_4
+
+PAPER = Paper(
+    name="paac",
+    title="PAAC",
+    full_title="Efficient Parallel Methods for Deep Reinforcement Learning",
+    authors="Clemente, Castejón, Chandra",
+    year=2017,
+    shows="Many environments step in parallel, and one network acts and learns for all of them in batches.",
+    items=(figure_2.ITEM, figures_3_and_4.FIGURE_3, figures_3_and_4.FIGURE_4),
+)

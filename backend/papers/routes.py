@@ -1,0 +1,93 @@
+"""/papers: the papers, their tables and figures, and studies that are started from these."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from backend.config import CurrentSettings
+from backend.db import Db
+from backend.doorbell import Bell
+from backend.errors import FieldError, Invalid, NotFound
+from backend.figures.schemas import Figure
+from backend.papers import schemas, service, view
+from backend.papers.catalogue import every_paper, find_item, find_paper, find_part
+from backend.papers.cost import together
+from backend.studies import making, planning
+
+router = APIRouter(tags=["papers"])
+
+PaperName = Annotated[str, Path(max_length=60, description="As a3c.")]
+ItemName = Annotated[str, Path(max_length=60, description="As figure-2.")]
+
+
+@router.get("/papers")
+def list_papers(db: Db) -> list[schemas.PaperSummary]:
+    """The papers with their tables and figures, the oldest first."""
+    with db.read() as session:
+        counted = service.counts(session)
+    return [view.paper_summary(paper, counted) for paper in every_paper()]
+
+
+@router.get("/papers/{paper}")
+def read_paper(db: Db, paper: PaperName) -> schemas.PaperSummary:
+    """A paper with its tables and figures."""
+    found = find_paper(paper)
+    with db.read() as session:
+        return view.paper_summary(found, service.counts(session))
+
+
+@router.get("/papers/{paper}/{item}")
+def read_item(db: Db, paper: PaperName, item: ItemName) -> schemas.PaperItem:
+    """A table or figure: what the paper did, what ours does, in what they differ, and what was started from it."""
+    of = find_paper(paper)
+    with db.read() as session:
+        return view.shown(session, of, find_item(of, item))
+
+
+@router.get("/papers/{paper}/{item}/figure")
+def draw_item(
+    db: Db,
+    paper: PaperName,
+    item: ItemName,
+    share: Annotated[schemas.Share | None, Query(description="Of which studies; none of ours without it.")] = None,
+    part: Annotated[str | None, Query(max_length=60, description="Of which part; of all without it.")] = None,
+) -> Figure:
+    """Ours over theirs: the newest study of each part at one share of the budget."""
+    of = find_paper(paper)
+    found = find_item(of, item)
+    if part is not None and find_part(found, part) is None:
+        raise NotFound(f"{found.label} has no part {part!r}. It has {', '.join(each.name for each in found.parts)}.")
+    with db.read() as session:
+        started = service.started_from(session, of, found)
+        return found.draw(session, service.newest(started, share, part) if share else [])
+
+
+@router.post("/papers/{paper}/{item}/preview")
+def preview_item(
+    db: Db, settings: CurrentSettings, paper: PaperName, item: ItemName, wanted: schemas.StartPart
+) -> schemas.PaperPreview:
+    """How many runs, steps and hours it would be; nothing is stored."""
+    parts = service.chosen(find_item(find_paper(paper), item), wanted.parts)
+    with db.read() as session:
+        return together(session, parts, wanted.share, settings.max_study_runs)
+
+
+@router.post("/papers/{paper}/{item}/studies", status_code=201)
+def start_item(
+    db: Db, bell: Bell, settings: CurrentSettings, paper: PaperName, item: ItemName, wanted: schemas.StartPart
+) -> list[schemas.PaperStudy]:
+    """Start a study for each part at this share of its budget."""
+    of = find_paper(paper)
+    found = find_item(of, item)
+    parts = service.chosen(found, wanted.parts)
+    with db.read() as session:
+        if told := together(session, parts, wanted.share, settings.max_study_runs).refused:
+            raise Invalid(FieldError(field="parts", message=told))
+        draws = [planning.looked_over(session, part.at(wanted.share), settings.max_study_runs)[0] for part in parts]
+    with db.write() as session:
+        for part, drawn in zip(parts, draws, strict=True):
+            study = service.start(session, of, found, part, wanted.share, drawn)
+            for run in making.go_on(session, study):
+                bell.ring_after_commit(session, run)
+            session.flush()
+        return view.started(session, service.started_from(session, of, found)[: len(parts)])

@@ -1,0 +1,144 @@
+"""Requests and answers of the papers API."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from backend.papers.definition import SHARES
+from backend.studies.schemas import StudySummary
+
+
+def _known_share(share: float) -> float:
+    if share not in SHARES:
+        raise ValueError(f"choose {', '.join(f'{each:g}' for each in SHARES[:-1])} or {SHARES[-1]:g}")
+    return share
+
+
+Share = Annotated[float, AfterValidator(_known_share), Field(json_schema_extra={"enum": [*SHARES]})]
+PartName = Annotated[str, Field(max_length=60, pattern=r"^[a-z0-9-]+$")]
+
+
+class ItemSummary(BaseModel):
+    """A table or figure in a paper's list."""
+
+    name: str = Field(description="In addresses, as figure-2.")
+    label: str = Field(description="As the paper calls it.")
+    title: str
+    runs: int = Field(description="At all of the budget, of the paper's own parts.")
+    frames: int = Field(description="Of all these runs together.")
+    studies: int = Field(description="How many were started from it.")
+    cannot: str | None = Field(description="Why Arcadia cannot do what the paper did.")
+
+
+class PaperSummary(BaseModel):
+    """A paper with its tables and figures."""
+
+    name: str
+    title: str = Field(description="As people call its method.")
+    full_title: str
+    authors: str
+    year: int
+    shows: str
+    items: list[ItemSummary]
+
+
+class PublishedNumber(BaseModel):
+    """A number that the paper prints."""
+
+    what: str
+    value: float
+    unit: str
+    source: str
+    table: str
+    protocol: str
+
+
+class ItemDifference(BaseModel):
+    """Something that ours does otherwise."""
+
+    what: str
+    theirs: str
+    ours: str
+    why: str
+
+
+class StatedSetting(BaseModel):
+    """A field of the presets that the paper, or its code, states otherwise or not at all."""
+
+    field: str
+    paper: str = Field(description="Empty where the paper does not say.")
+    code: str = Field(description="Empty where the code does not say, or was not looked at.")
+    ours: str
+    why: str
+
+
+class PartCost(BaseModel):
+    """What a part takes."""
+
+    runs: int
+    steps: int
+    frames: int
+    seconds: float | None = Field(description="By the clock, at the rates measured here, if they are known.")
+    places: int = Field(description="How many runs train at a time.")
+    unmeasured: list[str] = Field(description="Kinds of runs that have not trained here yet.")
+
+
+class ItemPart(BaseModel):
+    """A study that an item can be run as."""
+
+    name: str
+    title: str
+    stands_in: bool = Field(description="It is not the paper's own, and stands in for it where time is short.")
+    cost: PartCost = Field(description="At all of its budget.")
+
+
+class PaperStudy(StudySummary):
+    """A study that was started from an item."""
+
+    part: str = Field(description="The part's title.")
+    share: Share
+
+
+class Panel(BaseModel):
+    """A figure that can be drawn now."""
+
+    title: str
+    part: str | None = Field(description="To be sent as `part`.")
+    share: Share | None = Field(description="To be sent as `share`; null where nothing of ours is in it.")
+    told: str = Field(description="At which budget ours were trained, and how many of them have finished.")
+
+
+class PaperItem(ItemSummary):
+    """A table or figure: what the paper did, what ours does, what was published and what was started here."""
+
+    paper: str
+    paper_title: str
+    theirs: str
+    ours: str
+    measures: str = Field(description="What the figure's heights are.")
+    differs: list[ItemDifference]
+    settings: list[StatedSetting]
+    published: list[PublishedNumber]
+    unpublished: str | None = Field(description="Why there are no published numbers.")
+    parts: list[ItemPart]
+    started: list[PaperStudy] = Field(description="The newest first.")
+    panels: list[Panel]
+    height: int = Field(description="Of a figure, in pixels.")
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class StartPart(_Request):
+    """Which part of its budget, and which parts of the item; without `parts`, all of the paper's own."""
+
+    share: Share
+    parts: Annotated[list[PartName], Field(min_length=1, max_length=100)] | None = None
+
+
+class PaperPreview(PartCost):
+    """What these parts would take together, before anything is stored."""
+
+    studies: int
+    refused: str | None = Field(description="Why it is too much.")

@@ -1,0 +1,69 @@
+"""Starts studies from parts of a table or figure, and finds those that were started."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from backend.errors import Conflict, FieldError, Invalid
+from backend.models import PaperStudy, Study
+from backend.papers.catalogue import find_part
+from backend.papers.definition import Item, Paper, Part, Started
+from backend.studies import service as studies
+from backend.studies.points import Draw
+from backend.studies.specification import Specification
+
+
+def chosen(item: Item, names: Sequence[str] | None) -> list[Part]:
+    """The parts that are asked for, or all of the paper's own."""
+    if not item.parts:
+        raise Conflict(item.cannot or f"{item.label} is drawn from evaluations: there is no study to start.")
+    if names is None:
+        return [part for part in item.parts if not part.stands_in]
+    there = {part.name: part for part in item.parts}
+    if missing := [name for name in names if name not in there]:
+        told = f"{item.label} has no part {missing[0]!r}; it has {', '.join(there)}"
+        raise Invalid(FieldError(field="parts", message=told))
+    return [part for part in item.parts if part.name in names]
+
+
+def named(paper: Paper, item: Item, part: Part, share: float) -> Specification:
+    """The study of a part, with a name and a question that say where it comes from."""
+    name = f"{paper.title}, {item.label.lower()}: {part.title}, {share:.0%}"
+    question = f"{item.title}. {item.ours}"
+    return part.at(share).model_copy(update={"name": name, "question": question})
+
+
+def start(session: Session, paper: Paper, item: Item, part: Part, share: float, draws: Sequence[Draw]) -> Study:
+    """Start a study of a part; the caller has its first runs made."""
+    study = studies.start(session, named(paper, item, part, share), draws)
+    session.add(PaperStudy(study_id=study.id, paper=paper.name, item=item.home, part=part.name, share=share))
+    session.flush()
+    return study
+
+
+def started_from(session: Session, paper: Paper, item: Item) -> list[Started]:
+    """The studies that were started from an item, the newest first."""
+    query = (
+        select(PaperStudy, Study)
+        .join(Study, Study.id == PaperStudy.study_id)
+        .where(PaperStudy.paper == paper.name, PaperStudy.item == item.home)
+        .order_by(Study.id.desc())
+    )
+    rows = [(find_part(item, origin.part), origin.share, study) for origin, study in session.execute(query)]
+    return [Started(part, share, study) for part, share, study in rows if part is not None]
+
+
+def counts(session: Session) -> dict[tuple[str, str], int]:
+    """How many studies were started from each item, by paper and item."""
+    query = select(PaperStudy.paper, PaperStudy.item, func.count()).group_by(PaperStudy.paper, PaperStudy.item)
+    return {(paper, item): count for paper, item, count in session.execute(query)}
+
+
+def newest(started: Sequence[Started], share: float, part: str | None = None) -> list[Started]:
+    """The newest study of each part at one share: what ours come to is never mixed from several budgets."""
+    found: dict[str, Started] = {}
+    for each in started:
+        if each.share == share and part in (None, each.part.name):
+            found.setdefault(each.part.name, each)
+    return list(found.values())

@@ -1,0 +1,127 @@
+"""Papers, tables and figures as the API shows them."""
+
+from collections.abc import Sequence
+
+from sqlalchemy.orm import Session
+
+from backend.papers import schemas, service
+from backend.papers.cost import part_cost
+from backend.papers.definition import Item, Paper, Part, Started
+from backend.runs.differences import field_titles
+from backend.studies.points import config_at
+from backend.studies.view import summaries
+from workers.contract.presets.stated import stated_for
+
+
+def paper_summary(paper: Paper, counted: dict[tuple[str, str], int]) -> schemas.PaperSummary:
+    """A paper with its list."""
+    return schemas.PaperSummary(
+        name=paper.name,
+        title=paper.title,
+        full_title=paper.full_title,
+        authors=paper.authors,
+        year=paper.year,
+        shows=paper.shows,
+        items=[_summary(item, counted.get((paper.name, item.home), 0)) for item in paper.items],
+    )
+
+
+def shown(session: Session, paper: Paper, item: Item) -> schemas.PaperItem:
+    """An item with what was started from it."""
+    found = service.started_from(session, paper, item)
+    return schemas.PaperItem(
+        **_summary(item, len(found)).model_dump(),
+        paper=paper.name,
+        paper_title=paper.title,
+        theirs=item.theirs,
+        ours=item.ours,
+        measures=item.measures,
+        differs=[schemas.ItemDifference(**vars(each)) for each in item.differs],
+        settings=_settings(item),
+        published=[schemas.PublishedNumber(**vars(each)) for each in item.published],
+        unpublished=item.unpublished,
+        parts=[_part(session, part) for part in item.parts],
+        started=started(session, found),
+        panels=_panels(session, item, found),
+        height=item.height,
+    )
+
+
+def _summary(item: Item, studies: int) -> schemas.ItemSummary:
+    own = [part for part in item.parts if not part.stands_in]
+    return schemas.ItemSummary(
+        name=item.name,
+        label=item.label,
+        title=item.title,
+        runs=sum(part.asked.run_count for part in own),
+        frames=sum(_frames(part) for part in own),
+        studies=studies,
+        cannot=item.cannot,
+    )
+
+
+def _frames(part: Part) -> int:
+    asked = part.asked
+    first = config_at(asked, [0 if axis.values else axis.bounds[0] for axis in asked.axes], asked.seeds[0])
+    return asked.run_count * first.total_steps * first.environment.frames_per_step
+
+
+def _settings(item: Item) -> list[schemas.StatedSetting]:
+    """Each field once, of the presets in the order in which the parts have them."""
+    presets = dict.fromkeys(preset for part in item.parts if not part.stands_in for preset in _presets(part))
+    rows = {row.field: row for preset in reversed(presets) for row in stated_for(preset) if row.differs or row.why}
+    moved = {field for part in item.parts for axis in part.asked.axes for field in axis.fields}
+    titles = field_titles()
+    return [
+        schemas.StatedSetting(
+            field=titles.get(field, field), paper=row.paper, code=row.code, ours=row.ours, why=row.why
+        )
+        for field, row in rows.items()
+        if field not in moved
+    ]
+
+
+def _presets(part: Part) -> list[str]:
+    moved = [str(value) for axis in part.asked.axes if axis.fields == ["preset"] for value in axis.values or []]
+    return [part.asked.preset] if part.asked.preset else moved
+
+
+def _part(session: Session, part: Part) -> schemas.ItemPart:
+    return schemas.ItemPart(
+        name=part.name, title=part.title, stands_in=part.stands_in, cost=part_cost(session, part, 1.0)
+    )
+
+
+def started(session: Session, found: Sequence[Started]) -> list[schemas.PaperStudy]:
+    """Studies with the part and the share that they were started from."""
+    told = summaries(session, [each.study for each in found])
+    return [
+        schemas.PaperStudy(**summary.model_dump(), part=each.part.title, share=each.share)
+        for summary, each in zip(told, found, strict=True)
+    ]
+
+
+def _panels(session: Session, item: Item, started: Sequence[Started]) -> list[schemas.Panel]:
+    """Figures that can be drawn: the largest budgets first."""
+    shares = sorted({each.share for each in started}, reverse=True)
+    found = []
+    for share in shares:
+        drawn = service.newest(started, share)
+        if item.panels == "together":
+            found.append(_panel(session, item.title, None, share, drawn))
+        else:
+            found += [_panel(session, each.part.title, each.part.name, share, [each]) for each in drawn]
+    if not found and (item.panels == "together" and (item.published or not item.parts)):
+        told = "The paper's numbers alone: nothing of ours has been started."
+        found.append(schemas.Panel(title=item.title, part=None, share=None, told=told))
+    return found
+
+
+def _panel(session: Session, title: str, part: str | None, share: float, drawn: Sequence[Started]) -> schemas.Panel:
+    runs = [summary.runs for summary in summaries(session, [each.study for each in drawn])]
+    finished = sum(counted.finished for counted in runs)
+    total = sum(sum(counted.model_dump().values()) for counted in runs)
+    steps = {(each.part.at(share).total_steps, each.part.asked.total_steps) for each in drawn}
+    budget = " and ".join(f"{some:,} of {every:,}" for some, every in sorted(steps, key=str))
+    told = f"Ours at {share:.0%} of the budget: {budget} steps a run. {finished:,} of {total:,} runs have finished."
+    return schemas.Panel(title=title, part=part, share=share, told=told)

@@ -1,0 +1,132 @@
+"""How soon settings come to a score: steps, frames and time of each group of runs, and the ratios to one of them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+from sqlalchemy.orm import Session
+
+from backend.db import Db
+from backend.errors import FieldError, Invalid
+from backend.models import Run
+from backend.runs.labels import group_names
+from backend.runs.seeds import seed_groups
+from backend.runs.selection import RunIds, selected
+from backend.runs.thresholds import NEVER, Climb, Reached, climbs, common_score, middle
+
+router = APIRouter(tags=["compare"])
+
+
+class Place(BaseModel):
+    """A place in training."""
+
+    steps: float
+    frames: float
+    seconds: float
+
+
+class RunTime(BaseModel):
+    """Where one run came to the score."""
+
+    run_id: int
+    reached: Place | None = Field(description="Null where the run has not come so far.")
+
+
+class GroupTime(BaseModel):
+    """How soon a group of runs came to the score."""
+
+    name: str
+    run_ids: list[int]
+    n: int
+    reached: int = Field(description="How many of the runs came to the score.")
+    median: Place | None = Field(
+        description="Of all the runs, those that did not come to the score being last; null unless more than half did."
+    )
+    speed_up: float | None = Field(description="How many times less training time than the group compared with.")
+    data_efficiency: float | None = Field(description="How many times fewer steps than the group compared with.")
+    runs: list[RunTime]
+
+
+class Thresholds(BaseModel):
+    """How soon groups of runs came to a score; a run's score is its mean over 100 episodes on end."""
+
+    score: float | None = Field(description="Null where none was asked for and the groups share none.")
+    common: float | None = Field(
+        description="The best that more than half of each group's runs came to, rounded down to three figures."
+    )
+    compared_with: int = Field(description="The place in `groups` of the one that the ratios are to.")
+    groups: list[GroupTime]
+    words: str = Field(description="Why there is nothing to compare; empty otherwise.")
+
+
+@router.get("/compare/thresholds")
+def compare_times(
+    db: Db,
+    runs: RunIds,
+    score: Annotated[
+        float | None,
+        Query(allow_inf_nan=False, description="The mean over 100 episodes; without it the best that all came to."),
+    ] = None,
+    to: Annotated[
+        int | None, Query(ge=1, le=2**53, description="A run of the group that others are compared with; the first.")
+    ] = None,
+) -> Thresholds:
+    """Steps, frames and training time until settings came to a score, and speed-ups as ratios to one of them."""
+    with db.read() as session:
+        named = selected(session, runs)
+        return thresholds(session, seed_groups(named), score, named[0].id if to is None else to)
+
+
+def thresholds(session: Session, groups: Sequence[Sequence[Run]], score: float | None, to: int) -> Thresholds:
+    """How soon each group came to the score, beside the group of run `to`."""
+    base = next((place for place, group in enumerate(groups) if to in [run.id for run in group]), None)
+    if base is None:
+        raise Invalid(FieldError(field="to", message=f"name one of the runs compared; {to} is none"))
+    members = [run for group in groups for run in group]
+    if len({run.env for run in members}) > 1:
+        return _nothing(base, "Returns of different games are not compared.")
+    climbed = climbs(session, members)
+    common = common_score([[climbed[run.id] for run in group] for group in groups])
+    wanted = common if score is None else score
+    if wanted is None:
+        return _nothing(base, "Not in every group have more than half of the runs finished 100 episodes yet.")
+    names = group_names(groups)
+    told = [_group(name, group, climbed, wanted) for name, group in zip(names, groups, strict=True)]
+    return Thresholds(
+        score=wanted, common=common, compared_with=base, groups=[_beside(each, told[base]) for each in told], words=""
+    )
+
+
+def _group(name: str, runs: Sequence[Run], climbed: Mapping[int, Climb], score: float) -> GroupTime:
+    reached = {run.id: climbed[run.id].reached(score) for run in runs}
+    return GroupTime(
+        name=name,
+        run_ids=list(reached),
+        n=len(reached),
+        reached=sum(place != NEVER for place in reached.values()),
+        median=_place(middle([climbed[run.id] for run in runs], score)),
+        speed_up=None,
+        data_efficiency=None,
+        runs=[RunTime(run_id=run_id, reached=_place(place)) for run_id, place in reached.items()],
+    )
+
+
+def _beside(group: GroupTime, base: GroupTime) -> GroupTime:
+    one, other = group.median, base.median
+    if one is None or other is None:
+        return group
+    return group.model_copy(
+        update={
+            "speed_up": other.seconds / one.seconds if one.seconds else None,
+            "data_efficiency": other.steps / one.steps if one.steps else None,
+        }
+    )
+
+
+def _place(reached: Reached | None) -> Place | None:
+    return None if reached is None or reached == NEVER else Place(**reached._asdict())
+
+
+def _nothing(base: int, words: str) -> Thresholds:
+    return Thresholds(score=None, common=None, compared_with=base, groups=[], words=words)

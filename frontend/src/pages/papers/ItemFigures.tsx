@@ -1,0 +1,79 @@
+import { SegmentedControl, Text } from "@mantine/core";
+import { useState } from "react";
+import { paperFigureQuery } from "@/api/queries";
+import type { PaperItem, PaperPanel } from "@/api/types";
+import { FigureFrame } from "@/charts/FigureFrame";
+import classes from "./papers.module.css";
+
+/** Ours over theirs, for one share of the budget at a time. */
+export function ItemFigures({ item }: { item: PaperItem }) {
+  const shares = [...new Set(item.panels.map(({ share }) => share))];
+  const [chosen, setChosen] = useState<PaperPanel["share"]>(null);
+  const share = chosen !== null && shares.includes(chosen) ? chosen : (shares[0] ?? null);
+  const panels = item.panels.filter((panel) => panel.share === share);
+  if (panels.length === 0)
+    return (
+      <section className={classes.card} aria-label="Figure">
+        <Text size="sm" c="dimmed">
+          Nothing has been started from {item.label.toLowerCase()} yet. Run a part of it below, and its runs
+          are drawn here as they learn.
+        </Text>
+      </section>
+    );
+  return (
+    <>
+      {shares.length > 1 && (
+        <SegmentedControl
+          size="xs"
+          w="fit-content"
+          aria-label="Share of the budget"
+          value={String(share)}
+          onChange={(value) => setChosen(shares.find((each) => String(each) === value) ?? null)}
+          data={shares.map((each) => ({ value: String(each), label: `${(each ?? 0) * 100} %` }))}
+        />
+      )}
+      <div className={classes.figures}>
+        {panels.map((panel) => (
+          <ItemFigure key={panel.part ?? ""} item={item} panel={panel} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function ItemFigure({ item, panel }: { item: PaperItem; panel: PaperPanel }) {
+  const query = paperFigureQuery(item.paper, item.name, { share: panel.share, part: panel.part });
+  const points = () =>
+    Promise.resolve({
+      header: ["what", "value", "unit", "source", "table", "protocol"],
+      rows: item.published.map(({ what, value, unit, source, table, protocol }) => [
+        what,
+        value,
+        unit,
+        source,
+        table,
+        protocol,
+      ]),
+    });
+  return (
+    <section className={classes.card} aria-label={panel.title}>
+      <FigureFrame
+        title={panel.title}
+        hint={item.measures}
+        label={`${item.paper_title}, ${item.label}: ${panel.title}. ${item.measures}. ${panel.told}`}
+        query={query}
+        zoom={null}
+        onZoom={() => undefined}
+        revision={String(panel.share)}
+        legend={panel.part === null}
+        height={item.height}
+        empty="None of its runs has told anything yet. Each appears here as it learns."
+        file={`${item.paper}-${item.name}`}
+        points={points}
+      />
+      <p className={classes.dim}>
+        {item.measures}. {panel.told}
+      </p>
+    </section>
+  );
+}

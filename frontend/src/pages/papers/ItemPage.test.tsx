@@ -1,0 +1,96 @@
+import { screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import type { PaperItem } from "@/api/types";
+import { aPaperItem } from "@/testing/papers";
+import { renderPage } from "@/testing/render";
+import { serve } from "@/testing/server";
+import ItemPage from "./ItemPage";
+
+const PREVIEW = {
+  studies: 1,
+  runs: 50,
+  steps: 4e7,
+  frames: 16e7,
+  seconds: 7200,
+  places: 1,
+  unmeasured: [],
+  refused: null,
+};
+
+function open(item: PaperItem, preview: Partial<typeof PREVIEW> | { refused: string } = {}) {
+  const server = serve({
+    "GET /papers/a3c/figure-2": item,
+    "GET /papers/a3c/figure-2/figure": { data: [], layout: {} },
+    "POST /papers/a3c/figure-2/preview": { ...PREVIEW, ...preview },
+    "POST /papers/a3c/figure-2/studies": [],
+  });
+  renderPage(<ItemPage />, { at: "/papers/a3c/figure-2", path: "/papers/:paper/:item" });
+  return server;
+}
+
+const region = (name: string) => screen.findByRole("region", { name });
+
+describe("the page of a paper's figure", () => {
+  it("tells what the paper did, what ours does, in what they differ, and prints its numbers", async () => {
+    open(aPaperItem());
+    expect((await region("The paper")).textContent).toContain("Trained it on 16 cores.");
+    expect((await region("Arcadia")).textContent).toContain("Trains it here.");
+    const differs = screen.getByRole("group", { name: "What differs" });
+    expect(
+      within(differs).getByRole("row", { name: "actor-learners threads – processes Python" }),
+    ).toBeTruthy();
+    expect(
+      within(differs).getByRole("row", { name: /Value loss weight not stated 0\.5 0\.25/ }),
+    ).toBeTruthy();
+    const printed = screen.getByRole("group", { name: "What the paper prints" });
+    expect(printed.textContent).toContain("12.5 ×A3C, table 2time to a score");
+    expect((await region("Figure")).textContent).toContain("Nothing has been started from figure 2 yet");
+  });
+
+  it("tells what a share costs before it starts the paper's own parts", async () => {
+    const server = open(aPaperItem());
+    const run = within(await region("Run it"));
+    expect(run.getByText(/50 runs, 16 G frames; how long is not known/)).toBeTruthy();
+    await userEvent.click(run.getByRole("button", { name: "Run at 1 %" }));
+    const asked = within(await screen.findByRole("dialog"));
+    expect(await asked.findByText(/50 runs, 160 M frames, about 2 h .*on 1 worker/)).toBeTruthy();
+    expect(server.of("POST /papers/a3c/figure-2/studies")).toEqual([]);
+    await userEvent.click(asked.getByRole("button", { name: "Start 1 study" }));
+    const wanted = { share: 0.01, parts: ["pong"] };
+    expect(server.of("POST /papers/a3c/figure-2/preview").map(({ body }) => body)).toEqual([wanted]);
+    expect(server.of("POST /papers/a3c/figure-2/studies").map(({ body }) => body)).toEqual([wanted]);
+  });
+
+  it("starts nothing that is refused", async () => {
+    const server = open(aPaperItem(), { refused: "that would take about 3 years" });
+    const run = within(await region("Run it"));
+    await userEvent.click(run.getByRole("button", { name: "Run all" }));
+    const asked = within(await screen.findByRole("dialog"));
+    expect((await asked.findByRole("alert")).textContent).toBe(
+      "This is refused: that would take about 3 years.",
+    );
+    for (const close of asked.getAllByRole("button", { name: "Close" }).slice(-1))
+      await userEvent.click(close);
+    expect(server.of("POST /papers/a3c/figure-2/studies")).toEqual([]);
+  });
+
+  it("says at which budget ours were trained, and draws one budget at a time", async () => {
+    const panel = (share: 0.01 | 0.1) => ({
+      title: "Pong",
+      part: "pong",
+      share,
+      told: `Ours at ${share * 100} %.`,
+    });
+    open(aPaperItem({ panels: [panel(0.1), panel(0.01)] }));
+    expect((await region("Pong")).textContent).toContain("Ours at 10 %.");
+    await userEvent.click(screen.getByRole("radio", { name: "1 %" }));
+    expect((await region("Pong")).textContent).toContain("Ours at 1 %.");
+  });
+
+  it("says plainly what Arcadia does not run", async () => {
+    open(aPaperItem({ parts: [], cannot: "TORCS is no part of Arcadia." }));
+    expect(await screen.findByText("TORCS is no part of Arcadia.")).toBeTruthy();
+    expect(screen.queryByRole("region", { name: "Run it" })).toBeNull();
+  });
+});

@@ -1,0 +1,73 @@
+import { Alert, Anchor, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "react-router";
+import { paperItemQuery } from "@/api/queries";
+import type { PaperItem } from "@/api/types";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { usePageTitle } from "@/ui/usePageTitle";
+import { ItemFigures } from "./ItemFigures";
+import { Differences, Published, StartedStudies } from "./ItemTables";
+import classes from "./papers.module.css";
+import { RunItem } from "./RunItem";
+
+/** A table or figure of a paper: ours over theirs, what differs, and what runs it here. */
+export default function ItemPage() {
+  const { paper = "", item: name = "" } = useParams();
+  const item = useQuery(paperItemQuery(paper, name));
+  usePageTitle(item.data ? `${item.data.paper_title}, ${item.data.label}` : "Papers");
+  return (
+    <Stack className={classes.sheet} gap="md">
+      <Group gap="xs">
+        <Anchor component={Link} to="/papers" size="sm">
+          All papers
+        </Anchor>
+        <Anchor component={Link} to={`/papers/${paper}`} size="sm">
+          {item.data?.paper_title ?? paper}
+        </Anchor>
+      </Group>
+      {item.isError && !item.data && (
+        <>
+          <Title order={1}>{name}</Title>
+          <QueryProblem error={item.error} retry={() => void item.refetch()} />
+        </>
+      )}
+      {item.isPending && <Skeleton height={320} radius="sm" role="status" aria-label="Loading it…" />}
+      {item.data && <ItemSheet key={`${paper} ${name}`} item={item.data} />}
+    </Stack>
+  );
+}
+
+function ItemSheet({ item }: { item: PaperItem }) {
+  return (
+    <>
+      <Title order={1}>
+        {item.paper_title}, {item.label}: {item.title}
+      </Title>
+      <div className={classes.both}>
+        <Told heading="The paper" words={item.theirs} />
+        <Told heading="Arcadia" words={item.ours} />
+      </div>
+      {item.cannot && (
+        <Alert variant="light" color="yellow" p="sm" title="Arcadia does not run this">
+          <Text size="sm">{item.cannot}</Text>
+        </Alert>
+      )}
+      {(!item.cannot || item.panels.length > 0) && <ItemFigures item={item} />}
+      {item.parts.length > 0 && <RunItem item={item} />}
+      <StartedStudies item={item} />
+      <Differences item={item} />
+      <Published item={item} />
+    </>
+  );
+}
+
+function Told({ heading, words }: { heading: string; words: string }) {
+  return (
+    <section className={classes.card} aria-label={heading}>
+      <Title order={2}>{heading}</Title>
+      <Text size="sm" mt={4}>
+        {words}
+      </Text>
+    </section>
+  );
+}

@@ -1,0 +1,124 @@
+import { Anchor, Table, Text, Title } from "@mantine/core";
+import { Link } from "react-router";
+import type { PaperItem } from "@/api/types";
+import { percent, plural } from "@/ui/format";
+import { TimeAgo } from "@/ui/Quantity";
+import { WideTable } from "@/ui/WideTable";
+import classes from "./papers.module.css";
+
+/** What ours does otherwise, and why. */
+export function Differences({ item }: { item: PaperItem }) {
+  const rows = [
+    ...item.differs.map(({ what, theirs, ours, why }) => ({ what, theirs, code: "", ours, why })),
+    ...item.settings.map(({ field, paper, code, ours, why }) => ({
+      what: field,
+      theirs: paper,
+      code,
+      ours,
+      why,
+    })),
+  ];
+  if (rows.length === 0) return null;
+  return (
+    <WideTable label="What differs" className={classes.card}>
+      <Title order={2}>What differs from the paper, and why</Title>
+      <Table className={classes.table} verticalSpacing={6} mt="xs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Setting</Table.Th>
+            <Table.Th scope="col">The paper</Table.Th>
+            <Table.Th scope="col">Its code</Table.Th>
+            <Table.Th scope="col">Ours</Table.Th>
+            <Table.Th scope="col">Why</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map(({ what, theirs, code, ours, why }) => (
+            <Table.Tr key={what}>
+              <Table.Td>{what}</Table.Td>
+              <Table.Td>{theirs || "not stated"}</Table.Td>
+              <Table.Td>{code || "–"}</Table.Td>
+              <Table.Td>{ours}</Table.Td>
+              <Table.Td className={classes.why}>{why}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </WideTable>
+  );
+}
+
+/** The paper's numbers as they are printed. */
+export function Published({ item }: { item: PaperItem }) {
+  return (
+    <WideTable label="What the paper prints" className={classes.card}>
+      <Title order={2}>What the paper prints</Title>
+      {item.unpublished && (
+        <Text size="sm" mt={4} className={classes.prose}>
+          {item.unpublished}
+        </Text>
+      )}
+      {item.published.length > 0 && (
+        <Table className={classes.table} verticalSpacing={6} mt="xs">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th scope="col">What</Table.Th>
+              <Table.Th scope="col" className={classes.number}>
+                Number
+              </Table.Th>
+              <Table.Th scope="col">Source</Table.Th>
+              <Table.Th scope="col">How it was measured</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {item.published.map(({ what, value, unit, source, table, protocol }) => (
+              <Table.Tr key={`${what} ${protocol} ${unit}`}>
+                <Table.Td>{what}</Table.Td>
+                <Table.Td className={classes.number}>
+                  {value.toLocaleString("en")} {unit}
+                </Table.Td>
+                <Table.Td>
+                  {source}, {table}
+                </Table.Td>
+                <Table.Td className={classes.why}>{protocol}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </WideTable>
+  );
+}
+
+/** The studies that were started from it. */
+export function StartedStudies({ item }: { item: PaperItem }) {
+  if (item.started.length === 0) return null;
+  return (
+    <WideTable label="Studies started from it" className={classes.card}>
+      <Title order={2}>Studies started from it</Title>
+      <Table className={classes.table} verticalSpacing={6} mt="xs">
+        <Table.Tbody>
+          {item.started.map((study) => {
+            const total = Object.values(study.runs).reduce((sum, count) => sum + count, 0);
+            return (
+              <Table.Tr key={study.id}>
+                <Table.Td>
+                  <Anchor component={Link} to={`/studies/${study.id}`} size="sm">
+                    {study.part}, {percent(study.share)}
+                  </Anchor>
+                </Table.Td>
+                <Table.Td>{study.state}</Table.Td>
+                <Table.Td className={classes.number}>
+                  {study.runs.finished} of {plural(total, "run")} finished
+                </Table.Td>
+                <Table.Td>
+                  <TimeAgo time={study.created_at} />
+                </Table.Td>
+              </Table.Tr>
+            );
+          })}
+        </Table.Tbody>
+      </Table>
+    </WideTable>
+  );
+}

@@ -1,0 +1,155 @@
+"""Papers: a folder each, studies started from their tables and figures, and figures of ours over theirs."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend import papers
+from backend.papers.catalogue import every_paper
+from backend.studies.planning import first_draws
+from backend.studies.points import check, check_draw
+from tests.backend.studies.conftest import Studies
+
+FIGURE_2 = "/api/v1/papers/a3c/figure-2"
+FIFTH_PAPER = """
+from backend.papers.definition import Item, Paper
+from backend.papers.drawing import figure
+
+
+def draw(session, started):
+    return figure([], "")
+
+
+ITEM = Item("table-1", "Table 1", "Scores", "Trained it.", "Trains it.", "score", draw)
+PAPER = Paper("fifth", "Fifth", "A fifth paper", "Somebody", 2018, "It is listed.", (ITEM,))
+"""
+
+
+def get(studies: Studies, path: str, **params: Any) -> Any:
+    response = studies.api.user.get(path, params=params)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def start(studies: Studies, share: float, *parts: str) -> list[dict[str, Any]]:
+    response = studies.api.user.post(f"{FIGURE_2}/studies", json={"share": share, "parts": parts})
+    assert response.status_code == 201, response.text
+    found: list[dict[str, Any]] = response.json()
+    return found
+
+
+def refused(studies: Studies, path: str, status: int, **body: Any) -> str:
+    response = studies.api.user.post(path, json=body)
+    assert response.status_code == status, response.text
+    return str(response.json()["detail"])
+
+
+def test_a_paper_is_a_folder(studies: Studies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "fifth"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(FIFTH_PAPER)
+    assert "fifth" not in [paper["name"] for paper in get(studies, "/api/v1/papers")]
+    monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
+    assert [paper["name"] for paper in get(studies, "/api/v1/papers")][-1] == "fifth"
+    assert get(studies, "/api/v1/papers/fifth/table-1")["theirs"] == "Trained it."
+
+
+@pytest.mark.parametrize("paper", every_paper(), ids=lambda paper: paper.name)
+def test_every_part_is_a_study_that_can_be_made(paper: Any) -> None:
+    assert len({item.name for item in paper.items}) == len(paper.items)
+    for item in paper.items:
+        assert len({part.name for part in item.parts}) == len(item.parts)
+        for part in item.parts:
+            assert part.asked.total_steps is not None, f"{item.name}, {part.name}: a budget is what a share is of"
+            for share in (0.01, 1.0):
+                check(part.at(share))
+            if part.asked.sampler == "grid":
+                for draw in first_draws(part.asked, 5):
+                    check_draw(part.asked, draw)
+
+
+@pytest.mark.parametrize("paper", every_paper(), ids=lambda paper: paper.name)
+def test_every_item_tells_what_it_is_and_where_its_numbers_stand(paper: Any) -> None:
+    for item in paper.items:
+        assert item.theirs, item.name
+        assert item.ours, item.name
+        assert item.published or item.unpublished, f"{item.name}: numbers, or why there are none"
+        assert not (item.parts and item.cannot), f"{item.name}: can be run, and says why it cannot"
+        for number in item.published:
+            assert math.isfinite(number.value)
+            assert number.source, item.name
+            assert number.table, item.name
+            assert number.protocol, item.name
+
+
+def test_a_figure_tells_what_differs_from_the_paper_and_what_it_costs(studies: Studies) -> None:
+    item = get(studies, FIGURE_2)
+    assert (item["runs"], item["frames"]) == (250, 250 * 320_000_000)
+    cost = next(part["cost"] for part in item["parts"] if part["name"] == "pong")
+    assert (cost["runs"], cost["frames"], cost["unmeasured"]) == (50, 50 * 320_000_000, ["A3C on Pong"])
+    assert [part["name"] for part in item["parts"] if part["stands_in"]] == ["cartpole", "catch"]
+    value_weight = next(row for row in item["settings"] if row["field"] == "Value loss weight")
+    assert value_weight["ours"] == "0.25"
+    # The axis is what the figure is about.
+    assert "Learning rate" not in [row["field"] for row in item["settings"]]
+    assert (item["started"], item["panels"]) == ([], [])
+
+
+def test_a_share_of_a_figure_is_started_trained_and_drawn(studies: Studies) -> None:
+    (study,) = start(studies, 0.01, "cartpole")
+    assert (study["name"], study["part"], study["share"]) == ("A3C, figure 2: CartPole, 1%", "CartPole", 0.01)
+    trained = [run for _ in range(2) if (run := studies.train(lambda config: 100 * config["learning_rate"]))]
+    assert [run["config"]["total_steps"] for run in trained] == [4_000, 4_000]
+    assert all(1e-4 <= run["config"]["learning_rate"] <= 1e-2 for run in trained)
+    item = get(studies, FIGURE_2)
+    assert [each["id"] for each in item["started"]] == [study["id"]]
+    (panel,) = item["panels"]
+    assert (panel["part"], panel["share"]) == ("cartpole", 0.01)
+    told = "Ours at 1% of the budget: 4,000 of 400,000 steps a run. 2 of 50 runs have finished."
+    assert panel["told"] == told
+    (dots,) = get(studies, f"{FIGURE_2}/figure", share=0.01, part="cartpole")["data"]
+    rates = {run["config"]["learning_rate"] for run in trained}
+    assert dict(zip(dots["x"], dots["y"], strict=True)) == {rate: pytest.approx(100 * rate) for rate in rates}
+
+
+def test_budgets_are_not_mixed_and_the_newest_study_is_drawn(studies: Studies) -> None:
+    for share, score in ((0.01, 1.0), (0.1, 2.0), (0.1, 3.0)):
+        (study,) = start(studies, share, "cartpole")
+        studies.train(lambda _, score=score: score)
+        studies.act(study["id"], "stop")
+    assert [panel["share"] for panel in get(studies, FIGURE_2)["panels"]] == [0.1, 0.01]
+    drawn = [get(studies, f"{FIGURE_2}/figure", share=share)["data"][0]["y"] for share in (0.01, 0.1)]
+    assert drawn == [[1.0], [3.0]]
+    assert get(studies, f"{FIGURE_2}/figure", share=1)["data"] == []
+
+
+def test_a_preview_stores_nothing_and_what_is_absurd_is_refused(studies: Studies) -> None:
+    preview = studies.api.user.post(f"{FIGURE_2}/preview", json={"share": 0.1}).json()
+    assert (preview["studies"], preview["runs"], preview["steps"]) == (5, 250, 250 * 8_000_000)
+    assert (preview["refused"], get(studies, "/api/v1/studies")["items"]) == (None, [])
+    start(studies, 0.01, "catch")
+    studies.train()
+    # 4,000 steps in the two seconds between its events: 50 runs of all steps take hours, not years.
+    assert studies.api.user.post(f"{FIGURE_2}/preview", json={"share": 1, "parts": ["catch"]}).json()["refused"] is None
+    assert "choose 0.01, 0.1 or 1" in refused(studies, f"{FIGURE_2}/preview", 422, share=0.5)
+    assert "has no part 'doom'" in refused(studies, f"{FIGURE_2}/studies", 422, share=1, parts=["doom"])
+    assert "There is no paper" in refused(studies, "/api/v1/papers/a4c/figure-2/studies", 404, share=1)
+    assert "It has figure-" in refused(studies, "/api/v1/papers/a3c/figure-99/studies", 404, share=1)
+
+
+def test_what_would_take_years_is_refused_with_its_cost(studies: Studies) -> None:
+    studies.api.launch(config=None, preset="a3c-paper-ff", overrides={"env": "ALE/Pong-v5", "total_steps": 100})
+    studies.train()
+    told = refused(studies, f"{FIGURE_2}/studies", 422, share=1, parts=["pong"])
+    assert "years at the rate measured here: choose a smaller share or fewer parts" in told
+    assert get(studies, "/api/v1/studies")["items"] == []
+
+
+def test_deleting_a_study_takes_it_from_its_figure(studies: Studies) -> None:
+    (study,) = start(studies, 0.01, "catch")
+    studies.act(study["id"], "stop")
+    assert studies.api.user.delete(f"/api/v1/studies/{study['id']}").status_code == 204
+    item = get(studies, FIGURE_2)
+    assert (item["started"], item["panels"], item["studies"]) == ([], [], 0)
