@@ -114,6 +114,11 @@ def checkpoint_path(step: int) -> str:
     return f"checkpoints/step-{step:012d}.safetensors"
 
 
+def weights(attempt: int, step: int) -> bytes:
+    """Return the content of a checkpoint that `Api.save` uploads."""
+    return f"weights of attempt {attempt} at step {step}".encode()
+
+
 def sha256(content: bytes) -> str:
     """The hash that names a content."""
     return hashlib.sha256(content).hexdigest()
@@ -227,7 +232,7 @@ class Api:
 
     def save(self, run_id: int, attempt: int, seq: int, step: int, **more: Any) -> int:
         """Upload a checkpoint and report it; its id."""
-        content = f"weights of attempt {attempt} at step {step}".encode()
+        content = weights(attempt, step)
         self.upload(run_id, attempt, checkpoint_path(step), content)
         self._json(self.send(run_id, attempt, checkpoint(seq, step, content, **more)))
         listed = self._json(self.user.get(f"/api/v1/runs/{run_id}/checkpoints"))

@@ -9,6 +9,7 @@ import pytest
 from backend.config import Settings
 from backend.files.storage import stored_files
 from backend.saliency import service
+from tests.backend.test_recordings import film
 from tests.factories import Api, checkpoint, checkpoint_path, event, sha256, started, video
 from workers.contract.archives import Column
 from workers.contract.protocols.acting import SAMPLED
@@ -160,6 +161,22 @@ def test_it_goes_with_its_replay(api: Api, settings: Settings) -> None:
     (row,) = api.user.get(f"/api/v1/runs/{run_id}/videos").json()
     assert "Nobody has asked" in state(api, row["id"])["detail"]
     assert len(stored_files(settings.files_dir)) == before
+
+
+def test_a_purged_run_takes_its_recordings_saliency_and_live_game_along(api: Api, settings: Settings) -> None:
+    run_id, video_id = replay(api)
+    ask(api, video_id)
+    compute(api, made_saliency())
+    recording = api.user.post(f"/api/v1/runs/{run_id}/recordings", json={}).json()["id"]
+    assert film(api)["errand_id"] == recording
+    live = api.user.post(f"/api/v1/runs/{run_id}/live", json={}).json()["id"]
+    assert len(api.user.get(f"/api/v1/runs/{run_id}/videos").json()) == 2
+    assert api.release(run_id, 1, "finished").is_success
+    assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204
+    assert stored_files(settings.files_dir) == []
+    for gone in (f"videos/{video_id}/saliency", f"recordings/{recording}", f"live/{live}"):
+        assert api.user.get(f"/api/v1/{gone}").status_code == 404
+    assert api.worker.post("/api/v1/worker/errands/claim", json={"name": "w1"}).status_code == 204
 
 
 def test_it_can_be_removed_and_asked_for_again(api: Api, settings: Settings) -> None:

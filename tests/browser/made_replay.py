@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.factories import Api, video
+from tests.factories import Api, sha256, video, weights
+from workers.contract import saliency
 from workers.contract.protocols.acting import SAMPLED
+from workers.contract.saliency import Saliency, SaliencyHead
 from workers.contract.tracks import Track, TrackHead, packed
 from workers.trainer.replays.video import VideoWriter, write_png
 
@@ -17,6 +19,8 @@ PICTURES = DECISIONS * FRAMES_PER_ACTION
 # A bit of a picture's number is a bright or dark square of this side, in the first row of the picture.
 BITS, SQUARE = 8, 8
 WON, LOST, LIFE_LOST = 10, 25, 30
+# Of a made saliency: the side of its grid, and the places that alone count for the policy and for the value.
+PLACES, FOR_POLICY, FOR_VALUE = 17, (4, 3), (12, 9)
 
 
 def numbered(number: int) -> NDArray[np.uint8]:
@@ -30,7 +34,7 @@ def numbered(number: int) -> NDArray[np.uint8]:
     return frame
 
 
-def made_track(step: int) -> Track:
+def made_track(step: int, played_by: str) -> Track:
     """Make up what an agent thought: it wins, loses, and loses a life at known decisions."""
     at = np.arange(DECISIONS)
     reward = np.zeros(DECISIONS)
@@ -41,7 +45,7 @@ def made_track(step: int) -> Track:
         env="CartPole-v1",
         algorithm="paac",
         checkpoint_step=step,
-        checkpoint_sha256="0" * 64,
+        checkpoint_sha256=played_by,
         protocol="episodes",
         acting=SAMPLED,
         seed=1,
@@ -71,15 +75,37 @@ def made_track(step: int) -> Track:
     return Track(head, columns)
 
 
+def made_saliency(step: int, played_by: str) -> bytes:
+    """Make the file of a saliency in which one place counts for the policy, and another for the value."""
+    head = SaliencyHead(
+        env="ALE/Pong-v5",
+        algorithm="paac",
+        checkpoint_step=step,
+        checkpoint_sha256=played_by,
+        learnt="policy",
+        side=84,
+        first=2,
+        spacing=5,
+        sigma=5,
+        blur_sigma=3,
+    )
+    columns = {}
+    for name, (row, column) in (("policy", FOR_POLICY), ("value", FOR_VALUE)):
+        columns[name] = np.zeros((DECISIONS, PLACES, PLACES), np.uint8)
+        columns[name][:, row, column] = 255
+        columns[f"{name}_peak"] = np.ones(DECISIONS, np.float32)
+    return saliency.packed(Saliency(head, columns))
+
+
 def report_replay(api: Api, run: tuple[int, int], seq: int, step: int, folder: Path) -> None:
-    """Upload a replay of a checkpoint with all its files, and report it."""
+    """Upload a replay of a checkpoint that `api` has saved with all its files, and report it."""
     film, poster = folder / f"{step}.mp4", folder / f"{step}.png"
     seen, track = folder / f"{step}.seen.mp4", folder / f"{step}.npz"
     frames = [numbered(number) for number in range(PICTURES)]
     _write(film, frames, SCALE)
     _write(seen, [frame[::-1, ::-1] for frame in frames], 1)
     write_png(poster, frames[-1], SCALE)
-    track.write_bytes(packed(made_track(step)))
+    track.write_bytes(packed(made_track(step, sha256(weights(run[1], step)))))
     for path, kind in ((film, "video"), (poster, "poster"), (seen, "video"), (track, "track")):
         api.upload(*run, f"replays/{path.name}", path.read_bytes(), kind)
     told: dict[str, Any] = {"seen": f"replays/{seen.name}", "track": f"replays/{track.name}"}

@@ -12,16 +12,19 @@ from tests.browser.made_replay import (
     ACTIONS,
     BITS,
     DECISIONS,
+    FOR_POLICY,
+    FOR_VALUE,
     FRAMES_PER_ACTION,
     LIFE_LOST,
     LOST,
     PICTURES,
     WON,
+    made_saliency,
     report_replay,
 )
 from tests.browser.made_replay import PICTURES_PER_SECOND as RATE
 from tests.browser.reported import api_of, without_workers
-from tests.factories import Api, checkpoint_path
+from tests.factories import PONG, Api, checkpoint_path, event, sha256, started, weights
 from tests.installation import Installation
 from tests.workers.waiting import wait_until
 
@@ -51,6 +54,33 @@ TOGETHER = """async ([rate, looks, held]) => {
 }"""
 LOOKS = 10
 
+# How many pictures videos are apart at most, at each picture of the page, while so many seconds of them are played.
+# When one has nothing to show, as after the end of all, the others wait; the count goes on once all of them move and
+# are together, as they are not where a busy machine starts one later than the other. Nor is such a machine in time to
+# say that one has nothing to show, so more than a picture counts where it lasts.
+MOST_APART = """async ([rate, seconds]) => {
+    const videos = [...document.querySelectorAll('video')];
+    let [waited, far, played, most, before, still] = [true, 0, 0, 0, null, []];
+    for (const video of videos) video.addEventListener('waiting', () => { waited = true; });
+    while (played < seconds) {
+        await new Promise(requestAnimationFrame);
+        const times = videos.map(video => video.currentTime);
+        const apart = (Math.max(...times) - Math.min(...times)) * rate;
+        if (waited || times[0] < before || videos.some(each => each.paused || each.seeking || each.readyState < 3)) {
+            [waited, far, before, still] = [false, 0, null, times];
+        } else if (before === null) {
+            if (apart < 0.5 && times.every((time, which) => time > still[which])) before = times[0];
+        } else {
+            far = apart < 1 ? 0 : far + 1;
+            if (far > 3) return apart;
+            if (far === 0) most = Math.max(most, apart);
+            played += times[0] - before;
+            before = times[0];
+        }
+    }
+    return most;
+}"""
+
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
@@ -62,7 +92,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 
 def report(api: Api, folders: pytest.TempPathFactory) -> None:
     """Report the run 1 with the replays 1 and 2."""
-    run = api.running()
+    run = api.running(config=PONG)
     for seq, step in ((2, 100), (4, 200)):
         api.save(*run, seq, step, kept=[checkpoint_path(each) for each in (100, 200) if each <= step])
         report_replay(api, run, seq + 1, step, folders.mktemp("recorded"))
@@ -141,6 +171,62 @@ def test_replays_side_by_side_and_what_was_seen_stay_in_step(page: Page) -> None
     page.get_by_role("button", name="Pause replay").click()
     wait_until(lambda: len({drawn(videos.nth(each), turned=each % 2 == 1) for each in range(4)} - {-1}) == 1)
     expect_picture(page, drawn(videos.first))
+
+
+def test_two_replays_stay_within_a_picture_of_each_other_for_thirty_seconds(page: Page) -> None:
+    at_moment(page, 0, replays="1,2")
+    page.get_by_role("radiogroup", name="Speed").get_by_text("4×", exact=True).click()
+    page.get_by_role("button", name="Play replay").click()
+    assert page.evaluate(MOST_APART, [RATE, 30]) < 1
+
+
+# The opacities that the overlay paints at the places that count for the policy and for the value, and their sum.
+PAINTED = """(canvas, places) => {
+    const of = (row, column, side, height) => canvas.getContext('2d').getImageData(column, row, side, height).data
+        .filter((_, at) => at % 4 === 3).reduce((sum, each) => sum + each, 0);
+    return [...places.map(([row, column]) => of(row, column, 1, 1)), of(0, 0, canvas.width, canvas.height)];
+}"""
+
+
+def test_saliency_is_asked_for_told_of_and_lies_over_the_picture(page: Page, installation: Installation) -> None:
+    at_moment(page, 12)
+    page.get_by_role("button", name="Compute").click()
+    state = page.get_by_role("status").filter(has_text=re.compile("worker|Computing"))
+    expect(state).to_contain_text("worker")
+    with api_of(installation) as api:
+        held = claimed_saliency(api)
+        assert api.send_of_errand(*held, started(1), event(2, "advanced", 200, done=10, total=DECISIONS)).is_success
+        expect(state).to_have_text("Computing, 25 %")
+        bring_saliency(api, held)
+    overlay = page.get_by_role("img", name="Saliency over the picture")
+    expect(overlay).to_have_attribute("data-decision", "3")
+    choice = page.get_by_role("radiogroup", name="Saliency")
+    policy, value, total = overlay.evaluate(PAINTED, [FOR_POLICY, FOR_VALUE])
+    assert (policy > 0, value > 0, total) == (True, True, policy + value)
+    for name, painted in (("Policy", [policy, 0, policy]), ("Value", [0, value, value])):
+        choice.get_by_text(name, exact=True).click()
+        wait_until(lambda painted=painted: overlay.evaluate(PAINTED, [FOR_POLICY, FOR_VALUE]) == painted)  # type: ignore[misc]
+    page.keyboard.press("]")
+    expect(overlay).to_have_attribute("data-decision", "4")
+    choice.get_by_text("Off", exact=True).click()
+    expect(overlay).to_have_count(0)
+
+
+def claimed_saliency(api: Api) -> tuple[int, int]:
+    """Claim the saliency that waits: its errand and attempt."""
+    claimed = api.claim_errand()
+    assert claimed["kind"] == "saliency"
+    return claimed["errand_id"], claimed["attempt"]
+
+
+def bring_saliency(api: Api, held: tuple[int, int]) -> None:
+    """Bring the saliency of the replay at step 200, as a worker does."""
+    content = made_saliency(200, sha256(weights(1, 200)))
+    query = {"attempt": held[1], "kind": "saliency", "path": "saliency.npz", "sha256": sha256(content)}
+    assert api.worker.put(f"/api/v1/worker/errands/{held[0]}/files", params=query, content=content).is_success
+    brought = event(3, "saliency", 200, file="saliency.npz"), event(4, "finished")
+    assert api.send_of_errand(*held, *brought).is_success
+    assert api.release_errand(*held, "finished").json() == {"state": "done"}
 
 
 def numbers_of(clip: Path) -> list[int]:

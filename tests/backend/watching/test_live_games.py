@@ -143,22 +143,28 @@ def test_nothing_is_kept_of_a_game_that_is_over(api: Api, run: int, game: int) -
     assert api.user.get(f"/api/v1/live/{game}").status_code == 404
 
 
-def test_a_game_whose_process_was_killed_begins_again_and_says_so(api: Api, client: TestClient, game: int) -> None:
-    with watching(client, game) as viewer:
-        with playing(client, game) as player:
+@pytest.mark.parametrize("asked", ["runs/1/live", "games/pong/play"], ids=["of an agent", "of a person"])
+@pytest.mark.usefixtures("run")
+def test_a_game_whose_process_was_killed_begins_again_and_says_so(api: Api, client: TestClient, asked: str) -> None:
+    number: int = api.user.post(f"/api/v1/{asked}", json={}).json()["id"]
+    assert api.claim_errand()["errand_id"] == number
+    api.send_of_errand(number, 1, started(1))
+    with watching(client, number) as viewer:
+        with playing(client, number) as player:
             player.send_text(SCENE)
             told(viewer, "scene")
         told(viewer, "away")
-        api.release_errand(game, 1, "lost", message="The errand's process was killed by SIGKILL.")
-        shown = api.user.get(f"/api/v1/live/{game}").json()
+        api.release_errand(number, 1, "lost", message="The errand's process was killed by SIGKILL.")
+        address = f"{asked}/{number}" if asked.startswith("games") else f"live/{number}"
+        shown = api.user.get(f"/api/v1/{address}").json()
         assert shown["state"] == "queued"
         assert shown["reason"].startswith(
             "The errand's process was killed by SIGKILL. Back in the queue, 1 of at most 5"
         )
         assert api.claim_errand()["attempt"] == 2
-        with playing(client, game) as late:
+        with playing(client, number) as late:
             assert closing(late).code == STALE
-        with playing(client, game, attempt=2) as player:
+        with playing(client, number, attempt=2) as player:
             player.send_text(SCENE)
             told(viewer, "scene")
 

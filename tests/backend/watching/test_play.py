@@ -6,9 +6,9 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from tests.backend.watching.test_live_games import ADDRESS, SCENE, closing, playing, told, watching
+from tests.backend.watching.test_live_games import ADDRESS, closing, playing, told, watching
 from tests.factories import Api, event, started
-from workers.contract.live import NO_SUCH_GAME, STALE, WRONG_ORDER
+from workers.contract.live import NO_SUCH_GAME, WRONG_ORDER
 
 # The databases make no difference here.
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -88,24 +88,6 @@ def test_a_game_is_of_its_own_address_and_only_of_an_atari_game(api: Api, client
     ask(api, "cartpole", 404)
     with watching(client, 99) as viewer:
         assert closing(viewer).code == NO_SUCH_GAME
-
-
-def test_a_game_whose_process_was_killed_begins_again_and_says_so(api: Api, client: TestClient, game: int) -> None:
-    with watching(client, game) as viewer:
-        with playing(client, game) as player:
-            player.send_text(SCENE)
-            told(viewer, "scene")
-        told(viewer, "away")
-        api.release_errand(game, 1, "lost", message="The errand's process was killed by SIGKILL.")
-        shown = api.user.get(f"/api/v1/games/pong/play/{game}").json()
-        assert shown["state"] == "queued"
-        assert shown["reason"].startswith("The errand's process was killed by SIGKILL. Back in the queue, 1 of at most")
-        assert api.claim_errand()["attempt"] == 2
-        with playing(client, game) as late:
-            assert closing(late).code == STALE
-        with playing(client, game, attempt=2) as player:
-            player.send_text(SCENE)
-            told(viewer, "scene")
 
 
 def test_a_worker_that_plays_is_given_no_file(api: Api, game: int) -> None:

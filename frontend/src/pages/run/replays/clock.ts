@@ -14,18 +14,29 @@ export const middleOf = (picture: number, rate: number): number => (picture + 0.
 
 /** Further off than this, a seek is quicker than to run faster or slower. */
 const SEEK_BEYOND = 0.5;
-const GENTLY = 0.05;
-const FIRMLY = 0.25;
+/** A player gets back on the clock in so many seconds of the reader's time, if it need not run at too odd a rate. */
+const WITHIN = 0.5;
+const MOST = 0.25;
+
+interface Pace {
+  /** Seconds that a picture lasts. */
+  picture: number;
+  speed: number;
+  /** Whether the player is getting back on the clock already. */
+  correcting: boolean;
+}
 
 /**
  * How a player that is late (or, below zero, early) by so many seconds gets back on the clock: by a seek, or by
  * running at another rate. One that is off by less than half a picture keeps what it does until it is nearly right.
+ * The less it is off, the less is its rate: a page that has little of the processor looks again late, and would find
+ * it far off on the other side.
  */
-export function correction(late: number, picture: number, correcting: boolean): "seek" | number {
+export function correction(late: number, { picture, speed, correcting }: Pace): "seek" | number {
   const off = Math.abs(late);
   if (off > SEEK_BEYOND) return "seek";
   if (off <= picture * (correcting ? 0.15 : 0.5)) return 1;
-  return 1 + Math.sign(late) * (off > 2 * picture ? FIRMLY : GENTLY);
+  return 1 + Math.sign(late) * Math.min(MOST, off / (speed * WITHIN));
 }
 
 /** What a player shows now, as told sixty times a second: only those who look are told. */

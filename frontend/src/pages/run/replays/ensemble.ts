@@ -73,12 +73,13 @@ export class Ensemble {
     if (wasPlaying) this.seek(middleOf(pictureAt(this.seconds, this.#rate), this.#rate));
   }
 
+  /** Go to a time; while they play, all go on together once the last has got there. */
   seek(to: number): void {
     this.#from = to;
     this.clock.move(to);
     for (const player of this.#players) {
+      player.pause();
       player.currentTime = Math.min(to, player.duration || to);
-      if (this.#playing && (Number.isNaN(player.duration) || to < player.duration)) this.#start(player);
     }
   }
 
@@ -169,9 +170,11 @@ export class Ensemble {
 
   #keepUp(player: HTMLVideoElement, now: number): void {
     if (now >= player.duration) return;
-    const fix = correction(now - player.currentTime, 1 / this.#rate, player.playbackRate !== this.#speed);
+    const [speed, picture] = [this.#speed, 1 / this.#rate];
+    const correcting = player.playbackRate !== speed;
+    const fix = correction(now - player.currentTime, { picture, speed, correcting });
     if (fix === "seek") player.currentTime = now;
-    else if (player.playbackRate !== this.#speed * fix) player.playbackRate = this.#speed * fix;
+    else if (player.playbackRate !== speed * fix) player.playbackRate = speed * fix;
   }
 }
 
