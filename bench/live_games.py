@@ -1,7 +1,9 @@
 """How quickly live games reach their viewers, and what they cost: `python -m bench.live_games --seconds 20`.
 
-Prints pictures a second and the time from the emulator to a viewer with 1 and 10 viewers of a run that has ended, and
-then the training rate of another run with 5 viewers over the rate without, in turn.
+Prints pictures a second and the time from the emulator to a viewer with 1 and 10 viewers of a run that has ended: as
+viewers get them over the WebSocket, and as they are drawn in Chromium, which is one of the viewers. Then the training
+rate of another run with 5 viewers over the rate without, in turn. Before all that it has an episode recorded, and tells
+how much faster than the game that was.
 """
 
 import argparse
@@ -10,11 +12,15 @@ import statistics
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from websockets.sync.client import connect
 
+from bench.live_page import drawn, watching_page
 from tests.installation import Installation
 from workers.contract import live
 from workers.contract.orders import SEEN_EVERY
@@ -48,23 +54,37 @@ class Viewer(threading.Thread):
                     socket.send('{"order":"seen"}')
 
 
-def watch(installation: Installation, run: int, viewers: int, seconds: float) -> list[list[float]]:
-    """Watch a run's agent, and return the delays that each viewer saw after the first second."""
+@contextmanager
+def watching(installation: Installation, run: int, viewers: int) -> Iterator[list[Viewer]]:
+    """Watch a run's agent, and give the viewers once each has seen pictures for a second; wait for the game's end."""
     game = installation.post(f"runs/{run}/live", {})["id"]
     address = f"ws://127.0.0.1:{installation.port}/api/v1/live/{game}"
-    watching = [Viewer(address) for _ in range(viewers)]
-    for viewer in watching:
+    found = [Viewer(address) for _ in range(viewers)]
+    for viewer in found:
         viewer.start()
-    installation.wait_until(lambda: all(viewer.delays for viewer in watching))
+    installation.wait_until(lambda: all(viewer.delays for viewer in found))
     time.sleep(1)
-    begun = [len(viewer.delays) for viewer in watching]
-    time.sleep(seconds)
-    found = [list(viewer.delays[first:]) for viewer, first in zip(watching, begun, strict=True)]
-    for viewer in watching:
+    yield found
+    for viewer in found:
         viewer.stopped.set()
         viewer.join(5)
     installation.wait_until(lambda: not installation.read(f"runs/{run}/live"))
-    return found
+
+
+def watch(installation: Installation, run: int, viewers: int, seconds: float) -> list[list[float]]:
+    """Watch for a while, and return the delays that each viewer saw."""
+    with watching(installation, run, viewers) as found:
+        begun = [len(viewer.delays) for viewer in found]
+        time.sleep(seconds)
+        return [list(viewer.delays[first:]) for viewer, first in zip(found, begun, strict=True)]
+
+
+def watch_in_chromium(installation: Installation, run: int, viewers: int, seconds: float) -> list[float]:
+    """Watch for a while in Chromium, beside viewers that make up the number, and return the delays of what it drew."""
+    with watching(installation, run, viewers - 1), watching_page(installation.port, run) as page:
+        drawn(page)
+        page.wait_for_timeout(1000 * seconds)
+        return drawn(page)
 
 
 def told(delays: list[list[float]], seconds: float) -> dict[str, float]:
@@ -102,6 +122,22 @@ def _games(installation: Installation, run: int) -> list[dict[str, Any]]:
     return games
 
 
+def recorded(installation: Installation, run: int) -> dict[str, float]:
+    """Have an episode recorded; what it lasts over what the worker took, of which loading torch is a part."""
+    asked = installation.post(f"runs/{run}/recordings", {})["id"]
+    installation.wait_until(lambda: _recording(installation, run, asked)["state"] in ("done", "failed"))
+    done = _recording(installation, run, asked)
+    started, finished = (datetime.fromisoformat(done[each]) for each in ("started_at", "finished_at"))
+    took = (finished - started).total_seconds()
+    videos = {video["id"]: video for video in installation.read(f"runs/{run}/videos")}
+    lasts = float(videos[done["video_id"]]["seconds"])
+    return {"seconds_of_game": round(lasts, 1), "took": round(took, 1), "over_real_time": round(lasts / took, 2)}
+
+
+def _recording(installation: Installation, run: int, number: int) -> dict[str, Any]:
+    return next(each for each in installation.read(f"runs/{run}/recordings") if each["id"] == number)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -116,9 +152,12 @@ def main() -> None:
         installation.wait_for_checkpoint(run)
         installation.post(f"runs/{run}/stop")
         installation.wait_for_state(run, "stopped")
+        print(json.dumps({"recording": recorded(installation, run)}), flush=True)
         for viewers in (1, 10):
             delays = watch(installation, run, viewers, options.seconds)
             print(json.dumps({"viewers": viewers, **told(delays, options.seconds)}), flush=True)
+            shown = watch_in_chromium(installation, run, viewers, options.seconds)
+            print(json.dumps({"in_chromium_of": viewers, **told([shown], options.seconds)}), flush=True)
         if options.rounds:
             trained = int(installation.post(f"runs/{run}/resume")["id"])
             installation.wait_for_state(trained, "running")

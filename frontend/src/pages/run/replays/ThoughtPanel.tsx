@@ -2,6 +2,7 @@ import { Button, Text } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { exact, score } from "@/ui/format";
 import { ApiError } from "@/api/problem";
+import { Fact, Readout } from "@/stage/Readout";
 import { ActionBars } from "./ActionBars";
 import type { Playhead } from "./clock";
 import type { Replay } from "./places";
@@ -49,7 +50,7 @@ function Seen({
   const decision = useDecision(thoughts, head);
   return (
     <div className={classes.thoughts}>
-      <Readout thoughts={thoughts} decision={decision} />
+      <Facts thoughts={thoughts} decision={decision} />
       <ThoughtChart thoughts={thoughts} head={head} onPicture={onPicture} />
       <ActionBars thoughts={thoughts} decision={decision} />
       <Text size="xs" c="dimmed">
@@ -59,10 +60,10 @@ function Seen({
   );
 }
 
-function Readout({ thoughts, decision }: { thoughts: Thoughts; decision: number }) {
+function Facts({ thoughts, decision }: { thoughts: Thoughts; decision: number }) {
   const lives = thoughts.lives[decision] ?? -1;
   return (
-    <dl className={classes.readout}>
+    <Readout longFirst>
       <Fact is="Decision">
         {exact(decision + 1)} of {exact(thoughts.picture.length)}
       </Fact>
@@ -72,16 +73,9 @@ function Readout({ thoughts, decision }: { thoughts: Thoughts; decision: number 
       <Fact is="Obtained">{score(thoughts.obtained[decision])}</Fact>
       <Fact is="Surprise">{score(surpriseAt(thoughts, decision))}</Fact>
       <Fact is="Reward">{score(thoughts.reward[decision])}</Fact>
-    </dl>
+    </Readout>
   );
 }
-
-const Fact = ({ is, children }: { is: string; children: React.ReactNode }) => (
-  <div>
-    <dt>{is}</dt>
-    <dd>{children}</dd>
-  </div>
-);
 
 /** One line of thought, for a replay among several. */
 export function BriefThought({ video, head }: { video: Replay; head: Playhead }) {

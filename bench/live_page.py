@@ -1,0 +1,58 @@
+"""A page that watches a live game in Chromium, and how old each picture is when it is on the page."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Page
+
+from tests.chromium import chromium
+
+# Runs in the page before its own code: notes the emulator's clock in the head of each picture that comes, follows the
+# picture to where the page draws it, and counts the milliseconds until the page is painted with it.
+FOLLOW = """
+(() => {
+  window.delays = [];
+  let came = 0;
+  const made = new WeakMap();
+  window.WebSocket = class extends WebSocket {
+    constructor(...address) {
+      super(...address);
+      this.addEventListener("message", ({ data }) => {
+        if (typeof data === "string") return;
+        const head = new Uint8Array(data, 4, new DataView(data).getUint32(0));
+        came = JSON.parse(new TextDecoder().decode(head)).time;
+      });
+    }
+  };
+  const unpack = window.createImageBitmap.bind(window);
+  window.createImageBitmap = async (...picture) => {
+    const time = came;
+    const image = await unpack(...picture);
+    made.set(image, time);
+    return image;
+  };
+  const { drawImage } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.drawImage = function (image, ...place) {
+    drawImage.call(this, image, ...place);
+    const time = made.get(image);
+    if (time !== undefined) requestAnimationFrame(() => window.delays.push(Date.now() - 1000 * time));
+  };
+})();
+"""
+
+
+@contextmanager
+def watching_page(port: int, run: int) -> Iterator[Page]:
+    """Watch a run live in Chromium, and give the page once it has drawn a picture."""
+    with chromium() as browser:
+        page = browser.new_page(base_url=f"http://127.0.0.1:{port}")
+        page.add_init_script(FOLLOW)
+        page.goto(f"/runs/{run}/live")
+        page.wait_for_function("window.delays.length > 0", timeout=240_000)
+        yield page
+
+
+def drawn(page: Page) -> list[float]:
+    """Take the delays of the pictures that the page has drawn since it was last asked, in seconds."""
+    delays: list[float] = page.evaluate("window.delays.splice(0)")
+    return [delay / 1000 for delay in delays]
