@@ -16,8 +16,8 @@ from backend.metrics.models import MetricSeries
 from backend.runs.differences import Difference, differences, field_titles
 from backend.runs.labels import labels
 from backend.runs.schemas import Run
-from backend.runs.seeds import seed_groups
-from backend.runs.selection import RunIds, selected
+from backend.runs.seeds import fields_named, groups_of
+from backend.runs.selection import GroupBy, RunIds, selected
 from backend.runs.view import shown
 
 router = APIRouter(tags=["compare"])
@@ -55,13 +55,13 @@ class Comparison(BaseModel):
     runs: list[ComparedRun]
     differences: list[Difference]
     groups: list[list[int]] = Field(
-        description="Numbers of runs that differ in their seed alone, which curves with `group=seed` draw as one."
+        description="Numbers of runs that are one group, which curves with the same `group_by` draw as one."
     )
     summary: list[RunSummary]
 
 
 @router.get("/compare")
-def compare_runs(db: Db, runs: RunIds) -> Comparison:
+def compare_runs(db: Db, runs: RunIds, group_by: GroupBy = "") -> Comparison:
     """Differences of the runs' configurations, and the results of each run."""
     with db.read() as session:
         named = selected(session, runs)
@@ -69,7 +69,7 @@ def compare_runs(db: Db, runs: RunIds) -> Comparison:
         return Comparison(
             runs=_compared(session, named),
             differences=differences(configs, field_titles()),
-            groups=[[run.id for run in group] for group in seed_groups(named)],
+            groups=[[run.id for run in group] for group in groups_of(named, fields_named(group_by, named))],
             summary=_summary(session, named),
         )
 

@@ -4,7 +4,7 @@ Scores are a matrix, a row a run and a column a task; a statistic reduces the la
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -115,6 +115,33 @@ def _redrawn(weights: Floats, draws: int, random: np.random.Generator) -> Floats
     redrawn = np.zeros((draws, runs))
     np.add.at(redrawn, (np.arange(draws)[:, np.newaxis], ranks), weights)
     return redrawn
+
+
+def efficiency(
+    tasks: Sequence[Floats], center: Center, draws: int = DRAWS, seed: int = SEED
+) -> tuple[Floats, Interval]:
+    """The sample-efficiency curve over tasks: each a matrix with a row a run and a column a place in training.
+
+    Runs are drawn for each task apart, and each with all of its places; tasks need not have equally many.
+    """
+    random = np.random.default_rng(seed)
+    statistic = _interquartile_of_all if center == "iqm" else _mean_of_means
+    drawn = [
+        statistic([task[random.integers(len(task), size=(min(PORTION, draws - done), len(task)))] for task in tasks])
+        for done in range(0, draws, PORTION)
+    ]
+    low, high = np.percentile(np.concatenate(drawn), [LOW, HIGH], axis=0)
+    return statistic(tasks), Interval(low, high)
+
+
+def _mean_of_means(tasks: Sequence[Floats]) -> Floats:
+    return np.asarray(np.mean([task.mean(axis=-2) for task in tasks], axis=0))
+
+
+def _interquartile_of_all(tasks: Sequence[Floats]) -> Floats:
+    together = np.sort(np.concatenate(tasks, axis=-2), axis=-2)
+    cut = together.shape[-2] // 4
+    return np.asarray(together[..., cut : together.shape[-2] - cut, :].mean(axis=-2))
 
 
 class Difference(NamedTuple):

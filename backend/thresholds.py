@@ -11,8 +11,8 @@ from backend.db import Db
 from backend.errors import FieldError, Invalid
 from backend.models import Run
 from backend.runs.labels import group_names
-from backend.runs.seeds import seed_groups
-from backend.runs.selection import RunIds, selected
+from backend.runs.seeds import fields_named, groups_of
+from backend.runs.selection import GroupBy, RunIds, selected
 from backend.runs.thresholds import NEVER, Climb, Reached, climbs, common_score, middle
 
 router = APIRouter(tags=["compare"])
@@ -71,14 +71,18 @@ def compare_times(
     to: Annotated[
         int | None, Query(ge=1, le=2**53, description="A run of the group that others are compared with; the first.")
     ] = None,
+    group_by: GroupBy = "",
 ) -> Thresholds:
     """Steps, frames and training time until settings came to a score, and speed-ups as ratios to one of them."""
     with db.read() as session:
         named = selected(session, runs)
-        return thresholds(session, seed_groups(named), score, named[0].id if to is None else to)
+        by = fields_named(group_by, named)
+        return thresholds(session, groups_of(named, by), score, named[0].id if to is None else to, by)
 
 
-def thresholds(session: Session, groups: Sequence[Sequence[Run]], score: float | None, to: int) -> Thresholds:
+def thresholds(
+    session: Session, groups: Sequence[Sequence[Run]], score: float | None, to: int, by: Sequence[str] = ()
+) -> Thresholds:
     """How soon each group came to the score, beside the group of run `to`."""
     base = next((place for place, group in enumerate(groups) if to in [run.id for run in group]), None)
     if base is None:
@@ -91,7 +95,7 @@ def thresholds(session: Session, groups: Sequence[Sequence[Run]], score: float |
     wanted = common if score is None else score
     if wanted is None:
         return _nothing(base, "Not in every group have more than half of the runs finished 100 episodes yet.")
-    names = group_names(groups)
+    names = group_names(groups, by)
     told = [_group(name, group, climbed, wanted) for name, group in zip(names, groups, strict=True)]
     return Thresholds(
         score=wanted, common=common, compared_with=base, groups=[_beside(each, told[base]) for each in told], words=""

@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from backend.db import Db
 from backend.models import Run
 from backend.runs.scores import FEWEST, Scored, scored_groups
-from backend.runs.seeds import seed_groups
-from backend.runs.selection import AtStep, RunIds, selected
+from backend.runs.seeds import fields_named, groups_of
+from backend.runs.selection import AtStep, GroupBy, RunIds, selected
 from backend.statistics import interval, mean, probability_of_improvement, welch
 
 router = APIRouter(tags=["compare"])
@@ -64,19 +64,22 @@ def judge_runs(
     db: Db,
     runs: RunIds,
     at: AtStep = None,
+    group_by: GroupBy = "",
 ) -> Verdict:
     """Which settings have the largest mean return at a step: runs that differ in their seed alone are one group."""
     with db.read() as session:
-        return verdict(session, selected(session, runs), at)
+        named = selected(session, runs)
+        return verdict(session, named, at, fields_named(group_by, named))
 
 
-def verdict(session: Session, runs: Sequence[Run], at: int | None) -> Verdict:
+def verdict(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[str] = ()) -> Verdict:
     """The verdict on runs; runs of several games are not compared."""
     if len({run.env for run in runs}) > 1:
         return _nothing("Returns of different games are not compared.")
-    if len(seed_groups(runs)) == 1:
-        return _nothing("These runs differ in their seed alone, so there is nothing to compare them with.")
-    step, scored = scored_groups(session, runs, at)
+    if len(groups_of(runs, by)) == 1:
+        alike = "agree in the fields that they are grouped by" if by else "differ in their seed alone"
+        return _nothing(f"These runs {alike}, so there is nothing to compare them with.")
+    step, scored = scored_groups(session, runs, at, by)
     if not scored:
         return _nothing("Not every group has a run with a finished episode yet.")
     scored.sort(key=lambda each: -each.scores.mean() if len(each.scores) else math.inf)

@@ -1,6 +1,7 @@
-"""Runs that differ in their seed alone, drawn as one: their middle in a band, on the places that they share.
+"""Runs that differ in their seed alone, or agree in some fields, drawn as one: their middle in a band.
 
-A run counts only between its first and its last point, so n falls where some end early.
+They share the places at which it is drawn. A run counts only between its first and its last point, so n falls where
+some end early.
 """
 
 from collections.abc import Sequence
@@ -42,13 +43,15 @@ class Grouping:
 
     band: Band = "bootstrap"
     center: Center = "mean"
+    # The fields that the runs of a group agree in; without any they differ in their seed alone.
+    by: Sequence[str] = ()
     # Whether each run is drawn too, as a thin line.
     seeds: bool = False
 
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that differ in their seed alone; one alone is drawn as it is without groups."""
+    """Runs that are drawn as one; one alone is drawn as it is without groups."""
 
     name: str
     runs: Sequence[RunCurve]

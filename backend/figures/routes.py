@@ -18,7 +18,8 @@ from backend.figures.schemas import Figure, FigureName
 from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis
 from backend.models import Run
-from backend.runs.selection import AtStep, RunIds, selected
+from backend.runs.seeds import fields_named
+from backend.runs.selection import AtStep, GroupBy, RunIds, selected
 from backend.statistics import Center
 from workers.contract.metrics import EPISODE_RETURN
 
@@ -79,11 +80,13 @@ def draw_curves(
         Center, Query(description="What a group's line is: its mean, or the mean of its middle half (rliable's IQM).")
     ] = "mean",
     seeds: Annotated[bool, Query(description="Draw each run of a group too, as a thin line.")] = False,
+    group_by: GroupBy = "",
 ) -> Figure:
     """One metric of some runs: smoothed lines over the faint unsmoothed ones and a band from minimum to maximum."""
-    grouping = Grouping(band, center, seeds) if group == "seed" else None
     with db.read() as session:
         runs = selected(session, asked.runs)
+        by = fields_named(group_by, runs)
+        grouping = Grouping(band, center, by, seeds) if by or group == "seed" else None
         figure = service.curves(
             session, runs, metric, asked.look, asked.window, asked.smoothing, ancestry=ancestry, grouping=grouping
         )
@@ -95,10 +98,25 @@ def draw_profile(
     db: Db,
     runs: RunIds,
     at: AtStep = None,
+    group_by: GroupBy = "",
 ) -> Figure:
     """The performance profile of settings over seeds: what share of their runs scores above which return."""
     with db.read() as session:
-        return since(service.score_profile(session, selected(session, runs), at), None)
+        named = selected(session, runs)
+        return since(service.score_profile(session, named, at, fields_named(group_by, named)), None)
+
+
+@router.get("/figures/sample-efficiency")
+def draw_efficiency(
+    db: Db,
+    runs: RunIds,
+    center: Annotated[Center, Query(description="The mean over games, or the interquartile mean of all runs.")] = "iqm",
+    group_by: GroupBy = "",
+) -> Figure:
+    """Scores over runs and games by step; without `group_by`, runs that differ in seed and game alone are one group."""
+    with db.read() as session:
+        named = selected(session, runs)
+        return since(service.sample_efficiency(session, named, center, fields_named(group_by, named)), None)
 
 
 @router.get("/figures/together")

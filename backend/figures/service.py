@@ -10,6 +10,7 @@ from backend.evaluations.service import done, episodes, find_evaluation
 from backend.figures.ancestry import Origin, origins
 from backend.figures.curves_figure import RunCurve, curves_figure
 from backend.figures.drawing import Look
+from backend.figures.efficiency_figure import Learner, efficiency_figure
 from backend.figures.evaluations_figure import Evaluated, evaluations_figure, protocol_color
 from backend.figures.groups import Group, Grouping, grouped_figure, wider
 from backend.figures.profile_figure import profile_figure
@@ -22,15 +23,17 @@ from backend.metrics.curves import FRAMES_PER_EPOCH, Window, read_curve, run_vie
 from backend.metrics.models import MetricSeries
 from backend.metrics.queries import UNFINISHED, UnknownMetric
 from backend.models import Evaluation, Run
-from backend.runs.labels import group_labels, labels
-from backend.runs.scores import scored_groups
-from backend.runs.seeds import seed_groups
+from backend.runs.labels import group_labels, group_names, labels, names_over_games
+from backend.runs.scores import scored_groups, trails
+from backend.runs.seeds import groups_of, groups_over_games
+from backend.statistics import Center
 from workers.contract.metrics import EPISODE_RETURN
 from workers.contract.protocols.document import EvaluationDocument
 
 FIGURES = [
     FigureName(name="curves", title="A metric of some runs over training"),
     FigureName(name="profile", title="What share of runs scores above which return, by settings"),
+    FigureName(name="sample-efficiency", title="Scores of settings over runs and games, by step"),
     FigureName(name="together", title="Some metrics of a run over training, as lines or as shares of their sum"),
     FigureName(name="evaluations", title="Scores of a run's evaluations over its training"),
     FigureName(name="evaluation-scores", title="How many episodes of an evaluation came to which score"),
@@ -59,10 +62,11 @@ def curves(
         return curves_figure(list(drawn.values()), metric, look)
     around = wider(window)
     wide = drawn if around == window else _run_curves(session, runs, every, around, smoothing, before)
-    members = [group for group in ([run for run in group if run.id in every] for group in seed_groups(runs)) if group]
+    by = grouping.by
+    members = [group for group in ([run for run in group if run.id in every] for group in groups_of(runs, by)) if group]
     groups = [
         Group(name, [(wide if len(group) > 1 else drawn)[run.id] for run in group])
-        for name, group in zip(group_labels(members), members, strict=True)
+        for name, group in zip(group_labels(members, by), members, strict=True)
     ]
     return grouped_figure(groups, metric, look, grouping, window)
 
@@ -93,10 +97,18 @@ def _run_curves(
     }
 
 
-def score_profile(session: Session, runs: Sequence[Run], at: int | None) -> Figure:
-    """The performance profile of runs at a step; those that differ in their seed alone are one group."""
-    _, groups = scored_groups(session, runs, at)
+def score_profile(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[str] = ()) -> Figure:
+    """The performance profile of groups of runs at a step."""
+    _, groups = scored_groups(session, runs, at, by)
     return profile_figure(groups, strokes([run.id for run in runs]))
+
+
+def sample_efficiency(session: Session, runs: Sequence[Run], center: Center, by: Sequence[str] = ()) -> Figure:
+    """The sample-efficiency curve of groups of runs, over all games that each was trained in."""
+    groups = groups_over_games(runs, by)
+    named = group_names(groups, by) if by else names_over_games(groups)
+    learners = [Learner(name, group) for name, group in zip(named, groups, strict=True)]
+    return efficiency_figure(learners, trails(session, runs), strokes([run.id for run in runs]), center)
 
 
 def together(

@@ -1,7 +1,7 @@
 """What the configurations of some runs differ in."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -30,25 +30,25 @@ def differences(configs: Mapping[int, Mapping[str, Any]], titles: Mapping[str, s
     ]
 
 
-def alike(configs: Mapping[int, Mapping[str, Any]]) -> list[list[int]]:
-    """The runs in groups of the same configuration, in the order of their first ones; the seed does not count."""
+def alike(configs: Mapping[int, Mapping[str, Any]], but: Collection[str] = ("seed",)) -> list[list[int]]:
+    """The runs in groups of the same configuration, in the order of their first ones; some fields do not count."""
     groups: dict[tuple[tuple[str, Any], ...], list[int]] = {}
     for run_id, config in configs.items():
-        key = tuple(sorted((field, _key(value)) for field, value in config.items() if field != "seed"))
+        key = tuple(sorted((field, key_of(value)) for field, value in config.items() if field not in but))
         groups.setdefault(key, []).append(run_id)
     return list(groups.values())
 
 
 def _difference(field: str, title: str, values: dict[int, Any]) -> Difference:
-    usual, _number = Counter(map(_key, values.values())).most_common(1)[0]
-    marked = [run_id for run_id, value in values.items() if _key(value) != usual]
+    usual, _number = Counter(map(key_of, values.values())).most_common(1)[0]
+    marked = [run_id for run_id, value in values.items() if key_of(value) != usual]
     return Difference(field=field, title=title, values=values, same=not marked, marked=marked)
 
 
-def _key(value: Any) -> Any:
+def key_of(value: Any) -> Any:
     """What is equal for equal values; Python takes 1 and True for equal, a reader of a configuration does not."""
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return tuple(map(_key, value))
+        return tuple(map(key_of, value))
     return repr(value) if value is None or isinstance(value, bool | str) else f"{value!r}".removesuffix(".0")
 
 

@@ -33,22 +33,43 @@ def labels(runs: Sequence[Run]) -> dict[int, str]:
     return {run.id: f"{words} #{run.id}" for run, words in zip(runs, described, strict=True)}
 
 
-def group_labels(groups: Sequence[Sequence[Run]]) -> list[str]:
-    """A name for each group of runs that differ in the seed alone, and its n."""
-    return [f"{name} (n = {len(runs)})" for name, runs in zip(group_names(groups), groups, strict=True)]
+def group_labels(groups: Sequence[Sequence[Run]], by: Sequence[str] = ()) -> list[str]:
+    """A name for each group of runs, and its n."""
+    return [f"{name} (n = {len(runs)})" for name, runs in zip(group_names(groups, by), groups, strict=True)]
 
 
-def group_names(groups: Sequence[Sequence[Run]]) -> list[str]:
-    """What tells each group of runs that differ in the seed alone from the others."""
-    firsts = [runs[0] for runs in groups]
-    configs = {run.id: {name: value for name, value in run.config.items() if name != "seed"} for run in firsts}
-    shared = [len({run.name for run in runs}) == 1 for runs in groups]
-    described = _described(configs, firsts, shared)
+def group_names(groups: Sequence[Sequence[Run]], by: Sequence[str] = ()) -> list[str]:
+    """What tells each group of runs from the others, which agree in the fields `by` or else in all but the seed."""
+    described = [_shared(runs, by) for runs in groups] if by else _seeds_described(groups)
     number = Counter(described)
     return [
         words if number[words] == 1 else f"{words} from #{runs[0].id}"
         for words, runs in zip(described, groups, strict=True)
     ]
+
+
+def names_over_games(groups: Sequence[Sequence[Run]]) -> list[str]:
+    """What tells groups from one another whose runs differ in seed and game alone."""
+    configs = {runs[0].id: runs[0].config for runs in groups}
+    rows = [row.field for row in differences(configs, field_titles()) if not row.same]
+    told = [field for field in rows if field not in (*LEFT_OUT, "seed")][:MOST_FIELDS]
+    return group_names(groups, told or ["algorithm"])
+
+
+def _shared(runs: Sequence[Run], by: Sequence[str]) -> str:
+    """The method and the game where all of these runs have the same, and the fields that they are grouped by."""
+    methods, games = {title_of(run.algorithm) for run in runs}, {env_title(run.env) for run in runs}
+    began = [name for names in (methods, games) if len(names) == 1 for name in names]
+    fields = [name for name in by if name not in ("algorithm", "env")]
+    lacking = [f"no {_name(name)}" for name in fields if name not in runs[0].config]
+    return " · ".join([*began, *_fields(runs[0], fields), *lacking]) or "All runs"
+
+
+def _seeds_described(groups: Sequence[Sequence[Run]]) -> list[str]:
+    firsts = [runs[0] for runs in groups]
+    configs = {run.id: {name: value for name, value in run.config.items() if name != "seed"} for run in firsts}
+    shared = [len({run.name for run in runs}) == 1 for runs in groups]
+    return _described(configs, firsts, shared)
 
 
 def _described(

@@ -2,16 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.metrics.curves import RunView, Window, extent, read_curve, run_views
+from backend.metrics.curves import RunView, Window, every_point, extent, read_curve, run_views
 from backend.metrics.models import MetricSeries
 from backend.models import Run
 from backend.runs.labels import group_names
-from backend.runs.seeds import seed_groups
+from backend.runs.seeds import groups_of
 from backend.statistics import Floats
 from workers.contract.metrics import EPISODE_RETURN
 
@@ -21,6 +22,7 @@ FEWEST = 3
 PART = 0.1
 # A run that ended so little before the step has reached it.
 NEARLY = 0.01
+RECENT = 100
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,11 @@ class Scored:
         return max(0, FEWEST - len(self.scores))
 
 
-def scored_groups(session: Session, runs: Sequence[Run], at: int | None) -> tuple[int, list[Scored]]:
+def scored_groups(
+    session: Session, runs: Sequence[Run], at: int | None, by: Sequence[str] = ()
+) -> tuple[int, list[Scored]]:
     """The step, or the last that enough runs of each group have reached, and the groups; 0 and none before any has."""
-    groups = seed_groups(runs)
+    groups = groups_of(runs, by)
     ids = [run.id for run in runs]
     found = select(MetricSeries).where(MetricSeries.name == EPISODE_RETURN, MetricSeries.run_id.in_(ids))
     every = {series.run_id: series for series in session.scalars(found)}
@@ -50,8 +54,37 @@ def scored_groups(session: Session, runs: Sequence[Run], at: int | None) -> tupl
         return 0, []
     return step, [
         Scored(name, group, _scores(session, [every[run.id] for run in group if run.id in every], views, reached, step))
-        for name, group in zip(group_names(groups), groups, strict=True)
+        for name, group in zip(group_names(groups, by), groups, strict=True)
     ]
+
+
+class Trail(NamedTuple):
+    """The episodes of a run: at which step each ended, and its return."""
+
+    steps: Floats
+    returns: Floats
+
+    def means(self, places: Floats) -> Floats:
+        """At each place the mean of the last 100 episodes until then; the first is to have ended by the first."""
+        ends = np.searchsorted(self.steps, places, side="right")
+        sums = [self.returns[max(0, end - RECENT) : end].mean() for end in ends.tolist()]
+        return np.array(sums)
+
+
+def trails(session: Session, runs: Sequence[Run]) -> dict[int, Trail]:
+    """By run that has episodes, these; one whose return is no number does not count."""
+    found = select(MetricSeries).where(
+        MetricSeries.name == EPISODE_RETURN, MetricSeries.run_id.in_([run.id for run in runs])
+    )
+    every = {series.run_id: series for series in session.scalars(found)}
+    views = run_views(session, list(every))
+    told = {}
+    for run_id, series in every.items():
+        episodes, _seconds = every_point(session, series, views[run_id])
+        episodes = episodes[np.isfinite(episodes["value"])]
+        if len(episodes):
+            told[run_id] = Trail(episodes["step"].astype(float), np.array(episodes["value"]))
+    return told
 
 
 def common_step(reached: Sequence[Sequence[float]]) -> int:

@@ -15,6 +15,15 @@ LARGEST_ID = 2**63 - 1
 
 RunIds = Annotated[str, Query(alias="runs", description="Numbers of runs, separated by commas.", max_length=1_000)]
 
+GroupBy = Annotated[
+    str,
+    Query(
+        max_length=1_000,
+        description="Fields of configurations, separated by commas: runs that agree in all of them are one group. "
+        "Without it, runs that differ in their seed alone are one.",
+    ),
+]
+
 AtStep = Annotated[
     int | None,
     Query(ge=1, le=2**53, description="At which step; without it the last that enough runs of each group reached."),

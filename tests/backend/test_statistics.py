@@ -11,6 +11,7 @@ import pytest
 
 from backend.statistics import (
     curve,
+    efficiency,
     interquartile_mean,
     interval,
     mean,
@@ -86,6 +87,32 @@ def test_a_curve_counts_the_runs_that_are_there() -> None:
     assert np.isnan([found.center[2], found.interval.low[2], found.interval.high[2]]).all()
     alone = curve(np.array([[1.0, 2, nan], [3, 6, nan], [5, nan, nan]])[:2, :2], "mean")
     assert alone.interval.low[1] == found.interval.low[1]
+
+
+def test_the_sample_efficiency_curve_is_that_of_rliable() -> None:
+    given = REFERENCE["curve"]
+    center, ends = efficiency([np.array(given["scores"])], "iqm", draws=REFERENCE["draws"])
+    assert center.tolist() == pytest.approx(given["iqm"], rel=1e-12)
+    assert lies_between(ends, given["ends"])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_sample_efficiency_curve_sums_up_games_as_rliable_does(case: dict[str, Any]) -> None:
+    scores = np.array(case["scores"])
+    games = [np.stack([column, column + 1], axis=-1) for column in scores.T]
+    expected_mean, _median, expected_iqm = case["aggregates"]
+    for center, expected in (("mean", expected_mean), ("iqm", expected_iqm)):
+        found, ends = efficiency(games, center)  # type: ignore[arg-type]
+        assert found.tolist() == pytest.approx([expected, expected + 1], rel=1e-9)
+        # A run is drawn with all of its places.
+        assert (ends.high - ends.low).tolist() == pytest.approx([ends.high[0] - ends.low[0]] * 2)
+        assert ends.low[0] <= expected <= ends.high[0]
+
+
+def test_games_need_not_have_equally_many_runs() -> None:
+    one, two = np.array([[1.0], [3.0], [8.0]]), np.array([[10.0]])
+    assert efficiency([one, two], "mean")[0].tolist() == [7]
+    assert efficiency([one, two], "iqm")[0].tolist() == [5.5]
 
 
 def test_the_bootstrap_repeats_itself() -> None:

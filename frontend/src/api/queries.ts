@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { call } from "./client";
+import { address, call } from "./client";
 import { grown } from "./growth";
 import type { paths } from "./schema";
 import type {
@@ -38,6 +38,7 @@ import type {
   StudyPage,
   StudyPreview,
   StudySpecification,
+  Thresholds,
   Track,
   Video,
   Worker,
@@ -58,6 +59,15 @@ export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "
 const FOR_EVER = { staleTime: Infinity };
 
 export type EvaluationsFigureQuery = Omit<QueryOf<"/api/v1/figures/evaluations">, "runs" | "after">;
+
+/** Where a figure can be asked for by others, such as a notebook. */
+export interface FigureAddress extends Record<string, unknown> {
+  figure: string;
+}
+
+function figureAt(path: string, query: Record<string, unknown>): FigureAddress {
+  return { figure: address(path, query) };
+}
 
 /** Runs, or evaluations, that one call fetches. */
 export const PAGE = 100;
@@ -216,6 +226,7 @@ export const evaluationQuery = (run: number, id: number) =>
 export const scoresFigureQuery = (run: number, id: number) =>
   queryOptions({
     queryKey: ["run", run, "evaluations", id, "figure"],
+    meta: figureAt("/figures/evaluation-scores", { evaluation: id }),
     queryFn: ({ signal }): Promise<Figure> =>
       call("get", "/api/v1/figures/evaluation-scores", { query: { evaluation: id }, signal }),
   });
@@ -250,18 +261,17 @@ export const figureQuery = (
 ) =>
   queryOptions({
     queryKey: ["figure", metrics, { runs, shares, ...query }],
+    meta: curvesAt(runs, metrics, shares, query),
     queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
       const held = client.getQueryData<Figure>(queryKey);
-      const { ancestry, group, center, band, seeds, ...look } = query;
-      const named = { runs: runs.join(","), ...look, after: held?.cursor };
-      const [metric] = metrics;
+      const after = held?.cursor;
       const answer: Figure = await (metrics.length === 1
         ? call("get", "/api/v1/figures/curves", {
-            query: { ...named, metric, ancestry, group, center, band, seeds },
+            query: { ...curvesOf(runs, metrics, query), after },
             signal,
           })
         : call("get", "/api/v1/figures/together", {
-            query: { ...named, metrics: metrics.join(","), shares },
+            query: { ...togetherOf(runs, metrics, shares, query), after },
             signal,
           }));
       return grown(held, answer);
@@ -270,10 +280,46 @@ export const figureQuery = (
     enabled: runs.length > 0,
   });
 
+const curvesOf = (runs: readonly number[], [metric]: readonly string[], query: FigureLookQuery) => ({
+  runs: runs.join(","),
+  ...query,
+  metric,
+});
+
+/** Figures of several metrics know less. */
+const togetherOf = (
+  runs: readonly number[],
+  metrics: readonly string[],
+  shares: boolean,
+  { x, from, to, smoothing, buckets, x_log, y_log }: FigureLookQuery,
+) => ({
+  runs: runs.join(","),
+  x,
+  from,
+  to,
+  smoothing,
+  buckets,
+  x_log,
+  y_log,
+  metrics: metrics.join(","),
+  shares,
+});
+
+function curvesAt(
+  runs: readonly number[],
+  metrics: readonly string[],
+  shares: boolean,
+  query: FigureLookQuery,
+): FigureAddress {
+  if (metrics.length === 1) return figureAt("/figures/curves", curvesOf(runs, metrics, query));
+  return figureAt("/figures/together", togetherOf(runs, metrics, shares, query));
+}
+
 /** Scores of a run's evaluations over its training; live/refresh.ts has it fetched again with the evaluations. */
 export const evaluationsFigureQuery = (run: number, query: EvaluationsFigureQuery) =>
   queryOptions({
     queryKey: ["figure", "evaluations", { runs: [run], ...query }],
+    meta: figureAt("/figures/evaluations", { runs: run, ...query }),
     queryFn: async ({ signal, client, queryKey }): Promise<Figure> => {
       const held = client.getQueryData<Figure>(queryKey);
       const named = { runs: String(run), ...query, after: held?.cursor };
@@ -282,31 +328,65 @@ export const evaluationsFigureQuery = (run: number, query: EvaluationsFigureQuer
     placeholderData: keepPreviousData,
   });
 
-export const comparisonQuery = (runs: readonly number[]) =>
+/** Runs beside one another, in groups that agree in the settings `by`, or else differ in their seed alone. */
+const grouped = (runs: readonly number[], by: readonly string[]) => ({
+  runs: runs.join(","),
+  ...(by.length > 0 && { group_by: by.join(",") }),
+});
+
+export const comparisonQuery = (runs: readonly number[], by: readonly string[]) =>
   queryOptions({
-    queryKey: ["compare", { runs }],
+    queryKey: ["compare", { runs, by }],
     queryFn: ({ signal }): Promise<Comparison> =>
-      call("get", "/api/v1/compare", { query: { runs: runs.join(",") }, signal }),
+      call("get", "/api/v1/compare", { query: grouped(runs, by), signal }),
     placeholderData: keepPreviousData,
     enabled: runs.length > 0,
   });
 
 /** Which of the runs' settings are best, over their seeds. */
-export const verdictQuery = (runs: readonly number[]) =>
+export const verdictQuery = (runs: readonly number[], by: readonly string[]) =>
   queryOptions({
-    queryKey: ["compare", "verdict", { runs }],
+    queryKey: ["compare", "verdict", { runs, by }],
     queryFn: ({ signal }): Promise<Verdict> =>
-      call("get", "/api/v1/compare/verdict", { query: { runs: runs.join(",") }, signal }),
+      call("get", "/api/v1/compare/verdict", { query: grouped(runs, by), signal }),
     placeholderData: keepPreviousData,
     enabled: runs.length > 1,
   });
 
-/** What share of the runs of each of these settings scores above which return. */
-export const profileFigureQuery = (runs: readonly number[]) =>
+/** How soon groups of runs came to a score. */
+export const thresholdsQuery = (
+  runs: readonly number[],
+  by: readonly string[],
+  asked: Pick<QueryOf<"/api/v1/compare/thresholds">, "score" | "to">,
+) =>
   queryOptions({
-    queryKey: ["compare", "profile", { runs }],
+    queryKey: ["compare", "thresholds", { runs, by, ...asked }],
+    queryFn: ({ signal }): Promise<Thresholds> =>
+      call("get", "/api/v1/compare/thresholds", { query: { ...grouped(runs, by), ...asked }, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+/** What share of the runs of each of these settings scores above which return. */
+export const profileFigureQuery = (runs: readonly number[], by: readonly string[]) =>
+  queryOptions({
+    queryKey: ["compare", "profile", { runs, by }],
+    meta: figureAt("/figures/profile", grouped(runs, by)),
     queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/figures/profile", { query: { runs: runs.join(",") }, signal }),
+      call("get", "/api/v1/figures/profile", { query: grouped(runs, by), signal }),
+    placeholderData: keepPreviousData,
+  });
+
+/** Scores of groups over their runs and games, by step. */
+export const efficiencyFigureQuery = (
+  runs: readonly number[],
+  by: readonly string[],
+  center: "mean" | "iqm",
+) =>
+  queryOptions({
+    queryKey: ["compare", "efficiency", { runs, by, center }],
+    meta: figureAt("/figures/sample-efficiency", { ...grouped(runs, by), center }),
+    queryFn: ({ signal }): Promise<Figure> =>
+      call("get", "/api/v1/figures/sample-efficiency", { query: { ...grouped(runs, by), center }, signal }),
     placeholderData: keepPreviousData,
   });
 
@@ -325,6 +405,7 @@ export const gameQuery = (slug: string) =>
 export const gameFigureQuery = (slug: string, protocol: string, starts: string | null) =>
   queryOptions({
     queryKey: ["games", slug, "figure", { protocol, starts }],
+    meta: figureAt(`/games/${slug}/figure`, { protocol, starts }),
     queryFn: ({ signal }): Promise<Figure> =>
       call("get", "/api/v1/games/{slug}/figure", { path: { slug }, query: { protocol, starts }, signal }),
     placeholderData: keepPreviousData,
@@ -351,6 +432,7 @@ export type StudyFigureQuery = QueryOf<"/api/v1/studies/{study_id}/figure">;
 export const studyFigureQuery = (id: number, query: StudyFigureQuery) =>
   queryOptions({
     queryKey: ["studies", id, "figure", query],
+    meta: figureAt(`/studies/${id}/figure`, query),
     queryFn: ({ signal }): Promise<Figure> =>
       call("get", "/api/v1/studies/{study_id}/figure", { path: { study_id: id }, query, signal }),
     placeholderData: keepPreviousData,

@@ -370,6 +370,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/figures/sample-efficiency": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Draw Efficiency
+         * @description Scores over runs and games by step; without `group_by`, runs that differ in seed and game alone are one group.
+         */
+        get: operations["draw_efficiency"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/figures/together": {
         parameters: {
             query?: never;
@@ -2541,7 +2561,7 @@ export interface components {
             differences: components["schemas"]["Difference"][];
             /**
              * Groups
-             * @description Numbers of runs that differ in their seed alone, which curves with `group=seed` draw as one.
+             * @description Numbers of runs that are one group, which curves with the same `group_by` draw as one.
              */
             groups: number[][];
             /** Runs */
@@ -6324,6 +6344,8 @@ export interface operations {
     compare_runs: {
         parameters: {
             query: {
+                /** @description Fields of configurations, separated by commas: runs that agree in all of them are one group. Without it, runs that differ in their seed alone are one. */
+                group_by?: string;
                 /** @description Numbers of runs, separated by commas. */
                 runs: string;
             };
@@ -6356,6 +6378,8 @@ export interface operations {
     compare_times: {
         parameters: {
             query: {
+                /** @description Fields of configurations, separated by commas: runs that agree in all of them are one group. Without it, runs that differ in their seed alone are one. */
+                group_by?: string;
                 /** @description Numbers of runs, separated by commas. */
                 runs: string;
                 /** @description The mean over 100 episodes; without it the best that all came to. */
@@ -6394,6 +6418,8 @@ export interface operations {
             query: {
                 /** @description At which step; without it the last that enough runs of each group reached. */
                 at?: number | null;
+                /** @description Fields of configurations, separated by commas: runs that agree in all of them are one group. Without it, runs that differ in their seed alone are one. */
+                group_by?: string;
                 /** @description Numbers of runs, separated by commas. */
                 runs: string;
             };
@@ -6799,6 +6825,8 @@ export interface operations {
                 from?: number;
                 /** @description Draw runs that differ in their seed alone as their mean. */
                 group?: "seed" | "none";
+                /** @description Fields of configurations, separated by commas: runs that agree in all of them are one group. Without it, runs that differ in their seed alone are one. */
+                group_by?: string;
                 metric?: string;
                 /** @description Numbers of runs, separated by commas. */
                 runs: string;
@@ -6919,6 +6947,44 @@ export interface operations {
             query: {
                 /** @description At which step; without it the last that enough runs of each group reached. */
                 at?: number | null;
+                /** @description Fields of configurations, separated by commas: runs that agree in all of them are one group. Without it, runs that differ in their seed alone are one. */
+                group_by?: string;
+                /** @description Numbers of runs, separated by commas. */
+                runs: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figure"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    draw_efficiency: {
+        parameters: {
+            query: {
+                /** @description The mean over games, or the interquartile mean of all runs. */
+                center?: "mean" | "iqm";
+                /** @description Fields of configurations, separated by commas: runs that agree in all of them are one group. Without it, runs that differ in their seed alone are one. */
+                group_by?: string;
                 /** @description Numbers of runs, separated by commas. */
                 runs: string;
             };

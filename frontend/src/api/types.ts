@@ -89,4 +89,5 @@ export type Difference = With<Schema["Difference"], { values: Record<string, Con
 /** A run in a comparison: its name, colour and dash are those of its line in the curves. */
 export type ComparedRun = Run & Pick<Schema["ComparedRun"], "label" | "dash">;
 export type Verdict = Schema["Verdict"];
+export type Thresholds = Schema["Thresholds"];
 export type Comparison = With<Schema["Comparison"], { runs: ComparedRun[]; differences: Difference[] }>;

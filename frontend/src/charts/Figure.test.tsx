@@ -257,6 +257,33 @@ describe("the menu of a chart", () => {
     });
   });
 
+  it("saves a picture that can be made larger, and the figure itself", async () => {
+    const saved = downloads();
+    plotly.toImage.mockResolvedValue("data:image/svg+xml,AAAA");
+    await seen();
+    await choose("Save picture (SVG)");
+    await waitFor(() => expect(saved.map(({ name }) => name)).toEqual(["episode-return-runs-1.svg"]));
+    expect(plotly.toImage.mock.lastCall?.[1]).toMatchObject({ format: "svg" });
+    await choose("Save figure (Plotly JSON)");
+    await waitFor(() => expect(saved.at(-1)?.name).toBe("episode-return-runs-1.json"));
+    expect(JSON.parse((await saved.at(-1)?.text()) ?? "")).toEqual({ data: LINE.data, layout: LINE.layout });
+  });
+
+  it("copies lines for a notebook that ask for what is shown", async () => {
+    userEvent.setup();
+    await seen({ at: "/?zoom=episode/return:100:200" });
+    await choose("Copy for a notebook");
+    await waitFor(async () => expect(await navigator.clipboard.readText()).toContain("plotly"));
+    const [, asked = ""] = /Request\("([^"]+)"/.exec(await navigator.clipboard.readText()) ?? [];
+    const { origin, pathname, searchParams } = new URL(asked);
+    expect([origin, pathname]).toEqual([window.location.origin, "/api/v1/figures/curves"]);
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      runs: "1",
+      metric: "episode/return",
+      from: "100",
+    });
+  });
+
   it("says when saving failed", async () => {
     downloads();
     await seen({ points: refusal(500, "Away.") });

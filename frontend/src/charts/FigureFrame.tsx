@@ -76,6 +76,8 @@ export function FigureFrame<Key extends QueryKey>(props: FigureFrameProps<Key>) 
           title={title}
           file={props.file}
           points={props.points}
+          figure={answer.data}
+          address={String(query.meta?.["figure"] ?? "")}
           drawn={element}
           library={library.data}
         />

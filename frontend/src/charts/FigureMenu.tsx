@@ -2,7 +2,10 @@ import { ActionIcon, Menu } from "@mantine/core";
 import { IconDots } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import type { Legend, PlotlyHTMLElement } from "plotly.js";
+import type { Figure } from "@/api/types";
+import { notifyDone } from "@/ui/notify";
 import { type Cell, save, saveCsv } from "./csv";
+import { notebookLines } from "./notebook";
 import type { PlotlyLibrary } from "./plotly";
 
 /** What stands behind a chart, as a table. */
@@ -16,25 +19,34 @@ interface FigureMenuProps {
   /** What saved files are called, without their ending. */
   file: string;
   points: () => Promise<Points>;
+  /** As the server answered it, and where it did so. */
+  figure: Figure | undefined;
+  address: string;
   drawn: PlotlyHTMLElement | null;
   library: PlotlyLibrary | undefined;
 }
 
-/** What can be taken away from a chart: its picture, and the points behind it. */
-export function FigureMenu({ title, file, points, drawn, library }: FigureMenuProps) {
+/** What can be taken away from a chart: its picture, the points behind it, and the figure itself. */
+export function FigureMenu({ title, file, points, figure, address, drawn, library }: FigureMenuProps) {
   const picture = useMutation({
-    mutationFn: async () => {
+    mutationFn: async (format: "png" | "svg") => {
       if (!drawn || !library) return;
-      save(`${file}.png`, await pictureOf(library, drawn, title));
+      save(`${file}.${format}`, await pictureOf(library, drawn, title, format));
     },
   });
+  const notebook = useMutation({
+    mutationFn: () => navigator.clipboard.writeText(notebookLines(`${window.location.origin}${address}`)),
+    onSuccess: () => notifyDone("Copied. Paste it into a notebook that has plotly."),
+  });
+  const saveFigure = ({ data, layout }: Figure) =>
+    save(`${file}.json`, new Blob([JSON.stringify({ data, layout })], { type: "application/json" }));
   const table = useMutation({
     mutationFn: async () => {
       const { header, rows } = await points();
       saveCsv(`${file}.csv`, header, rows);
     },
   });
-  const failed = picture.isError || table.isError;
+  const failed = picture.isError || table.isError || notebook.isError;
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>
@@ -43,10 +55,17 @@ export function FigureMenu({ title, file, points, drawn, library }: FigureMenuPr
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item disabled={!drawn} onClick={() => picture.mutate()}>
+        <Menu.Item disabled={!drawn} onClick={() => picture.mutate("png")}>
           Save picture (PNG)
         </Menu.Item>
+        <Menu.Item disabled={!drawn} onClick={() => picture.mutate("svg")}>
+          Save picture (SVG)
+        </Menu.Item>
         <Menu.Item onClick={() => table.mutate()}>Save points (CSV)</Menu.Item>
+        <Menu.Item disabled={!figure} onClick={() => figure && saveFigure(figure)}>
+          Save figure (Plotly JSON)
+        </Menu.Item>
+        {address && <Menu.Item onClick={() => notebook.mutate()}>Copy for a notebook</Menu.Item>}
         {failed && <Menu.Label>That did not work. Please try again.</Menu.Label>}
       </Menu.Dropdown>
     </Menu>
@@ -56,8 +75,13 @@ export function FigureMenu({ title, file, points, drawn, library }: FigureMenuPr
 /** A picture cannot be scrolled: every name has its row beside the plot. */
 const BESIDE: Partial<Legend> = { orientation: "v", x: 1.02, xanchor: "left", y: 1, yanchor: "top" };
 
-/** The chart as a PNG with its title and legend, so that it can stand in a paper or a chat. */
-async function pictureOf(library: PlotlyLibrary, drawn: PlotlyHTMLElement, title: string): Promise<string> {
+/** The chart as a picture with its title and legend, so that it can stand in a paper or a chat. */
+async function pictureOf(
+  library: PlotlyLibrary,
+  drawn: PlotlyHTMLElement,
+  title: string,
+  format: "png" | "svg",
+): Promise<string> {
   const { data, layout } = drawn;
   const margin = { ...layout.margin, t: 40 };
   return library.toImage(
@@ -65,6 +89,6 @@ async function pictureOf(library: PlotlyLibrary, drawn: PlotlyHTMLElement, title
       data,
       layout: { ...layout, margin, title: { text: title }, showlegend: true, legend: BESIDE },
     },
-    { format: "png", width: 900, height: 500, scale: 2 },
+    { format, width: 900, height: 500, scale: format === "png" ? 2 : 1 },
   );
 }

@@ -6,7 +6,14 @@ const view = (query: string) => readView(new URLSearchParams(query));
 describe("the view in the URL", () => {
   it("comes back as it was written", () => {
     const axes = { x: "epoch", smoothing: 0.25, xLog: true, yLog: true, ancestry: false } as const;
-    const wanted = { ...axes, grouped: false, center: "iqm", band: "range", seeds: true } as const;
+    const wanted = {
+      ...axes,
+      grouped: false,
+      by: ["gamma", "t_max"],
+      center: "iqm",
+      band: "range",
+      seeds: true,
+    } as const;
     expect(readView(writeView(new URLSearchParams(), wanted))).toEqual(wanted);
   });
 

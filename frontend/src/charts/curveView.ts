@@ -22,6 +22,8 @@ export interface CurveView {
   ancestry: boolean;
   /** Whether runs beside one another that differ in the seed alone are drawn as one, how, and each of them too. */
   grouped: boolean;
+  /** The settings that runs of a group agree in; without any they differ in the seed alone. */
+  by: readonly string[];
   center: Center;
   band: Band;
   seeds: boolean;
@@ -41,6 +43,7 @@ export const DEFAULT_VIEW: CurveView = {
   yLog: false,
   ancestry: true,
   grouped: true,
+  by: [],
   center: "mean",
   band: "bootstrap",
   seeds: false,
@@ -50,6 +53,11 @@ const MOST_SMOOTHING = 0.99;
 const ZOOM = "zoom";
 /** Finer than a screen can show, and short enough for an address. */
 const ZOOM_DIGITS = 9;
+
+/** The settings of "group_by=algorithm,learning_rate". */
+function readGroupBy(search: URLSearchParams): string[] {
+  return [...new Set((search.get("group_by") ?? "").split(",").filter((name) => /^\w+$/.test(name)))];
+}
 
 /** Read the view from a query string; anything not understood falls back to the default. */
 export function readView(search: URLSearchParams): CurveView {
@@ -65,6 +73,7 @@ export function readView(search: URLSearchParams): CurveView {
     yLog: search.get("y_log") === "1",
     ancestry: search.get("ancestry") !== "0",
     grouped: search.get("group") !== "none",
+    by: readGroupBy(search),
     center: CENTERS.find((center) => center === search.get("center")) ?? DEFAULT_VIEW.center,
     band: BANDS.find((band) => band === search.get("band")) ?? DEFAULT_VIEW.band,
     seeds: search.get("seeds") === "1",
@@ -86,6 +95,7 @@ export function writeView(search: URLSearchParams, view: CurveView): URLSearchPa
   put("y_log", view.yLog ? "1" : "0", "0");
   put("ancestry", view.ancestry ? "1" : "0", "1");
   put("group", view.grouped ? "seed" : "none", "seed");
+  put("group_by", view.by.join(","), "");
   put("center", view.center, DEFAULT_VIEW.center);
   put("band", view.band, DEFAULT_VIEW.band);
   put("seeds", view.seeds ? "1" : "0", "0");
@@ -132,6 +142,7 @@ export function figureRequest(
     ...(several &&
       view.grouped && {
         group: "seed",
+        ...(view.by.length > 0 && { group_by: view.by.join(",") }),
         center: view.center,
         band: view.band,
         ...(view.seeds && { seeds: true }),

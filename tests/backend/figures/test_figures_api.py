@@ -135,7 +135,7 @@ def test_metrics_of_one_run_are_asked_for_by_their_names(api: Api) -> None:
 
 def test_figures_are_listed(api: Api) -> None:
     names = [figure["name"] for figure in api.user.get("/api/v1/figures").json()]
-    assert names == ["curves", "profile", "together", "evaluations", "evaluation-scores"]
+    assert names == ["curves", "profile", "sample-efficiency", "together", "evaluations", "evaluation-scores"]
     for name in names:
         assert api.user.get(f"/api/v1/figures/{name}").status_code != 404
 

@@ -15,7 +15,7 @@ from backend.figures.groups import Band, Grouping, Line, middle_curve, shared_pl
 from backend.metrics.curves import Window
 from backend.models import Run
 from backend.runs.labels import group_labels
-from backend.runs.seeds import seed_groups
+from backend.runs.seeds import groups_of, seed_groups
 from backend.statistics import Center
 from backend.statistics import curve as bootstrapped
 from tests.backend.figures.test_growth import merged
@@ -162,6 +162,31 @@ def test_the_legend_says_what_differs_and_n() -> None:
     assert group_labels(given) == ["base (n = 2)", "PAAC · CartPole (n = 2)"]
 
 
+def test_any_fields_make_groups_whose_names_say_them() -> None:
+    runs = [
+        run(1, seed=1, gamma=0.9),
+        run(2, seed=2, gamma=0.99),
+        run(3, seed=1, gamma=0.9, env="ALE/Pong-v5"),
+        run(4, seed=1, learning_rate=0.5, t_max=5),
+        run(5, seed=1, learning_rate=0.5, t_max=20),
+    ]
+    told = {}
+    for by in (["gamma"], ["learning_rate"], ["env"], ["learning_rate", "t_max"], []):
+        groups = groups_of(runs, by)
+        told[",".join(by)] = dict(
+            zip(group_labels(groups, by), [[each.id for each in group] for group in groups], strict=True)
+        )
+    assert told["gamma"] == {
+        "PAAC · discount 0.9 (n = 2)": [1, 3],
+        "PAAC · CartPole · discount 0.99 (n = 1)": [2],
+        "PAAC · CartPole · no discount (n = 2)": [4, 5],
+    }
+    assert told["learning_rate"] == {"PAAC · lr 0.01 (n = 3)": [1, 2, 3], "PAAC · CartPole · lr 0.5 (n = 2)": [4, 5]}
+    assert told["env"] == {"PAAC · CartPole (n = 4)": [1, 2, 4, 5], "PAAC · Pong (n = 1)": [3]}
+    assert list(told["learning_rate,t_max"].values()) == [[1, 2, 3], [4], [5]]
+    assert list(told[""].values()) == [[1], [2], [3], [4], [5]]
+
+
 def seeds(api: Api, *lengths: int, **config: Any) -> tuple[list[int], list[int]]:
     """Running runs that differ in the seed alone: seed n has n at each of so many places."""
     runs, attempts = [], []
@@ -204,6 +229,32 @@ def test_a_groups_line_is_the_interquartile_mean_on_request(api: Api) -> None:
     assert line["y"] == [2.5, 2.5, 2]
     assert line["text"][2] == "2 [1, 3], n = 3 here"
     assert figure["layout"]["yaxis"]["title"]["text"].endswith(", interquartile mean")
+
+
+def test_every_answer_of_a_comparison_groups_by_the_fields_asked_for(api: Api) -> None:
+    one = [seeds(api, 3, learning_rate=0.01, gamma=gamma)[0][0] for gamma in (0.9, 0.95, 0.99)]
+    two = [seeds(api, 3, learning_rate=0.5, gamma=gamma)[0][0] for gamma in (0.9, 0.95, 0.99)]
+    query = asked([*one, *two], group_by="learning_rate")
+
+    def answer(path: str) -> Any:
+        return api.user.get(f"/api/v1/{path}", params={**query, "score": 0}).json()
+
+    assert answer("compare")["groups"] == [one, two]
+    lines = [trace for trace in answer("figures/curves")["data"] if trace["meta"]["part"] == "line"]
+    assert [line["meta"]["group"] for line in lines] == [one, two]
+    assert [line["name"] for line in lines] == [f"PAAC · CartPole · lr {rate} (n = 3)" for rate in (0.01, 0.5)]
+    assert [group["run_ids"] for group in answer("compare/thresholds")["groups"]] == [one, two]
+    for run_id in (*one, *two):
+        api.send(run_id, 1, metrics(5, 100, returns=[run_id])).raise_for_status()
+    assert {tuple(each["run_ids"]) for each in answer("compare/verdict")["standings"]} == {tuple(one), tuple(two)}
+    assert len([trace for trace in answer("figures/profile")["data"] if "name" in trace]) == 2
+    query["group_by"] = "num_envs"
+    assert "agree in the fields" in answer("compare/verdict")["words"]
+    query["group_by"] = "learning_rate,wings"
+    for path in ("compare", "compare/verdict", "compare/thresholds", "figures/curves", "figures/profile"):
+        (error,) = answer(path)["errors"]
+        assert error["field"] == "group_by"
+        assert "no run here has a field wings; name some of algorithm" in error["message"]
 
 
 def test_a_zoom_beyond_the_last_point_before_it_misses_no_seed(api: Api) -> None:

@@ -6,7 +6,7 @@ import { chartOf, metricSections, metricTitle } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
 import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
 import classes from "./compare.module.css";
-import { GroupControls } from "./GroupControls";
+import { GroupControls, type GroupField } from "./GroupControls";
 
 interface CompareCurvesProps {
   runs: readonly number[];
@@ -16,8 +16,8 @@ interface CompareCurvesProps {
   onMetrics: (metrics: string[]) => void;
   /** Whether one of the runs is a fork. */
   forks: boolean;
-  /** Whether some of the runs differ in the seed alone. */
-  groups: boolean;
+  /** What the runs can be grouped by; null where they are one run, or differ in no more than they have groups. */
+  groups: readonly GroupField[] | null;
 }
 
 /** The runs' curves in one picture a metric. */
@@ -44,7 +44,7 @@ export function CompareCurves({ runs, metrics, names, onMetrics, forks, groups }
           maxDropdownHeight={320}
         />
         <CurveControls view={view} onChange={setView} forks={forks} />
-        {groups && <GroupControls view={view} onChange={setView} />}
+        {groups && <GroupControls fields={groups} view={view} onChange={setView} />}
       </Group>
       <div className={metrics.length > 1 ? chartClasses.grid : undefined}>
         {metrics.map((metric) => (

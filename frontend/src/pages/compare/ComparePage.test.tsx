@@ -1,7 +1,7 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
-import type { ComparedRun, Comparison, Verdict } from "@/api/types";
+import type { ComparedRun, Comparison, Thresholds, Verdict } from "@/api/types";
 import { downloads } from "@/testing/downloads";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
@@ -73,6 +73,36 @@ const VERDICT: Verdict = {
   words: "",
 };
 
+const place = (steps: number) => ({ steps, frames: 4 * steps, seconds: steps / 100 });
+const TIMES: Thresholds = {
+  score: 450,
+  common: 450,
+  compared_with: 0,
+  groups: [
+    {
+      name: "PAAC · lr 0.01",
+      run_ids: [1],
+      n: 1,
+      reached: 1,
+      median: place(12_000),
+      speed_up: 1,
+      data_efficiency: 1,
+      runs: [{ run_id: 1, reached: place(12_000) }],
+    },
+    {
+      name: "PAAC · lr 0.5",
+      run_ids: [2],
+      n: 1,
+      reached: 0,
+      median: null,
+      speed_up: null,
+      data_efficiency: null,
+      runs: [{ run_id: 2, reached: null }],
+    },
+  ],
+  words: "",
+};
+
 function open(at: string, more: Record<string, object> = {}) {
   const server = serve({
     "GET /compare": ({ query }: Asked) => {
@@ -80,6 +110,7 @@ function open(at: string, more: Record<string, object> = {}) {
       return comparisonOf(RUNS.filter(({ id }) => ids.includes(id)));
     },
     "GET /compare/verdict": VERDICT,
+    "GET /compare/thresholds": TIMES,
     "GET /runs": ({ query }: Asked) =>
       listOf(RUNS.filter(({ name }) => name.includes(query.get("text") ?? ""))),
     ...more,
@@ -135,6 +166,7 @@ describe("the runs compared", () => {
     await screen.findByRole("region", { name: "Summary" });
     expect([...new Set(server.asked.map(({ path }) => path))].sort()).toEqual([
       "/compare",
+      "/compare/thresholds",
       "/compare/verdict",
       "/metric-catalogue",
     ]);
@@ -298,11 +330,7 @@ describe("runs that differ in the seed alone", () => {
 
   it("are drawn as their interquartile mean on request", async () => {
     const { address } = open("/?runs=1,2,5", { "GET /compare": compare });
-    const line = await screen.findByLabelText<HTMLInputElement>("Line of a group", { selector: "input" });
-    expect(line.value).toBe("Mean");
-    await userEvent.click(line);
-    const offered = await screen.findByRole("listbox", { name: "Line of a group", hidden: true });
-    await userEvent.click(await within(offered).findByText("Interquartile mean"));
+    await choose("Line of a group", "Interquartile mean");
     await address("?runs=1%2C2%2C5&center=iqm");
   });
 
@@ -310,6 +338,74 @@ describe("runs that differ in the seed alone", () => {
     open("/?runs=1,2");
     await screen.findByRole("region", { name: "Summary" });
     expect(screen.queryByLabelText("Group by seed")).toBeNull();
+  });
+});
+
+/** What a select offers once it is open; found by its label, since roles take long to find on so large a page. */
+async function choose(label: string, option: string) {
+  await userEvent.click(await screen.findByLabelText(label, { selector: "input" }));
+  const offered = await screen.findByLabelText(label, { selector: "[role=listbox]" });
+  await userEvent.click(within(offered).getByText(option));
+}
+
+describe("the time to a score", () => {
+  const card = () => screen.findByLabelText("Time to a score");
+
+  it("is told of each group, and saved run by run", async () => {
+    const saved = downloads();
+    open("/?runs=1,2");
+    const found = await card();
+    const [, ...rows] = [...found.querySelectorAll("tr")].map(({ textContent }) => textContent);
+    expect(rows).toEqual(["PAAC · lr 0.011 of 112 k48 k2 min1 ×1 ×", "PAAC · lr 0.50 of 1–––––"]);
+    await userEvent.click(within(found).getByText("Save times (CSV)"));
+    expect(await saved[0]?.text()).toBe(
+      "settings,run,score,steps,frames,seconds\r\nPAAC · lr 0.01,1,450,12000,48000,120\r\nPAAC · lr 0.5,2,450,,,\r\n",
+    );
+  });
+
+  it("is asked for another score and beside another group, which stand in the address", async () => {
+    const { server, address } = open("/?runs=1,2");
+    const score = within(await card()).getByLabelText("Score to come to");
+    fireEvent.change(score, { target: { value: "200" } });
+    fireEvent.keyDown(score, { key: "Enter" });
+    await address("?runs=1%2C2&score=200");
+    await choose("Compared with", "Beside PAAC · lr 0.5");
+    await address("?runs=1%2C2&score=200&to=2");
+    await waitFor(() =>
+      expect(Object.fromEntries(server.of("GET /compare/thresholds").at(-1)?.query ?? [])).toEqual({
+        runs: "1,2",
+        score: "200",
+        to: "2",
+      }),
+    );
+  });
+});
+
+describe("runs grouped by settings", () => {
+  it("are so in every answer, and in the address", async () => {
+    const differing = (field: string, title: string) => ({
+      field,
+      title,
+      same: false,
+      values: { 1: 1, 2: 2 },
+      marked: [2],
+    });
+    const differences = [
+      differing("seed", "Seed"),
+      differing("gamma", "Discount"),
+      differing("t_max", "Rollout"),
+    ];
+    const { address, server } = open("/?runs=1,2", {
+      "GET /compare": { ...comparisonOf(RUNS), differences },
+    });
+    await choose("Settings to group by", "Discount");
+    await address("?runs=1%2C2&group_by=gamma");
+    for (const path of ["/compare", "/compare/verdict", "/compare/thresholds"]) {
+      await waitFor(() => expect(server.of(`GET ${path}`).at(-1)?.query.get("group_by")).toBe("gamma"));
+    }
+    const offered = screen.getByLabelText("Settings to group by", { selector: "[role=listbox]" });
+    expect(within(offered).getByText("Rollout")).toBeTruthy();
+    expect(within(offered).queryByText("Seed")).toBeNull();
   });
 });
 

@@ -2,11 +2,13 @@ import { Stack, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useSearchParams } from "react-router";
 import { comparisonQuery } from "@/api/queries";
+import { readView } from "@/charts/curveView";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
 import { QueryProblem } from "@/ui/QueryProblem";
 import classes from "./compare.module.css";
 import {
+  groupFields,
   metricNames,
   readMetrics,
   readRuns,
@@ -17,8 +19,10 @@ import {
 } from "./comparison";
 import { CompareCurves } from "./CompareCurves";
 import { Differences } from "./Differences";
+import { EfficiencyCard } from "./EfficiencyCard";
 import { RunPicker } from "./RunPicker";
 import { SummaryTable } from "./SummaryTable";
+import { ThresholdsCard } from "./ThresholdsCard";
 import { VerdictCard } from "./VerdictCard";
 
 /** /compare?runs=1,2,3&metric=episode/return: the URL is the comparison. */
@@ -26,8 +30,9 @@ export default function ComparePage() {
   const [search, setSearch] = useSearchParams();
   const runs = readRuns(search);
   const metrics = readMetrics(search);
+  const { by, center } = readView(search);
   usePageTitle(runs.length > 0 ? `Compare ${runs.join(", ")}` : "Compare runs");
-  const comparison = useQuery(comparisonQuery(runs));
+  const comparison = useQuery(comparisonQuery(runs, by));
   const setRuns = (next: number[]) => setSearch((current) => writeRuns(current, next));
 
   return (
@@ -49,13 +54,19 @@ export default function ComparePage() {
             runs={runs}
             metrics={metrics}
             forks={comparison.data?.runs.some(({ parent }) => parent !== null) ?? false}
-            groups={comparison.data?.groups.some((group) => group.length > 1) ?? false}
+            groups={comparison.data ? groupFields(comparison.data) : null}
             names={comparison.data ? metricNames(comparison.data) : []}
             onMetrics={(next) => setSearch((current) => writeMetrics(current, next), { replace: true })}
           />
           {comparison.data && (
             <>
-              {runs.length > 1 && <VerdictCard runs={runs} known={comparison.data.runs} onRuns={setRuns} />}
+              {runs.length > 1 && (
+                <>
+                  <VerdictCard runs={runs} by={by} known={comparison.data.runs} onRuns={setRuns} />
+                  <ThresholdsCard runs={runs} by={by} />
+                  <EfficiencyCard runs={runs} by={by} center={center} />
+                </>
+              )}
               <SummaryTable
                 comparison={comparison.data}
                 metric={readSummary(search)}

@@ -1,4 +1,4 @@
-import { Group, Select, Switch } from "@mantine/core";
+import { Group, MultiSelect, Select, Switch } from "@mantine/core";
 import { type Band, BANDS, type Center, CENTERS, type CurveView } from "@/charts/curveView";
 
 const BAND_TITLES: Record<Band, string> = {
@@ -9,20 +9,41 @@ const BAND_TITLES: Record<Band, string> = {
 
 const CENTER_TITLES: Record<Center, string> = { mean: "Mean", iqm: "Interquartile mean" };
 
+/** A setting that runs can be grouped by. */
+export interface GroupField {
+  value: string;
+  label: string;
+}
+
 interface GroupControlsProps {
+  /** Those that the runs differ in. */
+  fields: readonly GroupField[];
   view: CurveView;
   onChange: (view: CurveView) => void;
 }
 
-/** How runs that differ in the seed alone are drawn: as one in a band, or each by itself. */
-export function GroupControls({ view, onChange }: GroupControlsProps) {
+/** Which runs are drawn as one in a band, and how: those that differ in the seed alone, or agree in some settings. */
+export function GroupControls({ fields, view, onChange }: GroupControlsProps) {
+  const chosen = view.by.filter((name) => fields.every(({ value }) => value !== name));
   return (
     <Group gap="md" role="group" aria-label="How seeds are shown">
       <Switch
         size="xs"
         label="Group by seed"
+        title="Runs that differ in nothing but the seed are one group, unless settings to group by are chosen."
         checked={view.grouped}
         onChange={(event) => onChange({ ...view, grouped: event.currentTarget.checked })}
+      />
+      <MultiSelect
+        aria-label="Settings to group by"
+        placeholder={view.by.length === 0 ? "or by settings" : undefined}
+        size="xs"
+        maw={320}
+        data={[...fields, ...chosen.map((value) => ({ value, label: value }))]}
+        value={[...view.by]}
+        onChange={(by) => onChange({ ...view, by, grouped: view.grouped || by.length > 0 })}
+        searchable
+        hidePickedOptions
       />
       {view.grouped && (
         <>

@@ -14,13 +14,15 @@ const MORE_SEEDS = 3;
 
 interface VerdictCardProps {
   runs: readonly number[];
+  /** The settings that they are grouped by; without any, those that differ in the seed alone are one group. */
+  by: readonly string[];
   known: readonly ComparedRun[];
   onRuns: (runs: number[]) => void;
 }
 
 /** Which settings are best over their seeds, in words and numbers. */
 export function VerdictCard(props: VerdictCardProps) {
-  const verdict = useQuery(verdictQuery(props.runs)).data;
+  const verdict = useQuery(verdictQuery(props.runs, props.by)).data;
   const more = useMoreSeeds(props);
   if (!verdict) return null;
   return (
@@ -44,7 +46,7 @@ export function VerdictCard(props: VerdictCardProps) {
             title="Share of runs above a return"
             hint="The performance profile, with its 95 % interval where there are three seeds or more"
             label="What share of the runs of each of these settings scores above which return; the table says more."
-            query={profileFigureQuery(props.runs)}
+            query={profileFigureQuery(props.runs, props.by)}
             zoom={null}
             onZoom={() => undefined}
             revision=""
@@ -54,8 +56,11 @@ export function VerdictCard(props: VerdictCardProps) {
             points={() => Promise.resolve({ header: STANDING_HEADER, rows: standingCells(verdict) })}
           />
           <Text size="xs" c="var(--arcadia-dim)" mt="xs">
-            Mean return over the last tenth of the first {short(verdict.at)} steps. Runs that differ in their
-            seed alone count as one; n is how many have come so far. Intervals are of 95 %.
+            Mean return over the last tenth of the first {short(verdict.at)} steps.{" "}
+            {props.by.length > 0
+              ? "Runs that agree in the settings that they are grouped by"
+              : "Runs that differ in their seed alone"}{" "}
+            count as one; n is how many have come so far. Intervals are of 95 %.
           </Text>
         </>
       )}

@@ -55,6 +55,36 @@ export function groupedRuns({ runs, groups }: Comparison): ComparedRun[][] {
   return groups.map((ids) => runs.filter(({ id }) => ids.includes(id)));
 }
 
+/** The settings that runs can be grouped by; null where no two runs could be one group. */
+export function groupFields({
+  runs,
+  groups,
+  differences,
+}: Comparison): { value: string; label: string }[] | null {
+  const differing = differences.filter(({ same, field }) => !same && field !== "seed");
+  if (runs.length < 2 || (differing.length < 2 && groups.every((group) => group.length === 1))) return null;
+  return differing.map(({ field, title }) => ({ value: field, label: title }));
+}
+
+export function readScore(search: URLSearchParams): number | undefined {
+  const written = search.get("score");
+  const score = written ? Number(written) : Number.NaN;
+  return Number.isFinite(score) ? score : undefined;
+}
+
+/** The run whose group the others are compared with, if it is still one of the runs. */
+export function readTo(search: URLSearchParams, runs: readonly number[]): number | undefined {
+  return runs.find((id) => String(id) === search.get("to"));
+}
+
+export function writeThreshold(
+  search: URLSearchParams,
+  name: "score" | "to",
+  value: number | null,
+): URLSearchParams {
+  return written(search, name, value === null ? "" : String(value));
+}
+
 /** Every metric that one of the runs has reported. */
 export function metricNames({ summary }: Comparison): string[] {
   return [...new Set(summary.flatMap((row) => Object.keys(row.metrics)))].sort();

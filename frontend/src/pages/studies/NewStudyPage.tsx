@@ -262,6 +262,9 @@ function Axes({ draft, presets, error, onChange }: AxesProps) {
           </ActionIcon>
         </div>
       ))}
+      <Text size="xs" c="var(--arcadia-dim)">
+        Several fields move together as t_max, num_envs with the values (5, 2), (20, 8).
+      </Text>
       {error && <Problem>{error}</Problem>}
       <Button
         variant="default"

@@ -43,13 +43,32 @@ describe("the draft of a study", () => {
     expect([sent.preset, sent.axes?.length, sent.total_steps]).toEqual([null, 1, 100_000]);
   });
 
+  it("has fields move together", () => {
+    const axis = {
+      field: ["t_max", "num_envs", "preset"],
+      values: [
+        [5, 2, "a"],
+        [20, 8, "b"],
+      ],
+    };
+    const written = { field: "t_max, num_envs, preset", values: "(5, 2, a), (20, 8, b)" };
+    expect(axisOf(written)).toEqual(axis);
+    expect(draftOf({ name: "x", axes: [axis] }).axes).toEqual([written]);
+    expect(specificationOf({ ...EMPTY, axes: [written] }, { axes: [axis] })).toMatchObject({
+      axes: [axis],
+      preset: null,
+    });
+    // What is written wrongly is for the server to tell.
+    expect(axisOf({ field: "t_max, num_envs", values: "5, 2" }).values).toEqual([5, 2]);
+  });
+
   it("clones a study with what the form cannot say", () => {
-    const joint = { field: ["gamma", "learning_rate"], values: [[0.9, 0.01]] };
+    const layers = { field: "hidden_sizes", values: [[64], [128, 64]] };
     const asked = {
       name: "Which?",
       preset: "paac-cartpole",
       changes: { t_max: 7 },
-      axes: [joint, { field: "learning_rate", log_uniform: [1e-4, 1e-2] as [number, number] }],
+      axes: [layers, { field: "learning_rate", log_uniform: [1e-4, 1e-2] as [number, number] }],
       seeds: [1, 2, 5],
       sampler: "random" as const,
       points: 9,

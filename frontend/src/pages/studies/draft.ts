@@ -3,7 +3,9 @@
 import type { StudySpecification } from "@/api/types";
 
 export interface AxisDraft {
+  /** A field, or several that move together: "t_max, num_envs". */
   field: string;
+  /** "5, 20", of several fields "(5, 2), (20, 8)", or a range. */
   values: string;
 }
 
@@ -37,21 +39,27 @@ type Axis = NonNullable<StudySpecification["axes"]>[number];
 
 const RANGE = /^(log|uniform)\(\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)$/;
 
+const JOINT = /\(([^()]*)\)/g;
+
 /** "1e-4, 3e-4" as values, "log(1e-4, 1e-2)" as a range; what is no number stays a word. */
-export function axisOf({ field, values }: AxisDraft): Axis {
+export function axisOf({ field: named, values }: AxisDraft): Axis {
+  const fields = listed(named);
+  const field = fields.length > 1 ? fields : named.trim();
   const range = RANGE.exec(values.trim());
   if (range) {
     const bounds = [Number(range[2]), Number(range[3])] as [number, number];
     return range[1] === "log" ? { field, log_uniform: bounds } : { field, uniform: bounds };
   }
-  return {
-    field,
-    values: values
-      .split(",")
-      .map((part) => part.trim())
-      .filter(Boolean)
-      .map(valueOf),
-  };
+  const together = Array.isArray(field) ? [...values.matchAll(JOINT)] : [];
+  if (together.length === 0) return { field, values: listed(values).map(valueOf) };
+  return { field, values: together.map(([, inside = ""]) => listed(inside).map(valueOf)) };
+}
+
+function listed(written: string): string[] {
+  return written
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean);
 }
 
 function valueOf(written: string): string | number | boolean {
@@ -63,13 +71,19 @@ export function isDrawn(draft: StudyDraft): boolean {
   return draft.axes.some(({ values }) => RANGE.test(values.trim()));
 }
 
-/** Axes of several fields are written in files alone; the form keeps those of a study that it clones. */
-export const movesTogether = ({ field }: Axis): boolean => Array.isArray(field);
+/** Whether the form can say an axis: lists as values are written in files alone, and kept when a study is cloned. */
+const isWritable = ({ field, values }: Axis): boolean =>
+  (Array.isArray(field) ? (values ?? []).flat() : (values ?? [])).every(
+    (value) => ["number", "boolean"].includes(typeof value) || (typeof value === "string" && isWord(value)),
+  );
+
+/** A word that is read back as it is written. */
+const isWord = (value: string) => !/[(),]/.test(value) && value.trim() === value && valueOf(value) === value;
 
 /** What is sent: axes that are still empty are left out. */
 export function specificationOf(draft: StudyDraft, base: Partial<StudySpecification>): StudySpecification {
   const written = draft.axes.filter(({ field, values }) => field !== "" && values.trim() !== "").map(axisOf);
-  const axes = [...(base.axes ?? []).filter(movesTogether), ...written];
+  const axes = [...(base.axes ?? []).filter((axis) => !isWritable(axis)), ...written];
   const ofPresets = axes.some(({ field }) => (Array.isArray(field) ? field : [field]).includes("preset"));
   return {
     ...base,
@@ -96,7 +110,7 @@ export function draftOf(asked: StudySpecification): StudyDraft {
     name: asked.name,
     question: asked.question ?? "",
     preset: asked.preset ?? "",
-    axes: (asked.axes ?? []).filter((axis) => !movesTogether(axis)).map(writtenAxis),
+    axes: (asked.axes ?? []).filter(isWritable).map(writtenAxis),
     seeds: Array.isArray(asked.seeds) ? asked.seeds.join(", ") : String(asked.seeds ?? "1"),
     totalSteps: asked.total_steps ? String(asked.total_steps) : "",
     points: String(asked.points ?? EMPTY.points),
@@ -110,5 +124,6 @@ function writtenAxis({ field, values, uniform, log_uniform }: Axis): AxisDraft {
   const name = typeof field === "string" ? field : field.join(", ");
   if (uniform) return { field: name, values: `uniform(${uniform.join(", ")})` };
   if (log_uniform) return { field: name, values: `log(${log_uniform.join(", ")})` };
-  return { field: name, values: (values ?? []).map(String).join(", ") };
+  const written = (value: unknown) => (Array.isArray(value) ? `(${value.join(", ")})` : String(value));
+  return { field: name, values: (values ?? []).map(written).join(", ") };
 }

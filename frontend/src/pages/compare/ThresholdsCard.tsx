@@ -1,0 +1,153 @@
+import { Button, Group, NumberInput, Select, Table, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useSearchParams } from "react-router";
+import { thresholdsQuery } from "@/api/queries";
+import type { Thresholds } from "@/api/types";
+import { type Cell, saveCsv } from "@/charts/csv";
+import { duration, exact, score, short } from "@/ui/format";
+import { WideTable } from "@/ui/WideTable";
+import classes from "./compare.module.css";
+import { readScore, readTo, writeThreshold } from "./comparison";
+
+type GroupTime = Thresholds["groups"][number];
+
+/** How soon each group of runs came to a score, and how much sooner than one of them. */
+export function ThresholdsCard({ runs, by }: { runs: readonly number[]; by: readonly string[] }) {
+  const [search, setSearch] = useSearchParams();
+  const asked = { score: readScore(search), to: readTo(search, runs) };
+  const told = useQuery(thresholdsQuery(runs, by, asked)).data;
+  if (!told) return null;
+  const write = (name: "score" | "to", value: number | null) =>
+    setSearch((current) => writeThreshold(current, name, value), { replace: true });
+  return (
+    <section className={classes.card} aria-label="Time to a score">
+      <Group justify="space-between" mb="xs">
+        <Group gap="sm">
+          <Title order={2}>Time to a score</Title>
+          <ScoreInput key={told.score} told={told} onScore={(value) => write("score", value)} />
+          {told.groups.length > 1 && (
+            <Select
+              aria-label="Compared with"
+              size="xs"
+              w={280}
+              data={told.groups.map(({ name }, place) => ({ value: String(place), label: `Beside ${name}` }))}
+              value={String(told.compared_with)}
+              allowDeselect={false}
+              onChange={(place) => write("to", told.groups[Number(place)]?.run_ids[0] ?? null)}
+            />
+          )}
+        </Group>
+        {told.groups.length > 0 && (
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => saveCsv(`times-${runs.join("-")}.csv`, TIME_HEADER, timeCells(told))}
+          >
+            Save times (CSV)
+          </Button>
+        )}
+      </Group>
+      {told.words ? (
+        <Text c="var(--arcadia-dim)">{told.words}</Text>
+      ) : (
+        <>
+          <TimeTable groups={told.groups} />
+          <Text size="xs" c="var(--arcadia-dim)" mt="xs">
+            A run has come to a score when its mean over 100 episodes first was as high; steps, frames and
+            time are those of the median run.{" "}
+            {told.common !== null &&
+              `${score(told.common)} is the best that more than half of each group's runs came to. `}
+            Speed-up compares times in training, which depend on the host and on what ran beside; data
+            efficiency compares steps.
+          </Text>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Asks for another score when it is left, or by Enter; the one that all came to when it is emptied. */
+function ScoreInput({ told, onScore }: { told: Thresholds; onScore: (score: number | null) => void }) {
+  const leave = (text: string) => {
+    const value = text.trim() === "" ? null : Number(text);
+    if (value !== told.score && !Number.isNaN(value)) onScore(value === told.common ? null : value);
+  };
+  return (
+    <NumberInput
+      aria-label="Score to come to"
+      size="xs"
+      w={110}
+      hideControls
+      defaultValue={told.score ?? ""}
+      onBlur={(event) => leave(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") leave(event.currentTarget.value);
+      }}
+    />
+  );
+}
+
+function TimeTable({ groups }: { groups: readonly GroupTime[] }) {
+  return (
+    <WideTable label="Table of times to the score">
+      <Table verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th className={classes.firstColumn}>Settings</Table.Th>
+            <Table.Th ta="right">Came to it</Table.Th>
+            <Table.Th ta="right">Steps</Table.Th>
+            <Table.Th ta="right">Frames</Table.Th>
+            <Table.Th ta="right">Time</Table.Th>
+            <Table.Th ta="right">Speed-up</Table.Th>
+            <Table.Th ta="right">Data efficiency</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {groups.map((group) => (
+            <TimeRow key={group.run_ids.join()} group={group} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </WideTable>
+  );
+}
+
+function TimeRow({ group: { name, reached, n, median, speed_up, data_efficiency } }: { group: GroupTime }) {
+  return (
+    <Table.Tr>
+      <Table.Td className={classes.firstColumn}>{name}</Table.Td>
+      <Table.Td ta="right" className={classes.together}>
+        {reached} of {n}
+      </Table.Td>
+      <Table.Td ta="right" title={exact(median?.steps)}>
+        {short(median?.steps)}
+      </Table.Td>
+      <Table.Td ta="right" title={exact(median?.frames)}>
+        {short(median?.frames)}
+      </Table.Td>
+      <Table.Td ta="right" title={exact(median?.seconds, "s")}>
+        {duration(median?.seconds ?? null)}
+      </Table.Td>
+      <Table.Td ta="right">{times(speed_up)}</Table.Td>
+      <Table.Td ta="right">{times(data_efficiency)}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+const times = (ratio: number | null) => (ratio === null ? "–" : `${Number(ratio.toPrecision(3))} ×`);
+
+const TIME_HEADER = ["settings", "run", "score", "steps", "frames", "seconds"];
+
+/** Where each run came to the score, for a spreadsheet. */
+function timeCells({ groups, score: wanted }: Thresholds): Cell[][] {
+  return groups.flatMap(({ name, runs }) =>
+    runs.map(({ run_id, reached }) => [
+      name,
+      run_id,
+      wanted,
+      reached?.steps,
+      reached?.frames,
+      reached?.seconds,
+    ]),
+  );
+}
