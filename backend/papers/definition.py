@@ -81,7 +81,8 @@ class Item:
     ours: str
     # What the figure's heights are.
     measures: str
-    draw: Draw
+    # None where nothing of ours may stand beside what the paper prints.
+    draw: Draw | None
     differs: Sequence[Difference] = ()
     published: Sequence[Number] = ()
     # Why there are no numbers, where the text has none.

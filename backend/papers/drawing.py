@@ -12,8 +12,7 @@ from backend.figures.schemas import Figure
 from backend.metrics.schemas import Axis
 from backend.papers import measured
 from backend.papers.definition import Started
-from backend.runs.differences import field_titles
-from backend.runs.labels import written
+from backend.studies.words import label_of
 
 THEIRS = "#868e99"
 
@@ -23,18 +22,18 @@ def color_at(place: int) -> str:
     return PALETTE[place % TOGETHER]
 
 
-def dots(name: str, color: str, x: Sequence[Any], y: Sequence[float], told: Sequence[str], **more: Any) -> go.Scatter:
+def dots(name: str, color: str, x: Sequence[Any], y: Sequence[Any], told: Sequence[str], **more: Any) -> go.Scatter:
     """One mark each."""
     return _scatter(name, x, y, told, mode="markers", marker={"color": color, "size": 7, "opacity": 0.7, **more})
 
 
-def line(name: str, color: str, x: Sequence[Any], y: Sequence[float], told: Sequence[str], **more: Any) -> go.Scatter:
+def line(name: str, color: str, x: Sequence[Any], y: Sequence[Any], told: Sequence[str], **more: Any) -> go.Scatter:
     """Marks joined by a line."""
     shown = {"mode": "lines+markers", "line": {"color": color, "width": 2}, **more}
     return _scatter(name, x, y, told, **shown)
 
 
-def _scatter(name: str, x: Sequence[Any], y: Sequence[float], told: Sequence[str], **more: Any) -> go.Scatter:
+def _scatter(name: str, x: Sequence[Any], y: Sequence[Any], told: Sequence[str], **more: Any) -> go.Scatter:
     return go.Scatter(
         x=list(x),
         y=list(y),
@@ -58,14 +57,14 @@ def figure(
     return Figure(data=[trace.to_plotly_json() for trace in traces if len(trace.x)], layout=layout)
 
 
-def curves(session: Session, started: Sequence[Started], field: str, axis: Axis, x_title: str) -> Figure:
-    """The mean return of each value of a field, over seeds, along an axis."""
-    traces, title = [], field_titles().get(field, field)
+def curves(session: Session, started: Sequence[Started], axis: Axis, x_title: str) -> Figure:
+    """The mean return of each point, over its seeds, along an axis."""
+    traces = []
     for each in started:
         for place, point in enumerate(measured.tried(session, each)):
-            curve = measured.returns(session, point.run_ids, axis)
+            curve = measured.curve(session, point.run_ids, axis)
             if curve is not None:
-                name = f"{title} {written(point.values[field])}"
+                name = label_of(point.values)
                 told = [f"{name}: {y:,.6g}, n = {n}" for y, n in zip(curve.mean, curve.count, strict=True)]
                 traces.append(line(name, color_at(place), curve.x.tolist(), curve.mean.tolist(), told, mode="lines"))
     return figure(traces, x_title)

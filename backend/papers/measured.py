@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.figures.groups import Line, mean_curve
-from backend.metrics.buckets import Curve
 from backend.metrics.curves import Window, read_curve, run_views
 from backend.metrics.models import MetricSeries
+from backend.metrics.points import Floats, Ints
 from backend.metrics.reading import visible_limits, visible_summaries
 from backend.metrics.schemas import Axis
 from backend.papers.definition import Started
@@ -63,15 +63,38 @@ def mean(session: Session, run_ids: Sequence[int], metric: str) -> float | None:
     return sum(found.values()) / len(found) if found else None
 
 
-def returns(session: Session, run_ids: Sequence[int], axis: Axis) -> Curve | None:
-    """The mean over runs of their returns along an axis, where any has ended an episode."""
+@dataclass(frozen=True)
+class Mean:
+    """The mean of several curves, and of how many at each place."""
+
+    x: Floats
+    mean: Floats
+    count: Ints
+
+
+def curve(session: Session, run_ids: Sequence[int], axis: Axis, metric: str = EPISODE_RETURN) -> Mean | None:
+    """The mean over runs of a metric along an axis, where any has reported it."""
     views, window = run_views(session, run_ids), Window(axis, buckets=PLACES)
-    curves = [
-        read_curve(session, series, views[series.run_id], window)
-        for series in _series(session, run_ids, EPISODE_RETURN)
-    ]
-    lines = [Line(curve.x, curve.mean) for curve in curves if len(curve.x)]
-    return mean_curve(lines, "range", window) if lines else None
+    curves = [read_curve(session, series, views[series.run_id], window) for series in _series(session, run_ids, metric)]
+    return mean_of([(each.x, each.mean) for each in curves if len(each.x)])
+
+
+def mean_of(curves: Sequence[tuple[Floats, Floats]]) -> Mean | None:
+    """Their mean at every place of any; a curve counts between its ends alone."""
+    if not curves:
+        return None
+    x = np.unique(np.concatenate([places for places, _ in curves]))
+    heights = np.array([np.interp(x, *_risen(*each), left=np.nan, right=np.nan) for each in curves])
+    count = np.isfinite(heights).sum(axis=0)
+    shown = count > 0
+    return Mean(x[shown], np.nansum(heights[:, shown], axis=0) / count[shown], count[shown])
+
+
+def _risen(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """In order of place: a clock that was set back does not turn a curve round."""
+    finite = np.isfinite(y)
+    order = np.argsort(x[finite], kind="stable")
+    return x[finite][order], y[finite][order]
 
 
 def _series(session: Session, run_ids: Sequence[int], metric: str) -> Sequence[MetricSeries]:

@@ -57,6 +57,8 @@ def draw_item(
     found = find_item(of, item)
     if part is not None and find_part(found, part) is None:
         raise NotFound(f"{found.label} has no part {part!r}. It has {', '.join(each.name for each in found.parts)}.")
+    if found.draw is None:
+        raise NotFound(f"{found.label} has no figure: what it prints is not measured as ours is.")
     with db.read() as session:
         started = service.started_from(session, of, found)
         return found.draw(session, service.newest(started, share, part) if share else [])

@@ -1,6 +1,7 @@
 """Papers, tables and figures as the API shows them."""
 
 from collections.abc import Sequence
+from itertools import islice
 
 from sqlalchemy.orm import Session
 
@@ -8,9 +9,12 @@ from backend.papers import schemas, service
 from backend.papers.cost import part_cost
 from backend.papers.definition import Item, Paper, Part, Started
 from backend.runs.differences import field_titles
-from backend.studies.points import config_at
+from backend.studies.points import config_at, grid, values_at
 from backend.studies.view import summaries
 from workers.contract.presets.stated import stated_for
+
+# Points of a grid that are looked through for the presets that it moves.
+MOST_POINTS = 1_000
 
 
 def paper_summary(paper: Paper, counted: dict[tuple[str, str], int]) -> schemas.PaperSummary:
@@ -82,8 +86,10 @@ def _settings(item: Item) -> list[schemas.StatedSetting]:
 
 
 def _presets(part: Part) -> list[str]:
-    moved = [str(value) for axis in part.asked.axes if axis.fields == ["preset"] for value in axis.values or []]
-    return [part.asked.preset] if part.asked.preset else moved
+    if part.asked.preset:
+        return [part.asked.preset]
+    draws = islice(grid(part.asked), MOST_POINTS)
+    return [*dict.fromkeys(str(values_at(part.asked, draw)["preset"]) for draw in draws)]
 
 
 def _part(session: Session, part: Part) -> schemas.ItemPart:
@@ -103,6 +109,8 @@ def started(session: Session, found: Sequence[Started]) -> list[schemas.PaperStu
 
 def _panels(session: Session, item: Item, started: Sequence[Started]) -> list[schemas.Panel]:
     """Figures that can be drawn: the largest budgets first."""
+    if item.draw is None:
+        return []
     shares = sorted({each.share for each in started}, reverse=True)
     found = []
     for share in shares:

@@ -25,6 +25,8 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/runs/{run_id}/(evaluations|recordings)$",
     # A study's parts must fit each other, and its points be such as runs can be made of.
     "^/api/v1/studies(/preview|/{study_id}/extend)?$",
+    # The parts of a table or figure are its own.
+    "^/api/v1/papers/{paper}/{item}/(preview|studies)$",
     # A set of start points is of an Atari game that there is, and its frames together fit into an episode.
     "^/api/v1/start-sets$",
     # A body must have the hash that the address names; an event names files that were uploaded, and metrics.

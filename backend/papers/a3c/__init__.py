@@ -1,6 +1,6 @@
 """A3C: asynchronous methods (Mnih et al. 2016)."""
 
-from backend.papers.a3c import figure_2
+from backend.papers.a3c import figure_1, figure_2, figures_3_and_4, supplement, table_1, table_2
 from backend.papers.definition import Paper
 
 PAPER = Paper(
@@ -10,5 +10,15 @@ PAPER = Paper(
     authors="Mnih, Puigdomènech Badia, Mirza, Graves, Harley, Lillicrap, Silver, Kavukcuoglu",
     year=2016,
     shows="Many actor-learners share one set of parameters without locks, and need no replay memory.",
-    items=(figure_2.ITEM,),
+    items=(
+        table_1.ITEM,
+        table_2.ITEM,
+        figure_1.ITEM,
+        figure_2.ITEM,
+        figures_3_and_4.FIGURE_3,
+        figures_3_and_4.FIGURE_4,
+        supplement.OPTIMIZER_COMPARISON,
+        supplement.MUJOCO,
+        supplement.LABYRINTH,
+    ),
 )

@@ -37,12 +37,12 @@ DIFFERS = (
 
 def by_epoch(session: Session, started: Sequence[Started]) -> Figure:
     """A curve for each n_e, along epochs of four million frames."""
-    return drawing.curves(session, started, "num_envs", "epoch", "epoch (4 M frames)")
+    return drawing.curves(session, started, "epoch", "epoch (4 M frames)")
 
 
 def by_time(session: Session, started: Sequence[Started]) -> Figure:
     """The same along the time that the runs took on this host."""
-    return drawing.curves(session, started, "num_envs", "time", "seconds of training on this host")
+    return drawing.curves(session, started, "time", "seconds of training on this host")
 
 
 def _part(name: str, title: str, preset: str, env: str, steps: int, *, stands_in: bool = False) -> Part:

@@ -63,5 +63,5 @@ def test_figures_3_and_4_draw_the_same_runs_along_epochs_and_along_time(studies:
     frames = 4 * config["total_steps"]
     assert by_epoch["data"][1]["x"][-1] == pytest.approx(frames / 4_000_000)
     by_time = figure(studies, "figure-4", "cartpole")
-    assert by_time["data"][1]["x"][-1] == pytest.approx(2.0)
+    assert by_time["data"][1]["x"][-1] == pytest.approx(1.0)
     assert studies.api.user.get(f"{PAAC}/figure-4").json()["studies"] == 1

@@ -10,7 +10,7 @@ from backend import papers
 from backend.papers.catalogue import every_paper
 from backend.studies.planning import first_draws
 from backend.studies.points import check, check_draw
-from tests.backend.studies.conftest import Studies
+from tests.backend.studies.conftest import Score, Studies
 
 FIGURE_2 = "/api/v1/papers/a3c/figure-2"
 FIFTH_PAPER = """
@@ -38,6 +38,11 @@ def start(studies: Studies, share: float, *parts: str) -> list[dict[str, Any]]:
     assert response.status_code == 201, response.text
     found: list[dict[str, Any]] = response.json()
     return found
+
+
+def scoring(score: float) -> Score:
+    """Every run comes to this."""
+    return lambda _: score
 
 
 def refused(studies: Studies, path: str, status: int, **body: Any) -> str:
@@ -117,7 +122,7 @@ def test_a_share_of_a_figure_is_started_trained_and_drawn(studies: Studies) -> N
 def test_budgets_are_not_mixed_and_the_newest_study_is_drawn(studies: Studies) -> None:
     for share, score in ((0.01, 1.0), (0.1, 2.0), (0.1, 3.0)):
         (study,) = start(studies, share, "cartpole")
-        studies.train(lambda _, score=score: score)
+        studies.train(scoring(score))
         studies.act(study["id"], "stop")
     assert [panel["share"] for panel in get(studies, FIGURE_2)["panels"]] == [0.1, 0.01]
     drawn = [get(studies, f"{FIGURE_2}/figure", share=share)["data"][0]["y"] for share in (0.01, 0.1)]
@@ -136,7 +141,7 @@ def test_a_preview_stores_nothing_and_what_is_absurd_is_refused(studies: Studies
     assert "choose 0.01, 0.1 or 1" in refused(studies, f"{FIGURE_2}/preview", 422, share=0.5)
     assert "has no part 'doom'" in refused(studies, f"{FIGURE_2}/studies", 422, share=1, parts=["doom"])
     assert "There is no paper" in refused(studies, "/api/v1/papers/a4c/figure-2/studies", 404, share=1)
-    assert "It has figure-" in refused(studies, "/api/v1/papers/a3c/figure-99/studies", 404, share=1)
+    assert "It has table-1, table-2, figure-1" in refused(studies, "/api/v1/papers/a3c/figure-99/studies", 404, share=1)
 
 
 def test_what_would_take_years_is_refused_with_its_cost(studies: Studies) -> None:

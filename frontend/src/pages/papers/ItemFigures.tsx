@@ -65,7 +65,7 @@ function ItemFigure({ item, panel }: { item: PaperItem; panel: PaperPanel }) {
         zoom={null}
         onZoom={() => undefined}
         revision={String(panel.share)}
-        legend={panel.part === null}
+        legend
         height={item.height}
         empty="None of its runs has told anything yet. Each appears here as it learns."
         file={`${item.paper}-${item.name}`}

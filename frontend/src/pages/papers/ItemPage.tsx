@@ -52,7 +52,7 @@ function ItemSheet({ item }: { item: PaperItem }) {
           <Text size="sm">{item.cannot}</Text>
         </Alert>
       )}
-      {(!item.cannot || item.panels.length > 0) && <ItemFigures item={item} />}
+      {item.measures !== "" && <ItemFigures item={item} />}
       {item.parts.length > 0 && <RunItem item={item} />}
       <StartedStudies item={item} />
       <Differences item={item} />

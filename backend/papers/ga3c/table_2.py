@@ -1,0 +1,116 @@
+"""Table 2: predictions a second by the size of the network."""
+
+from collections.abc import Mapping, Sequence
+
+import plotly.graph_objects as go
+from sqlalchemy.orm import Session
+
+from backend.figures.schemas import Figure
+from backend.papers import drawing, measured
+from backend.papers.definition import Difference, Item, Number, Part, Started
+from backend.studies.specification import Axis, Specification
+from workers.contract import published
+
+NETWORKS = {
+    "nips": "small",
+    "large-stride-4": "large, stride 4",
+    "large-stride-3": "large, stride 3",
+    "large-stride-2": "large, stride 2",
+    "large-stride-1": "large, stride 1",
+}
+STEPS = 100_000
+TITLES = {"ga3c": "GA3C", "a3c": "A3C"}
+COLORS = {"ga3c": drawing.color_at(0), "a3c": drawing.color_at(3)}
+
+
+def draw(session: Session, started: Sequence[Started]) -> Figure:
+    """How fast each network is beside the small one, within each host: the paper's first system dotted, ours solid."""
+    rows = {row.network: row for row in published.prediction_speeds() if row.system == "I"}
+    theirs = {
+        "ga3c": {network: row.ga3c_pps for network, row in rows.items()},
+        "a3c": {network: row.a3c_pps for network, row in rows.items()},
+    }
+    traces = [
+        _trace(f"{TITLES[method]}, the paper (system I)", COLORS[method], speeds, "predictions", dash="dot")
+        for method, speeds in theirs.items()
+    ]
+    for each in started:
+        name = f"{TITLES[each.part.name]}, this host"
+        traces.append(_trace(name, COLORS[each.part.name], _speeds(session, each), "steps", dash="solid"))
+    order = {"type": "category", "categoryorder": "array", "categoryarray": [*NETWORKS.values()]}
+    return drawing.figure(traces, "network", order)
+
+
+def _speeds(session: Session, started: Started) -> dict[str, float]:
+    """Steps a second by network."""
+    found = {}
+    for point in measured.tried(session, started):
+        rate = measured.mean(session, point.run_ids, "throughput/steps_per_second")
+        if rate:
+            found[NETWORKS[point.values["network"]]] = rate
+    return found
+
+
+def _trace(name: str, color: str, speeds: Mapping[str, float], unit: str, dash: str) -> go.Scatter:
+    small = speeds.get("small")
+    shown = {network: speed / small for network, speed in speeds.items()} if small else {}
+    told = [
+        f"{name}, {network}: {share:.0%} of the small network's {unit} a second" for network, share in shown.items()
+    ]
+    return drawing.line(name, color, [*shown], [*shown.values()], told, line={"color": color, "width": 2, "dash": dash})
+
+
+def _part(name: str, title: str, preset: str, changes: dict[str, object]) -> Part:
+    asked = Specification(
+        name=title,
+        preset=preset,
+        changes={"evaluate_every_steps": 0, **changes},
+        axes=[Axis(field="network", values=[*NETWORKS])],
+        total_steps=STEPS,
+        at_once=1,
+    )
+    return Part(name, title, asked)
+
+
+ITEM = Item(
+    name="table-2",
+    label="Table 2",
+    title="Speed by the size of the network",
+    theirs="Measured predictions a second on Pong of A3C on the CPU and of GA3C with a GPU, for a small network and "
+    "four larger ones, on three systems.",
+    ours="Trains Pong with each network, one run at a time, by GA3C and by A3C, and takes the mean of the steps a "
+    "second. Each step takes one prediction. Speeds of other hosts are not compared: each is shown as a part of the "
+    "speed with the small network on the same host.",
+    measures="Speed, as a part of that with the small network on the same host",
+    draw=draw,
+    differs=(
+        Difference(
+            "host",
+            "16 cores and a Titan X (system I)",
+            "this host; GA3C takes a GPU if the worker has one",
+            "without a GPU larger networks cost GA3C as much as they cost A3C",
+        ),
+        Difference(
+            "agents, predictors and trainers",
+            "128 agents, 2 predictors, 2 trainers, the fastest on system I",
+            "32 agents, 2 predictors, 2 trainers, without dynamic adjustment",
+            "128 processes need more memory than a small host has",
+        ),
+        Difference(
+            "length of training",
+            "16 minutes for figure 3, not stated here",
+            "100,000 steps a run",
+            "speed settles soon",
+        ),
+    ),
+    published=tuple(
+        Number(f"{method}, system {row.system}, {row.network}", value, "a second", row.source, row.table, row.protocol)
+        for row in published.prediction_speeds()
+        for method, value in (("A3C", row.a3c_pps), ("GA3C", row.ga3c_pps))
+    ),
+    parts=(
+        _part("ga3c", "Pong, GA3C", "ga3c-paper", {"dynamic_adjustment": False, "num_agents": 32}),
+        _part("a3c", "Pong, A3C", "a3c-paper-ff", {}),
+    ),
+    height=360,
+)

@@ -1,0 +1,15 @@
+"""Gorila: massively parallel methods (Nair et al. 2015)."""
+
+from backend.papers.definition import Paper
+from backend.papers.gorila import figure_5, tables
+
+PAPER = Paper(
+    name="gorila",
+    title="Gorila",
+    full_title="Massively Parallel Methods for Deep Reinforcement Learning",
+    authors="Nair, Srinivasan, Blackwell, Alcicek, Fearon, De Maria, Panneershelvam, Suleyman, Beattie, Petersen, "
+    "Legg, Mnih, Kavukcuoglu, Silver",
+    year=2015,
+    shows="DQN on many machines: actors, replay memories, learners and a sharded parameter server.",
+    items=(*tables.ITEMS, figure_5.ITEM),
+)

@@ -1,0 +1,81 @@
+"""What the papers' figures draw of runs with known numbers, and of the papers' own."""
+
+from typing import Any
+
+import pytest
+
+from tests.backend.games.conftest import Scorer
+from tests.backend.studies.conftest import Studies
+from tests.factories import event, metrics, started
+
+BEGUN = 1_700_000_000.0
+
+
+def start(studies: Studies, item: str, part: str) -> None:
+    response = studies.api.user.post(f"/api/v1/papers/{item}/studies", json={"share": 0.01, "parts": [part]})
+    assert response.status_code == 201, response.text
+
+
+def figure(studies: Studies, item: str, **params: Any) -> dict[str, dict[str, Any]]:
+    """The traces of a figure by name."""
+    response = studies.api.user.get(f"/api/v1/papers/{item}/figure", params=params)
+    assert response.status_code == 200, response.text
+    return {trace["name"]: trace for trace in response.json()["data"]}
+
+
+def test_table_2_of_a3c_divides_the_times_to_the_score_that_all_came_to(studies: Studies) -> None:
+    start(studies, "a3c/table-2", "cartpole")
+    for _ in range(8):
+        run = studies.api.claim()
+        held, total, actors = (run["run_id"], run["attempt"]), run["config"]["total_steps"], run["config"]["num_actors"]
+        seconds = {1: 30.0, 2: 12.0}[actors]
+        low, high = metrics(2, 10, returns=[1.0] * 100), metrics(3, 20, returns=[10.0 * actors] * 100)
+        told = [started(), {**low, "time": BEGUN}, {**high, "time": BEGUN + seconds}, event(4, "finished", total)]
+        assert studies.api.send(*held, *told).status_code == 200
+        assert studies.api.release(*held, "finished").status_code == 200
+        studies.keep()
+    drawn = figure(studies, "a3c/table-2", share=0.01)
+    # Two processes came to 20, but one came to 10 alone: both are timed there.
+    assert (drawn["A3C, ours"]["x"], drawn["A3C, ours"]["y"]) == ([1, 2], [1.0, pytest.approx(2.5)])
+    assert (drawn["A3C, the paper"]["x"], drawn["A3C, the paper"]["y"]) == (
+        [1, 2, 4, 8, 16],
+        [1.0, 2.1, 3.7, 6.9, 12.5],
+    )
+    assert len(drawn) == 8
+    by_epoch = figure(studies, "a3c/figure-3", share=0.01, part="cartpole")
+    assert sorted(by_epoch) == ["1-step Q, 1", "1-step Q, 2", "A3C, 1", "A3C, 2", "n-step Q, 1", "n-step Q, 2"]
+
+
+def test_table_2_of_ga3c_shows_each_host_beside_its_own_small_network(studies: Studies) -> None:
+    start(studies, "ga3c/table-2", "ga3c")
+    for speed in (400.0, 300.0):
+        run = studies.api.claim()
+        held, total = (run["run_id"], run["attempt"]), run["config"]["total_steps"]
+        told = [started(), metrics(2, total, {"throughput/steps_per_second": speed}), event(3, "finished", total)]
+        assert studies.api.send(*held, *told).status_code == 200
+        assert studies.api.release(*held, "finished").status_code == 200
+        studies.keep()
+    drawn = figure(studies, "ga3c/table-2", share=0.01)
+    ours = drawn["GA3C, this host"]
+    assert (ours["x"], ours["y"]) == (["small", "large, stride 4"], [1.0, 0.75])
+    theirs = drawn["GA3C, the paper (system I)"]["y"]
+    assert theirs == [pytest.approx(speed / 1361) for speed in (1361, 1271, 1206, 874, 490)]
+
+
+def test_scores_are_normalised_as_gorila_prints_them_and_only_like_ones_are_drawn(studies: Studies) -> None:
+    drawn = figure(studies, "gorila/table-1")
+    dqn = dict(zip(drawn["DQN"]["y"], drawn["DQN"]["x"], strict=True))
+    assert dqn["Alien"] == pytest.approx(42.74, abs=0.01)
+    assert dqn["Breakout"] == pytest.approx(1327.24, abs=0.01)
+    assert sorted(drawn) == ["DQN", "Gorila"]
+    scorer = Scorer(studies.api)
+    scorer.scored("ALE/Pong-v5", 9.3)
+    scorer.scored("ALE/Pong-v5", 20.0, "no-op-30min")
+    ours = figure(studies, "gorila/table-1")["Ours, the best run"]
+    assert (ours["y"], ours["x"]) == (["Pong"], [pytest.approx(100)])
+    human = figure(studies, "gorila/table-2")["Gorila"]
+    assert dict(zip(human["y"], human["x"], strict=True))["Pong"] == pytest.approx(103.63, abs=0.05)
+    # In Video Pinball the random player beats the human from human starts.
+    assert "Video Pinball" not in human["y"]
+    refused = studies.api.user.get("/api/v1/papers/paac/table-1/figure")
+    assert (refused.status_code, "has no figure" in refused.json()["detail"]) == (404, True)
