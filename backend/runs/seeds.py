@@ -34,7 +34,7 @@ def groups_over_games(runs: Sequence[Run], by: Sequence[str] = ()) -> list[list[
 def fields_named(written: str, runs: Sequence[Run]) -> list[str]:
     """The fields that an address names, each once; one that no run has is refused."""
     by = list(dict.fromkeys(part.strip() for part in written.split(",") if part.strip()))
-    known = dict.fromkeys(name for run in runs for name in run.config)
+    known = sorted({name for run in runs for name in run.config})
     if unknown := [name for name in by if name not in known]:
         told = f"no run here has a field {unknown[0][:100]}; name some of {', '.join(known)}"
         raise Invalid(FieldError(field="group_by", message=told))
