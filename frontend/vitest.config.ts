@@ -11,7 +11,7 @@ export default mergeConfig(
       // Vitest would leave one core free, which nobody else uses while the tests run.
       maxWorkers: "100%",
       // Many inputs under a simulated browser take long on a busy machine.
-      testTimeout: 30_000,
+      testTimeout: 60_000,
       projects: [
         // A simulated browser takes more time to set up than most tests without elements do. One of them that needs
         // a document says so in its first line: @vitest-environment jsdom.

@@ -8,7 +8,7 @@ afterEach(() => {
 });
 
 // On a busy machine a page takes more than the usual second to appear.
-configure({ asyncUtilTimeout: 10_000 });
+configure({ asyncUtilTimeout: 20_000 });
 
 // jsdom lacks what Mantine asks of a browser.
 window.matchMedia ??= (query: string) => ({

@@ -1,0 +1,54 @@
+"""kill -9 of backend and worker while a study trains its runs: each run is made once, and each comes to its end."""
+
+import signal
+from typing import Any
+
+from tests.installation import Installation
+
+RATES, SEEDS = [1e-3, 3e-3], [1, 2]
+STUDY: dict[str, Any] = {
+    "name": "Which rate?",
+    "preset": "paac-cartpole",
+    "changes": {"num_envs": 4, "hidden_units": 16},
+    "axes": [{"field": "learning_rate", "values": RATES}],
+    "seeds": "1-2",
+    "total_steps": 3_000,
+    "at_once": 2,
+}
+
+
+def states_of(installation: Installation, study: int) -> list[str]:
+    """Return the state of each run that was planned."""
+    return [run["state"] for point in installation.read(f"studies/{study}")["table"] for run in point["runs"]]
+
+
+def wait_for_finished(installation: Installation, study: int, count: int) -> None:
+    """Wait until so many of the study's runs have finished."""
+    installation.wait_until(lambda: states_of(installation, study).count("finished") >= count)
+
+
+def test_every_run_of_a_study_is_made_once_and_finishes(installation: Installation) -> None:
+    worker = installation.worker("one")
+    study = int(installation.post("studies", STUDY)["id"])
+
+    wait_for_finished(installation, study, 1)
+    installation.backend.end(signal.SIGKILL)
+    installation.backend.start()
+    wait_for_finished(installation, study, 2)
+    worker.end(signal.SIGKILL)
+    worker.start()
+    wait_for_finished(installation, study, 3)
+    worker.end(signal.SIGKILL)
+    installation.backend.end(signal.SIGKILL)
+    installation.backend.start()
+    worker.start()
+    installation.wait_until(lambda: installation.read(f"studies/{study}")["state"] == "finished")
+
+    assert states_of(installation, study) == ["finished"] * len(RATES) * len(SEEDS)
+    points = installation.read(f"studies/{study}")["table"]
+    planned = sorted(run["run_id"] for point in points for run in point["runs"])
+    made = {run["id"]: run for run in installation.read("runs")["items"]}
+    assert planned == sorted(made), "each planned run was made, once, and no other"
+    settings = [(run["config"]["learning_rate"], run["config"]["seed"]) for run in map(installation.run, planned)]
+    assert sorted(settings) == [(rate, seed) for rate in RATES for seed in SEEDS]
+    assert all(run["step"] >= STUDY["total_steps"] for run in made.values())
