@@ -75,6 +75,8 @@ def _settings(item: Item) -> list[schemas.StatedSetting]:
     presets = dict.fromkeys(preset for part in item.parts if not part.stands_in for preset in _presets(part))
     rows = {row.field: row for preset in reversed(presets) for row in stated_for(preset) if row.differs or row.why}
     moved = {field for part in item.parts for axis in part.asked.axes for field in axis.fields}
+    # What the item itself sets is told by its differences and its parts.
+    moved |= {"total_steps", *(field for part in item.parts for field in part.asked.changes)}
     titles = field_titles()
     return [
         schemas.StatedSetting(
