@@ -24,7 +24,7 @@ def color_at(place: int) -> str:
 
 def dots(name: str, color: str, x: Sequence[Any], y: Sequence[Any], told: Sequence[str], **more: Any) -> go.Scatter:
     """One mark each."""
-    return _scatter(name, x, y, told, mode="markers", marker={"color": color, "size": 7, "opacity": 0.7, **more})
+    return _scatter(name, x, y, told, mode="markers", marker={"color": color, "size": 7, "opacity": 0.9, **more})
 
 
 def line(name: str, color: str, x: Sequence[Any], y: Sequence[Any], told: Sequence[str], **more: Any) -> go.Scatter:
@@ -49,7 +49,7 @@ def figure(
 ) -> Figure:
     """Put those that have something to show on one pair of axes."""
     layout = {
-        "xaxis": {"title": {"text": x_title}, **(x_axis or {})},
+        "xaxis": {"title": {"text": x_title}, "exponentformat": "none", **(x_axis or {})},
         "yaxis": {"rangemode": "tozero"},
         "hovermode": "closest",
         **more,

@@ -11,7 +11,7 @@ from backend.papers.definition import Item, Paper, Part, Started
 from backend.runs.differences import field_titles
 from backend.studies.points import config_at, grid, values_at
 from backend.studies.view import summaries
-from workers.contract.presets.stated import stated_for
+from workers.contract.presets.stated import Stated, stated_for
 
 # Points of a grid that are looked through for the presets that it moves.
 MOST_POINTS = 1_000
@@ -71,17 +71,27 @@ def _frames(part: Part) -> int:
 
 
 def _settings(item: Item) -> list[schemas.StatedSetting]:
-    """Each field once, of the presets in the order in which the parts have them."""
-    presets = dict.fromkeys(preset for part in item.parts if not part.stands_in for preset in _presets(part))
-    rows = {row.field: row for preset in reversed(presets) for row in stated_for(preset) if row.differs or row.why}
+    """What the presets of an item's own parts state; a row that holds for some of them alone names these."""
+    presets = [*dict.fromkeys(preset for part in item.parts if not part.stands_in for preset in _presets(part))]
+    rows: dict[Stated, list[str]] = {}
+    for preset in presets:
+        for row in stated_for(preset):
+            if row.differs or row.why:
+                rows.setdefault(row, []).append(preset)
     moved = {field for part in item.parts for axis in part.asked.axes for field in axis.fields}
+    # What the item itself sets is told by its differences and its parts.
+    moved |= {"total_steps", *(field for part in item.parts for field in part.asked.changes)}
     titles = field_titles()
     return [
         schemas.StatedSetting(
-            field=titles.get(field, field), paper=row.paper, code=row.code, ours=row.ours, why=row.why
+            field=titles.get(row.field, row.field) + ("" if of == presets else f" ({', '.join(of)})"),
+            paper=row.paper,
+            code=row.code,
+            ours=row.ours,
+            why=row.why,
         )
-        for field, row in rows.items()
-        if field not in moved
+        for row, of in rows.items()
+        if row.field not in moved
     ]
 
 

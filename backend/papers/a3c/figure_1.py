@@ -18,7 +18,8 @@ from workers.contract.presets import PRESETS
 BEST = 5
 DQN, DQN_RATE = "dqn-nature", 0.00025
 # Drawn once, so that every method has the same.
-DRAWN = [float(f"{LOW * (HIGH / LOW) ** Random(rate).random():.4g}") for rate in range(RATES)]  # noqa: S311
+_random = Random(1)  # noqa: S311
+DRAWN = [float(f"{LOW * (HIGH / LOW) ** _random.random():.6g}") for _ in range(RATES)]
 
 
 def draw(session: Session, started: Sequence[Started]) -> Figure:

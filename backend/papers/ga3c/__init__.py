@@ -1,7 +1,7 @@
 """GA3C: hybrid CPU/GPU A3C (Babaeizadeh et al. 2017)."""
 
 from backend.papers.definition import Paper
-from backend.papers.ga3c import learning, table_2, table_3
+from backend.papers.ga3c import learning, roles, table_2, table_3
 
 PAPER = Paper(
     name="ga3c",
@@ -10,5 +10,14 @@ PAPER = Paper(
     authors="Babaeizadeh, Frosio, Tyree, Clemons, Kautz",
     year=2017,
     shows="One model on a GPU acts and learns for many agents, which queue their questions and their experiences.",
-    items=(table_2.ITEM, table_3.ITEM, learning.FIGURE_5, learning.FIGURE_6, learning.FIGURE_7),
+    items=(
+        table_2.ITEM,
+        table_3.ITEM,
+        roles.FIGURE_2,
+        roles.FIGURE_3,
+        roles.FIGURE_4,
+        learning.FIGURE_5,
+        learning.FIGURE_6,
+        learning.FIGURE_7,
+    ),
 )

@@ -88,13 +88,13 @@ ITEM = Item(
             "host",
             "16 cores and a Titan X (system I)",
             "this host; GA3C takes a GPU if the worker has one",
-            "without a GPU larger networks cost GA3C as much as they cost A3C",
+            "the figure compares networks on one host, not hosts",
         ),
         Difference(
             "agents, predictors and trainers",
             "128 agents, 2 predictors, 2 trainers, the fastest on system I",
             "32 agents, 2 predictors, 2 trainers, without dynamic adjustment",
-            "128 processes need more memory than a small host has",
+            "so many processes suit a host with more cores",
         ),
         Difference(
             "length of training",

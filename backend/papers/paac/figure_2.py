@@ -13,6 +13,7 @@ from backend.studies.specification import Axis, Specification
 
 ACTIVITIES = {"environment": "#0072b2", "selection": "#e69f00", "learning": "#009e73"}
 STEPS = 1_000_000
+EDGE = {"width": 2, "color": drawing.THEIRS}
 HOW = "share of the time of training, Pong, on a GTX 980 Ti"
 PRINTED_AT, PRINTED = "arch_nips, n_e 32", 50.0
 
@@ -21,9 +22,9 @@ def draw(session: Session, started: Sequence[Started]) -> Figure:
     """Stacked shares of each n_e, and what the paper prints of the environments' at n_e 32."""
     traces = [bar for each in started for bar in _bars(session, each)]
     if any(each.part.name == "nips" for each in started):
-        mark = {"symbol": "diamond-open", "size": 13, "opacity": 1, "line": {"width": 2}}
+        mark = {"symbol": "diamond", "size": 13, "opacity": 1, "line": EDGE}
         told = [f"The paper, {PRINTED_AT}: about {PRINTED:g} % environment"]
-        traces.append(drawing.dots("The paper, environment", drawing.THEIRS, ["32"], [PRINTED], told, **mark))
+        traces.append(drawing.dots("The paper, environment", "#ffffff", ["32"], [PRINTED], told, **mark))
     return drawing.figure(traces, "n_e, environments", {"type": "category"}, barmode="stack")
 
 

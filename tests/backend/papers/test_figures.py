@@ -62,6 +62,37 @@ def test_table_2_of_ga3c_shows_each_host_beside_its_own_small_network(studies: S
     assert theirs == [pytest.approx(speed / 1361) for speed in (1361, 1271, 1206, 874, 490)]
 
 
+def test_figures_3_and_4_of_ga3c_draw_the_three_fastest_settings_of_each_number_of_agents(studies: Studies) -> None:
+    start(studies, "ga3c/figure-3", "pong")
+    for updates in (10.0, 40.0, 20.0, 30.0):
+        run = studies.api.claim()
+        held, total = (run["run_id"], run["attempt"]), run["config"]["total_steps"]
+        told = {"throughput/updates_per_second": updates, "ga3c/training_queue": updates / 10}
+        assert (
+            studies.api.send(*held, started(), metrics(2, total, told), event(3, "finished", total)).status_code == 200
+        )
+        assert studies.api.release(*held, "finished").status_code == 200
+        studies.keep()
+    (fastest,) = figure(studies, "ga3c/figure-3", share=0.01, part="pong").values()
+    assert (fastest["x"], fastest["y"]) == (["16"] * 3, [1.0, 0.75, 0.5])
+    assert fastest["hovertext"][0] == "N_A 16, N_P 1, N_T 2: 100% of the fastest (updates a second)"
+    (queue,) = figure(studies, "ga3c/figure-4", share=0.01, part="pong").values()
+    assert (queue["name"], queue["y"]) == ("Waiting in the training queue", [4.0, 3.0, 2.0])
+
+
+def test_figure_1_of_a3c_draws_the_best_five_of_a_methods_runs(studies: Studies) -> None:
+    start(studies, "a3c/figure-1", "cartpole")
+    for score in (1.0, 7.0, 6.0, 5.0, 4.0, 3.0):
+        run = studies.api.claim()
+        held, total = (run["run_id"], run["attempt"]), run["config"]["total_steps"]
+        told = [started(), metrics(2, total, returns=[score]), event(3, "finished", total)]
+        assert studies.api.send(*held, *told).status_code == 200
+        assert studies.api.release(*held, "finished").status_code == 200
+        studies.keep()
+    (best,) = figure(studies, "a3c/figure-1", share=0.01, part="cartpole").values()
+    assert (best["name"], best["y"]) == ("One-step Q, best 5 of 6", [5.0])
+
+
 def test_scores_are_normalised_as_gorila_prints_them_and_only_like_ones_are_drawn(studies: Studies) -> None:
     drawn = figure(studies, "gorila/table-1")
     dqn = dict(zip(drawn["DQN"]["y"], drawn["DQN"]["x"], strict=True))

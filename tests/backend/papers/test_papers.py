@@ -102,6 +102,12 @@ def test_a_figure_tells_what_differs_from_the_paper_and_what_it_costs(studies: S
     assert (item["started"], item["panels"]) == ([], [])
 
 
+def test_a_setting_of_one_of_several_presets_names_it(studies: Studies) -> None:
+    rows = [row["field"] for row in get(studies, "/api/v1/papers/ga3c/table-2")["settings"]]
+    assert "A lost life ends the episode (a3c-paper-ff)" in rows
+    assert "A lost life ends the episode" not in rows
+
+
 def test_a_share_of_a_figure_is_started_trained_and_drawn(studies: Studies) -> None:
     (study,) = start(studies, 0.01, "cartpole")
     assert (study["name"], study["part"], study["share"]) == ("A3C, figure 2: CartPole, 1%", "CartPole", 0.01)

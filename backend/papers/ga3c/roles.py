@@ -1,0 +1,154 @@
+"""Figures 2 to 4: how many agents, predictors and trainers are fastest, and how full their queues are."""
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+from sqlalchemy.orm import Session
+
+from backend.figures.schemas import Figure
+from backend.papers import drawing, measured
+from backend.papers.definition import Difference, Item, Part, Started
+from backend.papers.measured import Tried
+from backend.studies.specification import Axis, Specification
+
+AGENTS = (16, 32, 64, 128)
+PAIRS = ([1, 1], [1, 2], [2, 1], [2, 2], [2, 4], [4, 2], [4, 4], [8, 8], [16, 16])
+# Of the settings of each number of agents, as in the paper's figures.
+TOP = 3
+UPDATES = "throughput/updates_per_second"
+ROLES = ("agents", "predictors", "trainers")
+
+HOST = Difference(
+    "host",
+    "16 cores and a Titan X (system I)",
+    "this host",
+    "updates a second are shown as a part of the fastest setting's on this host, and not beside another's",
+)
+
+
+def adjusting(session: Session, started: Sequence[Started]) -> Figure:
+    """The number of each role along the time of training."""
+    traces = []
+    for each in started:
+        ids = [run for point in measured.tried(session, each) for run in point.run_ids]
+        for place, role in enumerate(ROLES):
+            curve = measured.curve(session, ids, "time", f"ga3c/{role}")
+            if curve is not None:
+                told = [f"{y:.3g} {role} after {x:,.0f} s" for x, y in zip(curve.x, curve.mean, strict=True)]
+                x, y, color = curve.x.tolist(), curve.mean.tolist(), drawing.color_at(place)
+                traces.append(drawing.line(role.capitalize(), color, x, y, told, mode="lines"))
+    return drawing.figure(traces, "seconds of training on this host")
+
+
+def fastest(session: Session, points: Sequence[Tried]) -> list[tuple[Tried, float]]:
+    """The three fastest settings of each number of agents, with their updates a second."""
+    rates = [(point, measured.mean(session, point.run_ids, UPDATES)) for point in points]
+    known = sorted([(point, rate) for point, rate in rates if rate], key=lambda pair: -pair[1])
+    return [pair for agents in AGENTS for pair in [p for p in known if p[0].values["num_agents"] == agents][:TOP]]
+
+
+def speeds(session: Session, started: Sequence[Started]) -> Figure:
+    """Updates a second of the fastest settings, as a part of the fastest one's."""
+    found = [pair for each in started for pair in fastest(session, measured.tried(session, each))]
+    most = max((rate for _, rate in found), default=1.0)
+    return _marks([("updates a second", [(point, rate / most) for point, rate in found])], "{:.0%} of the fastest")
+
+
+def queues(session: Session, started: Sequence[Started]) -> Figure:
+    """How many wait for training, and how many states are predicted at once, in the fastest settings."""
+    found = [point for each in started for point, _ in fastest(session, measured.tried(session, each))]
+    series = []
+    for name, metric in (("waiting in the training queue", "training_queue"), ("prediction batch", "prediction_batch")):
+        values = [(point, measured.mean(session, point.run_ids, f"ga3c/{metric}")) for point in found]
+        series.append((name, [(point, value) for point, value in values if value is not None]))
+    return _marks(series, "{:.3g}")
+
+
+def _marks(series: Sequence[tuple[str, list[tuple[Tried, float]]]], written: str) -> Figure:
+    traces: list[go.Scatter] = []
+    for place, (name, found) in enumerate(series):
+        told = [f"{_setting(point)}: {written.format(value)} ({name})" for point, value in found]
+        x = [str(point.values["num_agents"]) for point, _ in found]
+        traces.append(drawing.dots(name.capitalize(), drawing.color_at(place), x, [y for _, y in found], told, size=10))
+    order = {"type": "category", "categoryorder": "array", "categoryarray": [*map(str, AGENTS)]}
+    return drawing.figure(traces, "agents, N_A", order)
+
+
+def _setting(point: Tried) -> str:
+    values = point.values
+    return f"N_A {values['num_agents']}, N_P {values['num_predictors']}, N_T {values['num_trainers']}"
+
+
+def _adjusting(name: str, title: str, preset: str, env: str, steps: int, *, stands_in: bool = False) -> Part:
+    begun = {"num_agents": 1, "num_predictors": 1, "num_trainers": 1, "dynamic_adjustment": True}
+    asked = Specification(name=title, preset=preset, changes={"env": env, **begun}, total_steps=steps, at_once=1)
+    return Part(name, title, asked, stands_in)
+
+
+ROLES_STUDY = Part(
+    "pong",
+    "Pong, 36 settings",
+    Specification(
+        name="36 settings",
+        preset="ga3c-paper",
+        changes={"dynamic_adjustment": False, "evaluate_every_steps": 0},
+        axes=[
+            Axis(field="num_agents", values=[*AGENTS]),
+            Axis(field=["num_predictors", "num_trainers"], values=[*PAIRS]),
+        ],
+        total_steps=500_000,
+        at_once=1,
+    ),
+)
+DIFFERS: tuple[Difference, ...] = (
+    HOST,
+    Difference("settings", "25 pairs of N_P and N_T from 1 to 16", "9 of them", "the fastest ratios were 1 to 2"),
+    Difference("length of training", "16 minutes", "500,000 steps a run", "a share of steps can be run on any host"),
+)
+NO_NUMBERS = "The text prints no numbers of this figure."
+
+FIGURE_2 = Item(
+    name="figure-2",
+    label="Figure 2",
+    title="Dynamic adjustment of agents, predictors and trainers",
+    theirs="Let the numbers of agents, predictors and trainers adjust themselves on Boxing and Pong from one of each, "
+    "by one each minute, keeping what makes updates faster.",
+    ours="Trains both games from one of each with dynamic adjustment, and draws the three numbers along time.",
+    measures="How many of each role",
+    draw=adjusting,
+    differs=(HOST, Difference("budget", "not stated", "80 million steps", "a share of steps can be run on any host")),
+    unpublished=f"{NO_NUMBERS} It says that the two games come to different settings on the same system.",
+    parts=(
+        _adjusting("boxing", "Boxing", "ga3c-paper", "ALE/Boxing-v5", 80_000_000),
+        _adjusting("pong", "Pong", "ga3c-paper", "ALE/Pong-v5", 80_000_000),
+    ),
+    panels="each",
+)
+FIGURE_3 = Item(
+    name="figure-3",
+    label="Figure 3",
+    title="Updates a second by agents, predictors and trainers",
+    theirs="Measured updates a second (TPS) on Pong with 16, 32, 64 and 128 agents and 1 to 16 predictors and "
+    "trainers, and drew the three fastest pairs of each, as a part of the fastest of all.",
+    ours="Trains Pong with the same numbers of agents and nine pairs, and draws the same.",
+    measures="Updates a second, as a part of the fastest setting's on this host",
+    draw=speeds,
+    differs=DIFFERS,
+    unpublished=f"{NO_NUMBERS} It says that 128 agents with 2 predictors and 2 trainers were fastest on system I.",
+    parts=(ROLES_STUDY,),
+    panels="each",
+)
+FIGURE_4 = Item(
+    name="figure-4",
+    label="Figure 4",
+    title="Training queue and prediction batch",
+    theirs="Drew of the settings of figure 3 how long the training queue and how large the prediction batch is.",
+    ours="Draws both of the runs of figure 3.",
+    measures="Mean size of the training queue and of the prediction batch",
+    draw=queues,
+    differs=DIFFERS,
+    unpublished=f"{NO_NUMBERS} It says that the queue settles well below its bound.",
+    parts=(ROLES_STUDY,),
+    panels="each",
+    runs_of="figure-3",
+)
