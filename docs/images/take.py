@@ -46,11 +46,12 @@ def main() -> None:
         for prefix, size in SIZES.items():
             for scheme in ("light", "dark"):
                 context = browser.new_context(viewport=size, color_scheme=scheme)
+                context.set_default_timeout(PATIENCE_MILLISECONDS)
                 page = context.new_page()
                 for name, path in pages.items():
                     if (prefix and name not in ON_A_PHONE) or (only and name not in only):
                         continue
-                    page.goto(url + path, timeout=PATIENCE_MILLISECONDS)
+                    page.goto(url + path)
                     AWAIT.get(name, lambda _page: None)(page)
                     page.wait_for_timeout(SETTLE_MILLISECONDS)
                     page.screenshot(path=FOLDER / f"{prefix}{name}-{scheme}.png")
@@ -70,7 +71,7 @@ def await_agent(page: Page) -> None:
 
 def play_a_little(page: Page) -> None:
     """Begin a game, and hold a key for a while, so that the input latency is told."""
-    page.locator("canvas").wait_for(timeout=PATIENCE_MILLISECONDS)
+    page.locator("canvas").wait_for()
     expect(page.get_by_text("It begins with your first arrow or fire.")).to_be_visible()
     page.keyboard.press("Space")
     page.keyboard.down("ArrowUp")
