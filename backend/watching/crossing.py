@@ -31,6 +31,8 @@ class Crossing:
         self._url, self._channel = url, f"{CHANNEL}.{number}"
         self._origin = secrets.token_hex(8)
         self._waiting: asyncio.Queue[bytes] = asyncio.Queue(MOST_WAITING)
+        # What is said before this stage hears would be answered too early.
+        self._hears = asyncio.Event()
 
     def send(self, said: Said, what: bytes) -> None:
         """Say something to the other stages soon; what waits too long for Redis is dropped."""
@@ -63,13 +65,17 @@ class Crossing:
     async def _publish(self) -> None:
         async with self._client() as redis:
             while True:
-                await redis.publish(self._channel, await self._waiting.get())
+                message = await self._waiting.get()
+                await self._hears.wait()
+                await redis.publish(self._channel, message)
 
     async def _listen(self, hear: Hear) -> None:
         async with self._client() as redis, redis.pubsub() as channel:
             await channel.subscribe(self._channel)
             while True:
-                message = await channel.get_message(ignore_subscribe_messages=True, timeout=SOCKET_SECONDS)
+                message = await channel.get_message(timeout=SOCKET_SECONDS)
+                if message and message["type"] == "subscribe":
+                    self._hears.set()
                 data = message.get("data") if message else None
                 if isinstance(data, bytes) and len(data) <= LARGEST_PICTURE + 100:
                     self._take(data, hear)

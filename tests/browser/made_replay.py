@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tests.factories import Api, sha256, video, weights
 from workers.contract import saliency
+from workers.contract.archives import Column
 from workers.contract.protocols.acting import SAMPLED
 from workers.contract.saliency import Saliency, SaliencyHead
 from workers.contract.tracks import Track, TrackHead, packed
@@ -89,7 +90,7 @@ def made_saliency(step: int, played_by: str) -> bytes:
         sigma=5,
         blur_sigma=3,
     )
-    columns = {}
+    columns: dict[str, Column] = {}
     for name, (row, column) in (("policy", FOR_POLICY), ("value", FOR_VALUE)):
         columns[name] = np.zeros((DECISIONS, PLACES, PLACES), np.uint8)
         columns[name][:, row, column] = 255

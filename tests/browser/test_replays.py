@@ -222,7 +222,12 @@ def claimed_saliency(api: Api) -> tuple[int, int]:
 def bring_saliency(api: Api, held: tuple[int, int]) -> None:
     """Bring the saliency of the replay at step 200, as a worker does."""
     content = made_saliency(200, sha256(weights(1, 200)))
-    query = {"attempt": held[1], "kind": "saliency", "path": "saliency.npz", "sha256": sha256(content)}
+    query: dict[str, str | int] = {
+        "attempt": held[1],
+        "kind": "saliency",
+        "path": "saliency.npz",
+        "sha256": sha256(content),
+    }
     assert api.worker.put(f"/api/v1/worker/errands/{held[0]}/files", params=query, content=content).is_success
     brought = event(3, "saliency", 200, file="saliency.npz"), event(4, "finished")
     assert api.send_of_errand(*held, *brought).is_success

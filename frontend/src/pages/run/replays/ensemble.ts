@@ -78,7 +78,7 @@ export class Ensemble {
     this.#from = to;
     this.clock.move(to);
     for (const player of this.#players) {
-      player.pause();
+      if (!player.paused) player.pause();
       player.currentTime = Math.min(to, player.duration || to);
     }
   }
