@@ -1,6 +1,6 @@
 """Studies that were started from a paper's table or figure
 
-Revision ID: 0015
+Revision ID: 0013
 Revises: 0012
 """
 
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 from backend import columns
 
-revision = "0015"
+revision = "0013"
 down_revision = "0012"
 branch_labels = None
 depends_on = None
