@@ -250,6 +250,16 @@ def test_fields_that_move_together_and_methods_are_axes(studies: Studies) -> Non
     assert [run["config"]["seed"] for run in runs] == [7] * 4
 
 
+def test_a_study_is_cloned_from_the_specification_that_it_shows(studies: Studies) -> None:
+    together = {"field": ["gamma", "learning_rate"], "values": [[0.9, 0.01], [0.99, 0.001]]}
+    drawn = {"field": "entropy_cost", "log_uniform": [1e-4, 1e-2]}
+    first = studies.start(question="Which **rate**?", sampler="random", points=2, axes=[together, drawn])
+    shown = first["specification"]
+    clone = studies.start(**shown | {"total_steps": 500})
+    assert clone["id"] != first["id"]
+    assert clone["specification"] == shown | {"total_steps": 500}
+
+
 def test_the_list_has_the_newest_first_by_pages(studies: Studies) -> None:
     ids = [studies.start(name=f"study {n}")["id"] for n in range(3)]
     page = studies.api.user.get("/api/v1/studies", params={"limit": 2}).json()
