@@ -122,6 +122,12 @@ def _games(installation: Installation, run: int) -> list[dict[str, Any]]:
     return games
 
 
+def forked(installation: Installation, run: int) -> int:
+    """Train on from a run's last checkpoint, without new ones, whose replays would take time too."""
+    body = {"checkpoint_id": installation.read(f"runs/{run}/checkpoints")[-1]["id"], "overrides": PONG}
+    return int(installation.post(f"runs/{run}/fork", body)["id"])
+
+
 def recorded(installation: Installation, run: int) -> dict[str, float]:
     """Have an episode recorded; what it lasts over what the worker took, of which loading torch is a part."""
     asked = installation.post(f"runs/{run}/recordings", {})["id"]
@@ -159,8 +165,8 @@ def main() -> None:
             shown = watch_in_chromium(installation, run, viewers, options.seconds)
             print(json.dumps({"in_chromium_of": viewers, **told([shown], options.seconds)}), flush=True)
         if options.rounds:
-            trained = int(installation.post(f"runs/{run}/resume")["id"])
-            installation.wait_for_state(trained, "running")
+            trained = forked(installation, run)
+            installation.wait_for_points(trained, 1)
             ratios = cost(installation, trained, options.seconds, options.rounds)
             print(json.dumps({"training_with_5_viewers_over_without": ratios}), flush=True)
     finally:

@@ -45,7 +45,7 @@ def main() -> None:
     with chromium() as browser:
         for prefix, size in SIZES.items():
             for scheme in ("light", "dark"):
-                context = browser.new_context(viewport=size, color_scheme=scheme)
+                context = browser.new_context(viewport=size, color_scheme=scheme, bypass_csp=True)
                 context.set_default_timeout(PATIENCE_MILLISECONDS)
                 page = context.new_page()
                 for name, path in pages.items():
