@@ -1,11 +1,9 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { address, call } from "./client";
+import { call } from "./client";
+import { type FigureAddress, figureAt } from "./figureAddress";
 import { grown } from "./growth";
-import type { paths } from "./schema";
 import type {
   Checkpoint,
-  Comparison,
-  Verdict,
   Environment,
   EvaluationChoices,
   EvaluationPage,
@@ -21,34 +19,22 @@ import type {
   LogPage,
   MetricSection,
   Metrics,
-  Paper,
-  PaperItem,
-  PaperPreview,
   PlayedGame,
   Preset,
+  QueryOf,
+  Recording,
   Run,
   RunPage,
-  Session,
-  Recording,
   Saliency,
   SaliencyMaps,
-  StartPart,
+  Session,
   StartSet,
-  Study,
-  StudyPage,
-  StudyPreview,
-  StudySpecification,
-  Thresholds,
   Track,
   Video,
   Worker,
 } from "./types";
 
 // Keys start with the thing that an event of the live stream names; see live/refresh.ts.
-
-type QueryOf<Path extends keyof paths> = paths[Path] extends { get: { parameters: { query?: infer Query } } }
-  ? NonNullable<Query>
-  : never;
 
 export type RunListQuery = Omit<QueryOf<"/api/v1/runs">, "limit" | "cursor">;
 export type FailuresQuery = QueryOf<"/api/v1/run-failures">;
@@ -59,15 +45,6 @@ export type FigureLookQuery = Omit<QueryOf<"/api/v1/figures/curves">, "runs" | "
 const FOR_EVER = { staleTime: Infinity };
 
 export type EvaluationsFigureQuery = Omit<QueryOf<"/api/v1/figures/evaluations">, "runs" | "after">;
-
-/** Where a figure can be asked for by others, such as a notebook. */
-export interface FigureAddress extends Record<string, unknown> {
-  figure: string;
-}
-
-function figureAt(path: string, query: Record<string, unknown>): FigureAddress {
-  return { figure: address(path, query) };
-}
 
 /** Runs, or evaluations, that one call fetches. */
 export const PAGE = 100;
@@ -328,68 +305,6 @@ export const evaluationsFigureQuery = (run: number, query: EvaluationsFigureQuer
     placeholderData: keepPreviousData,
   });
 
-/** Runs beside one another, in groups that agree in the settings `by`, or else differ in their seed alone. */
-const grouped = (runs: readonly number[], by: readonly string[]) => ({
-  runs: runs.join(","),
-  ...(by.length > 0 && { group_by: by.join(",") }),
-});
-
-export const comparisonQuery = (runs: readonly number[], by: readonly string[]) =>
-  queryOptions({
-    queryKey: ["compare", { runs, by }],
-    queryFn: ({ signal }): Promise<Comparison> =>
-      call("get", "/api/v1/compare", { query: grouped(runs, by), signal }),
-    placeholderData: keepPreviousData,
-    enabled: runs.length > 0,
-  });
-
-/** Which of the runs' settings are best, over their seeds. */
-export const verdictQuery = (runs: readonly number[], by: readonly string[]) =>
-  queryOptions({
-    queryKey: ["compare", "verdict", { runs, by }],
-    queryFn: ({ signal }): Promise<Verdict> =>
-      call("get", "/api/v1/compare/verdict", { query: grouped(runs, by), signal }),
-    placeholderData: keepPreviousData,
-    enabled: runs.length > 1,
-  });
-
-/** How soon groups of runs came to a score. */
-export const thresholdsQuery = (
-  runs: readonly number[],
-  by: readonly string[],
-  asked: Pick<QueryOf<"/api/v1/compare/thresholds">, "score" | "to">,
-) =>
-  queryOptions({
-    queryKey: ["compare", "thresholds", { runs, by, ...asked }],
-    queryFn: ({ signal }): Promise<Thresholds> =>
-      call("get", "/api/v1/compare/thresholds", { query: { ...grouped(runs, by), ...asked }, signal }),
-    placeholderData: keepPreviousData,
-  });
-
-/** What share of the runs of each of these settings scores above which return. */
-export const profileFigureQuery = (runs: readonly number[], by: readonly string[]) =>
-  queryOptions({
-    queryKey: ["compare", "profile", { runs, by }],
-    meta: figureAt("/figures/profile", grouped(runs, by)),
-    queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/figures/profile", { query: grouped(runs, by), signal }),
-    placeholderData: keepPreviousData,
-  });
-
-/** Scores of groups over their runs and games, by step. */
-export const efficiencyFigureQuery = (
-  runs: readonly number[],
-  by: readonly string[],
-  center: "mean" | "iqm",
-) =>
-  queryOptions({
-    queryKey: ["compare", "efficiency", { runs, by, center }],
-    meta: figureAt("/figures/sample-efficiency", { ...grouped(runs, by), center }),
-    queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/figures/sample-efficiency", { query: { ...grouped(runs, by), center }, signal }),
-    placeholderData: keepPreviousData,
-  });
-
 export const gamesQuery = queryOptions({
   queryKey: ["games"],
   queryFn: ({ signal }): Promise<Games> => call("get", "/api/v1/games", { signal }),
@@ -409,80 +324,6 @@ export const gameFigureQuery = (slug: string, protocol: string, starts: string |
     queryFn: ({ signal }): Promise<Figure> =>
       call("get", "/api/v1/games/{slug}/figure", { path: { slug }, query: { protocol, starts }, signal }),
     placeholderData: keepPreviousData,
-  });
-
-export const studiesQuery = infiniteQueryOptions({
-  queryKey: ["studies", "list"],
-  queryFn: ({ pageParam, signal }): Promise<StudyPage> =>
-    call("get", "/api/v1/studies", { query: { before: pageParam }, signal }),
-  initialPageParam: null as number | null,
-  getNextPageParam: (last) => last.next_cursor,
-});
-
-export const studyQuery = (id: number) =>
-  queryOptions({
-    queryKey: ["studies", id],
-    queryFn: ({ signal }): Promise<Study> =>
-      call("get", "/api/v1/studies/{study_id}", { path: { study_id: id }, signal }),
-  });
-
-export type StudyFigureQuery = QueryOf<"/api/v1/studies/{study_id}/figure">;
-
-/** What the points of a study have come to. */
-export const studyFigureQuery = (id: number, query: StudyFigureQuery) =>
-  queryOptions({
-    queryKey: ["studies", id, "figure", query],
-    meta: figureAt(`/studies/${id}/figure`, query),
-    queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/studies/{study_id}/figure", { path: { study_id: id }, query, signal }),
-    placeholderData: keepPreviousData,
-  });
-
-/** What a study would be; refused where it cannot be made. */
-export const studyPreviewQuery = (body: StudySpecification) =>
-  queryOptions({
-    queryKey: ["study-preview", body],
-    queryFn: ({ signal }): Promise<StudyPreview> => call("post", "/api/v1/studies/preview", { body, signal }),
-    retry: false,
-  });
-
-export const papersQuery = queryOptions({
-  queryKey: ["papers"],
-  queryFn: ({ signal }): Promise<Paper[]> => call("get", "/api/v1/papers", { signal }),
-});
-
-export const paperQuery = (paper: string) =>
-  queryOptions({
-    queryKey: ["papers", paper],
-    queryFn: ({ signal }): Promise<Paper> =>
-      call("get", "/api/v1/papers/{paper}", { path: { paper }, signal }),
-  });
-
-export const paperItemQuery = (paper: string, item: string) =>
-  queryOptions({
-    queryKey: ["papers", paper, item],
-    queryFn: ({ signal }): Promise<PaperItem> =>
-      call("get", "/api/v1/papers/{paper}/{item}", { path: { paper, item }, signal }),
-  });
-
-export type PaperFigureQuery = QueryOf<"/api/v1/papers/{paper}/{item}/figure">;
-
-/** Ours over theirs. */
-export const paperFigureQuery = (paper: string, item: string, query: PaperFigureQuery) =>
-  queryOptions({
-    queryKey: ["papers", paper, item, "figure", query],
-    queryFn: ({ signal }): Promise<Figure> =>
-      call("get", "/api/v1/papers/{paper}/{item}/figure", { path: { paper, item }, query, signal }),
-    placeholderData: keepPreviousData,
-  });
-
-/** What parts of a table or figure would take at a share of their budget. */
-export const paperPreviewQuery = (paper: string, item: string, body: StartPart) =>
-  queryOptions({
-    queryKey: ["paper-preview", paper, item, body],
-    queryFn: ({ signal }): Promise<PaperPreview> =>
-      call("post", "/api/v1/papers/{paper}/{item}/preview", { path: { paper, item }, body, signal }),
-    retry: false,
   });
 
 export const configSchemaQuery = queryOptions({

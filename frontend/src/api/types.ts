@@ -1,9 +1,16 @@
-import type { components } from "./schema";
+import type { components, paths } from "./schema";
 
 // The API's shapes, generated from its own description, under the names that the pages use. One thing the
 // description cannot say is narrowed here: a configuration is flat but for lists of numbers.
 
 type Schema = components["schemas"];
+/** The query of a call that reads. */
+export type QueryOf<Path extends keyof paths> = paths[Path] extends {
+  get: { parameters: { query?: infer Query } };
+}
+  ? NonNullable<Query>
+  : never;
+
 type With<T, Narrower> = Omit<T, keyof Narrower> & Narrower;
 
 export type ConfigValue = string | number | boolean | null | readonly number[];

@@ -1,7 +1,7 @@
 import { Stack, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useSearchParams } from "react-router";
-import { comparisonQuery } from "@/api/queries";
+import { comparisonQuery } from "@/api/comparisons";
 import { readView } from "@/charts/curveView";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";

@@ -1,6 +1,6 @@
 import { Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { efficiencyFigureQuery } from "@/api/queries";
+import { efficiencyFigureQuery } from "@/api/comparisons";
 import type { Figure } from "@/api/types";
 import type { Cell } from "@/charts/csv";
 import type { Center } from "@/charts/curveView";

@@ -1,7 +1,7 @@
 import { Button, Group, NumberInput, Select, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useSearchParams } from "react-router";
-import { thresholdsQuery } from "@/api/queries";
+import { thresholdsQuery } from "@/api/comparisons";
 import type { Thresholds } from "@/api/types";
 import { type Cell, saveCsv } from "@/charts/csv";
 import { duration, exact, score, short } from "@/ui/format";

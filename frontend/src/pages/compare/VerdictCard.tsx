@@ -1,7 +1,7 @@
 import { Button, List, Table, Text, Title, VisuallyHidden } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useCloneRun } from "@/api/mutations";
-import { profileFigureQuery, verdictQuery } from "@/api/queries";
+import { profileFigureQuery, verdictQuery } from "@/api/comparisons";
 import type { ComparedRun, Verdict } from "@/api/types";
 import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";

@@ -72,7 +72,7 @@ export function readScore(search: URLSearchParams): number | undefined {
   return Number.isFinite(score) ? score : undefined;
 }
 
-/** The run whose group the others are compared with, if it is still one of the runs. */
+/** A run of the group that the others are compared with, if it is still among the runs. */
 export function readTo(search: URLSearchParams, runs: readonly number[]): number | undefined {
   return runs.find((id) => String(id) === search.get("to"));
 }

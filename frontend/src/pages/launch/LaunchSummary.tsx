@@ -1,7 +1,8 @@
 import { Button, Stack, Text, Title } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { studyPreviewQuery, workersQuery } from "@/api/queries";
+import { workersQuery } from "@/api/queries";
+import { studyPreviewQuery } from "@/api/studies";
 import type { ConfigValue, Environment, RunConfig, StudySpecification } from "@/api/types";
 import { exact, plural, short } from "@/ui/format";
 import { costWords } from "@/ui/studyCost";

@@ -1,6 +1,6 @@
 import { SegmentedControl, Text } from "@mantine/core";
 import { useState } from "react";
-import { paperFigureQuery } from "@/api/queries";
+import { paperFigureQuery } from "@/api/studies";
 import type { PaperItem, PaperPanel } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
 import classes from "./papers.module.css";

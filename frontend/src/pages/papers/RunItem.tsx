@@ -2,7 +2,7 @@ import { Button, Checkbox, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useStartPaperItem } from "@/api/mutations";
-import { paperPreviewQuery } from "@/api/queries";
+import { paperPreviewQuery } from "@/api/studies";
 import type { PaperItem } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { plural, short } from "@/ui/format";

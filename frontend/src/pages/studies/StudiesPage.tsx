@@ -2,7 +2,7 @@ import { Anchor, Button, Group, Skeleton, Stack, Table, Text, Title } from "@man
 import { IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { studiesQuery } from "@/api/queries";
+import { studiesQuery } from "@/api/studies";
 import type { StudySummary } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { score } from "@/ui/format";

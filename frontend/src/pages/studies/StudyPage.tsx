@@ -2,7 +2,7 @@ import { Alert, Anchor, SegmentedControl, Skeleton, Stack, Text, Title } from "@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "react-router";
-import { studyFigureQuery, studyQuery } from "@/api/queries";
+import { studyFigureQuery, studyQuery } from "@/api/studies";
 import type { Study } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { Markdown } from "@/ui/Markdown";

@@ -1,0 +1,66 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { call } from "./client";
+import { figureAt } from "./figureAddress";
+import type { Comparison, Figure, QueryOf, Thresholds, Verdict } from "./types";
+
+/** Runs beside one another, in groups that agree in the settings `by`, or else differ in their seed alone. */
+const grouped = (runs: readonly number[], by: readonly string[]) => ({
+  runs: runs.join(","),
+  ...(by.length > 0 && { group_by: by.join(",") }),
+});
+
+export const comparisonQuery = (runs: readonly number[], by: readonly string[]) =>
+  queryOptions({
+    queryKey: ["compare", { runs, by }],
+    queryFn: ({ signal }): Promise<Comparison> =>
+      call("get", "/api/v1/compare", { query: grouped(runs, by), signal }),
+    placeholderData: keepPreviousData,
+    enabled: runs.length > 0,
+  });
+
+/** Which of the runs' settings are best, over their seeds. */
+export const verdictQuery = (runs: readonly number[], by: readonly string[]) =>
+  queryOptions({
+    queryKey: ["compare", "verdict", { runs, by }],
+    queryFn: ({ signal }): Promise<Verdict> =>
+      call("get", "/api/v1/compare/verdict", { query: grouped(runs, by), signal }),
+    placeholderData: keepPreviousData,
+    enabled: runs.length > 1,
+  });
+
+/** How soon groups of runs came to a score. */
+export const thresholdsQuery = (
+  runs: readonly number[],
+  by: readonly string[],
+  asked: Pick<QueryOf<"/api/v1/compare/thresholds">, "score" | "to">,
+) =>
+  queryOptions({
+    queryKey: ["compare", "thresholds", { runs, by, ...asked }],
+    queryFn: ({ signal }): Promise<Thresholds> =>
+      call("get", "/api/v1/compare/thresholds", { query: { ...grouped(runs, by), ...asked }, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+/** What share of the runs of each of these settings scores above which return. */
+export const profileFigureQuery = (runs: readonly number[], by: readonly string[]) =>
+  queryOptions({
+    queryKey: ["compare", "profile", { runs, by }],
+    meta: figureAt("/figures/profile", grouped(runs, by)),
+    queryFn: ({ signal }): Promise<Figure> =>
+      call("get", "/api/v1/figures/profile", { query: grouped(runs, by), signal }),
+    placeholderData: keepPreviousData,
+  });
+
+/** Scores of groups over their runs and games, by step. */
+export const efficiencyFigureQuery = (
+  runs: readonly number[],
+  by: readonly string[],
+  center: "mean" | "iqm",
+) =>
+  queryOptions({
+    queryKey: ["compare", "efficiency", { runs, by, center }],
+    meta: figureAt("/figures/sample-efficiency", { ...grouped(runs, by), center }),
+    queryFn: ({ signal }): Promise<Figure> =>
+      call("get", "/api/v1/figures/sample-efficiency", { query: { ...grouped(runs, by), center }, signal }),
+    placeholderData: keepPreviousData,
+  });
