@@ -16,7 +16,8 @@ SMALL = {
     "num_envs": 2,
     "checkpoint_seconds": 60,
 }
-STEPS = 60
+# More than the longest rollout of a preset, 80.
+STEPS = 100
 # Gorila's are tried without a Ray for each: see trainer/methods/gorila/test_gorila.py.
 TRIED_HERE = [name for name, preset in PRESETS.items() if preset.config.algorithm != "gorila"]
 
