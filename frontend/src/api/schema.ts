@@ -5795,6 +5795,8 @@ export interface components {
             id: number;
             /** Name */
             name: string;
+            /** @description Null where it was not started from a paper. */
+            origin: components["schemas"]["StudyOrigin"] | null;
             /** Points */
             points: number;
             /** Question */
@@ -5864,6 +5866,26 @@ export interface components {
             point: number;
             /** Seed */
             seed: number;
+        };
+        /**
+         * StudyOrigin
+         * @description The part of a paper's table or figure that a study was started from.
+         */
+        StudyOrigin: {
+            /** Item */
+            item: string;
+            /**
+             * Paper
+             * @description As in the address of its page: /papers/{paper}/{item}.
+             */
+            paper: string;
+            /** Part */
+            part: string;
+            /**
+             * Share
+             * @description Of the part's budget.
+             */
+            share: number;
         };
         /**
          * StudyPage
