@@ -121,6 +121,21 @@ describe("the page of a paper's figure", () => {
     );
   });
 
+  it("tells speeds as parts of what the host did with the environments alone, or that it was not measured", async () => {
+    const speed = { part: "Pong, arch_nips", share: 0.01 as const };
+    const measured = { ...speed, setting: "Environments 32", rate: 250.4, ceiling: 500, of_ceiling: 0.5 };
+    const unmeasured = { ...speed, setting: "Environments 16", rate: 100, ceiling: null, of_ceiling: null };
+    open(aPaperItem({ speeds: [measured, unmeasured] }));
+    const table = within(await screen.findByRole("group", { name: "Speed beside the environments alone" }));
+    expect(
+      table.getByRole("row", { name: "Pong, arch_nips, 1 % Environments 32 250 500 50 %" }),
+    ).toBeTruthy();
+    expect(
+      table.getByRole("row", { name: "Pong, arch_nips, 1 % Environments 16 100 not measured –" }),
+    ).toBeTruthy();
+    expect(table.getByText(/1 setting did not measure that: run the part again/)).toBeTruthy();
+  });
+
   it("says plainly what Arcadia does not run", async () => {
     open(aPaperItem({ parts: [], cannot: "TORCS is no part of Arcadia." }));
     expect(await screen.findByText("TORCS is no part of Arcadia.")).toBeTruthy();
