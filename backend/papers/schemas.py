@@ -108,6 +108,17 @@ class Panel(BaseModel):
     told: str = Field(description="At which budget ours were trained, and how many of them have finished.")
 
 
+class PaperSpeed(BaseModel):
+    """How fast runs of a setting trained, beside what the same host did with the environments alone."""
+
+    part: str = Field(description="The part's title.")
+    share: Share
+    setting: str
+    rate: float = Field(description="Steps a second.")
+    ceiling: float | None = Field(description="Of the environments alone; null where no run measured it.")
+    of_ceiling: float | None = Field(description="The one as a part of the other, as the mean over runs.")
+
+
 class PaperItem(ItemSummary):
     """A table or figure: what the paper did, what ours does, what was published and what was started here."""
 
@@ -123,6 +134,7 @@ class PaperItem(ItemSummary):
     parts: list[ItemPart]
     started: list[PaperStudy] = Field(description="The newest first.")
     panels: list[Panel]
+    speeds: list[PaperSpeed] = Field(description="Of the newest study of each part at each share.")
     height: int = Field(description="Of a figure, in pixels.")
 
 

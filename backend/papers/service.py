@@ -67,3 +67,9 @@ def newest(started: Sequence[Started], share: float, part: str | None = None) ->
         if each.share == share and part in (None, each.part.name):
             found.setdefault(each.part.name, each)
     return list(found.values())
+
+
+def every_newest(started: Sequence[Started]) -> list[Started]:
+    """The newest study of each part at each share, the largest shares first."""
+    shares = sorted({each.share for each in started}, reverse=True)
+    return [each for share in shares for each in newest(started, share)]

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from backend.papers import schemas, service
 from backend.papers.cost import part_cost
 from backend.papers.definition import Item, Paper, Part, Started
+from backend.papers.speeds import speeds
 from backend.runs.differences import field_titles
 from backend.studies.points import config_at, grid, values_at
 from backend.studies.view import summaries
@@ -47,6 +48,7 @@ def shown(session: Session, paper: Paper, item: Item) -> schemas.PaperItem:
         parts=[_part(session, part) for part in item.parts],
         started=started(session, found),
         panels=_panels(session, item, found),
+        speeds=[schemas.PaperSpeed(**vars(speed)) for speed in speeds(session, service.every_newest(found))],
         height=item.height,
     )
 

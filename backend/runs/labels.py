@@ -22,6 +22,7 @@ LEFT_OUT = (
     "replays_megabytes",
     "evaluate_every_steps",
     "evaluation_protocol",
+    "ceiling_seconds",
 )
 
 

@@ -128,10 +128,20 @@ class StudyAxis(BaseModel):
     log: bool
 
 
+class StudyOrigin(BaseModel):
+    """The part of a paper's table or figure that a study was started from."""
+
+    paper: str = Field(description="As in the address of its page: /papers/{paper}/{item}.")
+    item: str
+    part: str
+    share: float = Field(description="Of the part's budget.")
+
+
 class Study(StudySummary):
     """A study with its points."""
 
     question: str
+    origin: StudyOrigin | None = Field(description="Null where it was not started from a paper.")
     specification: Specification
     axes: list[StudyAxis]
     table: list[StudyPoint] = Field(description="The points in the order of drawing.")

@@ -34,6 +34,7 @@ def shown(session: Session, study: models.Study) -> schemas.Study:
     return schemas.Study(
         **summaries(session, [study])[0].model_dump(),
         question=study.question,
+        origin=_origin(session, study),
         specification=asked,
         axes=[
             schemas.StudyAxis(title=axis_title(axis), fields=axis.fields, numeric=axis.numeric, log=axis.log)
@@ -41,6 +42,13 @@ def shown(session: Session, study: models.Study) -> schemas.Study:
         ],
         table=[_point(asked, point) for point in points],
     )
+
+
+def _origin(session: Session, study: models.Study) -> schemas.StudyOrigin | None:
+    found = session.get(models.PaperStudy, study.id)
+    if found is None:
+        return None
+    return schemas.StudyOrigin(paper=found.paper, item=found.item, part=found.part, share=found.share)
 
 
 def summaries(session: Session, studies: Sequence[models.Study]) -> list[schemas.StudySummary]:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 # Every episode is one point of these two.
 EPISODE_RETURN = "episode/return"
 EPISODE_LENGTH = "episode/length"
+STEPS_PER_SECOND = "throughput/steps_per_second"
+# Of the environments alone, measured once an attempt.
+CEILING = "throughput/ceiling_steps_per_second"
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,8 @@ CATALOGUE: tuple[MetricSection, ...] = (
         "throughput",
         "Throughput",
         (
-            Metric("throughput/steps_per_second", "Steps per second"),
+            Metric(STEPS_PER_SECOND, "Steps per second"),
+            Metric(CEILING, "Steps per second of the environments alone"),
             Metric("throughput/updates_per_second", "Updates per second (TPS)"),
             Metric("throughput/predictions_per_second", "Predictions per second (PPS)"),
         ),

@@ -10,6 +10,9 @@ import numpy as np
 import torch
 
 from workers.contract import events, layout
+from workers.contract.config import TrainingConfig
+from workers.contract.config.ceiling import CeilingFields
+from workers.trainer.environments import ceiling
 from workers.trainer.errors import TrainerError
 from workers.trainer.host import devices, memory
 from workers.trainer.launching import Launch
@@ -20,6 +23,7 @@ from workers.trainer.run.directory_run import DirectoryRun
 from workers.trainer.run.journal import Journal
 from workers.trainer.run.progress_bar import ProgressBar
 from workers.trainer.run.recorder import Recorder
+from workers.trainer.run.run import Run
 from workers.trainer.stopping import StopRequest
 
 
@@ -33,6 +37,7 @@ def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
         journal.emit(events.Failed, step=step, frames=frames, message=reason(error), traceback=traceback.format_exc())
         return tell_failure(error)
     try:
+        measure_ceiling(launch.config, run)
         METHODS[launch.config.algorithm].train(launch.config, run)
         run.complete(stop.reason or "the algorithm ended early")
     except Exception as error:
@@ -43,6 +48,15 @@ def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
     with contextlib.suppress(OSError):  # nobody reads it
         print(run.summary(), flush=True)
     return 0
+
+
+def measure_ceiling(config: TrainingConfig, run: Run) -> None:
+    """Report how fast the environments step by themselves, where the configuration asks for it."""
+    if not isinstance(config, CeilingFields) or not config.ceiling_seconds:
+        return
+    rate = ceiling.measure(config, config.ceiling_seconds, run.should_stop)
+    if rate is not None:
+        run.metrics({"throughput/ceiling_steps_per_second": rate})
 
 
 def reason(error: Exception) -> str:

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from sqlalchemy.orm import Session
 
 from backend.figures.schemas import Figure
-from backend.papers import drawing, measured
+from backend.papers import drawing, measured, speeds
 from backend.papers.definition import Difference, Item, Number, Part, Started
 from backend.papers.paac.source import ENVIRONMENTS, HOST, SIZES, SOURCE
 from backend.studies.specification import Axis, Specification
@@ -30,18 +30,14 @@ def draw(session: Session, started: Sequence[Started]) -> Figure:
 
 def _bars(session: Session, started: Started) -> list[go.Bar]:
     points = measured.tried(session, started)
-    rate = {
-        point.values["num_envs"]: measured.mean(session, point.run_ids, "throughput/steps_per_second")
-        for point in points
-    }
-    smallest = rate.get(SIZES[0])
+    speed = {point.values["num_envs"]: speeds.told(session, point) for point in points}
     bars = []
     for activity, color in ACTIVITIES.items():
         shares = {
             point.values["num_envs"]: measured.mean(session, point.run_ids, f"time/{activity}") for point in points
         }
         known = {size: 100 * share for size, share in shares.items() if share is not None}
-        told = [f"n_e {size}: {share:.1f} % {activity}{_speed(rate[size], smallest)}" for size, share in known.items()]
+        told = [f"n_e {size}: {share:.1f} % {activity}; {speed[size]}" for size, share in known.items()]
         bars.append(
             go.Bar(
                 x=[str(size) for size in known],
@@ -55,18 +51,11 @@ def _bars(session: Session, started: Started) -> list[go.Bar]:
     return bars
 
 
-def _speed(rate: float | None, smallest: float | None) -> str:
-    """How fast it is beside the smallest setting on this host."""
-    if not rate or not smallest:
-        return ""
-    return f"; {rate / smallest:.2f} times the steps a second of n_e {SIZES[0]}"
-
-
 def _part(network: str) -> Part:
     asked = Specification(
         name=network,
         preset=f"paac-paper-{network}",
-        changes={"evaluate_every_steps": 0},
+        changes={"evaluate_every_steps": 0, **speeds.FIRST},
         axes=[Axis(field="num_envs", values=[*SIZES])],
         total_steps=STEPS,
         at_once=1,
@@ -85,8 +74,8 @@ ITEM = Item(
     theirs="Measured on Pong what share of its time PAAC spends on the environments and on selecting actions and "
     "learning, with 16 to 256 environments, for both networks, on a CPU and on a GPU.",
     ours="Trains Pong with each n_e and both networks, one run at a time, and takes the mean of the shares that the "
-    "trainer reports: waiting for the environments, selecting actions, learning. Hover tells the speed beside that of "
-    "16 environments on this host.",
+    "trainer reports: waiting for the environments, selecting actions, learning. Each run first steps its environments "
+    "alone, and its speed is told as a part of theirs.",
     measures="Share of the time of training, percent",
     draw=draw,
     differs=(

@@ -4025,6 +4025,11 @@ export interface components {
             /** Settings */
             settings: components["schemas"]["StatedSetting"][];
             /**
+             * Speeds
+             * @description Of the newest study of each part at each share.
+             */
+            speeds: components["schemas"]["PaperSpeed"][];
+            /**
              * Started
              * @description The newest first.
              */
@@ -4077,6 +4082,39 @@ export interface components {
              * @description Kinds of runs that have not trained here yet.
              */
             unmeasured: string[];
+        };
+        /**
+         * PaperSpeed
+         * @description How fast runs of a setting trained, beside what the same host did with the environments alone.
+         */
+        PaperSpeed: {
+            /**
+             * Ceiling
+             * @description Of the environments alone; null where no run measured it.
+             */
+            ceiling: number | null;
+            /**
+             * Of Ceiling
+             * @description The one as a part of the other, as the mean over runs.
+             */
+            of_ceiling: number | null;
+            /**
+             * Part
+             * @description The part's title.
+             */
+            part: string;
+            /**
+             * Rate
+             * @description Steps a second.
+             */
+            rate: number;
+            /** Setting */
+            setting: string;
+            /**
+             * Share
+             * @enum {number}
+             */
+            share: 0.01 | 0.1 | 1;
         };
         /**
          * PaperStudy
@@ -5795,6 +5833,8 @@ export interface components {
             id: number;
             /** Name */
             name: string;
+            /** @description Null where it was not started from a paper. */
+            origin: components["schemas"]["StudyOrigin"] | null;
             /** Points */
             points: number;
             /** Question */
@@ -5864,6 +5904,26 @@ export interface components {
             point: number;
             /** Seed */
             seed: number;
+        };
+        /**
+         * StudyOrigin
+         * @description The part of a paper's table or figure that a study was started from.
+         */
+        StudyOrigin: {
+            /** Item */
+            item: string;
+            /**
+             * Paper
+             * @description As in the address of its page: /papers/{paper}/{item}.
+             */
+            paper: string;
+            /** Part */
+            part: string;
+            /**
+             * Share
+             * @description Of the part's budget.
+             */
+            share: number;
         };
         /**
          * StudyPage

@@ -74,6 +74,7 @@ export type PaperFigureQuery = QueryOf<"/api/v1/papers/{paper}/{item}/figure">;
 export const paperFigureQuery = (paper: string, item: string, query: PaperFigureQuery) =>
   queryOptions({
     queryKey: ["papers", paper, item, "figure", query],
+    meta: figureAt(`/papers/${paper}/${item}/figure`, query),
     queryFn: ({ signal }): Promise<Figure> =>
       call("get", "/api/v1/papers/{paper}/{item}/figure", { path: { paper, item }, query, signal }),
     placeholderData: keepPreviousData,

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { metricRows, ROW_HEADER, rowsOf } from "./points";
+import { drawnRows, metricRows, ROW_HEADER, rowsOf } from "./points";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -37,4 +37,18 @@ it("asks for what the chart shows, in seconds where that is time", async () => {
   expect([asked[0]?.get("from"), asked[0]?.get("to")]).toEqual(["1800", "7200"]);
   expect(asked[1]?.has("from")).toBe(false);
   expect(ROW_HEADER("time")[2]).toBe("seconds");
+});
+
+it("has a row for each mark of a figure", () => {
+  const bars = {
+    name: "Learning",
+    x: ["16", "32"],
+    y: [30, 20],
+    hovertext: ["n_e 16: 30", "n_e 32"],
+  };
+  expect(drawnRows({ data: [bars, { x: [1], y: [2] }], layout: {} })).toEqual([
+    ["Learning", "16", 30, "n_e 16: 30"],
+    ["Learning", "32", 20, "n_e 32"],
+    [undefined, 1, 2, undefined],
+  ]);
 });

@@ -1,7 +1,7 @@
 /** The points behind a chart, as rows of a table. */
 
 import { fetchMetrics, type MetricsQuery } from "@/api/queries";
-import type { Metrics } from "@/api/types";
+import type { Figure, Metrics } from "@/api/types";
 import type { Cell } from "./csv";
 import type { XAxis, Zoom } from "./curveView";
 
@@ -47,4 +47,21 @@ export async function metricRows(
     ...(zoom && { from: zoom[0], to: zoom[1] }),
   };
   return rowsOf(await fetchMetrics(run, query));
+}
+
+export const DRAWN_HEADER = ["curve", "x", "y", "told"];
+
+/** Every mark of a figure, with what the pointer tells of it. */
+export function drawnRows({ data }: Figure): Cell[][] {
+  return data.flatMap((trace) => {
+    const cells = (name: string) => (trace[name] ?? []) as Cell[];
+    const [y, told] = [cells("y"), cells("hovertext")];
+    return cells("x").map((x, i) => [trace["name"], x, y[i], told[i]].map((cell) => asRead(cell as Cell)));
+  });
+}
+
+/** Plotly is given text as HTML. */
+function asRead(cell: Cell): Cell {
+  if (typeof cell !== "string" || !cell.includes("&")) return cell;
+  return new DOMParser().parseFromString(cell, "text/html").documentElement.textContent;
 }

@@ -54,6 +54,7 @@ export function aPaperItem(changes: Partial<PaperItem> = {}): PaperItem {
     ],
     started: [],
     panels: [],
+    speeds: [],
     height: 320,
     ...changes,
   };

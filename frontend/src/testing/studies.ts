@@ -27,6 +27,7 @@ export function aStudy(changes: Partial<Study> = {}): Study {
     id: 3,
     name: "Which rate?",
     question: "Which learns **fastest**?",
+    origin: null,
     state: "running",
     state_reason: null,
     created_at: "2026-01-01T10:00:00Z",

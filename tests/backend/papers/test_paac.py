@@ -35,18 +35,26 @@ def train(studies: Studies, values: dict[str, float], returns: list[float]) -> d
 
 def test_figure_2_stacks_the_shares_of_time_that_trainers_report_beside_the_papers(studies: Studies) -> None:
     start(studies, "figure-2", "nips")
-    for speed in (100.0, 250.0):
+    for speed, alone in ((100.0, {}), (250.0, {"throughput/ceiling_steps_per_second": 500.0})):
         shares = {f"time/{activity}": share for activity, share in SHARES.items()}
-        config = train(studies, {**shares, "throughput/steps_per_second": speed}, [])
+        config = train(studies, {**shares, "throughput/steps_per_second": speed, **alone}, [])
         assert (config["total_steps"], config["network"], config["evaluate_every_steps"]) == (10_000, "nips", 0)
+        assert config["ceiling_seconds"] == 5
         studies.keep()
     *bars, theirs = figure(studies, "figure-2", "nips")["data"]
     assert {bar["name"]: bar["y"] for bar in bars} == {
         activity.capitalize(): [pytest.approx(100 * share)] * 2 for activity, share in SHARES.items()
     }
     assert bars[0]["x"] == ["16", "32"]
-    # Speeds are told beside this host's smallest setting, and never beside another host's.
-    assert bars[0]["hovertext"][1].endswith("; 2.50 times the steps a second of n_e 16")
+    # Speeds are told beside what the same host did with the environments alone, and never beside another host's.
+    assert bars[0]["hovertext"][0].endswith("; the environments alone were not measured on this host")
+    assert bars[0]["hovertext"][1].endswith("; 50% of the steps a second of the environments alone")
+    speeds = studies.api.user.get(f"{PAAC}/figure-2").json()["speeds"]
+    assert [(row["setting"], row["rate"], row["ceiling"], row["of_ceiling"]) for row in speeds] == [
+        ("Environments 16", 100.0, None, None),
+        ("Environments 32", 250.0, 500.0, 0.5),
+    ]
+    assert {(row["part"], row["share"]) for row in speeds} == {("Pong, arch_nips", 0.01)}
     assert (theirs["x"], theirs["y"], theirs["name"]) == (["32"], [50.0], "The paper, environment")
     assert "arch_nature" not in str(figure(studies, "figure-2", "nature"))
 

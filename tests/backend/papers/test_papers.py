@@ -125,6 +125,18 @@ def test_a_share_of_a_figure_is_started_trained_and_drawn(studies: Studies) -> N
     assert dict(zip(dots["x"], dots["y"], strict=True)) == {rate: pytest.approx(100 * rate) for rate in rates}
 
 
+def test_a_study_tells_which_part_of_which_item_it_was_started_from(studies: Studies) -> None:
+    (study,) = start(studies, 0.01, "catch")
+    # Figure 4 draws the runs of figure 3, so either page starts the same study.
+    response = studies.api.user.post("/api/v1/papers/paac/figure-4/studies", json={"share": 0.1, "parts": ["cartpole"]})
+    (shared,) = response.json()
+    own = studies.start()
+    origin = {"paper": "a3c", "item": "figure-2", "part": "catch", "share": 0.01}
+    assert studies.read(study["id"])["origin"] == origin
+    assert (studies.read(shared["id"])["origin"] or {})["item"] == "figure-3"
+    assert studies.read(own["id"])["origin"] is None
+
+
 def test_budgets_are_not_mixed_and_the_newest_study_is_drawn(studies: Studies) -> None:
     for share, score in ((0.01, 1.0), (0.1, 2.0), (0.1, 3.0)):
         (study,) = start(studies, share, "cartpole")

@@ -20,6 +20,7 @@ HOUSE = {
     "replays_megabytes",
     "evaluate_every_steps",
     "evaluation_protocol",
+    "ceiling_seconds",
 }
 ONLY_ATARI = {
     "max_noops",

@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
+from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centred import CentredFields
 from workers.contract.config.fields import NETWORK, OPTIMISATION, ROLLOUT, RUN, Optimizer, TrainingConfig
 from workers.contract.config.value_based import ValueBasedFields
@@ -42,6 +43,10 @@ class AsynchronousFields(CentredFields):
         description="Share of the running mean gradient that momentum SGD keeps at an update; RMSProp ignores it.",
         json_schema_extra=OPTIMISATION,
     )
+
+    @property
+    def stepping(self) -> Stepping:
+        return Stepping(processes=self.num_actors)
 
 
 class A3cConfig(AsynchronousFields):

@@ -2,10 +2,11 @@
 
 from pydantic import Field
 
-from workers.contract.config.fields import OPTIMISATION, TrainingConfig
+from workers.contract.config.ceiling import CeilingFields
+from workers.contract.config.fields import OPTIMISATION
 
 
-class CentredFields(TrainingConfig):
+class CentredFields(CeilingFields):
     """The field of all methods but Gorila."""
 
     centred_inputs: bool = Field(

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centred import CentredFields
 from workers.contract.config.fields import OPTIMISATION, ROLLOUT, RUN
 
@@ -96,3 +97,7 @@ class Ga3cConfig(CentredFields):
         description="Weight of the squared error of V (equation 2) beside the policy's loss.",
         json_schema_extra=OPTIMISATION,
     )
+
+    @property
+    def stepping(self) -> Stepping:
+        return Stepping(processes=self.num_agents)

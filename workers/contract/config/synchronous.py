@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centred import CentredFields
 from workers.contract.config.fields import OPTIMISATION, ROLLOUT, RUN
 from workers.contract.config.value_based import ValueBasedFields
@@ -60,6 +61,10 @@ class SynchronousFields(CentredFields):
         "with sums over t_max = 5 steps; 1 is equations 10 and 11 as printed.",
         json_schema_extra=OPTIMISATION,
     )
+
+    @property
+    def stepping(self) -> Stepping:
+        return Stepping(processes=1, envs=self.num_envs, threads=self.num_workers)
 
     @property
     def initial_learning_rate(self) -> float:

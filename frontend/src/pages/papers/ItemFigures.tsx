@@ -1,8 +1,10 @@
 import { SegmentedControl, Text } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { paperFigureQuery } from "@/api/studies";
 import type { PaperItem, PaperPanel } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
+import { DRAWN_HEADER, drawnRows } from "@/charts/points";
 import classes from "./papers.module.css";
 
 /** Ours over theirs, for one share of the budget at a time. */
@@ -42,19 +44,12 @@ export function ItemFigures({ item }: { item: PaperItem }) {
 }
 
 function ItemFigure({ item, panel }: { item: PaperItem; panel: PaperPanel }) {
+  const client = useQueryClient();
   const query = paperFigureQuery(item.paper, item.name, { share: panel.share, part: panel.part });
-  const points = () =>
-    Promise.resolve({
-      header: ["what", "value", "unit", "source", "table", "protocol"],
-      rows: item.published.map(({ what, value, unit, source, table, protocol }) => [
-        what,
-        value,
-        unit,
-        source,
-        table,
-        protocol,
-      ]),
-    });
+  const points = async () => ({
+    header: DRAWN_HEADER,
+    rows: drawnRows(await client.ensureQueryData(query)),
+  });
   return (
     <section className={classes.card} aria-label={panel.title}>
       <FigureFrame
@@ -68,7 +63,7 @@ function ItemFigure({ item, panel }: { item: PaperItem; panel: PaperPanel }) {
         legend
         height={item.height}
         empty="None of its runs has told anything yet. Each appears here as it learns."
-        file={`${item.paper}-${item.name}`}
+        file={[item.paper, item.name, panel.part, panel.share].filter((word) => word !== null).join("-")}
         points={points}
       />
       <p className={classes.dim}>

@@ -1,7 +1,8 @@
-import { screen, within } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import type { PaperItem } from "@/api/types";
+import { downloads } from "@/testing/downloads";
 import { aPaperItem } from "@/testing/papers";
 import { renderPage } from "@/testing/render";
 import { serve } from "@/testing/server";
@@ -18,10 +19,15 @@ const PREVIEW = {
   refused: null,
 };
 
+const FIGURE = {
+  data: [{ name: "A3C &lt;1&gt;", x: [0.001, 0.01], y: [20, 5], hovertext: ["20 at 0.001", "5 at 0.01"] }],
+  layout: {},
+};
+
 function open(item: PaperItem, preview: Partial<typeof PREVIEW> | { refused: string } = {}) {
   const server = serve({
     "GET /papers/a3c/figure-2": item,
-    "GET /papers/a3c/figure-2/figure": { data: [], layout: {} },
+    "GET /papers/a3c/figure-2/figure": FIGURE,
     "POST /papers/a3c/figure-2/preview": { ...PREVIEW, ...preview },
     "POST /papers/a3c/figure-2/studies": [],
   });
@@ -86,6 +92,48 @@ describe("the page of a paper's figure", () => {
     expect((await region("Pong")).textContent).toContain("Ours at 10 %.");
     await userEvent.click(screen.getByRole("radio", { name: "1 %" }));
     expect((await region("Pong")).textContent).toContain("Ours at 1 %.");
+  });
+
+  it("gives what its figure draws and what the paper prints as tables, and the figure to notebooks", async () => {
+    userEvent.setup();
+    const saved = downloads();
+    const panels = [{ title: "Pong", part: "pong", share: 0.01 as const, told: "Ours at 1 %." }];
+    open(aPaperItem({ panels }));
+    const choose = async (entry: string) => {
+      await userEvent.click(await screen.findByLabelText("Menu of the chart Pong"));
+      await userEvent.click(await screen.findByText(entry));
+    };
+    await choose("Save points (CSV)");
+    await waitFor(() => expect(saved).toHaveLength(1));
+    expect(saved[0]?.name).toBe("a3c-figure-2-pong-0.01.csv");
+    expect(await saved[0]?.text()).toBe(
+      "curve,x,y,told\r\nA3C <1>,0.001,20,20 at 0.001\r\nA3C <1>,0.01,5,5 at 0.01\r\n",
+    );
+    await choose("Copy for a notebook");
+    const asked = "/api/v1/papers/a3c/figure-2/figure?share=0.01&part=pong";
+    await waitFor(async () =>
+      expect(await navigator.clipboard.readText()).toContain(`"${window.location.origin}${asked}"`),
+    );
+    await userEvent.click(screen.getByRole("button", { name: "Save numbers (CSV)" }));
+    expect(saved.at(-1)?.name).toBe("a3c-figure-2-published.csv");
+    expect(await saved.at(-1)?.text()).toBe(
+      'what,value,unit,source,table,protocol\r\n"A3C, 16 threads",12.5,×,A3C,table 2,time to a score\r\n',
+    );
+  });
+
+  it("tells speeds as parts of what the host did with the environments alone, or that it was not measured", async () => {
+    const speed = { part: "Pong, arch_nips", share: 0.01 as const };
+    const measured = { ...speed, setting: "Environments 32", rate: 250.4, ceiling: 500, of_ceiling: 0.5 };
+    const unmeasured = { ...speed, setting: "Environments 16", rate: 100, ceiling: null, of_ceiling: null };
+    open(aPaperItem({ speeds: [measured, unmeasured] }));
+    const table = within(await screen.findByRole("group", { name: "Speed beside the environments alone" }));
+    expect(
+      table.getByRole("row", { name: "Pong, arch_nips, 1 % Environments 32 250 500 50 %" }),
+    ).toBeTruthy();
+    expect(
+      table.getByRole("row", { name: "Pong, arch_nips, 1 % Environments 16 100 not measured –" }),
+    ).toBeTruthy();
+    expect(table.getByText(/1 setting did not measure that: run the part again/)).toBeTruthy();
   });
 
   it("says plainly what Arcadia does not run", async () => {

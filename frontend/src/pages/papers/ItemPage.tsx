@@ -9,6 +9,7 @@ import { ItemFigures } from "./ItemFigures";
 import { Differences, Published, StartedStudies } from "./ItemTables";
 import classes from "./papers.module.css";
 import { RunItem } from "./RunItem";
+import { Speeds } from "./Speeds";
 
 /** A table or figure of a paper: ours over theirs, what differs, and what runs it here. */
 export default function ItemPage() {
@@ -53,6 +54,7 @@ function ItemSheet({ item }: { item: PaperItem }) {
         </Alert>
       )}
       {item.measures !== "" && <ItemFigures item={item} />}
+      <Speeds item={item} />
       {item.parts.length > 0 && <RunItem item={item} />}
       <StartedStudies item={item} />
       <Differences item={item} />

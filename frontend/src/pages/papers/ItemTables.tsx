@@ -1,6 +1,7 @@
-import { Anchor, Table, Text, Title } from "@mantine/core";
+import { Anchor, Button, Group, Table, Text, Title } from "@mantine/core";
 import { Link } from "react-router";
 import type { PaperItem } from "@/api/types";
+import { saveCsv } from "@/charts/csv";
 import { percent, plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { WideTable } from "@/ui/WideTable";
@@ -52,7 +53,14 @@ export function Differences({ item }: { item: PaperItem }) {
 export function Published({ item }: { item: PaperItem }) {
   return (
     <WideTable label="What the paper prints" className={classes.card}>
-      <Title order={2}>What the paper prints</Title>
+      <Group justify="space-between">
+        <Title order={2}>What the paper prints</Title>
+        {item.published.length > 0 && (
+          <Button size="xs" variant="default" onClick={() => savePublished(item)}>
+            Save numbers (CSV)
+          </Button>
+        )}
+      </Group>
       {item.unpublished && (
         <Text size="sm" mt={4} className={classes.prose}>
           {item.unpublished}
@@ -88,6 +96,20 @@ export function Published({ item }: { item: PaperItem }) {
       )}
     </WideTable>
   );
+}
+
+const NUMBER_HEADER = ["what", "value", "unit", "source", "table", "protocol"];
+
+function savePublished({ paper, name, published }: PaperItem) {
+  const rows = published.map(({ what, value, unit, source, table, protocol }) => [
+    what,
+    value,
+    unit,
+    source,
+    table,
+    protocol,
+  ]);
+  saveCsv(`${paper}-${name}-published.csv`, NUMBER_HEADER, rows);
 }
 
 /** The studies that were started from it. */

@@ -2,6 +2,7 @@ import { screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import type { Study } from "@/api/types";
+import { aPaper } from "@/testing/papers";
 import { renderPage } from "@/testing/render";
 import { serve } from "@/testing/server";
 import { aPoint, aStudy } from "@/testing/studies";
@@ -10,6 +11,7 @@ import StudyPage from "./StudyPage";
 function open(study: Study) {
   const server = serve({
     "GET /studies/3": () => study,
+    "GET /papers/a3c": aPaper(),
     "GET /studies/3/figure": { data: [], layout: {} },
     "POST /studies/3/pause": { ...study, state: "paused" },
     "POST /studies/3/stop": { ...study, state: "stopped" },
@@ -79,6 +81,13 @@ describe("the page of a study", () => {
     const question = await screen.findByRole("dialog");
     await userEvent.click(within(question).getByRole("button", { name: "Stop study" }));
     expect(server.of("POST /studies/3/stop").length).toBe(1);
+  });
+
+  it("links back to the paper's figure that it was started from", async () => {
+    open(aStudy({ origin: { paper: "a3c", item: "figure-2", part: "pong", share: 0.01 } }));
+    const link = await screen.findByRole("link", { name: "A3C, figure 2" });
+    expect(link.getAttribute("href")).toBe("/papers/a3c/figure-2");
+    expect(link.parentElement?.textContent).toBe("From A3C, figure 2, at 1 % of its budget");
   });
 
   it("says why it has paused by itself", async () => {

@@ -2,9 +2,10 @@ import { Alert, Anchor, SegmentedControl, Skeleton, Stack, Text, Title } from "@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "react-router";
-import { studyFigureQuery, studyQuery } from "@/api/studies";
+import { paperQuery, studyFigureQuery, studyQuery } from "@/api/studies";
 import type { Study } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
+import { percent } from "@/ui/format";
 import { Markdown } from "@/ui/Markdown";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { usePageTitle } from "@/ui/usePageTitle";
@@ -43,6 +44,7 @@ function StudySheet({ study }: { study: Study }) {
         <Title order={1}>
           {study.name} <StudyState study={study} />
         </Title>
+        {study.origin && <Origin origin={study.origin} />}
         {study.question.trim() !== "" && (
           <div className={classes.question}>
             <Markdown>{study.question}</Markdown>
@@ -60,6 +62,21 @@ function StudySheet({ study }: { study: Study }) {
       {study.axes.length > 1 && <AllAxes study={study} />}
       <PointTable study={study} />
     </>
+  );
+}
+
+/** Links to the paper's table or figure that it was started from. */
+function Origin({ origin }: { origin: NonNullable<Study["origin"]> }) {
+  const paper = useQuery(paperQuery(origin.paper)).data;
+  const label = paper?.items.find(({ name }) => name === origin.item)?.label.toLowerCase() ?? origin.item;
+  return (
+    <Text size="sm">
+      From{" "}
+      <Anchor component={Link} to={`/papers/${origin.paper}/${origin.item}`} inherit>
+        {paper?.title ?? origin.paper}, {label}
+      </Anchor>
+      , at {percent(origin.share)} of its budget
+    </Text>
   );
 }
 

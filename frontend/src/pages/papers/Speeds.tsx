@@ -1,0 +1,56 @@
+import { Table, Text, Title } from "@mantine/core";
+import type { PaperItem } from "@/api/types";
+import { exact, percent, plural } from "@/ui/format";
+import { WideTable } from "@/ui/WideTable";
+import classes from "./papers.module.css";
+
+/** How fast ours trained, as a part of what the same host did with the environments alone. */
+export function Speeds({ item: { speeds } }: { item: PaperItem }) {
+  if (speeds.length === 0) return null;
+  const missing = speeds.filter(({ of_ceiling }) => of_ceiling === null).length;
+  return (
+    <WideTable label="Speed beside the environments alone" className={classes.card}>
+      <Title order={2}>Speed beside the environments alone</Title>
+      <Text size="sm" mt={4} className={classes.prose}>
+        Each run first steps its environments by themselves, with random actions and without learning: no
+        method is faster on its host.
+        {missing > 0 &&
+          ` ${plural(missing, "setting")} did not measure that: run the part again, and its new runs do.`}
+      </Text>
+      <Table className={classes.table} verticalSpacing={6} mt="xs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Part</Table.Th>
+            <Table.Th scope="col">Setting</Table.Th>
+            <Table.Th scope="col" className={classes.number}>
+              Steps a second
+            </Table.Th>
+            <Table.Th scope="col" className={classes.number}>
+              Environments alone
+            </Table.Th>
+            <Table.Th scope="col" className={classes.number}>
+              Of these
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {speeds.map(({ part, share, setting, rate, ceiling, of_ceiling }) => (
+            <Table.Tr key={`${part} ${share} ${setting}`}>
+              <Table.Td>
+                {part}, {percent(share)}
+              </Table.Td>
+              <Table.Td>{setting}</Table.Td>
+              <Table.Td className={classes.number}>{exact(Math.round(rate))}</Table.Td>
+              <Table.Td className={classes.number}>
+                {ceiling === null ? "not measured" : exact(Math.round(ceiling))}
+              </Table.Td>
+              <Table.Td className={classes.number}>
+                {of_ceiling === null ? "–" : percent(of_ceiling)}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </WideTable>
+  );
+}

@@ -1,0 +1,102 @@
+"""How fast the environments step by themselves, and that a run that asks for it reports it before it trains."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from workers.contract.config import A3cConfig, Ga3cConfig, PaacConfig, RunConfig
+from workers.contract.config.ceiling import Stepping
+from workers.contract.spaces import Continuous, Discrete
+from workers.trainer import session
+from workers.trainer.environments import ceiling
+from workers.trainer.launching import Launch
+from workers.trainer.run.journal import Journal
+from workers.trainer.stopping import StopRequest
+
+CEILING = "throughput/ceiling_steps_per_second"
+
+
+class Told:
+    """Processes that tell what the test says they do."""
+
+    def __init__(self, *told: list[tuple[int, Any]]) -> None:
+        self.started = 0
+        self._told = iter(told)
+
+    def __enter__(self) -> "Told":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def start(self, *_: object) -> None:
+        self.started += 1
+
+    def receive(self, _timeout: float) -> list[tuple[int, Any]]:
+        return next(self._told)
+
+
+def test_the_rates_of_all_processes_add_up_from_when_all_of_them_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    processes = Told(
+        [(0, (10.0, 1_000))],
+        # The first was alone until now, and faster.
+        [(0, (11.0, 9_000)), (1, (20.0, 7))],
+        [(0, (12.0, 9_500))],
+        [(0, (13.0, 10_000)), (1, (21.0, 407))],
+        [(1, (22.0, 507))],
+    )
+    monkeypatch.setattr(ceiling, "Processes", lambda: processes)
+    rate = ceiling.measure(A3cConfig(env="CartPole-v1", num_actors=2), 2.0, lambda: False)
+    assert rate == pytest.approx(1_000 / 2 + 500 / 2)
+    assert processes.started == 2
+
+
+def test_a_run_that_is_to_stop_measures_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ceiling, "Processes", Told)
+    assert ceiling.measure(PaacConfig(env="CartPole-v1"), 2.0, lambda: True) is None
+
+
+@pytest.mark.parametrize(
+    ("config", "stepping"),
+    [
+        (PaacConfig(num_envs=64, num_workers=4), Stepping(processes=1, envs=64, threads=4)),
+        (A3cConfig(num_actors=3), Stepping(processes=3)),
+        (Ga3cConfig(num_agents=20), Stepping(processes=20)),
+    ],
+    ids=["paac", "a3c", "ga3c"],
+)
+def test_environments_step_as_they_do_in_training(config: Any, stepping: Stepping) -> None:
+    assert config.stepping == stepping
+
+
+def test_random_actions_are_of_the_environment() -> None:
+    chosen = ceiling.drawn(Discrete(3), 5, seed=1)
+    assert (chosen.shape[1], set(np.unique(chosen))) == (5, {0, 1, 2})
+    numbers = ceiling.drawn(Continuous((-1.0, 2.0), (0.0, 3.0)), 5, seed=1)
+    assert numbers.shape[1:] == (5, 2)
+    assert (numbers[..., 0].min() >= -1, numbers[..., 0].max() <= 0, numbers[..., 1].min() >= 2) == (True,) * 3
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        PaacConfig(env="CartPole-v1", num_envs=4, total_steps=400, ceiling_seconds=0.3),
+        A3cConfig(env="CartPole-v1", num_actors=2, total_steps=400, ceiling_seconds=0.3),
+        PaacConfig(env="CartPole-v1", num_envs=4, total_steps=400),
+    ],
+    ids=["paac", "a3c", "unasked"],
+)
+def test_a_run_that_asks_for_it_measures_its_environments_before_it_trains(config: RunConfig, tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        launch = Launch(config, tmp_path, resume=False, progress_bar=False)
+        assert session.train(launch, journal, StopRequest()) == 0
+    events = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    told = [event for event in events if CEILING in event.get("values", {})]
+    assert len(told) == (1 if config.ceiling_seconds else 0)
+    for event in told:
+        assert event["values"][CEILING] > 0
+        assert (event["step"], event["seq"]) == (0, 2)
+    assert events[-1]["kind"] == "finished"

@@ -1,0 +1,62 @@
+"""How fast the environments of a run step by themselves, which no method on the same host surpasses."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from workers.contract.config.ceiling import CeilingFields, Stepping
+from workers.contract.spaces import ActionSpace, Discrete
+from workers.trainer.environments import environments
+from workers.trainer.environments.environments import Actions
+from workers.trainer.host.processes import Link, Processes
+
+TELL_SECONDS = 0.1
+# Actions are drawn once, so that drawing costs nothing.
+DRAWN = 1_000
+
+
+def measure(config: CeilingFields, seconds: float, should_stop: Callable[[], bool]) -> float | None:
+    """Return the steps a second of the environments with random actions; None if the run is to stop meanwhile."""
+    stepping = config.stepping
+    # By process: when it told, and how many steps it had taken.
+    first: dict[int, tuple[float, int]] = {}
+    last: dict[int, tuple[float, int]] = {}
+    with Processes() as processes:
+        for number in range(stepping.processes):
+            processes.start(step, config, stepping, config.seed + number)
+        while not should_stop():
+            last.update(processes.receive(TELL_SECONDS))
+            if len(last) == stepping.processes:
+                # Not before all of them step: they share the host.
+                first = first or dict(last)
+                spans = [(last[n][0] - begun, last[n][1] - steps) for n, (begun, steps) in first.items()]
+                if min(span for span, _ in spans) >= seconds:
+                    return sum(steps / span for span, steps in spans)
+    return None
+
+
+def step(link: Link, config: CeilingFields, stepping: Stepping, seed: int) -> None:
+    """Step the environments of one process until it is to stop, and tell now and then how many steps those were."""
+    batch = environments.make(config, stepping.envs, seed, stepping.threads)
+    try:
+        batch.reset()
+        actions, steps, due = drawn(batch.actions, stepping.envs, seed), 0, 0.0
+        while not link.stopping:
+            batch.send(actions[steps // stepping.envs % DRAWN])
+            batch.receive()
+            steps += stepping.envs
+            now = time.monotonic()
+            if now >= due:
+                link.send((now, steps))
+                due = now + TELL_SECONDS
+    finally:
+        batch.close()
+
+
+def drawn(space: ActionSpace, envs: int, seed: int) -> Actions:
+    """Draw random actions for so many environments, `DRAWN` times."""
+    random = np.random.default_rng(seed)
+    if isinstance(space, Discrete):
+        return random.integers(0, space.count, (DRAWN, envs))
+    return random.uniform(space.low, space.high, (DRAWN, envs, space.size)).astype(np.float32)
