@@ -1,0 +1,81 @@
+/** What users write as Markdown, taken apart by the rules of backend/reports/markdown.py; all else stays text. */
+
+export type Kind = "code" | "heading" | "bullets" | "numbers" | "paragraph";
+
+export interface MarkdownBlock {
+  kind: Kind;
+  /** Without the marks of headings and lists. */
+  lines: string[];
+  /** Of a heading, from 1 to 6. */
+  level: number;
+}
+
+export type Piece = { kind: "text" | "code" | "strong" | "em"; text: string } | Link;
+
+interface Link {
+  kind: "link";
+  text: string;
+  address: string;
+}
+
+// What stands between brackets holds none, so that a long text of brackets takes no longer than another.
+const INLINE = /(`[^`]+`|\*\*[^*]+\*\*|\*[^*]+\*|\[[^\][]+\]\(https?:\/\/[^\s)]+\))/;
+const HEADING = /^(#{1,6}) (.*)$/;
+const BULLET = /^\s*[-*] /;
+const NUMBERED = /^\s*\d{1,9}[.)] /;
+const FENCE = "```";
+
+/** Headings, lists, code and paragraphs, in their order. */
+export function blocksOf(markdown: string): MarkdownBlock[] {
+  const blocks: MarkdownBlock[] = [];
+  let open: MarkdownBlock | null = null;
+  for (const line of markdown.split(/\r\n|\r|\n/)) {
+    if (line.startsWith(FENCE)) {
+      open = open?.kind === "code" ? null : begin(blocks, "code");
+    } else if (open?.kind === "code") {
+      open.lines.push(line);
+    } else if (line.trim() === "") {
+      open = null;
+    } else {
+      const kind = kindOf(line);
+      if (open?.kind !== kind || kind === "heading") open = begin(blocks, kind);
+      if (kind === "heading") open.level = HEADING.exec(line)?.[1]?.length ?? 1;
+      open.lines.push(stripped(line, kind));
+    }
+  }
+  return blocks;
+}
+
+function begin(blocks: MarkdownBlock[], kind: Kind): MarkdownBlock {
+  const block = { kind, lines: [], level: 0 };
+  blocks.push(block);
+  return block;
+}
+
+function kindOf(line: string): Kind {
+  if (HEADING.test(line)) return "heading";
+  if (BULLET.test(line)) return "bullets";
+  return NUMBERED.test(line) ? "numbers" : "paragraph";
+}
+
+function stripped(line: string, kind: Kind): string {
+  if (kind === "heading") return HEADING.exec(line)?.[2] ?? line;
+  return kind === "bullets" ? line.replace(BULLET, "") : kind === "numbers" ? line.replace(NUMBERED, "") : line;
+}
+
+/** Bold, italic, code and links in a text; only addresses of http and https are links. */
+export function piecesOf(text: string): Piece[] {
+  return text
+    .split(INLINE)
+    .filter((part) => part !== "")
+    .map(pieceOf);
+}
+
+function pieceOf(part: string): Piece {
+  if (!INLINE.test(part)) return { kind: "text", text: part };
+  if (part.startsWith("`")) return { kind: "code", text: part.slice(1, -1) };
+  if (part.startsWith("**")) return { kind: "strong", text: part.slice(2, -2) };
+  if (part.startsWith("*")) return { kind: "em", text: part.slice(1, -1) };
+  const [text = "", address = ""] = part.slice(1, -1).split("](");
+  return { kind: "link", text, address };
+}
