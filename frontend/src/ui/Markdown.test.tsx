@@ -22,7 +22,8 @@ function plain(node: Node): string {
   if (tag === "style") return "";
   if (tag === "div" || tag === "span") return inner;
   if (tag === "pre") return `<pre><code>${inner}</code></pre>`;
-  if (tag === "a") return `<a href="${escaped(node.getAttribute("href") ?? "")}" rel="noreferrer">${inner}</a>`;
+  if (tag === "a")
+    return `<a href="${escaped(node.getAttribute("href") ?? "")}" rel="noreferrer">${inner}</a>`;
   return `<${tag}>${inner}</${tag}>`;
 }
 

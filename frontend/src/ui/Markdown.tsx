@@ -36,13 +36,14 @@ function Inline({ text }: { text: string }) {
 }
 
 function Shown({ piece }: { piece: Piece }) {
+  if (piece.kind === "link")
+    return (
+      <Anchor href={piece.address} rel="noreferrer" size="sm">
+        {piece.text}
+      </Anchor>
+    );
   if (piece.kind === "code") return <Code>{piece.text}</Code>;
   if (piece.kind === "strong") return <strong>{piece.text}</strong>;
   if (piece.kind === "em") return <em>{piece.text}</em>;
-  if (piece.kind === "text") return piece.text;
-  return (
-    <Anchor href={piece.address} rel="noreferrer" size="sm">
-      {piece.text}
-    </Anchor>
-  );
+  return piece.text;
 }

@@ -28,28 +28,26 @@ const FENCE = "```";
 /** Headings, lists, code and paragraphs, in their order. */
 export function blocksOf(markdown: string): MarkdownBlock[] {
   const blocks: MarkdownBlock[] = [];
-  let open: MarkdownBlock | null = null;
+  // Whether the last block takes more lines.
+  let open = false;
   for (const line of markdown.split(/\r\n|\r|\n/)) {
+    const last = open ? blocks.at(-1) : undefined;
     if (line.startsWith(FENCE)) {
-      open = open?.kind === "code" ? null : begin(blocks, "code");
-    } else if (open?.kind === "code") {
-      open.lines.push(line);
+      open = last?.kind !== "code";
+      if (open) blocks.push({ kind: "code", lines: [], level: 0 });
+    } else if (last?.kind === "code") {
+      last.lines.push(line);
     } else if (line.trim() === "") {
-      open = null;
+      open = false;
     } else {
       const kind = kindOf(line);
-      if (open?.kind !== kind || kind === "heading") open = begin(blocks, kind);
-      if (kind === "heading") open.level = HEADING.exec(line)?.[1]?.length ?? 1;
-      open.lines.push(stripped(line, kind));
+      const words = stripped(line, kind);
+      open = true;
+      if (last?.kind === kind && kind !== "heading") last.lines.push(words);
+      else blocks.push({ kind, lines: [words], level: HEADING.exec(line)?.[1]?.length ?? 0 });
     }
   }
   return blocks;
-}
-
-function begin(blocks: MarkdownBlock[], kind: Kind): MarkdownBlock {
-  const block = { kind, lines: [], level: 0 };
-  blocks.push(block);
-  return block;
 }
 
 function kindOf(line: string): Kind {
@@ -60,7 +58,11 @@ function kindOf(line: string): Kind {
 
 function stripped(line: string, kind: Kind): string {
   if (kind === "heading") return HEADING.exec(line)?.[2] ?? line;
-  return kind === "bullets" ? line.replace(BULLET, "") : kind === "numbers" ? line.replace(NUMBERED, "") : line;
+  return kind === "bullets"
+    ? line.replace(BULLET, "")
+    : kind === "numbers"
+      ? line.replace(NUMBERED, "")
+      : line;
 }
 
 /** Bold, italic, code and links in a text; only addresses of http and https are links. */
