@@ -16,6 +16,7 @@ A part imports only parts of the lines above its own; tests/contract/test_backen
     workers, figures, compare, verdict, thresholds, export, configuration
     games, studies
     papers
+    reports
     watching
     health
     app, embedded

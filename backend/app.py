@@ -34,6 +34,9 @@ from backend.migrations import migrate
 from backend.papers.routes import router as papers
 from backend.recordings.routes import router as recordings
 from backend.reference.routes import serve_reference
+from backend.reports.drawing import drawer
+from backend.reports.routes import router as reports
+from backend.reports.shared import router as shared
 from backend.runs.routes import router as runs
 from backend.saliency.routes import router as saliency
 from backend.security import API, Perimeter, describe_access, guard, guard_socket
@@ -69,6 +72,8 @@ ROUTERS = (
     games,
     studies,
     papers,
+    reports,
+    shared,
     live,
     watching,
     figures,
@@ -123,6 +128,7 @@ def create_app(settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.settings = settings
+    app.state.drawer = drawer(app.state)
     app.state.wrong_tries = WrongTries()
     errors.install(app)
     turns.install(app)

@@ -15,6 +15,7 @@ RunId = Annotated[int, Path(ge=1, le=2**53)]
 FileId = Annotated[int, Path(ge=1, le=2**53)]
 ErrandId = Annotated[int, Path(ge=1, le=2**53)]
 StudyId = Annotated[int, Path(ge=1, le=2**53)]
+ReportId = Annotated[int, Path(ge=1, le=2**53)]
 
 
 def find_run(session: Session, run_id: int, *, lock: bool = False) -> Run:

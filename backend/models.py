@@ -441,6 +441,24 @@ class KeptPlay(Base):
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 
+class Report(Base):
+    """A page of text, charts, tables and replays."""
+
+    __tablename__ = "reports"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    title: Mapped[str] = mapped_column(String(200))
+    # As reports.blocks.Block.
+    blocks: Mapped[list[dict[str, Any]]]
+    # Grows with each change, so that a window which shows an older one overwrites nothing.
+    version: Mapped[int] = mapped_column(default=1)
+    # Opens it without a sign-in, where there is one.
+    share_token: Mapped[str | None] = mapped_column(String(64), unique=True)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    updated_at: Mapped[datetime] = mapped_column(default=utc_now)
+
+
 class Worker(Base):
     """A worker as it last reported itself."""
 

@@ -25,6 +25,8 @@ STREAM = f"{API}/events"
 
 # Without a sign-in one can only sign in, and see whether the installation lives.
 PUBLIC = (f"{API}/session", f"{API}/health")
+# What a link opens to those who have it; backend/reports/shared.py shows that report alone.
+SHARED = f"{API}/shared/"
 WORKERS_ONLY = f"{API}/worker/"
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -89,7 +91,7 @@ async def guard(request: HTTPConnection) -> None:
         if not _same(_bearer(request), expected):
             raise Unauthorized("Show the worker token: Authorization: Bearer … (ARCADIA_WORKER_TOKEN).")
         _refuse_other_installation(request)
-    elif path not in PUBLIC and not is_signed_in(request, settings):
+    elif not is_public(path) and not is_signed_in(request, settings):
         raise Unauthorized("Sign in, or show the token: Authorization: Bearer … (ARCADIA_TOKEN).")
 
 
@@ -124,10 +126,15 @@ def describe_access(document: dict[str, Any]) -> dict[str, Any]:
     # The empty one stands for a server that has no user token.
     users: list[dict[str, list[str]]] = [{"user": []}, {"session": []}, {}]
     for path, item in document["paths"].items():
-        needed = [{"worker": []}] if path.startswith(WORKERS_ONLY) else [] if path in PUBLIC else users
+        needed = [{"worker": []}] if path.startswith(WORKERS_ONLY) else [] if is_public(path) else users
         for call in item.values():
             call["security"] = needed
     return document
+
+
+def is_public(path: str) -> bool:
+    """Whether a path asks for no sign-in."""
+    return path in PUBLIC or path.startswith(SHARED)
 
 
 def is_signed_in(request: HTTPConnection, settings: Settings) -> bool:

@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from backend.app import create_app, description
 from backend.config import Settings, UnsafeBindingError
-from backend.security import API, COOKIE, PUBLIC
+from backend.security import API, COOKIE, PUBLIC, SHARED, is_public
 from backend.tries import MOST, WrongTries
 
 TOKEN, WORKER_TOKEN = "user-secret", "worker-secret"
@@ -83,7 +83,7 @@ def test_every_route_refuses_a_stranger(guarded_app: FastAPI, stranger: TestClie
         guarded_app.state.wrong_tries = WrongTries()
         for headers in ({}, wrong, bearer(""), {"Authorization": "Basic dXNlcjo="}):
             response = stranger.request(method, address, headers=headers, json={})
-            if path in PUBLIC:
+            if is_public(path):
                 assert response.status_code != 500, (method, path)
             else:
                 assert response.status_code == 401, (method, path, headers)
@@ -92,6 +92,14 @@ def test_every_route_refuses_a_stranger(guarded_app: FastAPI, stranger: TestClie
 
 def test_only_signing_in_and_health_are_public() -> None:
     assert set(PUBLIC) == {f"{API}/session", f"{API}/health"}
+
+
+def test_only_what_a_reports_link_opens_is_public_besides(guarded_app: FastAPI) -> None:
+    opened = {call for call in every_call(guarded_app) if call[1].startswith(SHARED)}
+    of_a_link = f"{API}/shared/{{token}}"
+    assert opened == {
+        ("GET", each) for each in (of_a_link, f"{of_a_link}/blocks/{{position}}", f"{of_a_link}/files/{{file_id}}")
+    }
 
 
 @pytest.mark.parametrize(

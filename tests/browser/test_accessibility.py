@@ -108,6 +108,7 @@ def test_signing_in(signed_out: Page) -> None:
         ("/games/alien", "Published scores"),
         ("/studies", "No study has been started yet"),
         ("/studies/new", "Start study"),
+        ("/reports", "No report has been written yet"),
         ("/wall", "Nothing is being trained now"),
     ],
 )

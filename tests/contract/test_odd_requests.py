@@ -70,8 +70,31 @@ class Scene:
         kept = api.user.get(f"{API}/start-sets").json() or [api.import_starts(factories.start_set("human"), "x")]
         self.start_set_id = kept[0]["id"]
         self.study_id = api.user.post(f"{API}/studies", json=STUDY).json()["id"]
+        self.report_id = api.user.post(f"{API}/reports", json={"title": "x", "blocks": self._blocks()}).json()["id"]
         self._claim_errands()
         self.errand_seq = 1
+
+    def _blocks(self) -> list[Any]:
+        """One right block of each kind."""
+        return [
+            {"kind": "replay", "video": self._video(), "caption": "x"},
+            {"kind": "chart", "address": f"{API}/figures/curves?runs={self.run_id}", "caption": "x"},
+            {
+                "kind": "table",
+                "of": "runs",
+                "numbers": [self.run_id],
+                "columns": ["name", "config.seed"],
+                "caption": "x",
+            },
+            {"kind": "text", "markdown": "x"},
+        ]
+
+    def _video(self) -> int:
+        return int(self._api.user.get(f"{API}/runs/{self.run_id}/videos").json()[0]["id"])
+
+    def _link(self) -> str:
+        """Share the report."""
+        return str(self._api.user.post(f"{API}/reports/{self.report_id}/share").json()["share_token"])
 
     def _live_game(self) -> int:
         """Begin a live game of the run, and end it, so that no later one is one too many."""
@@ -103,7 +126,15 @@ class Scene:
             else:
                 self.seq = acknowledged + 1
         released = answer.status == 200 and path.endswith("/release")
-        of_scene = ("{run_id}", "{evaluation_id}", "{recording_id}", "{start_set_id}", "{study_id}", "{kept_id}")
+        of_scene = (
+            "{run_id}",
+            "{evaluation_id}",
+            "{recording_id}",
+            "{start_set_id}",
+            "{study_id}",
+            "{kept_id}",
+            "{report_id}",
+        )
         removed = answer.status == 204 and path.endswith(of_scene)
         if released or removed or (answer.status == 409 and path.startswith(HELD)):
             self.begin()
@@ -118,11 +149,14 @@ class Scene:
             "recording_id": str(self.recording_id),
             "start_set_id": str(self.start_set_id),
             "study_id": str(self.study_id),
+            "report_id": str(self.report_id),
+            "token": self._link() if "{token}" in path else "",
+            "position": "1",
             "live_id": str(self._live_game()) if "{live_id}" in path else "",
             "play_id": str(self._played_game()) if "{play_id}" in path else "",
             "kept_id": str(self.kept_id),
             "name": "a set",
-            "video_id": str(self._api.user.get(f"{API}/runs/{self.run_id}/videos").json()[0]["id"]),
+            "video_id": str(self._video()),
             "errand_id": str(self.errand_id),
             "runs": str(self.run_id),
             "metrics": "train/loss,train/entropy",
@@ -164,6 +198,9 @@ class Scene:
             "post /studies/preview": [copy.deepcopy({**STUDY, "sampler": "random", "points": 2, "axes": [DRAWN]})],
             "post /papers/{paper}/{item}/preview": [{"share": 0.01, "parts": ["pong"]}],
             "post /papers/{paper}/{item}/studies": [{"share": 0.01, "parts": ["catch"]}],
+            "post /reports": [{"title": "x", "blocks": self._blocks()}],
+            "post /reports/preview": [{"block": block} for block in self._blocks()],
+            "patch /reports/{report_id}": [{"version": 1, "title": "x", "blocks": self._blocks()}],
             "patch /studies/{study_id}": [{"name": "x", "question": "x"}],
             "post /studies/{study_id}/extend": [{"seeds": 1, "best": 1}, {"seeds": 1, "of": [0]}],
             "post /session": [{"token": "x"}],

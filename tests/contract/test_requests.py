@@ -27,6 +27,8 @@ REFUSED_THOUGH_VALID = (
     "^/api/v1/studies(/preview|/{study_id}/extend)?$",
     # The parts of a table or figure are its own.
     "^/api/v1/papers/{paper}/{item}/(preview|studies)$",
+    # A chart's address must be one of a figure.
+    "^/api/v1/reports(/preview|/{report_id})?$",
     # A set of start points is of an Atari game that there is, and its frames together fit into an episode.
     "^/api/v1/start-sets$",
     # A body must have the hash that the address names; an event names files that were uploaded, and metrics.

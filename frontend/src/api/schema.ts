@@ -898,6 +898,122 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Reports
+         * @description All reports, the one changed last first.
+         */
+        get: operations["list_reports"];
+        put?: never;
+        /**
+         * Create Report
+         * @description Begin a report.
+         */
+        post: operations["create_report"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reports/{report_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Report
+         * @description A report.
+         */
+        get: operations["read_report"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Report
+         * @description Remove a report and its link; what it shows stays.
+         */
+        delete: operations["delete_report"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit Report
+         * @description Change title or blocks; refused with 409 where somebody changed it since it was read.
+         */
+        patch: operations["edit_report"];
+        trace?: never;
+    };
+    "/api/v1/reports/{report_id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Report
+         * @description The report as it is now, as one HTML file that needs neither server nor network.
+         */
+        get: operations["export_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reports/{report_id}/share": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Share Report
+         * @description Make the read-only link, for people who cannot sign in too; one that is there stays the same.
+         */
+        post: operations["share_report"];
+        /**
+         * Revoke Link
+         * @description Have the read-only link open nothing any more.
+         */
+        delete: operations["revoke_link"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reports/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Block
+         * @description What a block would show; nothing is stored.
+         */
+        post: operations["preview_block"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/run-facets": {
         parameters: {
             query?: never;
@@ -1385,6 +1501,66 @@ export interface paths {
          * @description Forget the cookie, here and in the browser.
          */
         delete: operations["sign_out"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/shared/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Shared
+         * @description A report as its read-only link shows it.
+         */
+        get: operations["read_shared"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/shared/{token}/blocks/{position}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Shared Block
+         * @description What a block of a shared report shows now.
+         */
+        get: operations["read_shared_block"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/shared/{token}/files/{file_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Shared File
+         * @description A replay of a shared report, or its picture; byte ranges are served.
+         */
+        get: operations["read_shared_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2257,6 +2433,17 @@ export interface components {
             step: number;
         };
         /**
+         * BlockContent
+         * @description What a block shows now: one of the three, or why there is nothing to show.
+         */
+        BlockContent: {
+            figure?: components["schemas"]["Figure"] | null;
+            /** Problem */
+            problem?: string | null;
+            replay?: components["schemas"]["Replay"] | null;
+            table?: components["schemas"]["Table"] | null;
+        };
+        /**
          * BrokerHealth
          * @description Whether Redis answers.
          */
@@ -2288,6 +2475,27 @@ export interface components {
             done: number[];
             /** Skipped */
             skipped: components["schemas"]["Skipped"][];
+        };
+        /**
+         * ChartBlock
+         * @description A figure of this API, drawn anew each time.
+         */
+        ChartBlock: {
+            /**
+             * Address
+             * @description Where the API has the figure, as /api/v1/figures/curves?runs=1,2.
+             */
+            address: string;
+            /**
+             * Caption
+             * @default
+             */
+            caption?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "chart";
         };
         /** Checkpoint */
         Checkpoint: {
@@ -2570,6 +2778,19 @@ export interface components {
             summary: components["schemas"]["RunSummary"][];
         };
         /**
+         * CreateReport
+         * @description Begin a report.
+         */
+        CreateReport: {
+            /**
+             * Blocks
+             * @default []
+             */
+            blocks?: (components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"])[];
+            /** Title */
+            title: string;
+        };
+        /**
          * CreateRun
          * @description Launch a run of a full configuration, or of a preset with some fields changed.
          */
@@ -2678,6 +2899,21 @@ export interface components {
              * @description Whether it stays whatever the rule of thinning says.
              */
             pinned: boolean;
+        };
+        /**
+         * EditReport
+         * @description Change a report; a field left out stays.
+         */
+        EditReport: {
+            /** Blocks */
+            blocks?: (components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"])[] | null;
+            /** Title */
+            title?: string | null;
+            /**
+             * Version
+             * @description Of the report that was changed; refused with 409 where it is not the latest.
+             */
+            version: number;
         };
         /**
          * EditRun
@@ -4394,6 +4630,14 @@ export interface components {
             unmeasured: string[];
         };
         /**
+         * PreviewBlock
+         * @description A block, stored or not.
+         */
+        PreviewBlock: {
+            /** Block */
+            block: components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"];
+        };
+        /**
          * ProblemDocument
          * @description An error as clients see it (RFC 9457).
          */
@@ -4602,6 +4846,47 @@ export interface components {
             state: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped") | ("queued" | "running" | "done" | "failed" | "cancelled");
         };
         /**
+         * Replay
+         * @description A replay with what is said beside it; NaN and the infinities are strings.
+         */
+        Replay: {
+            /** Episode Return */
+            episode_return: number | ("NaN" | "Infinity" | "-Infinity");
+            /** File Id */
+            file_id: number;
+            /** Poster File Id */
+            poster_file_id: number | null;
+            /** Run Id */
+            run_id: number;
+            /** Run Name */
+            run_name: string;
+            /** Seconds */
+            seconds: number;
+            /** Step */
+            step: number;
+        };
+        /**
+         * ReplayBlock
+         * @description A replay of a run; it is pinned while it is put in, so that it is never thinned out.
+         */
+        ReplayBlock: {
+            /**
+             * Caption
+             * @default
+             */
+            caption?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "replay";
+            /**
+             * Video
+             * @description Its number among /runs/{run_id}/videos.
+             */
+            video: number;
+        };
+        /**
          * ReplaySaliency
          * @description The saliency of a replay: where its computation stands.
          */
@@ -4644,6 +4929,65 @@ export interface components {
             traceback: string | null;
             /** Video Id */
             video_id: number;
+        };
+        /**
+         * Report
+         * @description A report.
+         */
+        Report: {
+            /** Blocks */
+            blocks: (components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"])[];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: number;
+            /**
+             * Share Token
+             * @description Opens the report for reading at /shared/reports/{token}.
+             */
+            share_token: string | null;
+            /** Title */
+            title: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /**
+             * Version
+             * @description Grows with each change.
+             */
+            version: number;
+        };
+        /**
+         * ReportSummary
+         * @description A report in the list.
+         */
+        ReportSummary: {
+            /**
+             * Blocks
+             * @description How many.
+             */
+            blocks: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: number;
+            /** Shared */
+            shared: boolean;
+            /** Title */
+            title: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
         };
         /**
          * RolePlace
@@ -5414,6 +5758,23 @@ export interface components {
             signed_in: boolean;
         };
         /**
+         * SharedReport
+         * @description A report for those who have its link.
+         */
+        SharedReport: {
+            /** Blocks */
+            blocks: (components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"])[];
+            /** Title */
+            title: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /** Version */
+            version: number;
+        };
+        /**
          * SignIn
          * @description The user token.
          */
@@ -6035,6 +6396,61 @@ export interface components {
             state_reason: string | null;
         };
         /**
+         * Table
+         * @description A table; NaN and the infinities are strings.
+         */
+        Table: {
+            /** Header */
+            header: string[];
+            /**
+             * Missing
+             * @description In plain words, what was removed since.
+             */
+            missing: string | null;
+            /** Rows */
+            rows: (string | number | ("NaN" | "Infinity" | "-Infinity") | null)[][];
+        };
+        /**
+         * TableBlock
+         * @description A table of runs, of the evaluations of runs, or of a study's points.
+         */
+        TableBlock: {
+            /**
+             * Caption
+             * @default
+             */
+            caption?: string;
+            /**
+             * Columns
+             * @description For runs: fields of a run, or of its configuration as config.learning_rate.
+             * @default [
+             *       "name",
+             *       "method",
+             *       "env",
+             *       "state",
+             *       "step",
+             *       "best_return",
+             *       "last_return"
+             *     ]
+             */
+            columns?: string[];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "table";
+            /**
+             * Numbers
+             * @description Of the runs whose rows it has, or of the study.
+             */
+            numbers: number[];
+            /**
+             * Of
+             * @enum {string}
+             */
+            of: "runs" | "evaluations" | "study";
+        };
+        /**
          * TableRow
          * @description A player's score: of a run, or published.
          */
@@ -6057,6 +6473,19 @@ export interface components {
             sources: components["schemas"]["Source"][];
             /** Unranked Because */
             unranked_because: string | null;
+        };
+        /**
+         * TextBlock
+         * @description Markdown; HTML in it stays text.
+         */
+        TextBlock: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "text";
+            /** Markdown */
+            markdown: string;
         };
         /**
          * Thresholds
@@ -7952,6 +8381,289 @@ export interface operations {
             };
         };
     };
+    list_reports: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportSummary"][];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    create_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateReport"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                report_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                report_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    edit_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                report_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditReport"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    export_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                report_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    share_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                report_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    revoke_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                report_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    preview_block: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewBlock"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockContent"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_facets: {
         parameters: {
             query?: {
@@ -8979,6 +9691,103 @@ export interface operations {
         responses: {
             /** @description Successful Response */
             204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_shared: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of the link. */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedReport"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_shared_block: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The block's place, counted from 0. */
+                position: number;
+                /** @description Of the link. */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockContent"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_shared_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file_id: number;
+                /** @description Of the link. */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };

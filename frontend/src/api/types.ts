@@ -85,6 +85,14 @@ export type PaperStudy = Schema["PaperStudy"];
 export type PaperPreview = Schema["PaperPreview"];
 export type StartPart = Schema["StartPart"];
 
+export type ReportSummary = Schema["ReportSummary"];
+export type Report = Schema["Report"];
+export type ReportBlock = Report["blocks"][number];
+export type SharedReport = Schema["SharedReport"];
+export type BlockContent = Schema["BlockContent"];
+export type ReportTable = Schema["Table"];
+export type ReportReplay = Schema["Replay"];
+
 export type Preset = With<Schema["Preset"], { config: RunConfig }>;
 export type Environment = Schema["Environment"];
 export type Worker = Schema["Worker"];

@@ -11,6 +11,7 @@ const PAGES = [
   { to: "/compare", name: "Compare" },
   { to: "/studies", name: "Studies" },
   { to: "/papers", name: "Papers" },
+  { to: "/reports", name: "Reports" },
   { to: "/games", name: "Games" },
   { to: "/wall", name: "Wall" },
   { to: "/workers", name: "Workers" },
@@ -55,7 +56,7 @@ function NarrowNavigation() {
   return (
     <Menu position="bottom-start">
       <Menu.Target>
-        <Burger size="sm" aria-label="Pages" hiddenFrom="sm" />
+        <Burger size="sm" aria-label="Pages" hiddenFrom="md" />
       </Menu.Target>
       <Menu.Dropdown>
         {PAGES.map(({ to, name }) => (

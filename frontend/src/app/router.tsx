@@ -10,6 +10,13 @@ const page = (load: () => Promise<{ default: React.ComponentType }>) => async ()
 
 export const routes: RouteObject[] = [
   {
+    // Read by people who cannot sign in: outside the shell, which asks for that.
+    path: "shared/reports/:token",
+    lazy: page(() => import("@/pages/reports/SharedReportPage")),
+    ErrorBoundary: ErrorPage,
+    HydrateFallback: Connecting,
+  },
+  {
     Component: Shell,
     ErrorBoundary: ErrorPage,
     HydrateFallback: Connecting,
@@ -28,6 +35,8 @@ export const routes: RouteObject[] = [
           { path: "papers", lazy: page(() => import("@/pages/papers/PapersPage")) },
           { path: "papers/:paper", lazy: page(() => import("@/pages/papers/PaperPage")) },
           { path: "papers/:paper/:item", lazy: page(() => import("@/pages/papers/ItemPage")) },
+          { path: "reports", lazy: page(() => import("@/pages/reports/ReportsPage")) },
+          { path: "reports/:id", lazy: page(() => import("@/pages/reports/ReportPage")) },
           { path: "games", lazy: page(() => import("@/pages/games/GamesPage")) },
           { path: "games/:slug", lazy: page(() => import("@/pages/games/GamePage")) },
           { path: "games/:slug/play/:id?", lazy: page(() => import("@/pages/play/PlayPage")) },

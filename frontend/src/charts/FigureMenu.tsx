@@ -2,8 +2,10 @@ import { ActionIcon, Menu } from "@mantine/core";
 import { IconDots } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import type { Legend, PlotlyHTMLElement } from "plotly.js";
+import { useState } from "react";
 import type { Figure } from "@/api/types";
 import { notifyDone } from "@/ui/notify";
+import { AddToReport } from "./AddToReport";
 import { type Cell, save, saveCsv } from "./csv";
 import { notebookLines } from "./notebook";
 import type { PlotlyLibrary } from "./plotly";
@@ -46,29 +48,38 @@ export function FigureMenu({ title, file, points, figure, address, drawn, librar
       saveCsv(`${file}.csv`, header, rows);
     },
   });
+  const [adding, setAdding] = useState(false);
   const failed = picture.isError || table.isError || notebook.isError;
   return (
-    <Menu position="bottom-end" withinPortal>
-      <Menu.Target>
-        <ActionIcon size="sm" aria-label={`Menu of the chart ${title}`}>
-          <IconDots size={16} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item disabled={!drawn} onClick={() => picture.mutate("png")}>
-          Save picture (PNG)
-        </Menu.Item>
-        <Menu.Item disabled={!drawn} onClick={() => picture.mutate("svg")}>
-          Save picture (SVG)
-        </Menu.Item>
-        <Menu.Item onClick={() => table.mutate()}>Save points (CSV)</Menu.Item>
-        <Menu.Item disabled={!figure} onClick={() => figure && saveFigure(figure)}>
-          Save figure (Plotly JSON)
-        </Menu.Item>
-        {address && <Menu.Item onClick={() => notebook.mutate()}>Copy for a notebook</Menu.Item>}
-        {failed && <Menu.Label>That did not work. Please try again.</Menu.Label>}
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu position="bottom-end" withinPortal>
+        <Menu.Target>
+          <ActionIcon size="sm" aria-label={`Menu of the chart ${title}`}>
+            <IconDots size={16} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item disabled={!drawn} onClick={() => picture.mutate("png")}>
+            Save picture (PNG)
+          </Menu.Item>
+          <Menu.Item disabled={!drawn} onClick={() => picture.mutate("svg")}>
+            Save picture (SVG)
+          </Menu.Item>
+          <Menu.Item onClick={() => table.mutate()}>Save points (CSV)</Menu.Item>
+          <Menu.Item disabled={!figure} onClick={() => figure && saveFigure(figure)}>
+            Save figure (Plotly JSON)
+          </Menu.Item>
+          {address && <Menu.Item onClick={() => notebook.mutate()}>Copy for a notebook</Menu.Item>}
+          {address && <Menu.Item onClick={() => setAdding(true)}>Add to report…</Menu.Item>}
+          {failed && <Menu.Label>That did not work. Please try again.</Menu.Label>}
+        </Menu.Dropdown>
+      </Menu>
+      <AddToReport
+        block={{ kind: "chart", address, caption: title.slice(0, 500) }}
+        opened={adding}
+        onClose={() => setAdding(false)}
+      />
+    </>
   );
 }
 

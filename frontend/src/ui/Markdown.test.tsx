@@ -1,6 +1,7 @@
 import { MantineProvider } from "@mantine/core";
 import { render } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
+import cases from "../../../tests/fixtures/markdown.json";
 import { Markdown } from "./Markdown";
 
 const shown = (text: string) =>
@@ -10,7 +11,28 @@ const shown = (text: string) =>
     </MantineProvider>,
   ).container;
 
+const escaped = (text: string) =>
+  text.replace(/[&<>"]/g, (sign) => `&${{ "&": "amp", "<": "lt", ">": "gt", '"': "quot" }[sign]};`);
+
+/** The elements that mean something, without Mantine's classes and boxes. */
+function plain(node: Node): string {
+  if (!(node instanceof Element)) return escaped(node.textContent ?? "");
+  const inner = [...node.childNodes].map(plain).join("");
+  const tag = node.tagName.toLowerCase();
+  if (tag === "style") return "";
+  if (tag === "div" || tag === "span") return inner;
+  if (tag === "pre") return `<pre><code>${inner}</code></pre>`;
+  if (tag === "a")
+    return `<a href="${escaped(node.getAttribute("href") ?? "")}" rel="noreferrer">${inner}</a>`;
+  return `<${tag}>${inner}</${tag}>`;
+}
+
 describe("Markdown", () => {
+  it.each(cases)("shows what an exported report shows: $name", ({ markdown, html }) => {
+    const blocks = [...shown(markdown).children].filter(({ tagName }) => tagName !== "STYLE");
+    expect(blocks.map(plain).join("\n")).toBe(html);
+  });
+
   it("shows bold, italic, code and links", () => {
     const page = shown(
       "Which is **best**, *really*? See `lr` and [the paper](https://arxiv.org/abs/1602.01783).",

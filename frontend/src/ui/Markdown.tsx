@@ -1,45 +1,49 @@
-import { Anchor, Code, List, Text } from "@mantine/core";
-import type { ReactNode } from "react";
-
-const INLINE = /(`[^`]+`|\*\*[^*]+\*\*|\*[^*]+\*|\[[^\]]+\]\(https?:\/\/[^\s)]+\))/;
+import { Anchor, Code, List, Text, Title, type TitleOrder } from "@mantine/core";
+import { blocksOf, type MarkdownBlock, type Piece, piecesOf } from "./markdownBlocks";
 
 /** What users write as Markdown: paragraphs, lists, headings, bold, italic, code and links; all else stays text. */
 export function Markdown({ children }: { children: string }) {
-  return children
-    .trim()
-    .split(/\n\s*\n/)
-    .map((block, place) => <Block key={place}>{block}</Block>);
+  return blocksOf(children).map((block, place) => <Block key={place} block={block} />);
 }
 
-function Block({ children }: { children: string }) {
-  const lines = children.split("\n");
-  if (lines.every((line) => /^\s*[-*] /.test(line)))
+function Block({ block: { kind, lines, level } }: { block: MarkdownBlock }) {
+  if (kind === "code") return <Code block>{lines.join("\n")}</Code>;
+  if (kind === "heading")
     return (
-      <List size="sm">
-        {lines.map((line, place) => (
-          <List.Item key={place}>{inline(line.replace(/^\s*[-*] /, ""))}</List.Item>
-        ))}
-      </List>
+      <Title order={Math.min(level + 1, 6) as TitleOrder} my={8}>
+        <Inline text={lines.join("")} />
+      </Title>
     );
-  const heading = /^#{1,6} (.*)$/.exec(children);
+  if (kind === "paragraph")
+    return (
+      <Text size="sm" my={4}>
+        <Inline text={lines.join("\n")} />
+      </Text>
+    );
   return (
-    <Text size="sm" my={4} fw={heading ? 600 : undefined}>
-      {inline(heading?.[1] ?? children)}
-    </Text>
+    <List size="sm" type={kind === "numbers" ? "ordered" : "unordered"}>
+      {lines.map((line, place) => (
+        <List.Item key={place}>
+          <Inline text={line} />
+        </List.Item>
+      ))}
+    </List>
   );
 }
 
-function inline(text: string): ReactNode[] {
-  return text.split(INLINE).map((part, place) => {
-    if (!INLINE.test(part)) return part;
-    if (part.startsWith("`")) return <Code key={place}>{part.slice(1, -1)}</Code>;
-    if (part.startsWith("**")) return <strong key={place}>{part.slice(2, -2)}</strong>;
-    if (part.startsWith("*")) return <em key={place}>{part.slice(1, -1)}</em>;
-    const [words = "", address = ""] = part.slice(1, -1).split("](");
+function Inline({ text }: { text: string }) {
+  return piecesOf(text).map((piece, place) => <Shown key={place} piece={piece} />);
+}
+
+function Shown({ piece }: { piece: Piece }) {
+  if (piece.kind === "link")
     return (
-      <Anchor key={place} href={address} rel="noreferrer" size="sm">
-        {words}
+      <Anchor href={piece.address} rel="noreferrer" size="sm">
+        {piece.text}
       </Anchor>
     );
-  });
+  if (piece.kind === "code") return <Code>{piece.text}</Code>;
+  if (piece.kind === "strong") return <strong>{piece.text}</strong>;
+  if (piece.kind === "em") return <em>{piece.text}</em>;
+  return piece.text;
 }

@@ -1,36 +1,47 @@
 import { Button, Code, Menu, Text } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
+import { useState } from "react";
 import { fileAddress } from "@/api/client";
+import { AddToReport } from "@/charts/AddToReport";
 import type { Replay } from "./places";
 
-/** The files of a replay, and how a notebook reads its track. */
+/** What can be taken from a replay: its files, how a notebook reads its track, and itself into a report. */
 export function DownloadMenu({ video }: { video: Replay }) {
   const files: [string, number | null][] = [
     ["Video (.mp4)", video.file_id],
     ["What the network saw (.mp4)", video.seen_file_id],
     ["Track (.npz)", video.track_file_id],
   ];
+  const [adding, setAdding] = useState(false);
   return (
-    <Menu>
-      <Menu.Target>
-        <Button size="xs" variant="default" leftSection={<IconDownload size={14} aria-hidden />}>
-          Download
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {files.map(([name, id]) =>
-          id === null ? null : (
-            <Menu.Item key={name} component="a" href={fileAddress(id)} download>
-              {name}
-            </Menu.Item>
-          ),
-        )}
-        {video.track_file_id !== null && (
-          <Text size="xs" c="dimmed" px="sm" py={4} maw={300} component="div" role="presentation">
-            In a notebook: <Code>numpy.load("track.npz")["value"]</Code>
-          </Text>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu>
+        <Menu.Target>
+          <Button size="xs" variant="default" leftSection={<IconDownload size={14} aria-hidden />}>
+            Download
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {files.map(([name, id]) =>
+            id === null ? null : (
+              <Menu.Item key={name} component="a" href={fileAddress(id)} download>
+                {name}
+              </Menu.Item>
+            ),
+          )}
+          <Menu.Item onClick={() => setAdding(true)}>Add to report…</Menu.Item>
+          {video.track_file_id !== null && (
+            <Text size="xs" c="dimmed" px="sm" py={4} maw={300} component="div" role="presentation">
+              In a notebook: <Code>numpy.load("track.npz")["value"]</Code>
+            </Text>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <AddToReport
+        block={{ kind: "replay", video: video.id, caption: "" }}
+        opened={adding}
+        onClose={() => setAdding(false)}
+      />
+    </>
   );
 }

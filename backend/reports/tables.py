@@ -1,0 +1,89 @@
+"""Tables in reports: of runs, of their evaluations, of a study's points."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.evaluations.service import done
+from backend.models import Run
+from backend.reports.blocks import TableBlock
+from backend.reports.schemas import Table
+from backend.runs.differences import field_titles
+from backend.runs.labels import env_title, labels, written
+from backend.studies.service import find_study
+from backend.studies.view import shown
+from workers.contract.config.problems import title_of
+
+TITLES = {
+    "name": "Run",
+    "method": "Method",
+    "env": "Game",
+    "state": "State",
+    "step": "Steps",
+    "frames": "Frames",
+    "episodes": "Episodes",
+    "last_return": "Last return",
+    "best_return": "Best return",
+    "steps_per_second": "Steps/s",
+}
+OF_EVALUATIONS = ["Run", "Step", "Protocol", "Episodes", "Mean", "95 % from", "95 % to", "Human-normalised %"]
+OF_POINTS = ["Point", "Finished runs", "Mean return", "95 % from", "95 % to"]
+OF_CONFIG = "config."
+
+Cell = str | int | float | None
+
+
+def table_of(session: Session, block: TableBlock) -> Table:
+    """The table as it is now; rows of what was removed are left out, and it says so."""
+    if block.of == "study":
+        points = shown(session, find_study(session, block.numbers[0])).table
+        rows: list[list[Cell]] = [[each.label, each.n, each.mean, each.low, each.high] for each in points]
+        return Table(header=OF_POINTS, rows=rows, missing=None)
+    numbers = list(dict.fromkeys(block.numbers))
+    found = {run.id: run for run in session.scalars(select(Run).where(Run.id.in_(numbers)))}
+    runs, missing = [found[number] for number in numbers if number in found], _missing(numbers, found)
+    if block.of == "evaluations":
+        return Table(header=OF_EVALUATIONS, rows=_scores(session, runs), missing=missing)
+    titles = TITLES | {OF_CONFIG + name: title for name, title in field_titles().items()}
+    rows = [[_cell(run, column) for column in block.columns] for run in runs]
+    return Table(header=[titles.get(column, column) for column in block.columns], rows=rows, missing=missing)
+
+
+def _scores(session: Session, runs: Sequence[Run]) -> list[list[Cell]]:
+    called = labels(runs)
+    return [
+        [
+            called[run.id],
+            evaluation.step,
+            evaluation.protocol,
+            len(found.scores),
+            found.mean,
+            *(found.interval or (None, None)),
+            found.human_normalised,
+        ]
+        for run in runs
+        for evaluation, found in done(session, run)
+    ]
+
+
+def _missing(numbers: Sequence[int], found: dict[int, Run]) -> str | None:
+    gone = [str(number) for number in numbers if number not in found]
+    if not gone:
+        return None
+    return f"Run {gone[0]} was removed." if len(gone) == 1 else f"Runs {', '.join(gone)} were removed."
+
+
+def _cell(run: Run, column: str) -> Cell:
+    if column.startswith(OF_CONFIG):
+        value: Any = run.config.get(column.removeprefix(OF_CONFIG))
+        return None if value is None else value if _is_number(value) else written(value)
+    if column == "method":
+        return title_of(run.algorithm)
+    cell: Cell = env_title(run.env) if column == "env" else getattr(run, column)
+    return cell
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,150 @@
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { address, call, fileAddress } from "./client";
+import { ApiError } from "./problem";
+import type { BlockContent, Figure, Report, ReportBlock, ReportSummary, SharedReport } from "./types";
+
+/** How often what a report shows is fetched again where no live stream tells of changes. */
+const REFETCH_MS = 10_000;
+const LIST = ["reports", "list"];
+
+export const reportsQuery = queryOptions({
+  queryKey: LIST,
+  queryFn: ({ signal }): Promise<ReportSummary[]> => call("get", "/api/v1/reports", { signal }),
+});
+
+export const reportQuery = (id: number) =>
+  queryOptions({
+    queryKey: ["reports", id],
+    queryFn: ({ signal }): Promise<Report> =>
+      call("get", "/api/v1/reports/{report_id}", { path: { report_id: id }, signal }),
+  });
+
+export const sharedReportQuery = (token: string) =>
+  queryOptions({
+    queryKey: ["shared", token],
+    queryFn: ({ signal }): Promise<SharedReport> =>
+      call("get", "/api/v1/shared/{token}", { path: { token }, signal }),
+    refetchInterval: REFETCH_MS,
+  });
+
+/** Where a page has what a report's blocks show: a user asks for a block, a reader for its place in the report. */
+export interface Shelf {
+  key: unknown[];
+  content: (block: ReportBlock, place: number, signal: AbortSignal) => Promise<BlockContent>;
+  file: (id: number) => string;
+  /** Whether the reader may open the run of a replay. */
+  signedIn: boolean;
+}
+
+export const OWN_SHELF: Shelf = {
+  key: [],
+  content: (block, _, signal) => call("post", "/api/v1/reports/preview", { body: { block }, signal }),
+  file: fileAddress,
+  signedIn: true,
+};
+
+export const sharedShelf = (token: string, version: number): Shelf => ({
+  key: [token, version],
+  content: (_, place, signal) =>
+    call("get", "/api/v1/shared/{token}/blocks/{position}", { path: { token, position: place }, signal }),
+  file: (id) => address(`/shared/${token}/files/${id}`),
+  signedIn: false,
+});
+
+/** What a table or a replay shows now. */
+export const blockQuery = (shelf: Shelf, block: ReportBlock, place: number) =>
+  queryOptions({
+    queryKey: ["report-block", ...shelf.key, block, shelf.signedIn ? null : place],
+    queryFn: ({ signal }): Promise<BlockContent> => shelf.content(block, place, signal),
+    refetchInterval: REFETCH_MS,
+  });
+
+/** The figure of a chart; the live stream has it fetched again with the other figures of its runs. */
+export const chartQuery = (shelf: Shelf, block: ReportBlock & { kind: "chart" }, place: number) => {
+  const at: unknown[] = [...shelf.key, block.address, shelf.signedIn ? null : place];
+  return queryOptions({
+    queryKey: ["figure", "report", ...at, { runs: runsAt(block.address) }],
+    // Only who is signed in may ask for it there.
+    meta: shelf.signedIn ? { figure: block.address } : {},
+    queryFn: async ({ signal }): Promise<Figure> => {
+      const { figure, problem } = await shelf.content({ ...block, caption: "" }, place, signal);
+      if (!figure) throw new ApiError(422, { detail: problem ?? "It has no figure." });
+      return figure;
+    },
+    refetchInterval: REFETCH_MS,
+  });
+};
+
+/** The runs that the address of a figure names. */
+export function runsAt(figure: string): number[] {
+  const named = new URL(figure, "http://here").searchParams.get("runs") ?? "";
+  return named.split(",").map(Number).filter(Number.isInteger);
+}
+
+export interface ReportContent {
+  title: string;
+  blocks: ReportBlock[];
+}
+
+export function useCreateReport() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: ReportContent): Promise<Report> => call("post", "/api/v1/reports", { body }),
+    onSuccess: (report) => {
+      client.setQueryData(["reports", report.id], report);
+      return client.invalidateQueries({ queryKey: LIST });
+    },
+  });
+}
+
+/** Change a report; the page that asks says itself when it is refused. */
+export function useSaveReport(id: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: ReportContent & { version: number }): Promise<Report> =>
+      call("patch", "/api/v1/reports/{report_id}", { path: { report_id: id }, body }),
+    meta: { ownErrors: true },
+    onSuccess: (report) => {
+      client.setQueryData(["reports", id], report);
+      void client.invalidateQueries({ queryKey: LIST });
+    },
+  });
+}
+
+/** Put a block at the end of a report as it is now. */
+export function useAddBlock() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ id, block }: { id: number; block: ReportBlock }): Promise<Report> => {
+      const path = { report_id: id };
+      const { version, blocks } = await call("get", "/api/v1/reports/{report_id}", { path });
+      const body = { version, blocks: [...blocks, block] };
+      return call("patch", "/api/v1/reports/{report_id}", { path, body });
+    },
+    onSuccess: (report) => {
+      client.setQueryData(["reports", report.id], report);
+      return client.invalidateQueries({ queryKey: LIST });
+    },
+  });
+}
+
+export function useDeleteReport(id: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => call("delete", "/api/v1/reports/{report_id}", { path: { report_id: id } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: LIST }),
+  });
+}
+
+/** Make the read-only link, or have it open nothing any more. */
+export function useShareReport(id: number) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (shared: boolean): Promise<Report> =>
+      call(shared ? "post" : "delete", "/api/v1/reports/{report_id}/share", { path: { report_id: id } }),
+    onSuccess: (report) => {
+      client.setQueryData(["reports", id], report);
+      void client.invalidateQueries({ queryKey: LIST });
+    },
+  });
+}

@@ -1,0 +1,79 @@
+import { Button, Group, Modal, Select, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { reportsQuery, useAddBlock, useCreateReport } from "@/api/reports";
+import type { ReportBlock } from "@/api/types";
+import { notifyDone } from "@/ui/notify";
+import { QueryProblem } from "@/ui/QueryProblem";
+
+const NEW = "new";
+
+interface AddToReportProps {
+  block: ReportBlock;
+  opened: boolean;
+  onClose: () => void;
+}
+
+/** Puts a chart or a replay at the end of a report, or begins one with it. */
+export function AddToReport({ block, opened, onClose }: AddToReportProps) {
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={`Add the ${block.kind} to a report`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      {opened && <Choice block={block} onClose={onClose} />}
+    </Modal>
+  );
+}
+
+function Choice({ block, onClose }: Omit<AddToReportProps, "opened">) {
+  const reports = useQuery(reportsQuery);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const add = useAddBlock();
+  const create = useCreateReport();
+  const target = chosen ?? String(reports.data?.[0]?.id ?? NEW);
+  const onSuccess = ({ title }: { title: string }) => {
+    notifyDone(`Added at the end of “${title}”, under Reports.`);
+    onClose();
+  };
+  const put = () =>
+    target === NEW
+      ? create.mutate({ title: "New report", blocks: [block] }, { onSuccess })
+      : add.mutate({ id: Number(target), block }, { onSuccess });
+  if (reports.isError && !reports.data)
+    return <QueryProblem error={reports.error} retry={() => void reports.refetch()} />;
+  return (
+    <Stack gap="md">
+      <Select
+        label="Report"
+        allowDeselect={false}
+        data={[
+          { value: NEW, label: "A new report" },
+          ...(reports.data ?? []).map(({ id, title }) => ({ value: String(id), label: `${title} (${id})` })),
+        ]}
+        value={target}
+        onChange={setChosen}
+      />
+      <Text size="sm" c="dimmed">
+        {block.kind === "replay"
+          ? "The replay is pinned, so that it stays while the run goes on."
+          : "It stays live there: the report draws it anew each time."}
+      </Text>
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button
+          disabled={reports.isPending}
+          loading={add.isPending || create.isPending}
+          onClick={put}
+          data-autofocus
+        >
+          Add
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,104 @@
+import { ActionIcon, Group, Stack, Text, Textarea, TextInput, Title } from "@mantine/core";
+import { IconArrowDown, IconArrowUp, IconTrash } from "@tabler/icons-react";
+import { useDebouncedValue } from "@mantine/hooks";
+import { OWN_SHELF } from "@/api/reports";
+import type { ReportBlock } from "@/api/types";
+import { BlockView } from "./BlockView";
+import { lackOf } from "./draft";
+import { ReplayFields } from "./ReplayFields";
+import classes from "./reports.module.css";
+import { TableFields } from "./TableFields";
+
+const PREVIEW_MS = 400;
+const NAMES = { text: "Text", chart: "Chart", table: "Table", replay: "Replay" };
+
+interface BlockEditorProps {
+  block: ReportBlock;
+  place: number;
+  last: boolean;
+  /** What the server refused of it. */
+  problems: string[];
+  onChange: (block: ReportBlock) => void;
+  onMove: (by: -1 | 1) => void;
+  onDelete: () => void;
+}
+
+/** One block: its fields, and below them what a reader will see. */
+export function BlockEditor(props: BlockEditorProps) {
+  const { block, place, last, problems, onMove, onDelete } = props;
+  const name = `${NAMES[block.kind]}, block ${place + 1}`;
+  const [shown] = useDebouncedValue(block, PREVIEW_MS);
+  return (
+    <section className={classes.card} aria-label={name}>
+      <Group justify="space-between" wrap="nowrap">
+        <Title order={2} size="h4">
+          {NAMES[block.kind]}
+        </Title>
+        <Group gap={4} wrap="nowrap">
+          <ActionIcon aria-label={`Move up: ${name}`} disabled={place === 0} onClick={() => onMove(-1)}>
+            <IconArrowUp size={16} aria-hidden />
+          </ActionIcon>
+          <ActionIcon aria-label={`Move down: ${name}`} disabled={last} onClick={() => onMove(1)}>
+            <IconArrowDown size={16} aria-hidden />
+          </ActionIcon>
+          <ActionIcon aria-label={`Delete: ${name}`} onClick={onDelete}>
+            <IconTrash size={16} aria-hidden />
+          </ActionIcon>
+        </Group>
+      </Group>
+      <Stack gap="xs" mt={4}>
+        <Fields {...props} />
+        {problems.map((problem) => (
+          <Text key={problem} size="sm" c="red" role="alert">
+            {problem}
+          </Text>
+        ))}
+        {lackOf(block) === null && shown.kind === block.kind && lackOf(shown) === null && (
+          <BlockView shelf={OWN_SHELF} block={captionless(shown)} place={place} />
+        )}
+      </Stack>
+    </section>
+  );
+}
+
+function Fields({ block, onChange }: BlockEditorProps) {
+  if (block.kind === "text")
+    return (
+      <Textarea
+        label="Markdown"
+        description="Headings (#), lists (-), code (`), **bold**, *italic*, [links](https://…); HTML stays text."
+        autosize
+        minRows={3}
+        maxLength={20_000}
+        value={block.markdown}
+        onChange={(event) => onChange({ ...block, markdown: event.currentTarget.value })}
+      />
+    );
+  return (
+    <>
+      {block.kind === "chart" && (
+        <TextInput
+          label="Address of the figure"
+          description="“Add to report” in a chart’s menu fills it in; or write one, as /api/v1/figures/curves?runs=1,2."
+          className={classes.address}
+          maxLength={4_000}
+          value={block.address}
+          onChange={(event) => onChange({ ...block, address: event.currentTarget.value.trim() })}
+        />
+      )}
+      {block.kind === "table" && <TableFields block={block} onChange={onChange} />}
+      {block.kind === "replay" && <ReplayFields block={block} onChange={onChange} />}
+      <TextInput
+        label="Caption"
+        maxLength={500}
+        value={block.caption}
+        onChange={(event) => onChange({ ...block, caption: event.currentTarget.value })}
+      />
+    </>
+  );
+}
+
+/** The caption stands in its field already, and is no reason to fetch anything again. */
+function captionless(block: ReportBlock): ReportBlock {
+  return block.kind === "text" ? block : { ...block, caption: "" };
+}

@@ -1,0 +1,138 @@
+import { Anchor, Skeleton, Table, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "react-router";
+import { blockQuery, chartQuery, type Shelf } from "@/api/reports";
+import type { ReportBlock, ReportReplay, ReportTable } from "@/api/types";
+import type { Zoom } from "@/charts/curveView";
+import { FigureFrame } from "@/charts/FigureFrame";
+import { measured, score, short } from "@/ui/format";
+import { Markdown } from "@/ui/Markdown";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { WideTable } from "@/ui/WideTable";
+import { pointsOf, titleOf } from "./figures";
+import classes from "./reports.module.css";
+
+interface BlockViewProps {
+  shelf: Shelf;
+  block: ReportBlock;
+  place: number;
+}
+
+/** A block as a reader sees it. */
+export function BlockView({ shelf, block, place }: BlockViewProps) {
+  if (block.kind === "text")
+    return (
+      <div className={classes.block}>
+        <Markdown>{block.markdown}</Markdown>
+      </div>
+    );
+  return (
+    <section className={classes.card} aria-label={block.caption || `Block ${place + 1}: ${block.kind}`}>
+      {block.kind === "chart" ? (
+        <Chart shelf={shelf} block={block} place={place} />
+      ) : (
+        <Fetched shelf={shelf} block={block} place={place} />
+      )}
+      {block.caption && (
+        <Text size="sm" c="dimmed" mt={8} className={classes.block}>
+          {block.caption}
+        </Text>
+      )}
+    </section>
+  );
+}
+
+function Chart({ shelf, block, place }: BlockViewProps & { block: ReportBlock & { kind: "chart" } }) {
+  const [zoom, setZoom] = useState<Zoom | null>(null);
+  const query = chartQuery(shelf, block, place);
+  const figure = useQuery({ ...query, enabled: false }).data;
+  const title = titleOf(block.address);
+  return (
+    <FigureFrame
+      title={title}
+      label={block.caption || title}
+      query={query}
+      zoom={zoom}
+      onZoom={setZoom}
+      revision={block.address}
+      legend
+      height={320}
+      file={`report-chart-${place + 1}`}
+      points={() => Promise.resolve(pointsOf(figure))}
+    />
+  );
+}
+
+function Fetched({ shelf, block, place }: BlockViewProps) {
+  const content = useQuery(blockQuery(shelf, block, place));
+  if (content.isPending)
+    return <Skeleton height={120} radius="sm" role="status" aria-label="Loading the block…" />;
+  if (!content.data)
+    return <QueryProblem error={content.error ?? new Error("")} retry={() => void content.refetch()} />;
+  const { table, replay, problem } = content.data;
+  if (table) return <TableOf table={table} />;
+  if (replay) return <ReplayOf shelf={shelf} replay={replay} />;
+  return <Text size="sm">{`This ${block.kind} cannot be shown: ${problem ?? "there is nothing."}`}</Text>;
+}
+
+function TableOf({ table }: { table: ReportTable }) {
+  return (
+    <>
+      <WideTable label="Table">
+        <Table verticalSpacing="xs">
+          <Table.Thead>
+            <Table.Tr>
+              {table.header.map((title, column) => (
+                <Table.Th key={column} scope="col">
+                  {title}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {table.rows.map((row, place) => (
+              <Table.Tr key={place}>
+                {row.map((cell, column) => (
+                  <Table.Td key={column} className={typeof cell === "string" ? undefined : classes.number}>
+                    {typeof cell === "number" ? measured(cell) : (cell ?? "–")}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </WideTable>
+      {table.rows.length === 0 && <Text size="sm">No rows yet.</Text>}
+      {table.missing && <p className={classes.dim}>{table.missing}</p>}
+    </>
+  );
+}
+
+function ReplayOf({ shelf, replay }: { shelf: Shelf; replay: ReportReplay }) {
+  const poster = replay.poster_file_id === null ? undefined : shelf.file(replay.poster_file_id);
+  const told = `${replay.run_name} at ${short(replay.step)} steps: return ${score(replay.episode_return)}`;
+  return (
+    <>
+      <video
+        className={classes.film}
+        aria-label={told}
+        src={shelf.file(replay.file_id)}
+        poster={poster}
+        controls
+        loop
+        muted
+        playsInline
+      />
+      <Text size="sm" mt={8} className={classes.block}>
+        {shelf.signedIn ? (
+          <Anchor component={Link} to={`/runs/${replay.run_id}/replays`} size="sm">
+            {told}
+          </Anchor>
+        ) : (
+          told
+        )}
+      </Text>
+    </>
+  );
+}

@@ -1,0 +1,179 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Report } from "@/api/types";
+import { renderPage } from "@/testing/render";
+import { aReport, aReportSummary } from "@/testing/reports";
+import { type Asked, refusal, serve } from "@/testing/server";
+import { lackIn, moved, newBlock, numbersIn } from "./draft";
+import { titleOf } from "./figures";
+import ReportPage from "./ReportPage";
+import ReportsPage from "./ReportsPage";
+import SharedReportPage from "./SharedReportPage";
+
+const open = (at: string) => renderPage(<ReportPage />, { at, path: "/reports/:id" });
+const changed = ({ body }: Asked) => ({ ...aReport(), ...(body as Partial<Report>), version: 2 });
+
+beforeEach(() => localStorage.clear());
+
+describe("the list of reports", () => {
+  it("says what a report is when there is none", async () => {
+    serve({ "GET /reports": [] });
+    renderPage(<ReportsPage />);
+    expect(await screen.findByText("No report has been written yet")).toBeTruthy();
+  });
+
+  it("leads to each report", async () => {
+    serve({ "GET /reports": [aReportSummary({ shared: true })] });
+    renderPage(<ReportsPage />);
+    expect((await screen.findByRole("link", { name: "Rates" })).getAttribute("href")).toBe("/reports/3");
+    expect(screen.getByText("Shared")).toBeTruthy();
+  });
+});
+
+describe("a report", () => {
+  it("is saved a moment after it is typed, with the version that it began with", async () => {
+    const server = serve({ "GET /reports/3": aReport(), "PATCH /reports/3": changed });
+    open("/reports/3?edit=1");
+    await userEvent.type(await screen.findByLabelText("Title"), "!");
+    await waitFor(() => expect(screen.getByText("Saved")).toBeTruthy());
+    expect(server.of("PATCH /reports/3").at(-1)?.body).toMatchObject({ title: "Rates!", version: 1 });
+    expect(localStorage.length).toBe(0);
+  });
+
+  it("keeps what was typed when the page is left before it was saved", async () => {
+    serve({ "GET /reports/3": aReport(), "PATCH /reports/3": () => new Promise<object>(() => undefined) });
+    const left = open("/reports/3?edit=1");
+    await userEvent.type(await screen.findByLabelText("Title"), " again");
+    left.unmount();
+    open("/reports/3?edit=1");
+    expect(await screen.findByDisplayValue("Rates again")).toBeTruthy();
+  });
+
+  it("says that the server is away, and keeps what was typed", async () => {
+    serve({ "GET /reports/3": aReport(), "PATCH /reports/3": () => Promise.reject(new TypeError("away")) });
+    open("/reports/3?edit=1");
+    await userEvent.type(await screen.findByLabelText("Title"), "!");
+    expect(await screen.findByText(/the server does not answer/)).toBeTruthy();
+    expect(localStorage.getItem("arcadia-report-3")).toContain("Rates!");
+  });
+
+  it("that was changed elsewhere loses nothing: mine becomes a copy", async () => {
+    const server = serve({
+      "GET /reports/3": aReport(),
+      "PATCH /reports/3": refusal(409, "The report was changed meanwhile."),
+      "POST /reports": aReport({ id: 4 }),
+    });
+    open("/reports/3?edit=1");
+    await userEvent.type(await screen.findByLabelText("Title"), "!");
+    const copy = await screen.findByRole("button", { name: "Save mine as a copy" });
+    await userEvent.click(copy);
+    await waitFor(() => expect(server.of("POST /reports")).toHaveLength(1));
+    expect(server.of("POST /reports")[0]?.body).toEqual({ title: "Rates! (copy)", blocks: aReport().blocks });
+  });
+
+  it("gets blocks, moves them and says what one lacks", async () => {
+    serve({ "GET /reports/3": aReport(), "PATCH /reports/3": changed });
+    open("/reports/3?edit=1");
+    await userEvent.click(await screen.findByRole("button", { name: "Add chart" }));
+    expect(screen.getByText("Not saved yet: Block 2 lacks the address of its figure.")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Move up: Chart, block 2" }));
+    expect(screen.getByRole("region", { name: "Chart, block 1" })).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Delete: Chart, block 1" }));
+    expect(screen.queryByRole("region", { name: /Chart/ })).toBeNull();
+    expect(screen.getByText("Saved")).toBeTruthy();
+  });
+
+  it("shows its table, and a plain sentence for a replay that is gone", async () => {
+    const answer = ({ body }: Asked) =>
+      JSON.stringify(body).includes("replay")
+        ? { problem: "There is no replay 7." }
+        : { table: { header: ["Run", "Steps"], rows: [["Quick", 100]], missing: "Run 9 was removed." } };
+    const blocks: Report["blocks"] = [
+      { kind: "table", of: "runs", numbers: [1, 9], columns: ["name", "step"], caption: "Who" },
+      { kind: "replay", video: 7, caption: "" },
+    ];
+    serve({ "GET /reports/3": aReport({ blocks }), "POST /reports/preview": answer });
+    open("/reports/3");
+    const table = within(await screen.findByRole("region", { name: "Who" }));
+    expect(await table.findByRole("cell", { name: "Quick" })).toBeTruthy();
+    expect(table.getByText("Run 9 was removed.")).toBeTruthy();
+    expect(await screen.findByText("This replay cannot be shown: There is no replay 7.")).toBeTruthy();
+  });
+
+  it("is shared by a link that can be revoked", async () => {
+    const shared = aReport({ share_token: "abc" });
+    serve({
+      "GET /reports/3": aReport(),
+      "POST /reports/3/share": shared,
+      "DELETE /reports/3/share": aReport(),
+    });
+    open("/reports/3");
+    await userEvent.click(await screen.findByRole("button", { name: "Share by a link" }));
+    expect((await screen.findByLabelText<HTMLInputElement>("Link for reading")).value).toMatch(
+      /\/shared\/reports\/abc$/,
+    );
+    await userEvent.click(screen.getByRole("button", { name: "Revoke" }));
+    expect(await screen.findByRole("button", { name: "Share by a link" })).toBeTruthy();
+  });
+});
+
+describe("a shared report", () => {
+  const read = () =>
+    renderPage(<SharedReportPage />, { at: "/shared/reports/abc", path: "/shared/reports/:token" });
+
+  it("asks for nothing but what its link opens", async () => {
+    const blocks: Report["blocks"] = [
+      { kind: "text", markdown: "# Why" },
+      { kind: "replay", video: 7, caption: "" },
+    ];
+    const { title, version, updated_at } = aReport();
+    const replay = {
+      run_id: 1,
+      run_name: "Rally",
+      step: 100,
+      episode_return: 3,
+      seconds: 2,
+      file_id: 5,
+      poster_file_id: 6,
+    };
+    const server = serve({
+      "GET /shared/abc": { title, version, updated_at, blocks },
+      "GET /shared/abc/blocks/1": { replay },
+    });
+    const page = read();
+    expect(await screen.findByRole("heading", { name: "Why" })).toBeTruthy();
+    await waitFor(() => expect(page.container.querySelector("video")).not.toBeNull());
+    const film = page.container.querySelector("video");
+    expect(film?.getAttribute("src")).toBe("/api/v1/shared/abc/files/5");
+    expect(film?.getAttribute("poster")).toBe("/api/v1/shared/abc/files/6");
+    expect(screen.queryByRole("link")).toBeNull();
+    expect(new Set(server.asked.map(({ path }) => path.split("/").slice(0, 3).join("/")))).toEqual(
+      new Set(["/shared/abc"]),
+    );
+  });
+
+  it("whose link was revoked says so", async () => {
+    serve({ "GET /shared/abc": refusal(404, "This link opens no report.") });
+    read();
+    expect(await screen.findByRole("heading", { name: "This link opens no report" })).toBeTruthy();
+  });
+});
+
+describe("a draft", () => {
+  it("tells the first block that lacks something", () => {
+    expect(lackIn([newBlock("text"), newBlock("replay")])).toBe("Block 2 lacks its replay.");
+    expect(lackIn([newBlock("text")])).toBeNull();
+  });
+
+  it("moves a block and reads numbers", () => {
+    expect(moved(["a", "b", "c"], 2, -1)).toEqual(["a", "c", "b"]);
+    expect(numbersIn("1, 2 x 5,-3")).toEqual([1, 2, 5]);
+  });
+
+  it("names a chart by its address", () => {
+    expect(titleOf("/api/v1/figures/curves?runs=1&metric=train%2Floss")).toBe("train/loss");
+    expect(titleOf("/api/v1/papers/a3c/figure-2/figure")).toBe("A3C, figure 2");
+    expect(titleOf("/api/v1/studies/4/figure?kind=scatter")).toBe("Study 4");
+  });
+});

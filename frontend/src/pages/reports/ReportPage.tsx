@@ -1,0 +1,122 @@
+import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useNavigate, useParams, useSearchParams } from "react-router";
+import { address } from "@/api/client";
+import { OWN_SHELF, reportQuery, useDeleteReport } from "@/api/reports";
+import type { Report } from "@/api/types";
+import { ConfirmModal } from "@/ui/ConfirmModal";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { usePageTitle } from "@/ui/usePageTitle";
+import { BlockView } from "./BlockView";
+import { forget } from "./draft";
+import { ReportEditor } from "./ReportEditor";
+import classes from "./reports.module.css";
+import { SharePanel } from "./SharePanel";
+
+/** A report, to be read or written. */
+export default function ReportPage() {
+  const id = Number(useParams().id);
+  const report = useQuery(reportQuery(id));
+  usePageTitle(report.data?.title ?? "Report");
+  return (
+    <Stack className={classes.sheet} gap="md">
+      <Anchor component={Link} to="/reports" size="sm" w="fit-content">
+        All reports
+      </Anchor>
+      {report.isError && !report.data && (
+        <>
+          <Title order={1}>Report {id}</Title>
+          <QueryProblem error={report.error} retry={() => void report.refetch()} />
+        </>
+      )}
+      {report.isPending && (
+        <Skeleton height={320} radius="sm" role="status" aria-label="Loading the report…" />
+      )}
+      {report.data && <ReportSheet key={id} report={report.data} refetch={report.refetch} />}
+    </Stack>
+  );
+}
+
+function ReportSheet({ report, refetch }: { report: Report; refetch: () => Promise<unknown> }) {
+  const [params, setParams] = useSearchParams();
+  const [begun, setBegun] = useState(0);
+  const editing = params.get("edit") === "1";
+  const discard = () => {
+    forget(report.id);
+    void refetch().then(() => setBegun(begun + 1));
+  };
+  return (
+    <>
+      <Group gap="xs">
+        <Button h={32} px="sm" onClick={() => setParams(editing ? {} : { edit: "1" }, { replace: true })}>
+          {editing ? "Read" : "Edit"}
+        </Button>
+        <Button
+          component="a"
+          href={address(`/reports/${report.id}/export`)}
+          download
+          variant="default"
+          h={32}
+          px="sm"
+        >
+          Export
+        </Button>
+        <DeleteReport report={report} />
+      </Group>
+      <SharePanel report={report} />
+      {editing ? <ReportEditor key={begun} report={report} discard={discard} /> : <Reading report={report} />}
+    </>
+  );
+}
+
+function Reading({ report }: { report: Report }) {
+  return (
+    <>
+      <Title order={1} className={classes.block}>
+        {report.title}
+      </Title>
+      {report.blocks.length === 0 && (
+        <Text size="sm" c="dimmed">
+          Nothing is in it yet. “Edit” adds text, charts, tables and replays.
+        </Text>
+      )}
+      {report.blocks.map((block, place) => (
+        <BlockView key={`${place} ${block.kind}`} shelf={OWN_SHELF} block={block} place={place} />
+      ))}
+    </>
+  );
+}
+
+function DeleteReport({ report }: { report: Report }) {
+  const [asked, setAsked] = useState(false);
+  const remove = useDeleteReport(report.id);
+  const navigate = useNavigate();
+  const confirm = () =>
+    remove.mutate(undefined, {
+      onSuccess: () => {
+        forget(report.id);
+        void navigate("/reports");
+      },
+    });
+  return (
+    <>
+      <Button variant="default" h={32} px="sm" onClick={() => setAsked(true)}>
+        Delete
+      </Button>
+      <ConfirmModal
+        opened={asked}
+        title={`Delete “${report.title}”?`}
+        action="Delete report"
+        danger
+        busy={remove.isPending}
+        onConfirm={confirm}
+        onClose={() => setAsked(false)}
+      >
+        <Text size="sm">
+          The report and its link are gone for good. The runs and replays that it shows stay.
+        </Text>
+      </ConfirmModal>
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+import { Anchor, Button, Group, Skeleton, Stack, Table, Text, Title } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "react-router";
+import { reportsQuery, useCreateReport } from "@/api/reports";
+import type { ReportSummary } from "@/api/types";
+import { EmptyState } from "@/ui/EmptyState";
+import { TimeAgo } from "@/ui/Quantity";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { usePageTitle } from "@/ui/usePageTitle";
+import { WideTable } from "@/ui/WideTable";
+import classes from "./reports.module.css";
+
+/** Pages of text, charts, tables and replays. */
+export default function ReportsPage() {
+  usePageTitle("Reports");
+  const reports = useQuery(reportsQuery);
+  const navigate = useNavigate();
+  const create = useCreateReport();
+  const begin = () =>
+    create.mutate(
+      { title: "New report", blocks: [] },
+      { onSuccess: ({ id }) => void navigate(`/reports/${id}?edit=1`) },
+    );
+  return (
+    <Stack className={classes.sheet} gap="md">
+      <Group justify="space-between" align="start">
+        <Stack gap={4}>
+          <Title order={1}>Reports</Title>
+          <Text size="sm" c="dimmed">
+            Pages of text, charts, tables and replays that stay live.
+          </Text>
+        </Stack>
+        <Button
+          leftSection={<IconPlus size={16} />}
+          h={32}
+          px="sm"
+          loading={create.isPending}
+          onClick={begin}
+        >
+          New report
+        </Button>
+      </Group>
+      {reports.isError && !reports.data && (
+        <QueryProblem error={reports.error} retry={() => void reports.refetch()} />
+      )}
+      {reports.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading reports…" />}
+      {reports.data?.length === 0 && (
+        <EmptyState title="No report has been written yet">
+          Write down what you found, with the charts, tables and replays that show it. Share it by a link for
+          reading, or take it away as one file. “Add to report” in a chart’s menu puts the chart into one.
+        </EmptyState>
+      )}
+      {reports.data && reports.data.length > 0 && <ReportTable reports={reports.data} />}
+    </Stack>
+  );
+}
+
+function ReportTable({ reports }: { reports: readonly ReportSummary[] }) {
+  return (
+    <WideTable label="Reports" className={classes.card}>
+      <Table verticalSpacing="xs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Report</Table.Th>
+            <Table.Th scope="col" className={classes.number}>
+              Blocks
+            </Table.Th>
+            <Table.Th scope="col">Link</Table.Th>
+            <Table.Th scope="col">Changed</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {reports.map((report) => (
+            <Table.Tr key={report.id}>
+              <Table.Td className={classes.block}>
+                <Anchor component={Link} to={`/reports/${report.id}`} size="sm" fw={500}>
+                  {report.title}
+                </Anchor>
+              </Table.Td>
+              <Table.Td className={classes.number}>{report.blocks}</Table.Td>
+              <Table.Td>{report.shared ? "Shared" : "–"}</Table.Td>
+              <Table.Td>
+                <TimeAgo time={report.updated_at} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </WideTable>
+  );
+}

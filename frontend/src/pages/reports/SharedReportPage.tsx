@@ -1,0 +1,48 @@
+import { Skeleton, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "react-router";
+import { sharedReportQuery, sharedShelf } from "@/api/reports";
+import { ApiError } from "@/api/problem";
+import { EmptyState } from "@/ui/EmptyState";
+import { TimeAgo } from "@/ui/Quantity";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { usePageTitle } from "@/ui/usePageTitle";
+import { BlockView } from "./BlockView";
+import classes from "./reports.module.css";
+
+/** A report for those who have its link: nothing but the report. */
+export default function SharedReportPage() {
+  const { token = "" } = useParams();
+  const { data: report, error, isPending, refetch } = useQuery(sharedReportQuery(token));
+  usePageTitle(report?.title ?? "Report");
+  if (error instanceof ApiError && error.status < 500)
+    return (
+      <main>
+        <EmptyState title="This link opens no report" alone>
+          It was revoked, or is not whole. Ask those who sent it for a new one.
+        </EmptyState>
+      </main>
+    );
+  const shelf = report && sharedShelf(token, report.version);
+  return (
+    <main>
+      <Stack className={classes.sheet} gap="md">
+        {isPending && <Skeleton height={320} radius="sm" role="status" aria-label="Loading the report…" />}
+        {!report && error && <QueryProblem error={error} retry={() => void refetch()} />}
+        {report && shelf && (
+          <>
+            <Title order={1} className={classes.block}>
+              {report.title}
+            </Title>
+            {report.blocks.map((block, place) => (
+              <BlockView key={`${place} ${block.kind}`} shelf={shelf} block={block} place={place} />
+            ))}
+            <Text size="xs" c="dimmed">
+              Changed <TimeAgo time={report.updated_at} />. Charts and tables are as they are now.
+            </Text>
+          </>
+        )}
+      </Stack>
+    </main>
+  );
+}

@@ -1,0 +1,83 @@
+/** What somebody is typing into a report, kept by the browser until the server has it. */
+
+import type { ReportContent } from "@/api/reports";
+import type { ReportBlock } from "@/api/types";
+
+export interface KeptReport extends ReportContent {
+  /** The version that it began with. */
+  version: number;
+}
+
+const place = (id: number) => `arcadia-report-${id}`;
+
+export function readKept(id: number): KeptReport | null {
+  try {
+    const text = localStorage.getItem(place(id));
+    return text === null ? null : (JSON.parse(text) as KeptReport);
+  } catch {
+    // A browser may forbid storage: then nothing was kept.
+    return null;
+  }
+}
+
+export function keep(id: number, kept: KeptReport): void {
+  try {
+    localStorage.setItem(place(id), JSON.stringify(kept));
+  } catch {
+    // Forbidden or full: what was typed lives as long as the page.
+  }
+}
+
+export function forget(id: number): void {
+  try {
+    localStorage.removeItem(place(id));
+  } catch {
+    // Forbidden: nothing was kept.
+  }
+}
+
+/** What a block still lacks before it can be saved, or null. */
+export function lackOf(block: ReportBlock): string | null {
+  if (block.kind === "chart" && block.address === "") return "lacks the address of its figure";
+  if (block.kind === "table" && block.numbers.length === 0)
+    return block.of === "study" ? "lacks the number of its study" : "lacks the numbers of its runs";
+  if (block.kind === "replay" && block.video === 0) return "lacks its replay";
+  return null;
+}
+
+/** The first block that lacks something, in words. */
+export function lackIn(blocks: readonly ReportBlock[]): string | null {
+  const told = blocks.map((block, number) => ({ number: number + 1, lack: lackOf(block) }));
+  const first = told.find(({ lack }) => lack !== null);
+  return first ? `Block ${first.number} ${first.lack}.` : null;
+}
+
+/** A block of a kind, with nothing in it yet. */
+export function newBlock(kind: ReportBlock["kind"]): ReportBlock {
+  if (kind === "text") return { kind, markdown: "" };
+  if (kind === "chart") return { kind, address: "", caption: "" };
+  if (kind === "replay") return { kind, video: 0, caption: "" };
+  return {
+    kind,
+    of: "runs",
+    numbers: [],
+    columns: ["name", "method", "env", "step", "best_return"],
+    caption: "",
+  };
+}
+
+/** The list with one of its items at the next place up (-1) or down (1). */
+export function moved<T>(items: readonly T[], from: number, by: number): T[] {
+  const list = [...items];
+  const [item] = list.splice(from, 1);
+  if (item !== undefined) list.splice(from + by, 0, item);
+  return list;
+}
+
+/** Numbers that somebody has written, as "1, 2 5". */
+export function numbersIn(text: string): number[] {
+  return text
+    .split(/[\s,]+/)
+    .map(Number)
+    .filter((number) => Number.isInteger(number) && number > 0);
+}

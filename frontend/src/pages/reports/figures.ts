@@ -1,0 +1,35 @@
+import type { Figure } from "@/api/types";
+import type { Points } from "@/charts/FigureMenu";
+
+const TITLES: Record<string, string> = {
+  "figures/profile": "Performance profile",
+  "figures/sample-efficiency": "Sample efficiency",
+  "figures/evaluations": "Evaluations",
+  "figures/evaluation-scores": "Scores of an evaluation",
+};
+
+/** What a chart is called, by the address of its figure. */
+export function titleOf(address: string): string {
+  const { pathname, searchParams } = new URL(address, "http://here");
+  const path = pathname.replace("/api/v1/", "");
+  const metric = searchParams.get("metric") ?? searchParams.get("metrics");
+  if (path === "figures/curves") return metric ?? "episode/return";
+  if (path === "figures/together") return metric ?? "Metrics";
+  const [root, first, second] = path.split("/");
+  if (root === "studies") return `Study ${first}`;
+  if (root === "papers") return `${first?.toUpperCase()}, ${second?.replaceAll("-", " ")}`;
+  return TITLES[path] ?? `${first ?? "Chart"}`;
+}
+
+/** The lines that a figure draws, as a table. */
+export function pointsOf(figure: Figure | undefined): Points {
+  const rows = (figure?.data ?? []).flatMap((trace) => {
+    const [x, y] = [listOf(trace["x"]), listOf(trace["y"])];
+    return x.map((value, place) => [String(trace["name"] ?? ""), cellOf(value), cellOf(y[place])]);
+  });
+  return { header: ["line", "x", "y"], rows };
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const cellOf = (value: unknown): string | number | null =>
+  typeof value === "number" || typeof value === "string" ? value : null;

@@ -1,0 +1,20 @@
+import type { Report, ReportSummary } from "@/api/types";
+
+/** A report of one text. */
+export function aReport(changes: Partial<Report> = {}): Report {
+  return {
+    id: 3,
+    title: "Rates",
+    blocks: [{ kind: "text", markdown: "# Why\nBecause" }],
+    version: 1,
+    share_token: null,
+    created_at: "2026-05-01T10:00:00Z",
+    updated_at: "2026-05-01T10:00:00Z",
+    ...changes,
+  };
+}
+
+export function aReportSummary(changes: Partial<ReportSummary> = {}): ReportSummary {
+  const { id, title, created_at, updated_at } = aReport();
+  return { id, title, blocks: 1, shared: false, created_at, updated_at, ...changes };
+}

@@ -1,0 +1,272 @@
+"""Reports over the API: blocks, changes, what each block shows, and the read-only link."""
+
+import base64
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from backend.reports.blocks import MOST_BLOCKS
+from backend.reports.markdown import to_html
+from tests.factories import Api, metrics, video
+
+CURVES = "/api/v1/figures/curves?runs={}"
+
+
+def text(markdown: str = "Hello") -> dict[str, Any]:
+    return {"kind": "text", "markdown": markdown}
+
+
+def begun(api: Api, *blocks: dict[str, Any]) -> dict[str, Any]:
+    """Begin a report of these blocks."""
+    answer = api.user.post("/api/v1/reports", json={"title": "Rates", "blocks": blocks})
+    assert answer.status_code == 201, answer.text
+    report: dict[str, Any] = answer.json()
+    return report
+
+
+def shown(api: Api, block: dict[str, Any]) -> dict[str, Any]:
+    """What a block shows."""
+    answer = api.user.post("/api/v1/reports/preview", json={"block": block})
+    assert answer.status_code == 200, answer.text
+    content: dict[str, Any] = answer.json()
+    return content
+
+
+def replayed(api: Api, name: str = "Rally") -> tuple[int, dict[str, Any]]:
+    """A run with a replay; its number and the replay."""
+    run, attempt = api.running(name=name)
+    api.save(run, attempt, 2, 100)
+    for kind, ending, content in (("video", "mp4", b"film"), ("poster", "png", b"picture")):
+        api.upload(run, attempt, f"replays/100.{ending}", content, kind)
+    api.send(run, attempt, metrics(3, 100, returns=[1.0, 3.0]), video(4, 100, 100)).raise_for_status()
+    (found,) = api.user.get(f"/api/v1/runs/{run}/videos").json()
+    return run, found
+
+
+def test_a_report_is_begun_changed_listed_and_removed(api: Api) -> None:
+    report = begun(api, text())
+    assert (report["title"], report["version"], report["share_token"]) == ("Rates", 1, None)
+    address = f"/api/v1/reports/{report['id']}"
+    changed = api.user.patch(address, json={"version": 1, "blocks": [text("One"), text("Two")]}).json()
+    assert (changed["title"], changed["version"]) == ("Rates", 2)
+    assert [block["markdown"] for block in changed["blocks"]] == ["One", "Two"]
+    later = begun(api)
+    listed = api.user.get("/api/v1/reports").json()
+    assert [(each["id"], each["blocks"], each["shared"]) for each in listed] == [
+        (later["id"], 0, False),
+        (report["id"], 2, False),
+    ]
+    assert api.user.delete(address).status_code == 204
+    assert api.user.get(address).status_code == 404
+
+
+def test_a_change_of_an_older_version_is_refused_and_changes_nothing(api: Api) -> None:
+    address = f"/api/v1/reports/{begun(api, text('First'))['id']}"
+    api.user.patch(address, json={"version": 1, "title": "Mine"}).raise_for_status()
+    refused = api.user.patch(address, json={"version": 1, "blocks": []})
+    assert refused.status_code == 409
+    assert "this is version 2, and yours began with 1" in refused.json()["detail"]
+    kept = api.user.get(address).json()
+    assert (kept["title"], kept["version"], len(kept["blocks"])) == ("Mine", 2, 1)
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("block", "told"),
+    [
+        ({"kind": "chart", "address": "/api/v1/runs"}, "name a figure of this API, as /api/v1/figures/curves?runs=1,2"),
+        ({"kind": "chart", "address": "https://example.org/api/v1/figures/curves"}, "should match pattern"),
+        ({"kind": "chart", "address": "/api/v1/figures/../runs"}, "name a figure of this API"),
+        ({"kind": "text", "markdown": "x" * 20_001}, "at most 20000 characters"),
+        ({"kind": "table", "of": "runs", "numbers": []}, "at least 1 item"),
+        ({"kind": "table", "of": "runs", "numbers": [1], "columns": ["notes"]}, "should match pattern"),
+        ({"kind": "replay", "video": 0}, "greater than or equal to 1"),
+        ({"kind": "html", "markdown": "<b>"}, "'text', 'chart', 'table', 'replay'"),
+    ],
+)
+def test_a_block_that_cannot_be_is_refused_by_its_place(api: Api, block: dict[str, Any], told: str) -> None:
+    refused = api.user.post("/api/v1/reports", json={"title": "x", "blocks": [text(), block]})
+    assert refused.status_code == 422
+    (error,) = refused.json()["errors"]
+    assert error["field"].startswith("blocks.1")
+    assert told in error["message"]
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_more_blocks_than_a_report_holds_are_refused(api: Api) -> None:
+    refused = api.user.post("/api/v1/reports", json={"title": "x", "blocks": [text()] * (MOST_BLOCKS + 1)})
+    assert refused.status_code == 422
+    assert "at most 100 items" in refused.json()["detail"]
+
+
+def test_a_chart_is_the_figure_at_its_address_as_it_is_now(api: Api) -> None:
+    run, attempt = api.running(name="Curve")
+    api.send(run, attempt, metrics(2, 100, returns=[1.0, 3.0])).raise_for_status()
+    chart = {"kind": "chart", "address": CURVES.format(run)}
+    first = shown(api, chart)["figure"]
+    assert first == api.user.get(CURVES.format(run)).json()
+    api.send(run, attempt, metrics(3, 200, returns=[9.0])).raise_for_status()
+    assert shown(api, chart)["figure"] == api.user.get(CURVES.format(run)).json() != first
+    gone = shown(api, {"kind": "chart", "address": CURVES.format(run + 1)})
+    assert (gone["figure"], gone["problem"]) == (None, f"There is no run {run + 1}.")
+    wrong = shown(api, {"kind": "chart", "address": CURVES.format(run) + "&buckets=0"})
+    assert "buckets" in wrong["problem"]
+
+
+def test_a_table_has_the_runs_that_are_left_and_names_those_that_are_not(api: Api) -> None:
+    run, attempt = api.running(name="Quick")
+    api.send(run, attempt, metrics(2, 100, returns=[1.0, 3.0])).raise_for_status()
+    columns = ["name", "method", "env", "step", "last_return", "config.num_envs"]
+    table = shown(api, {"kind": "table", "of": "runs", "numbers": [run, 99], "columns": columns})["table"]
+    assert table["header"] == ["Run", "Method", "Game", "Steps", "Last return", "Environments"]
+    assert table["rows"] == [["Quick", "PAAC", "CartPole", 100, 2.0, 4]]
+    assert table["missing"] == "Run 99 was removed."
+
+
+def test_a_table_has_the_evaluations_of_runs(api: Api) -> None:
+    run, attempt = api.running(name="Scored")
+    api.save(run, attempt, 2, 100)
+    api.evaluate(run, protocol="episodes")
+    api.play([1.0, 3.0])
+    table = shown(api, {"kind": "table", "of": "evaluations", "numbers": [run]})["table"]
+    assert table["rows"] == [["Scored", 100, "episodes", 2, 2.0, 1.0, 3.0, None]]
+
+
+def test_a_table_has_the_points_of_a_study(api: Api) -> None:
+    asked = {
+        "name": "Rates",
+        "config": {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000},
+        "axes": [{"field": "learning_rate", "values": [0.001, 0.003]}],
+        "seeds": [1],
+    }
+    study = api.user.post("/api/v1/studies", json=asked)
+    assert study.status_code == 201, study.text
+    table = shown(api, {"kind": "table", "of": "study", "numbers": [study.json()["id"]]})["table"]
+    assert [row[1:] for row in table["rows"]] == [[0, None, None, None]] * 2
+    assert "0.003" in table["rows"][1][0]
+    assert shown(api, {"kind": "table", "of": "study", "numbers": [99]})["problem"] == "There is no study 99."
+
+
+def test_a_replay_is_pinned_while_it_is_put_in_and_leaves_a_sentence_when_it_is_gone(api: Api) -> None:
+    run, replay = replayed(api)
+    block = {"kind": "replay", "video": replay["id"]}
+    begun(api, block)
+    (kept,) = api.user.get(f"/api/v1/runs/{run}/videos").json()
+    assert (replay["pinned"], kept["pinned"]) == (False, True)
+    content = shown(api, block)["replay"]
+    assert (content["run_name"], content["step"], content["file_id"]) == ("Rally", 100, replay["file_id"])
+    assert shown(api, {"kind": "replay", "video": 99})["problem"] == "There is no replay 99."
+
+
+def test_a_link_opens_its_report_alone_and_nothing_once_it_is_revoked(api: Api) -> None:
+    run, replay = replayed(api)
+    _, other = replayed(api, "Other")
+    report = begun(api, text("Look"), {"kind": "chart", "address": CURVES.format(run)})
+    address = f"/api/v1/reports/{report['id']}"
+    blocks = [*report["blocks"], {"kind": "replay", "video": replay["id"]}]
+    api.user.patch(address, json={"version": 1, "blocks": blocks}).raise_for_status()
+    token = api.user.post(f"{address}/share").json()["share_token"]
+    assert api.user.post(f"{address}/share").json()["share_token"] == token
+    link = f"/api/v1/shared/{token}"
+    assert api.user.get(link).json()["title"] == "Rates"
+    assert api.user.get(f"{link}/blocks/1").json()["figure"] == api.user.get(CURVES.format(run)).json()
+    assert api.user.get(f"{link}/blocks/2").json()["replay"]["file_id"] == replay["file_id"]
+    assert api.user.get(f"{link}/blocks/3").json()["detail"] == "The report has no block 3; it has 3, counted from 0."
+    assert api.user.get(f"{link}/files/{replay['file_id']}").content == b"film"
+    assert api.user.get(f"{link}/files/{replay['poster_file_id']}").content == b"picture"
+    # Another run's replay, and a checkpoint of this run.
+    for number in (other["file_id"], replay["file_id"] - 1):
+        assert api.user.get(f"/api/v1/files/{number}").status_code == 200
+        assert api.user.get(f"{link}/files/{number}").status_code == 404
+    assert api.user.delete(f"{address}/share").json()["share_token"] is None
+    for place in ("", "/blocks/1", f"/files/{replay['file_id']}"):
+        assert api.user.get(link + place).status_code == 404
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_link_needs_no_sign_in_where_everything_else_does(api: Api, client: TestClient) -> None:
+    run, replay = replayed(api)
+    chart = {"kind": "chart", "address": CURVES.format(run)}
+    report = begun(api, chart, {"kind": "replay", "video": replay["id"]})
+    token = api.user.post(f"/api/v1/reports/{report['id']}/share").json()["share_token"]
+    # From now on users are asked for a token, which this one does not have.
+    settings = client.app.state.settings  # type: ignore[attr-defined]
+    client.app.state.settings = settings.model_validate({**settings.model_dump(), "token": "user-secret"})  # type: ignore[attr-defined]
+    for place in ("", "/blocks/0", "/blocks/1", f"/files/{replay['file_id']}"):
+        assert client.get(f"/api/v1/shared/{token}{place}").status_code == 200, place
+    assert client.get(f"/api/v1/shared/{token}/blocks/0").json()["figure"]["data"]
+    for closed in (CURVES.format(run), f"/api/v1/reports/{report['id']}", f"/api/v1/files/{replay['file_id']}"):
+        assert client.get(closed).status_code == 401, closed
+    assert client.get(f"/api/v1/shared/{token[:-1]}").status_code == 404
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_an_export_has_everything_in_it_and_nothing_that_people_wrote_is_markup(api: Api) -> None:
+    evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+    run, replay = replayed(api, evil)
+    other, attempt = api.running(name="Another")
+    api.send(other, attempt, metrics(2, 100, returns=[5.0])).raise_for_status()
+    chart = {"kind": "chart", "address": CURVES.format(f"{run},{other}"), "caption": evil}
+    table = {"kind": "table", "of": "runs", "numbers": [run], "columns": ["name", "step"]}
+    gone = {"kind": "chart", "address": CURVES.format(99)}
+    report = begun(api, text(f"# Why\n{evil} [x](javascript:alert(3))"), chart, table, gone)
+    address = f"/api/v1/reports/{report['id']}"
+    api.user.patch(
+        address,
+        json={"version": 1, "title": evil, "blocks": [*report["blocks"], {"kind": "replay", "video": replay["id"]}]},
+    ).raise_for_status()
+    answer = api.user.get(f"{address}/export")
+    assert answer.headers["content-disposition"] == f'attachment; filename="report-{report["id"]}.html"'
+    page = answer.text
+    seen = Elements()
+    seen.feed(page)
+    # Its own two scripts and the figure's numbers; nothing of what was written opened or closed one.
+    assert [dict(each).get("type") for tag, each in seen.begun if tag == "script"] == ["application/json", None, None]
+    assert page.count("</script>") == 3
+    assert [tag for tag, _ in seen.begun if tag == "img"] == []
+    named = {name for _, each in seen.begun for name, _ in each}
+    assert not [name for name in named if name.startswith("on")]
+    assert [dict(each) for tag, each in seen.begun if tag == "a"] == []
+    addresses = [value or "" for _, each in seen.begun for name, value in each if name in ("src", "href")]
+    assert [each.partition(";")[0] for each in addresses] == ["data:video/mp4"]
+    assert base64.b64decode(addresses[0].partition(",")[2]) == b"film"
+    assert "<h2>Why</h2>" in page
+    assert "This chart cannot be shown: There is no run 99." in page
+    assert '<td class="number">100</td>' in page
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_film_that_is_too_large_is_shown_by_its_picture(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backend.reports.exporting.MOST_VIDEO_BYTES", 3)
+    _, replay = replayed(api)
+    report = begun(api, {"kind": "replay", "video": replay["id"]})
+    page = api.user.get(f"/api/v1/reports/{report['id']}/export").text
+    assert "<video" not in page
+    assert "is too large for this file" in page
+    assert base64.b64encode(b"picture").decode() in page
+    # Without a chart it needs no script at all.
+    assert "script-src 'none'" in page
+    assert "<script" not in page
+
+
+MARKDOWN = json.loads((Path(__file__).parents[2] / "fixtures" / "markdown.json").read_text())
+
+
+@pytest.mark.parametrize("case", MARKDOWN, ids=[case["name"] for case in MARKDOWN])
+def test_markdown_is_what_the_page_shows(case: dict[str, str]) -> None:
+    assert to_html(case["markdown"]) == case["html"]
+
+
+class Elements(HTMLParser):
+    """Every element that a page opens, as a browser would see it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun: list[tuple[str, list[tuple[str, str | None]]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.begun.append((tag, attrs))

@@ -1,0 +1,107 @@
+"""A report in a real browser: written, read by its link without a sign-in, and taken away as one file."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
+
+from tests.browser.conftest import PATIENCE_MILLISECONDS
+from tests.browser.made_replay import report_replay
+from tests.browser.reported import api_of, without_workers
+from tests.factories import PONG, checkpoint_path, metrics
+from tests.installation import Installation
+
+USER = "user-secret"
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """Yield an installation that asks users for a token, with a run that has a curve and a replay."""
+    folder = tmp_path_factory.mktemp("reports")
+    with without_workers(folder, users_token=USER) as installation, api_of(installation, users_token=USER) as api:
+        run = api.running(config=PONG, name="Rally")
+        api.save(*run, 2, 100, kept=[checkpoint_path(100)])
+        report_replay(api, run, 3, 100, tmp_path_factory.mktemp("recorded"))
+        points = [metrics(seq, 100 * seq, returns=[float(seq)]) for seq in range(4, 12)]
+        api.send(*run, *points).raise_for_status()
+        yield installation
+
+
+def opened(browser: Browser, errors: list[str], *, offline: bool = False) -> tuple[BrowserContext, Page]:
+    """Open a window of a browser that knows nothing yet; it notes what its pages report as errors."""
+    context = browser.new_context(offline=offline, viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(PATIENCE_MILLISECONDS)
+    page = context.new_page()
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            errors.append(message.text)
+
+    page.on("console", note)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    return context, page
+
+
+def expect_whole(page: Page) -> None:
+    """Wait until each of the four blocks shows what it has."""
+    expect(page.get_by_role("heading", name="Rates of Pong")).to_be_visible()
+    expect(page.get_by_role("heading", name="Why")).to_be_visible()
+    expect(page.locator("strong", has_text="Because")).to_be_visible()
+    expect(page.locator(".main-svg").first).to_be_visible()
+    expect(page.get_by_role("cell", name="Rally")).to_be_visible()
+    film = page.locator("video")
+    film.scroll_into_view_if_needed()
+    expect(film).to_be_visible()
+    page.wait_for_function("document.querySelector('video').readyState >= 2")
+
+
+def write(page: Page) -> None:
+    """Make a report of one block of each kind."""
+    page.get_by_role("button", name="New report").click()
+    page.get_by_label("Title").fill("Rates of Pong")
+    page.get_by_role("button", name="Add text").click()
+    page.get_by_label("Markdown").fill("# Why\n**Because** <img src=x onerror=alert(1)>")
+    page.get_by_role("button", name="Add chart").click()
+    page.get_by_label("Address of the figure").fill("/api/v1/figures/curves?runs=1")
+    page.get_by_role("button", name="Add table").click()
+    page.get_by_label("Numbers of the runs").fill("1")
+    page.get_by_role("button", name="Add replay").click()
+    page.get_by_label("Number of the run").fill("1")
+    page.get_by_role("combobox", name="Replay").click()
+    page.get_by_role("option", name="At 100 steps").click()
+    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Read", exact=True).click()
+
+
+def test_a_report_is_written_read_by_its_link_and_taken_away(
+    browser: Browser, installation: Installation, tmp_path: Path
+) -> None:
+    here, errors = f"http://127.0.0.1:{installation.port}", list[str]()
+    writer, page = opened(browser, errors)
+    assert writer.request.post(f"{here}/api/v1/session", data={"token": USER}).ok
+    page.goto(f"{here}/reports")
+    write(page)
+    expect_whole(page)
+    page.get_by_role("button", name="Share by a link").click()
+    link = page.get_by_label("Link for reading").input_value()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Export").click()
+    download.value.save_as(tmp_path / "report.html")
+    writer.close()
+
+    reader, page = opened(browser, errors)
+    page.goto(link)
+    expect_whole(page)
+    expect(page.get_by_role("link")).to_have_count(0)
+    assert reader.request.get(f"{here}/api/v1/runs").status == 401
+    reader.close()
+
+    offline, page = opened(browser, errors, offline=True)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((tmp_path / "report.html").as_uri())
+    expect_whole(page)
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    offline.close()
+    assert errors == []
