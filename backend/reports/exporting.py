@@ -39,16 +39,17 @@ class Films:
     def shown(self, replay: Replay) -> str:
         """The film, or its picture with words that say why."""
         film = self._session.get(File, replay.file_id)
-        size = film.bytes if film else 0
+        size, picture = film.bytes if film else 0, self._picture(replay)
         if film and size <= min(MOST_VIDEO_BYTES, self._left) and (address := self._inlined(film, "video/mp4")):
             self._left -= size
-            return f'<video controls loop muted playsinline src="{address}"></video>'
-        return f"{self._picture(replay)}<p>{_why_no_film(size)}</p>"
+            poster = f' poster="{picture}"' if picture else ""
+            return f'<video controls loop muted playsinline{poster} src="{address}"></video>'
+        shown = f'<img alt="A picture of the replay" src="{picture}">' if picture else ""
+        return f"{shown}<p>{_why_no_film(size)}</p>"
 
-    def _picture(self, replay: Replay) -> str:
+    def _picture(self, replay: Replay) -> str | None:
         poster = self._session.get(File, replay.poster_file_id) if replay.poster_file_id else None
-        address = self._inlined(poster, "image/png") if poster else None
-        return f'<img alt="A picture of the replay" src="{address}">' if address else ""
+        return self._inlined(poster, "image/png") if poster else None
 
     def _inlined(self, file: File, media_type: str) -> str | None:
         path = files_root(self._session) / file.stored_path

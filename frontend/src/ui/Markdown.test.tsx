@@ -1,7 +1,7 @@
 import { MantineProvider } from "@mantine/core";
 import { render } from "@testing-library/react";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import cases from "../../../tests/fixtures/markdown.json";
 import { Markdown } from "./Markdown";
 
 const shown = (text: string) =>
@@ -10,6 +10,13 @@ const shown = (text: string) =>
       <Markdown>{text}</Markdown>
     </MantineProvider>,
   ).container;
+
+/** What tests/backend/reports/test_reports.py tests too. */
+const cases = JSON.parse(readFileSync("../tests/fixtures/markdown.json", "utf8")) as {
+  name: string;
+  markdown: string;
+  html: string;
+}[];
 
 const escaped = (text: string) =>
   text.replace(/[&<>"]/g, (sign) => `&${{ "&": "amp", "<": "lt", ">": "gt", '"': "quot" }[sign]};`);

@@ -31,7 +31,7 @@ export function blocksOf(markdown: string): MarkdownBlock[] {
   // Whether the last block takes more lines.
   let open = false;
   for (const line of markdown.split(/\r\n|\r|\n/)) {
-    const last = open ? blocks.at(-1) : undefined;
+    const last: MarkdownBlock | undefined = open ? blocks.at(-1) : undefined;
     if (line.startsWith(FENCE)) {
       open = last?.kind !== "code";
       if (open) blocks.push({ kind: "code", lines: [], level: 0 });

@@ -231,9 +231,9 @@ def test_an_export_has_everything_in_it_and_nothing_that_people_wrote_is_markup(
     named = {name for _, each in seen.begun for name, _ in each}
     assert not [name for name in named if name.startswith("on")]
     assert [dict(each) for tag, each in seen.begun if tag == "a"] == []
-    addresses = [value or "" for _, each in seen.begun for name, value in each if name in ("src", "href")]
-    assert [each.partition(";")[0] for each in addresses] == ["data:video/mp4"]
-    assert base64.b64decode(addresses[0].partition(",")[2]) == b"film"
+    addresses = [value or "" for _, each in seen.begun for name, value in each if name in ("src", "href", "poster")]
+    assert [each.partition(";")[0] for each in addresses] == ["data:image/png", "data:video/mp4"]
+    assert [base64.b64decode(each.partition(",")[2]) for each in addresses] == [b"picture", b"film"]
     assert "<h2>Why</h2>" in page
     assert "This chart cannot be shown: There is no run 99." in page
     assert '<td class="number">100</td>' in page

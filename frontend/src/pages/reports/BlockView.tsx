@@ -47,7 +47,7 @@ function Chart({ shelf, block, place }: BlockViewProps & { block: ReportBlock & 
   const [zoom, setZoom] = useState<Zoom | null>(null);
   const query = chartQuery(shelf, block, place);
   const figure = useQuery({ ...query, enabled: false }).data;
-  const title = titleOf(block.address);
+  const title = titleOf(block.address, figure);
   return (
     <FigureFrame
       title={title}
@@ -84,7 +84,7 @@ function TableOf({ table }: { table: ReportTable }) {
           <Table.Thead>
             <Table.Tr>
               {table.header.map((title, column) => (
-                <Table.Th key={column} scope="col">
+                <Table.Th key={column} scope="col" className={sideOf(table.rows[0]?.[column])}>
                   {title}
                 </Table.Th>
               ))}
@@ -94,7 +94,7 @@ function TableOf({ table }: { table: ReportTable }) {
             {table.rows.map((row, place) => (
               <Table.Tr key={place}>
                 {row.map((cell, column) => (
-                  <Table.Td key={column} className={typeof cell === "string" ? undefined : classes.number}>
+                  <Table.Td key={column} className={sideOf(cell)}>
                     {typeof cell === "number" ? measured(cell) : (cell ?? "–")}
                   </Table.Td>
                 ))}
@@ -108,6 +108,10 @@ function TableOf({ table }: { table: ReportTable }) {
     </>
   );
 }
+
+/** Numbers stand at the right, with those that are not known yet. */
+const sideOf = (cell: unknown) =>
+  typeof cell === "string" || cell === undefined ? undefined : classes.number;
 
 function ReplayOf({ shelf, replay }: { shelf: Shelf; replay: ReportReplay }) {
   const poster = replay.poster_file_id === null ? undefined : shelf.file(replay.poster_file_id);

@@ -8,8 +8,13 @@ const TITLES: Record<string, string> = {
   "figures/evaluation-scores": "Scores of an evaluation",
 };
 
-/** What a chart is called, by the address of its figure. */
-export function titleOf(address: string): string {
+/** What a chart is called: what its y axis says, or until it is drawn the address of its figure. */
+export function titleOf(address: string, figure?: Figure): string {
+  const axis = figure?.layout["yaxis"] as { title?: { text?: string } } | undefined;
+  return axis?.title?.text ?? titleAt(address);
+}
+
+function titleAt(address: string): string {
   const { pathname, searchParams } = new URL(address, "http://here");
   const path = pathname.replace("/api/v1/", "");
   const metric = searchParams.get("metric") ?? searchParams.get("metrics");
