@@ -6,11 +6,12 @@ import { blockQuery, chartQuery, type Shelf } from "@/api/reports";
 import type { ReportBlock, ReportReplay, ReportTable } from "@/api/types";
 import type { Zoom } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";
-import { measured, score, short } from "@/ui/format";
+import { DRAWN_HEADER, drawnRows } from "@/charts/points";
+import { exact, score, short } from "@/ui/format";
 import { Markdown } from "@/ui/Markdown";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { WideTable } from "@/ui/WideTable";
-import { pointsOf, titleOf } from "./figures";
+import { titleOf } from "./figures";
 import classes from "./reports.module.css";
 
 interface BlockViewProps {
@@ -59,7 +60,7 @@ function Chart({ shelf, block, place }: BlockViewProps & { block: ReportBlock & 
       legend
       height={320}
       file={`report-chart-${place + 1}`}
-      points={() => Promise.resolve(pointsOf(figure))}
+      points={() => Promise.resolve({ header: DRAWN_HEADER, rows: figure ? drawnRows(figure) : [] })}
     />
   );
 }
@@ -95,7 +96,7 @@ function TableOf({ table }: { table: ReportTable }) {
               <Table.Tr key={place}>
                 {row.map((cell, column) => (
                   <Table.Td key={column} className={sideOf(cell)}>
-                    {typeof cell === "number" ? measured(cell) : (cell ?? "–")}
+                    {typeof cell === "number" ? number(cell) : (cell ?? "–")}
                   </Table.Td>
                 ))}
               </Table.Tr>
@@ -108,6 +109,9 @@ function TableOf({ table }: { table: ReportTable }) {
     </>
   );
 }
+
+/** Counts to the last digit, everything else as scores are. */
+const number = (value: number) => (Number.isInteger(value) ? exact(value) : score(value));
 
 /** Numbers stand at the right, with those that are not known yet. */
 const sideOf = (cell: unknown) =>

@@ -1,5 +1,4 @@
 import type { Figure } from "@/api/types";
-import type { Points } from "@/charts/FigureMenu";
 
 const TITLES: Record<string, string> = {
   "figures/profile": "Performance profile",
@@ -25,16 +24,3 @@ function titleAt(address: string): string {
   if (root === "papers") return `${first?.toUpperCase()}, ${second?.replaceAll("-", " ")}`;
   return TITLES[path] ?? `${first ?? "Chart"}`;
 }
-
-/** The lines that a figure draws, as a table. */
-export function pointsOf(figure: Figure | undefined): Points {
-  const rows = (figure?.data ?? []).flatMap((trace) => {
-    const [x, y] = [listOf(trace["x"]), listOf(trace["y"])];
-    return x.map((value, place) => [String(trace["name"] ?? ""), cellOf(value), cellOf(y[place])]);
-  });
-  return { header: ["line", "x", "y"], rows };
-}
-
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const cellOf = (value: unknown): string | number | null =>
-  typeof value === "number" || typeof value === "string" ? value : null;
