@@ -1,7 +1,7 @@
 """Colours and dashes of lines in charts."""
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 # Colours that colour-blind eyes tell apart (Okabe and Ito; Tol), legible on a light and on a dark page.
 PALETTE = (
@@ -19,8 +19,23 @@ PALETTE = (
 # More than these cannot be told apart in one chart; the next lines have them again, dashed.
 TOGETHER = 8
 
-Dash = Literal["solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "12px,4px,2px,4px,2px,4px"]
-DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "12px,4px,2px,4px,2px,4px")
+Dash = Literal[
+    "solid",
+    "dash",
+    "dot",
+    "dashdot",
+    "longdash",
+    "longdashdot",
+    "12px,4px,2px,4px,2px,4px",
+    "18px,3px",
+    "2px,8px",
+    "10px,10px",
+    "18px,3px,6px,3px",
+    "2px,2px,10px,2px",
+    "18px,3px,2px,3px,2px,3px,2px,3px",
+]
+# With these, as many lines as a comparison has runs differ.
+DASHES: tuple[Dash, ...] = get_args(Dash)
 
 
 class Stroke(NamedTuple):

@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 from backend.errors import FieldError, Invalid, NotFound
 from backend.models import Run
 
-MAX_RUNS = 50
+MAX_RUNS = 100
 LARGEST_ID = 2**63 - 1
 
-RunIds = Annotated[str, Query(alias="runs", description="Numbers of runs, separated by commas.", max_length=1_000)]
+RunIds = Annotated[str, Query(alias="runs", description="Numbers of runs, separated by commas.", max_length=2_000)]
 
 GroupBy = Annotated[
     str,

@@ -1,12 +1,13 @@
 """Lines in charts."""
 
 from backend.colors import color_of, strokes
+from backend.runs.selection import MAX_RUNS
 
 
 def test_runs_beside_one_another_are_drawn_by_their_places() -> None:
-    numbers = [7, 17, 27, *range(100, 147)]
+    numbers = [7, 17, 27, *range(100, 197)]
     drawn = strokes(numbers)
-    assert len(set(drawn.values())) == len(numbers) == 50
+    assert len(set(drawn.values())) == len(numbers) == MAX_RUNS
     first = [drawn[number] for number in numbers[:8]]
     assert len({stroke.color for stroke in first}) == 8
     assert {stroke.dash for stroke in first} == {"solid"}

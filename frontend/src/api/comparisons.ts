@@ -3,6 +3,9 @@ import { call } from "./client";
 import { figureAt } from "./figureAddress";
 import type { Comparison, Figure, QueryOf, Thresholds, Verdict } from "./types";
 
+/** As many runs as a comparison takes. */
+export const MOST_RUNS = 100;
+
 /** Runs beside one another, in groups that agree in the settings `by`, or else differ in their seed alone. */
 const grouped = (runs: readonly number[], by: readonly string[]) => ({
   runs: runs.join(","),

@@ -2656,7 +2656,7 @@ export interface components {
              * Dash
              * @enum {string}
              */
-            dash: "solid" | "dash" | "dot" | "dashdot" | "longdash" | "longdashdot" | "12px,4px,2px,4px,2px,4px";
+            dash: "solid" | "dash" | "dot" | "dashdot" | "longdash" | "longdashdot" | "12px,4px,2px,4px,2px,4px" | "18px,3px" | "2px,8px" | "10px,10px" | "18px,3px,6px,3px" | "2px,2px,10px,2px" | "18px,3px,2px,3px,2px,3px,2px,3px";
             /**
              * Desired
              * @enum {string}

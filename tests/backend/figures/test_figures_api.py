@@ -79,7 +79,7 @@ def test_wrong_questions_are_answered_by_naming_what_is_wrong(api: Api) -> None:
         ({"runs": "999"}, 404, "no run 999"),
         ({"runs": ""}, 422, "runs"),
         ({"runs": "1;drop"}, 422, "runs"),
-        ({"runs": ",".join(map(str, range(1, 60)))}, 422, "at most 50"),
+        ({"runs": ",".join(map(str, range(1, 102)))}, 422, "at most 100"),
         ({"runs": str(run_id), "metric": "<b>"}, 422, "metric"),
         ({"runs": str(run_id), "smoothing": 1}, 422, "smoothing"),
         ({"runs": str(run_id), "x": "parsecs"}, 422, "x"),

@@ -9,6 +9,7 @@ import { QueryProblem } from "@/ui/QueryProblem";
 import classes from "./compare.module.css";
 import {
   groupFields,
+  ofOneGame,
   metricNames,
   readMetrics,
   readRuns,
@@ -63,7 +64,7 @@ export default function ComparePage() {
               {runs.length > 1 && (
                 <>
                   <VerdictCard runs={runs} by={by} known={comparison.data.runs} onRuns={setRuns} />
-                  <ThresholdsCard runs={runs} by={by} />
+                  <ThresholdsCard runs={runs} by={by} oneGame={ofOneGame(comparison.data)} />
                   <EfficiencyCard runs={runs} by={by} center={center} />
                 </>
               )}

@@ -3,11 +3,12 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
+import { MOST_RUNS } from "@/api/comparisons";
 import { runListQuery } from "@/api/queries";
 import type { ComparedRun } from "@/api/types";
 import { stateName } from "@/ui/states";
 import classes from "./compare.module.css";
-import { labelWithoutNumber, MOST_RUNS } from "./comparison";
+import { labelWithoutNumber } from "./comparison";
 import { RunStroke } from "./RunStroke";
 
 interface RunPickerProps {

@@ -11,8 +11,15 @@ import { readScore, readTo, writeThreshold } from "./comparison";
 
 type GroupTime = Thresholds["groups"][number];
 
+interface ThresholdsCardProps {
+  runs: readonly number[];
+  by: readonly string[];
+  /** Whether all runs are of one game: no score is one of several. */
+  oneGame: boolean;
+}
+
 /** How soon each group of runs came to a score, and how much sooner than one of them. */
-export function ThresholdsCard({ runs, by }: { runs: readonly number[]; by: readonly string[] }) {
+export function ThresholdsCard({ runs, by, oneGame }: ThresholdsCardProps) {
   const [search, setSearch] = useSearchParams();
   const asked = { score: readScore(search), to: readTo(search, runs) };
   const told = useQuery(thresholdsQuery(runs, by, asked)).data;
@@ -24,7 +31,7 @@ export function ThresholdsCard({ runs, by }: { runs: readonly number[]; by: read
       <Group justify="space-between" mb="xs">
         <Group gap="sm">
           <Title order={2}>Time to a score</Title>
-          <ScoreInput key={told.score} told={told} onScore={(value) => write("score", value)} />
+          {oneGame && <ScoreInput key={told.score} told={told} onScore={(value) => write("score", value)} />}
           {told.groups.length > 1 && (
             <Select
               aria-label="Compared with"
@@ -75,6 +82,7 @@ function ScoreInput({ told, onScore }: { told: Thresholds; onScore: (score: numb
   return (
     <NumberInput
       aria-label="Score to come to"
+      placeholder="Score"
       size="xs"
       w={110}
       hideControls

@@ -4,7 +4,6 @@ import type { ComparedRun, Comparison, MetricValue } from "@/api/types";
 import type { Cell } from "@/charts/csv";
 
 export const DEFAULT_METRIC = "episode/return";
-export const MOST_RUNS = 50;
 
 /** The runs of ?runs=1,2,3: each once, in that order; what is no number is left out. */
 export function readRuns(search: URLSearchParams): number[] {
@@ -53,6 +52,10 @@ export function labelWithoutNumber({ label, id }: ComparedRun): string {
 /** The runs in groups that differ in their seed alone. */
 export function groupedRuns({ runs, groups }: Comparison): ComparedRun[][] {
   return groups.map((ids) => runs.filter(({ id }) => ids.includes(id)));
+}
+
+export function ofOneGame({ runs }: Comparison): boolean {
+  return new Set(runs.map(({ env }) => env)).size < 2;
 }
 
 /** The settings that runs can be grouped by; null where no two runs could be one group. */

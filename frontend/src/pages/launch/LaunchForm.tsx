@@ -2,6 +2,7 @@ import { Alert, Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useSessionStorage } from "@mantine/hooks";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
+import { MOST_RUNS } from "@/api/comparisons";
 import { useLaunchRun, useStartStudy } from "@/api/mutations";
 import type { Environment, LaunchRequest, Preset, Study, StudySpecification } from "@/api/types";
 import { ConfigFields } from "@/config-form/ConfigFields";
@@ -17,7 +18,7 @@ import { LaunchSummary } from "./LaunchSummary";
 import { MethodCards } from "./MethodCards";
 import { PresetCards } from "./PresetCards";
 import { referenceFor } from "./startingPoint";
-import { MOST_COMPARED, studyOf } from "./study";
+import { studyOf } from "./study";
 
 interface LaunchFormProps {
   variants: Variant[];
@@ -149,7 +150,7 @@ function asStudy(config: ConfigDraft, details: Details): StudySpecification | nu
 /** Where a new study is seen: its curves grouped by seed if a comparison takes all of its runs, else its page. */
 function opened(study: Study): string {
   const ids = study.table.flatMap(({ runs }) => runs.map(({ run_id }) => run_id));
-  return ids.length <= MOST_COMPARED && ids.every((id) => id !== null)
+  return ids.length <= MOST_RUNS && ids.every((id) => id !== null)
     ? `/compare?runs=${ids.join(",")}`
     : `/studies/${study.id}`;
 }

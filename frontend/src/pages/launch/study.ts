@@ -1,10 +1,8 @@
 /** What would be several runs becomes a study. */
 
+import { MOST_RUNS } from "@/api/comparisons";
 import type { RunConfig, StudySpecification } from "@/api/types";
 import type { Series } from "@/config-form/series";
-
-/** As many runs as a comparison takes; they are all queued at once. */
-export const MOST_COMPARED = 50;
 
 interface Asked {
   name: string;
@@ -25,7 +23,8 @@ export function studyOf({ name, question, config, series }: Asked): StudySpecifi
     seeds: seeds?.kind === "values" ? seeds.values : [Number(config["seed"] ?? 1)],
     sampler: drawn.length > 0 ? "random" : "grid",
     points: drawn.length > 0 ? Math.max(...drawn) : null,
-    at_once: MOST_COMPARED,
+    // What a comparison can show is queued at once.
+    at_once: MOST_RUNS,
   };
 }
 

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, List, Paper, Stack, Text, Tooltip } from "@m
 import { IconX } from "@tabler/icons-react";
 import { useState } from "react";
 import { Link } from "react-router";
+import { MOST_RUNS } from "@/api/comparisons";
 import { useBulkAction } from "@/api/mutations";
 import type { BulkAction, BulkResult, Run } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
@@ -103,13 +104,10 @@ export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBar
   );
 }
 
-/** The most runs that one comparison takes. */
-const COMPARED = 50;
-
 function CompareButton({ runs }: { runs: readonly Run[] }) {
-  if (runs.length > COMPARED) {
+  if (runs.length > MOST_RUNS) {
     return (
-      <Tooltip label={`At most ${COMPARED} runs can be compared at once`}>
+      <Tooltip label={`At most ${MOST_RUNS} runs can be compared at once`}>
         <Button size="xs" variant="default" data-disabled aria-disabled>
           Compare {runs.length}
         </Button>

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workers.contract.config import A3cConfig, Ga3cConfig, PaacConfig, RunConfig
+from workers.contract.config import A3cConfig, Ga3cConfig, PaacConfig
 from workers.contract.config.ceiling import Stepping
 from workers.contract.spaces import Continuous, Discrete
 from workers.trainer import session
@@ -89,7 +89,9 @@ def test_random_actions_are_of_the_environment() -> None:
     ],
     ids=["paac", "a3c", "unasked"],
 )
-def test_a_run_that_asks_for_it_measures_its_environments_before_it_trains(config: RunConfig, tmp_path: Path) -> None:
+def test_a_run_that_asks_for_it_measures_its_environments_before_it_trains(
+    config: PaacConfig | A3cConfig, tmp_path: Path
+) -> None:
     with Journal(tmp_path) as journal:
         launch = Launch(config, tmp_path, resume=False, progress_bar=False)
         assert session.train(launch, journal, StopRequest()) == 0

@@ -1,0 +1,168 @@
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import { comparisonOf, openComparison, RUNS, TIMES } from "@/testing/comparisons";
+import { downloads } from "@/testing/downloads";
+import { aRun } from "@/testing/runs";
+import { type Asked } from "@/testing/server";
+import ComparePage from "./ComparePage";
+
+const open = (at: string, more?: Record<string, object>) => openComparison(<ComparePage />, at, more);
+
+describe("runs that differ in the seed alone", () => {
+  const compare = { ...comparisonOf(RUNS), groups: [[1, 2], [5]] };
+  const box = (name: string) => screen.getByLabelText<HTMLInputElement>(name);
+
+  it("are one group until the switch is turned, which stands in the address", async () => {
+    const { address } = open("/?runs=1,2,5", { "GET /compare": compare });
+    const group = await screen.findByLabelText<HTMLInputElement>("Group by seed");
+    expect(group.checked).toBe(true);
+    await userEvent.click(box("Show each seed"));
+    await address("?runs=1%2C2%2C5&seeds=1");
+    await userEvent.click(group);
+    await address("?runs=1%2C2%2C5&seeds=1&group=none");
+    expect(screen.queryByLabelText("Show each seed")).toBeNull();
+  });
+
+  it("have the band that is chosen", async () => {
+    const { address } = open("/?runs=1,2,5&band=range", { "GET /compare": compare });
+    const band = await screen.findByLabelText<HTMLInputElement>("Band around the line", {
+      selector: "input",
+    });
+    expect(band.value).toBe("All seeds");
+    await userEvent.click(band);
+    const offered = await screen.findByRole("listbox", { name: "Band around the line", hidden: true });
+    await userEvent.click(await within(offered).findByText("Standard error"));
+    await address("?runs=1%2C2%2C5&band=standard-error");
+  });
+
+  it("are drawn as their interquartile mean on request", async () => {
+    const { address } = open("/?runs=1,2,5", { "GET /compare": compare });
+    await choose("Line of a group", "Interquartile mean");
+    await address("?runs=1%2C2%2C5&center=iqm");
+  });
+
+  it("have no switch where no run has another seed", async () => {
+    open("/?runs=1,2");
+    await screen.findByRole("region", { name: "Summary" });
+    expect(screen.queryByLabelText("Group by seed")).toBeNull();
+  });
+});
+
+/** What a select offers once it is open; found by its label, since roles take long to find on so large a page. */
+async function choose(label: string, option: string) {
+  await userEvent.click(await screen.findByLabelText(label, { selector: "input" }));
+  const offered = await screen.findByLabelText(label, { selector: "[role=listbox]" });
+  await userEvent.click(within(offered).getByText(option));
+}
+
+describe("the time to a score", () => {
+  const card = () => screen.findByLabelText("Time to a score");
+
+  it("is told of each group, and saved run by run", async () => {
+    const saved = downloads();
+    open("/?runs=1,2");
+    const found = await card();
+    const [, ...rows] = [...found.querySelectorAll("tr")].map(({ textContent }) => textContent);
+    expect(rows).toEqual(["PAAC · lr 0.011 of 112 k48 k2 min1 ×1 ×", "PAAC · lr 0.50 of 1–––––"]);
+    await userEvent.click(within(found).getByText("Save times (CSV)"));
+    expect(await saved[0]?.text()).toBe(
+      "settings,run,score,steps,frames,seconds\r\nPAAC · lr 0.01,1,450,12000,48000,120\r\nPAAC · lr 0.5,2,450,,,\r\n",
+    );
+  });
+
+  it("is asked for another score and beside another group, which stand in the address", async () => {
+    const { server, address } = open("/?runs=1,2");
+    const score = within(await card()).getByLabelText("Score to come to");
+    fireEvent.change(score, { target: { value: "200" } });
+    fireEvent.keyDown(score, { key: "Enter" });
+    await address("?runs=1%2C2&score=200");
+    await choose("Compared with", "Beside PAAC · lr 0.5");
+    await address("?runs=1%2C2&score=200&to=2");
+    await waitFor(() =>
+      expect(Object.fromEntries(server.of("GET /compare/thresholds").at(-1)?.query ?? [])).toEqual({
+        runs: "1,2",
+        score: "200",
+        to: "2",
+      }),
+    );
+  });
+
+  it("is of no score where runs are of several games, which is all that it says", async () => {
+    const runs = RUNS.map((run, at) => ({ ...run, env: at === 1 ? "ALE/Breakout-v5" : run.env }));
+    const words = "Returns of different games are not compared.";
+    open("/?runs=1,2,5", {
+      "GET /compare": comparisonOf(runs),
+      "GET /compare/thresholds": { ...TIMES, score: null, common: null, groups: [], words },
+    });
+    const found = await card();
+    expect(within(found).getByText(words)).toBeTruthy();
+    expect(within(found).queryByLabelText("Score to come to")).toBeNull();
+  });
+});
+
+describe("runs grouped by settings", () => {
+  it("are so in every answer, and in the address", async () => {
+    const differing = (field: string, title: string) => ({
+      field,
+      title,
+      same: false,
+      values: { 1: 1, 2: 2 },
+      marked: [2],
+    });
+    const differences = [
+      differing("seed", "Seed"),
+      differing("gamma", "Discount"),
+      differing("t_max", "Rollout"),
+    ];
+    const { address, server } = open("/?runs=1,2", {
+      "GET /compare": { ...comparisonOf(RUNS), differences },
+    });
+    await choose("Settings to group by", "Discount");
+    await address("?runs=1%2C2&group_by=gamma");
+    for (const path of ["/compare", "/compare/verdict", "/compare/thresholds"]) {
+      await waitFor(() => expect(server.of(`GET ${path}`).at(-1)?.query.get("group_by")).toBe("gamma"));
+    }
+    const offered = screen.getByLabelText("Settings to group by", { selector: "[role=listbox]" });
+    expect(within(offered).getByText("Rollout")).toBeTruthy();
+    expect(within(offered).queryByText("Seed")).toBeNull();
+  });
+});
+
+describe("the verdict", () => {
+  const verdict = async () => within(await screen.findByRole("region", { name: "Verdict" }));
+
+  it("says which settings are best, and how sure that is", async () => {
+    open("/?runs=1,2");
+    const card = await verdict();
+    expect(card.getByText(/beats PAAC · lr 0.01 at 200 k steps: \+32, 95 % interval/)).toBeTruthy();
+    const [, ...rows] = card.getAllByRole("row").map(({ textContent }) => textContent);
+    expect(rows).toEqual(["PAAC · lr 0.534038 to 42–Add 3 seeds", "PAAC · lr 0.01386 to 1097 %Add 3 seeds"]);
+  });
+
+  it("launches more seeds of some settings and compares them too", async () => {
+    let next = 20;
+    const { server, address } = open("/?runs=1,2", {
+      "POST /runs/2/clone": ({ body }: Asked) => aRun({ id: (next += 1), config: { ...Object(body) } }),
+    });
+    await userEvent.click((await verdict()).getByRole("button", { name: "Add 3 seeds of PAAC · lr 0.5" }));
+    await address("?runs=1%2C2%2C21%2C22%2C23");
+    expect(server.of("POST /runs/2/clone").map(({ body }) => body)).toEqual(
+      [8, 9, 10].map((seed) => ({ name: "fast", overrides: { seed } })),
+    );
+    expect(await screen.findByText("3 runs of PAAC · lr 0.5 launched: #21, #22, #23")).toBeTruthy();
+  });
+
+  it("says why there is nothing to compare", async () => {
+    const words = "Returns of different games are not compared.";
+    open("/?runs=1,2", { "GET /compare/verdict": { at: null, standings: [], duels: [], words } });
+    expect(await (await verdict()).findByText(words)).toBeTruthy();
+  });
+
+  it("is none of one run", async () => {
+    const { server } = open("/?runs=1");
+    await screen.findByRole("region", { name: "Summary" });
+    expect(server.of("GET /compare/verdict")).toEqual([]);
+    expect(screen.queryByRole("region", { name: "Verdict" })).toBeNull();
+  });
+});

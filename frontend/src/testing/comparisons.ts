@@ -1,0 +1,125 @@
+import { waitFor } from "@testing-library/react";
+import { expect } from "vitest";
+import type { ReactElement } from "react";
+import type { ComparedRun, Comparison, Thresholds, Verdict } from "@/api/types";
+import { renderPage } from "./render";
+import { aRun } from "./runs";
+import { type Asked, listOf, serve } from "./server";
+
+/** A run of a comparison. */
+export const compared = (id: number, name: string, changes: Partial<ComparedRun> = {}): ComparedRun => ({
+  ...aRun({ id, name }),
+  label: `${name} #${id}`,
+  dash: "solid",
+  ...changes,
+});
+
+export const RUNS = [
+  compared(1, "slow"),
+  compared(2, "fast", { config: { ...aRun().config, seed: 7 } }),
+  compared(5, "new one"),
+];
+
+const values = (last: number | "NaN", max: number, mean: number) => ({ last, max, mean_last_100: mean });
+
+/** Runs of which some settings differ. */
+export function comparisonOf(runs: ComparedRun[]): Comparison {
+  const named = (...settings: [string | number, string | number]) =>
+    Object.fromEntries(runs.map(({ id }, at) => [String(id), settings[at] ?? "other"]));
+  return {
+    runs,
+    differences: [
+      {
+        field: "learning_rate",
+        title: "Learning rate",
+        same: runs.length === 1,
+        values: named(0.01, 0.5),
+        marked: [2],
+      },
+      { field: "gamma", title: "Discount", same: true, values: named(0.99, 0.99), marked: [] },
+    ],
+    groups: runs.map(({ id }) => [id]),
+    summary: runs.map(({ id }) => ({
+      run_id: id,
+      episodes: id * 10,
+      wall_seconds: id * 60,
+      metrics: {
+        "episode/return": values(id === 2 ? "NaN" : 5, id === 1 ? 9 : 7, 10 - id),
+        "train/custom": values(0.1, 0.2, 0.3),
+      },
+    })),
+  };
+}
+
+const group = (name: string, run_ids: number[], n: number, value: number) => ({
+  name,
+  run_ids,
+  n,
+  mean: { value, low: n < 3 ? null : value - 2, high: n < 3 ? null : value + 2 },
+  missing: Math.max(0, 3 - n),
+});
+
+export const VERDICT: Verdict = {
+  at: 200_000,
+  standings: [group("PAAC · lr 0.5", [2], 3, 40), group("PAAC · lr 0.01", [1], 3, 8)],
+  duels: [
+    {
+      best: 0,
+      other: 1,
+      words: "PAAC · lr 0.5 beats PAAC · lr 0.01 at 200 k steps: +32, 95 % interval [29, 35], n = 3 and 3.",
+      shown: true,
+      difference: { value: 32, low: 29, high: 35 },
+      probability: { value: 0.97, low: 0.9, high: 1 },
+    },
+  ],
+  words: "",
+};
+
+const place = (steps: number) => ({ steps, frames: 4 * steps, seconds: steps / 100 });
+
+export const TIMES: Thresholds = {
+  score: 450,
+  common: 450,
+  compared_with: 0,
+  groups: [
+    {
+      name: "PAAC · lr 0.01",
+      run_ids: [1],
+      n: 1,
+      reached: 1,
+      median: place(12_000),
+      speed_up: 1,
+      data_efficiency: 1,
+      runs: [{ run_id: 1, reached: place(12_000) }],
+    },
+    {
+      name: "PAAC · lr 0.5",
+      run_ids: [2],
+      n: 1,
+      reached: 0,
+      median: null,
+      speed_up: null,
+      data_efficiency: null,
+      runs: [{ run_id: 2, reached: null }],
+    },
+  ],
+  words: "",
+};
+
+/** The page at an address, on a server that answers what it asks. */
+export function openComparison(page: ReactElement, at: string, more: Record<string, object> = {}) {
+  const server = serve({
+    "GET /compare": ({ query }: Asked) => {
+      const ids = query.get("runs")?.split(",").map(Number) ?? [];
+      return comparisonOf(RUNS.filter(({ id }) => ids.includes(id)));
+    },
+    "GET /compare/verdict": VERDICT,
+    "GET /compare/thresholds": TIMES,
+    "GET /runs": ({ query }: Asked) =>
+      listOf(RUNS.filter(({ name }) => name.includes(query.get("text") ?? ""))),
+    ...more,
+  });
+  const { router } = renderPage(page, { at });
+  const address = (search: string) => waitFor(() => expect(router.state.location.search).toBe(search));
+  return { server, address };
+}

@@ -1,0 +1,125 @@
+"""The bands of a study's groups are those that anybody computes from the runs' exported CSVs."""
+
+import csv
+import io
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from backend.statistics import DRAWS
+from tests.backend.studies.conftest import RATES, Studies
+from tests.factories import event, metrics, started
+
+Floats = npt.NDArray[np.float64]
+METHODS = ["paac-cartpole", "a3c-cartpole", "ga3c-cartpole"]
+SEEDS = 5
+PLACES = 10
+# Every resample of five runs, each as likely as any other.
+RESAMPLES = np.array(list(itertools.product(range(SEEDS), repeat=SEEDS)))
+# The ends of an interval of so many draws: off by the error of a binomial share, four times at most.
+SLACK = 4 * math.sqrt(0.025 * 0.975 / DRAWS)
+# Figures have six digits.
+ROUNDED: dict[str, float] = {"rel": 1e-5, "abs": 1e-5}
+
+
+def finished(studies: Studies) -> list[int]:
+    """Three methods with three rates and five seeds each, and different returns at different steps."""
+    axes = [{"field": "preset", "values": METHODS}, {"field": "learning_rate", "values": RATES}]
+    study = studies.start(preset=None, axes=axes, seeds=f"1-{SEEDS}", at_once=50)
+    random = np.random.default_rng(1)
+    for _ in range(len(METHODS) * len(RATES) * SEEDS):
+        run = studies.api.claim()
+        seed, total = run["config"]["seed"], run["config"]["total_steps"]
+        steps = [total * place // PLACES + seed for place in range(PLACES)]
+        told = [metrics(2 + n, step, returns=[float(random.normal(step, 100))]) for n, step in enumerate(steps)]
+        held = run["run_id"], run["attempt"]
+        assert studies.api.send(*held, started(), *told, event(2 + PLACES, "finished", total)).status_code == 200
+        assert studies.api.release(*held, "finished").status_code == 200
+    points = studies.read(study["id"])["table"]
+    return [run["run_id"] for point in points for run in point["runs"]]
+
+
+def exported(studies: Studies, run_id: int) -> tuple[list[float], list[float]]:
+    """Steps and returns of a run's episodes, from its CSV."""
+    text = studies.api.user.get(f"/api/v1/export/runs/{run_id}.csv").text
+    rows = [row for row in csv.DictReader(io.StringIO(text)) if row["name"] == "episode/return"]
+    assert len(rows) == PLACES
+    return [float(row["step"]) for row in rows], [float(row["value"]) for row in rows]
+
+
+def together(curves: list[tuple[list[float], list[float]]]) -> tuple[Floats, list[Floats]]:
+    """Every step at which any run has a return, and the returns there of all that have begun and not ended."""
+    places = np.unique(np.concatenate([x for x, _ in curves]))
+    heights = np.array([np.interp(places, x, y, left=np.nan, right=np.nan) for x, y in curves])
+    return places, [column[np.isfinite(column)] for column in heights.T]
+
+
+def middle(scores: Floats, center: str) -> Floats:
+    """The mean, or rliable's: that of what is left without a quarter at each end, over the last axis."""
+    cut = scores.shape[-1] // 4 if center == "iqm" else 0
+    kept: Floats = np.sort(scores, axis=-1)[..., cut : scores.shape[-1] - cut]
+    return np.asarray(kept.mean(axis=-1))
+
+
+def resampled(scores: Floats, center: str) -> Floats:
+    """What every resample of the runs comes to, sorted."""
+    chosen = (
+        RESAMPLES if len(scores) == SEEDS else np.array([*itertools.product(range(len(scores)), repeat=len(scores))])
+    )
+    return np.sort(middle(scores[chosen], center))
+
+
+def drawn(studies: Studies, runs: list[int], center: str, band: str) -> Iterator[tuple[list[int], dict[str, Any]]]:
+    """The groups of the comparison, each with its line and both ends of its band."""
+    params = {"runs": ",".join(map(str, runs)), "group": "seed", "center": center, "band": band}
+    response = studies.api.user.get("/api/v1/figures/curves", params=params)
+    assert response.status_code == 200, response.text
+    groups: dict[tuple[int, ...], dict[str, Any]] = {}
+    for trace in response.json()["data"]:
+        groups.setdefault(tuple(trace["meta"]["group"]), {})[trace["meta"]["part"]] = trace
+    for ids, parts in groups.items():
+        assert parts["low"]["x"] == parts["high"]["x"] == parts["line"]["x"]
+        yield [*ids], parts
+
+
+def test_line_and_bands_of_forty_five_runs_are_those_of_their_csvs(studies: Studies) -> None:
+    runs = finished(studies)
+    curves = {run: exported(studies, run) for run in runs}
+    for center, band in itertools.product(("mean", "iqm"), ("range", "standard-error", "bootstrap")):
+        found = list(drawn(studies, runs, center, band))
+        assert sorted(run for ids, _ in found for run in ids) == sorted(runs)
+        assert [len(ids) for ids, _ in found] == [SEEDS] * (len(METHODS) * len(RATES))
+        for ids, parts in found:
+            places, scores = together([curves[run] for run in ids])
+            assert parts["line"]["x"] == places.tolist()
+            expected = [float(middle(each, center)) for each in scores]
+            assert parts["line"]["y"] == pytest.approx(expected, **ROUNDED)
+            for each, low, center_there, high in zip(
+                scores, parts["low"]["y"], parts["line"]["y"], parts["high"]["y"], strict=True
+            ):
+                check(band, center, each, low, center_there, high)
+
+
+def check(band: str, center: str, scores: Floats, low: float, line: float, high: float) -> None:
+    """Hold one place of a band against the direct computation."""
+    if len(scores) == 1:
+        assert low == line == high
+    elif band == "range":
+        assert (low, high) == (pytest.approx(scores.min(), **ROUNDED), pytest.approx(scores.max(), **ROUNDED))
+    elif band == "standard-error" and center == "mean":
+        error = scores.std(ddof=1) / math.sqrt(len(scores))
+        assert (low, high) == (pytest.approx(line - error, abs=0.01), pytest.approx(line + error, abs=0.01))
+    elif band == "standard-error":
+        # That of the bootstrap: the standard deviation of so many draws, four of its own errors at most.
+        error = resampled(scores, center).std()
+        assert (high - low) / 2 == pytest.approx(error, rel=4 / math.sqrt(2 * DRAWS))
+    else:
+        every = resampled(scores, center)
+        for end, tail in ((low, 0.025), (high, 0.975)):
+            least, most = np.quantile(every, [max(0.0, tail - SLACK), min(1.0, tail + SLACK)], method="inverted_cdf")
+            assert least - 0.01 <= end <= most + 0.01
