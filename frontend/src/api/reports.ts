@@ -97,14 +97,17 @@ export function useCreateReport() {
   });
 }
 
-/** Change a report; the page that asks says itself when it is refused. */
-export function useSaveReport(id: number) {
+type Change = ReportContent & { version: number };
+
+/** Change a report; the page that asks says itself when it is refused. `onSaved` is called though the page be left. */
+export function useSaveReport(id: number, onSaved: (report: Report, change: Change) => void) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: ReportContent & { version: number }): Promise<Report> =>
+    mutationFn: (body: Change): Promise<Report> =>
       call("patch", "/api/v1/reports/{report_id}", { path: { report_id: id }, body }),
     meta: { ownErrors: true },
-    onSuccess: (report) => {
+    onSuccess: (report, change) => {
+      onSaved(report, change);
       client.setQueryData(["reports", id], report);
       void client.invalidateQueries({ queryKey: LIST });
     },

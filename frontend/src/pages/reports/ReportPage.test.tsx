@@ -50,6 +50,19 @@ describe("a report", () => {
     expect(await screen.findByDisplayValue("Rates again")).toBeTruthy();
   });
 
+  it("is saved where reading begins right after the last key, and the next change goes on from there", async () => {
+    const server = serve({ "GET /reports/3": aReport(), "PATCH /reports/3": changed });
+    open("/reports/3?edit=1");
+    await userEvent.type(await screen.findByLabelText("Title"), "!");
+    await userEvent.click(screen.getByRole("button", { name: "Read" }));
+    expect(await screen.findByRole("heading", { name: "Rates!" })).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Edit" }));
+    await userEvent.type(await screen.findByLabelText("Title"), "?");
+    await waitFor(() =>
+      expect(server.of("PATCH /reports/3").at(-1)?.body).toMatchObject({ version: 2, title: "Rates!?" }),
+    );
+  });
+
   it("says that the server is away, and keeps what was typed", async () => {
     serve({ "GET /reports/3": aReport(), "PATCH /reports/3": () => Promise.reject(new TypeError("away")) });
     open("/reports/3?edit=1");

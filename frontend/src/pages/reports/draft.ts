@@ -28,6 +28,12 @@ export function keep(id: number, kept: KeptReport): void {
   }
 }
 
+/** What is kept goes on from the version that was just saved, also where its page has been left. */
+export function rebase(id: number, from: number, to: number): void {
+  const kept = readKept(id);
+  if (kept?.version === from) keep(id, { ...kept, version: to });
+}
+
 export function forget(id: number): void {
   try {
     localStorage.removeItem(place(id));

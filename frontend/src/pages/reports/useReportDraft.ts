@@ -1,8 +1,8 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { ApiError, type FieldError } from "@/api/problem";
 import { useSaveReport } from "@/api/reports";
 import type { Report, ReportBlock } from "@/api/types";
-import { forget, keep, lackIn, readKept } from "./draft";
+import { forget, keep, type KeptReport, lackIn, readKept, rebase } from "./draft";
 
 /** After the last key. */
 const SAVE_MS = 800;
@@ -32,12 +32,14 @@ export const draftBlock = (block: ReportBlock): DraftBlock => ({ key: (named += 
 
 /** What is being typed: saved a moment after each change, and kept by the browser until it is. */
 export function useReportDraft(report: Report): ReportDraft {
-  const [start] = useState(() => readKept(report.id) ?? report);
+  const [start] = useState(() => beginningOf(report));
   const [title, setTitle] = useState(start.title);
   const [blocks, setBlocks] = useState(() => start.blocks.map(draftBlock));
   const [saved, setSaved] = useState({ version: start.version, text: textOf(report.title, report.blocks) });
   const [refused, setRefused] = useState<{ text: string; error: ApiError } | null>(null);
-  const { mutate, isPending, isError } = useSaveReport(report.id);
+  const { mutate, isPending, isError } = useSaveReport(report.id, (now, { version }) =>
+    rebase(report.id, version, now.version),
+  );
 
   const text = textOf(
     title,
@@ -74,6 +76,16 @@ export function useReportDraft(report: Report): ReportDraft {
     return () => clearTimeout(timer);
   }, [dirty, lack, isPending, stopped, text, saved.version, isError, mutate]);
 
+  // Read, or another page, right after the last key: nobody waits for the moment any more.
+  const leave = useRef(() => undefined as void);
+  useEffect(() => {
+    leave.current = () => {
+      if (dirty && lack === null && !isPending && !stopped)
+        mutate({ ...contentOf(text), version: saved.version });
+    };
+  });
+  useEffect(() => () => leave.current(), []);
+
   const errors = refused && refused.text === text ? refused.error.fieldErrors : [];
   return {
     title,
@@ -90,6 +102,12 @@ export function useReportDraft(report: Report): ReportDraft {
     conflict,
     errors,
   };
+}
+
+/** What was typed before and never saved, or else the report itself. */
+function beginningOf(report: Report): KeptReport {
+  const kept = readKept(report.id);
+  return kept && textOf(kept.title, kept.blocks) !== textOf(report.title, report.blocks) ? kept : report;
 }
 
 const textOf = (title: string, blocks: readonly ReportBlock[]) => JSON.stringify({ title, blocks });
