@@ -77,7 +77,7 @@ export function useReportDraft(report: Report): ReportDraft {
   }, [dirty, lack, isPending, stopped, text, saved.version, isError, mutate]);
 
   // Read, or another page, right after the last key: nobody waits for the moment any more.
-  const leave = useRef(() => undefined as void);
+  const leave = useRef<() => void>(() => undefined);
   useEffect(() => {
     leave.current = () => {
       if (dirty && lack === null && !isPending && !stopped)
