@@ -23,8 +23,11 @@ PLACES = 10
 RESAMPLES = np.array(list(itertools.product(range(SEEDS), repeat=SEEDS)))
 # The ends of an interval of so many draws: off by the error of a binomial share, four times at most.
 SLACK = 4 * math.sqrt(0.025 * 0.975 / DRAWS)
-# Figures have six digits.
-ROUNDED: dict[str, float] = {"rel": 1e-5, "abs": 1e-5}
+
+
+def near(expected: Any, error: float = 1e-5) -> Any:
+    """As a figure has it, with six digits."""
+    return pytest.approx(expected, rel=1e-5, abs=error)
 
 
 def finished(studies: Studies) -> list[int]:
@@ -98,7 +101,7 @@ def test_line_and_bands_of_forty_five_runs_are_those_of_their_csvs(studies: Stud
             places, scores = together([curves[run] for run in ids])
             assert parts["line"]["x"] == places.tolist()
             expected = [float(middle(each, center)) for each in scores]
-            assert parts["line"]["y"] == pytest.approx(expected, **ROUNDED)
+            assert parts["line"]["y"] == near(expected)
             for each, low, center_there, high in zip(
                 scores, parts["low"]["y"], parts["line"]["y"], parts["high"]["y"], strict=True
             ):
@@ -110,10 +113,10 @@ def check(band: str, center: str, scores: Floats, low: float, line: float, high:
     if len(scores) == 1:
         assert low == line == high
     elif band == "range":
-        assert (low, high) == (pytest.approx(scores.min(), **ROUNDED), pytest.approx(scores.max(), **ROUNDED))
+        assert (low, high) == (near(scores.min()), near(scores.max()))
     elif band == "standard-error" and center == "mean":
         error = scores.std(ddof=1) / math.sqrt(len(scores))
-        assert (low, high) == (pytest.approx(line - error, abs=0.01), pytest.approx(line + error, abs=0.01))
+        assert (low, high) == (near(line - error, 0.01), near(line + error, 0.01))
     elif band == "standard-error":
         # That of the bootstrap: the standard deviation of so many draws, four of its own errors at most.
         error = resampled(scores, center).std()
