@@ -29,8 +29,8 @@ PRESETS = (
         name="a3c-pong",
         title="A3C plays Pong",
         shows="Four actor-learners on two cores, with paac-pong's settings carried over to updates of 80 steps.",
-        source="Tuned here for two cores; the A3C paper's algorithm S2 with longer rollouts than its 5 steps: with 20 the "
-        "hidden layer died at a rate of 0.0005, and 0.0002 was slow.",
+        source="Tuned here for two cores; the A3C paper's algorithm S2 with longer rollouts than its 5 steps: with "
+        "20 the hidden layer died at a rate of 0.0005, and 0.0002 was slow.",
         config=A3cConfig(
             total_steps=4_000_000,
             num_actors=4,
