@@ -14,7 +14,7 @@ from tests.chromium import chromium
 FOLDER = Path(__file__).parent
 SIZES: dict[str, ViewportSize] = {"": {"width": 1440, "height": 900}, "phone-": {"width": 390, "height": 844}}
 TABS = ("curves", "replays", "live", "checkpoints", "evaluations", "log", "config", "system")
-ON_A_PHONE = ("runs", "run", "replays", "live", "play", "wall", "study", "compare")
+ON_A_PHONE = ("runs", "run", "replays", "live", "play", "wall", "study", "compare", "report")
 # Where a replay is looked at, paused, with what the agent thought.
 MOMENT_SECONDS = 8
 SETTLE_MILLISECONDS = 2500
@@ -35,6 +35,8 @@ def main() -> None:
         "studies": "/studies",
         "study": f"/studies/{study}",
         "new-study": "/studies/new",
+        "report": "/reports",
+        "paper": "/papers/ga3c/table-2",
         "games": "/games",
         "game": "/games/pong",
         "play": "/games/pong/play",
@@ -58,6 +60,12 @@ def main() -> None:
                 context.close()
 
 
+def open_newest(page: Page) -> None:
+    """Go on to the report that was changed last, and wait until its charts are drawn."""
+    page.get_by_role("table").get_by_role("link").first.click()
+    page.locator(".main-svg").first.wait_for()
+
+
 def await_thoughts(page: Page) -> None:
     """Wait until a replay shows the moment that was asked for, and what was thought."""
     expect(page.get_by_role("slider", name="Moment of the replay")).not_to_have_attribute("aria-valuenow", "0")
@@ -79,7 +87,7 @@ def play_a_little(page: Page) -> None:
     page.keyboard.up("ArrowUp")
 
 
-AWAIT = {"replays": await_thoughts, "live": await_agent, "play": play_a_little}
+AWAIT = {"report": open_newest, "replays": await_thoughts, "live": await_agent, "play": play_a_little}
 
 
 if __name__ == "__main__":
