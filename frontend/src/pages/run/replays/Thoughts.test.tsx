@@ -267,6 +267,7 @@ it("offers the files of a replay and says how a notebook reads its track", async
     ["Video (.mp4)", "/api/v1/files/102"],
     ["What the network saw (.mp4)", "/api/v1/files/301"],
     ["Track (.npz)", "/api/v1/files/401"],
+    ["Add to report…", null],
   ]);
   expect(screen.getByText('numpy.load("track.npz")["value"]')).toBeTruthy();
 });
