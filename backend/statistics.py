@@ -27,6 +27,16 @@ class Interval(NamedTuple):
     high: Floats
 
 
+def by_place(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Heights in the order of their places without what is no number; several at one place are their mean."""
+    finite = np.isfinite(y)
+    places, of = np.unique(x[finite], return_inverse=True)
+    count = np.bincount(of, minlength=len(places))
+    # Shares of the mean add up to no more than the largest, where a sum might be no number.
+    heights: Floats = np.bincount(of, y[finite] / count[of], len(places)).astype(np.float64)
+    return places, heights
+
+
 def mean(scores: Floats) -> Floats:
     """The mean over tasks of the mean over runs."""
     return np.asarray(scores.mean(axis=-2).mean(axis=-1))

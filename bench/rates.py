@@ -9,12 +9,10 @@ from collections.abc import Callable
 # Set this before importing torch, as the trainer does.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-import numpy as np
 import torch
 
 from workers.contract.config import A3cConfig, Ga3cConfig, NStepQConfig, PaacConfig, RunConfig, SynchronousFields
-from workers.contract.spaces import number_of_actions
-from workers.trainer.environments import environments
+from workers.trainer.environments import ceiling as environments_alone
 from workers.trainer.host import devices
 from workers.trainer.methods import METHODS
 from workers.trainer.run.run import NullRun
@@ -65,16 +63,9 @@ class TimedRun(NullRun):
 
 def ceiling(config: SynchronousFields, seconds: float) -> float:
     """Measure the environments alone, in the same number and threads, with random actions and without learning."""
-    batch = environments.make(config, config.num_envs, seed=1, num_threads=config.num_workers)
-    batch.reset()
-    actions = np.random.default_rng(1).integers(0, number_of_actions(batch.actions), (1000, config.num_envs))
-    stopwatch, step = Stopwatch(seconds), 0
-    while stopwatch.running(step):
-        batch.send(actions[step // config.num_envs % 1000])
-        batch.receive()
-        step += config.num_envs
-    batch.close()
-    return stopwatch.rate
+    rate = environments_alone.measure(config, seconds, should_stop=lambda: False)
+    assert rate is not None  # nothing stops it
+    return rate
 
 
 def of_method(config: RunConfig, seconds: float) -> float:

@@ -27,7 +27,7 @@ from backend.figures.smoothing import smoothed
 from backend.metrics.buckets import Curve, bins_over
 from backend.metrics.curves import Window
 from backend.metrics.points import Floats, Ints
-from backend.statistics import Center
+from backend.statistics import Center, by_place
 from backend.statistics import curve as bootstrapped
 from workers.contract.metrics import named
 
@@ -87,12 +87,8 @@ def grouped_figure(groups: Sequence[Group], metric: str, look: Look, grouping: G
 
 
 def line_of(run: RunCurve) -> Line:
-    """The smoothed line of a run without what is no number; a clock that was set back does not turn it round."""
-    heights = smoothed(run.curve, run.smoothing)
-    finite = np.isfinite(heights)
-    x, y = run.curve.x[finite], heights[finite]
-    order = np.argsort(x, kind="stable")
-    return Line(x[order], y[order])
+    """The smoothed line of a run; a clock that was set back does not turn it round."""
+    return Line(*by_place(run.curve.x, smoothed(run.curve, run.smoothing)))
 
 
 def middle_curve(lines: Sequence[Line], grouping: Grouping, window: Window) -> Curve:

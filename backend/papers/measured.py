@@ -14,6 +14,7 @@ from backend.metrics.points import Floats, Ints
 from backend.metrics.reading import visible_limits, visible_summaries
 from backend.metrics.schemas import Axis
 from backend.papers.definition import Started
+from backend.statistics import by_place
 from backend.studies.points import specification_of, values_at
 from backend.studies.results import Point, points_of
 from workers.contract.metrics import EPISODE_RETURN
@@ -84,17 +85,10 @@ def mean_of(curves: Sequence[tuple[Floats, Floats]]) -> Mean | None:
     if not curves:
         return None
     x = np.unique(np.concatenate([places for places, _ in curves]))
-    heights = np.array([np.interp(x, *_risen(*each), left=np.nan, right=np.nan) for each in curves])
+    heights = np.array([np.interp(x, *by_place(*each), left=np.nan, right=np.nan) for each in curves])
     count = np.isfinite(heights).sum(axis=0)
     shown = count > 0
     return Mean(x[shown], np.nansum(heights[:, shown], axis=0) / count[shown], count[shown])
-
-
-def _risen(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """In order of place: a clock that was set back does not turn a curve round."""
-    finite = np.isfinite(y)
-    order = np.argsort(x[finite], kind="stable")
-    return x[finite][order], y[finite][order]
 
 
 def _series(session: Session, run_ids: Sequence[int], metric: str) -> Sequence[MetricSeries]:

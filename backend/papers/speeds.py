@@ -1,36 +1,23 @@
 """Speeds as parts of what the same host does with the environments alone, which each run measures first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
 from backend.papers import measured
 from backend.papers.definition import Part, Started
 from backend.papers.measured import Tried
+from backend.papers.schemas import PaperSpeed
 from backend.studies.words import label_of
 from workers.contract.metrics import CEILING, STEPS_PER_SECOND
 
 # What a part of a figure about speed sets.
-SECONDS = 5
-FIRST = {"ceiling_seconds": SECONDS}
-
-
-@dataclass(frozen=True)
-class Speed:
-    """Steps a second of a point, over its runs; runs that did not measure the environments alone have no share."""
-
-    part: str
-    share: float
-    setting: str
-    rate: float
-    ceiling: float | None
-    of_ceiling: float | None
+CEILING_FIRST = {"ceiling_seconds": 5}
 
 
 def measures_speed(part: Part) -> bool:
     """Whether the part's runs measure the environments alone."""
-    return "ceiling_seconds" in part.asked.changes
+    return part.asked.changes.keys() >= CEILING_FIRST.keys()
 
 
 def of_ceiling(session: Session, run_ids: Sequence[int]) -> float | None:
@@ -40,18 +27,18 @@ def of_ceiling(session: Session, run_ids: Sequence[int]) -> float | None:
     return sum(shares) / len(shares) if shares else None
 
 
-def told(session: Session, point: Tried) -> str:
-    """The share in words, for the pointer."""
+def share_in_words(session: Session, point: Tried) -> str:
+    """How fast a point is beside the environments alone, for the pointer."""
     share = of_ceiling(session, point.run_ids)
     if share is None:
         return "the environments alone were not measured on this host"
     return f"{share:.0%} of the steps a second of the environments alone"
 
 
-def speeds(session: Session, started: Sequence[Started]) -> list[Speed]:
+def speeds(session: Session, started: Sequence[Started]) -> list[PaperSpeed]:
     """Every point that has told its speed, of studies whose parts measure it."""
     return [
-        Speed(
+        PaperSpeed(
             part=each.part.title,
             share=each.share,
             setting=label_of(point.values),

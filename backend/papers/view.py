@@ -48,7 +48,7 @@ def shown(session: Session, paper: Paper, item: Item) -> schemas.PaperItem:
         parts=[_part(session, part) for part in item.parts],
         started=started(session, found),
         panels=_panels(session, item, found),
-        speeds=[schemas.PaperSpeed(**vars(speed)) for speed in speeds(session, service.every_newest(found))],
+        speeds=speeds(session, service.every_newest(found)),
         height=item.height,
     )
 

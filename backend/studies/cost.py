@@ -16,6 +16,7 @@ from backend.runs.labels import env_title
 from backend.studies.points import Draw, config_at
 from backend.studies.specification import Specification
 from workers.contract.config import RunConfig
+from workers.contract.config.ceiling import CeilingFields
 from workers.contract.config.problems import title_of
 
 # Points whose cost is looked at; it stands for that of as many as there are.
@@ -56,7 +57,8 @@ def cost(session: Session, asked: Specification, draws: Sequence[Draw], points: 
     places = _places(session, found, asked.at_once)
     seconds = None
     if all(rates.values()):
-        seconds = sum(count / (rates[kind] or 1) for kind, count in steps.items()) * runs / len(found) / places
+        training = sum(count / (rates[kind] or 1) for kind, count in steps.items())
+        seconds = (training + sum(map(_before_training, found))) * runs / len(found) / places
     unmeasured = [f"{title_of(algorithm)} on {env_title(env)}" for (algorithm, env), rate in rates.items() if not rate]
     return Cost(points, runs, steps.total() * runs // len(found), seconds, places, unmeasured)
 
@@ -68,6 +70,11 @@ def _rate(session: Session, algorithm: str, env: str) -> float | None:
     seconds = sum(training_seconds(session, [row.id for row in rows]).values())
     steps = sum(row.step - (row.parent_step or 0) for row in rows)
     return steps / seconds if seconds > 0 and steps > 0 else None
+
+
+def _before_training(config: RunConfig) -> float:
+    """Seconds that a run steps its environments alone."""
+    return config.ceiling_seconds if isinstance(config, CeilingFields) else 0.0
 
 
 def _places(session: Session, found: Iterable[RunConfig], at_once: int) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from backend.statistics import (
+    by_place,
     curve,
     efficiency,
     interquartile_mean,
@@ -25,6 +26,13 @@ from backend.statistics import (
 REFERENCE = json.loads((Path(__file__).parents[1] / "fixtures" / "rliable.json").read_text())
 CASES = REFERENCE["cases"]
 STATISTICS = (mean, median, interquartile_mean)
+
+
+def test_heights_at_one_place_are_their_mean_whatever_their_size() -> None:
+    x, y = np.array([3.0, 1, 3, 2, 1]), np.array([4.0, 1e308, 8, np.nan, 1.4e308])
+    places, heights = by_place(x, y)
+    assert (places.tolist(), heights.tolist()) == ([1, 3], [pytest.approx(1.2e308), 6])
+    assert by_place(np.empty(0), np.empty(0))[0].tolist() == []
 
 
 def test_the_reference_is_of_the_version_that_we_name() -> None:

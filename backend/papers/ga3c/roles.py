@@ -9,7 +9,7 @@ from backend.figures.schemas import Figure
 from backend.papers import drawing, measured
 from backend.papers.definition import Difference, Item, Part, Started
 from backend.papers.measured import Tried
-from backend.papers.speeds import FIRST
+from backend.papers.speeds import CEILING_FIRST
 from backend.studies.specification import Axis, Specification
 
 AGENTS = (16, 32, 64, 128)
@@ -92,7 +92,7 @@ ROLES_STUDY = Part(
     Specification(
         name="36 settings",
         preset="ga3c-paper",
-        changes={"dynamic_adjustment": False, "evaluate_every_steps": 0, **FIRST},
+        changes={"dynamic_adjustment": False, "evaluate_every_steps": 0, **CEILING_FIRST},
         axes=[
             Axis(field="num_agents", values=[*AGENTS]),
             Axis(field=["num_predictors", "num_trainers"], values=[*PAIRS]),

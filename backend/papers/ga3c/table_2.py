@@ -64,7 +64,7 @@ def _part(name: str, title: str, preset: str, changes: dict[str, object]) -> Par
     asked = Specification(
         name=title,
         preset=preset,
-        changes={"evaluate_every_steps": 0, **speeds.FIRST, **changes},
+        changes={"evaluate_every_steps": 0, **speeds.CEILING_FIRST, **changes},
         axes=[Axis(field="network", values=[*NETWORKS])],
         total_steps=STEPS,
         at_once=1,

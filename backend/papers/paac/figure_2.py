@@ -30,7 +30,7 @@ def draw(session: Session, started: Sequence[Started]) -> Figure:
 
 def _bars(session: Session, started: Started) -> list[go.Bar]:
     points = measured.tried(session, started)
-    speed = {point.values["num_envs"]: speeds.told(session, point) for point in points}
+    speed = {point.values["num_envs"]: speeds.share_in_words(session, point) for point in points}
     bars = []
     for activity, color in ACTIVITIES.items():
         shares = {
@@ -55,7 +55,7 @@ def _part(network: str) -> Part:
     asked = Specification(
         name=network,
         preset=f"paac-paper-{network}",
-        changes={"evaluate_every_steps": 0, **speeds.FIRST},
+        changes={"evaluate_every_steps": 0, **speeds.CEILING_FIRST},
         axes=[Axis(field="num_envs", values=[*SIZES])],
         total_steps=STEPS,
         at_once=1,
@@ -110,4 +110,5 @@ ITEM = Item(
     ),
     parts=(_part("nips"), _part("nature")),
     panels="each",
+    height=380,
 )

@@ -19,6 +19,8 @@ Floats = npt.NDArray[np.float64]
 METHODS = ["paac-cartpole", "a3c-cartpole", "ga3c-cartpole"]
 SEEDS = 5
 PLACES = 10
+# Environments side by side end episodes at the same step.
+AT_ONCE = 2
 # Every resample of five runs, each as likely as any other.
 RESAMPLES = np.array(list(itertools.product(range(SEEDS), repeat=SEEDS)))
 # The ends of an interval of so many draws: off by the error of a binomial share, four times at most.
@@ -39,7 +41,10 @@ def finished(studies: Studies) -> list[int]:
         run = studies.api.claim()
         seed, total = run["config"]["seed"], run["config"]["total_steps"]
         steps = [total * place // PLACES + seed for place in range(PLACES)]
-        told = [metrics(2 + n, step, returns=[float(random.normal(step, 100))]) for n, step in enumerate(steps)]
+        told = [
+            metrics(2 + n, step, returns=[float(each) for each in random.normal(step, 100, AT_ONCE)])
+            for n, step in enumerate(steps)
+        ]
         held = run["run_id"], run["attempt"]
         assert studies.api.send(*held, started(), *told, event(2 + PLACES, "finished", total)).status_code == 200
         assert studies.api.release(*held, "finished").status_code == 200
@@ -48,11 +53,14 @@ def finished(studies: Studies) -> list[int]:
 
 
 def exported(studies: Studies, run_id: int) -> tuple[list[float], list[float]]:
-    """Steps and returns of a run's episodes, from its CSV."""
+    """Steps and mean returns of the episodes that ended there, from a run's CSV."""
     text = studies.api.user.get(f"/api/v1/export/runs/{run_id}.csv").text
     rows = [row for row in csv.DictReader(io.StringIO(text)) if row["name"] == "episode/return"]
-    assert len(rows) == PLACES
-    return [float(row["step"]) for row in rows], [float(row["value"]) for row in rows]
+    assert len(rows) == PLACES * AT_ONCE
+    returns: dict[float, list[float]] = {}
+    for row in rows:
+        returns.setdefault(float(row["step"]), []).append(float(row["value"]))
+    return [*returns], [sum(each) / len(each) for each in returns.values()]
 
 
 def together(curves: list[tuple[list[float], list[float]]]) -> tuple[Floats, list[Floats]]:

@@ -111,6 +111,8 @@ def test_the_preview_tells_runs_steps_and_time_at_the_rate_measured_here(studies
     studies.train()
     measured = studies.api.user.post(path, json=asked).json()
     assert (measured["unmeasured"], measured["seconds"]) == ([], pytest.approx(15.0))
+    first_alone = {**asked, "changes": {"ceiling_seconds": 2}}
+    assert studies.api.user.post(path, json=first_alone).json()["seconds"] == pytest.approx(15.0 + 15 * 2)
     for name in ("w1", "w2", "w3"):
         assert studies.api.beat(name).status_code == 200
     spread = studies.api.user.post(path, json=asked).json()

@@ -70,7 +70,7 @@ class DirectoryRun:
         self._kept = self._kept_after(restored.step) if restored else []
         self._pending: list[tuple[int, int, float, int]] = []
         self._updates = 0
-        self._rates = RateMeter()
+        self._rates = RateMeter(self.step)
         self._system = SystemMeter(device)
         self._alarm = DeadLayerAlarm()
         self._recorder = recorder

@@ -14,15 +14,21 @@ SYSTEM_SECONDS = 2.0
 
 
 class RateMeter:
-    """Steps and updates per second over the last few seconds; 0 until there is a span to measure over."""
+    """Steps and updates per second over the last few seconds; 0 until there is a span to measure over.
 
-    def __init__(self) -> None:
+    What passes before the first step after `begins_at` is no part of it: processes start then and networks are built.
+    """
+
+    def __init__(self, begins_at: int = 0) -> None:
+        self._begins_at = begins_at
         self._marks: deque[tuple[float, int, int]] = deque()
         self.steps_per_second = 0.0
         self.updates_per_second = 0.0
 
     def mark(self, now: float, step: int, updates: int) -> None:
         """Take in where training stands."""
+        if step == self._begins_at:
+            return
         self._marks.append((now, step, updates))
         while len(self._marks) > 2 and self._marks[1][0] <= now - WINDOW_SECONDS:
             self._marks.popleft()

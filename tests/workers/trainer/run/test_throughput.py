@@ -23,16 +23,33 @@ def test_rates_are_over_the_last_seconds_only() -> None:
 
 
 def test_a_resumed_run_does_not_count_the_steps_before() -> None:
-    meter = RateMeter()
-    meter.mark(0.0, 1_000_000, 0)
-    meter.mark(2.0, 1_000_500, 5)
+    meter = RateMeter(begins_at=1_000_000)
+    meter.mark(0.0, 1_000_100, 1)
+    meter.mark(2.0, 1_000_600, 5)
     assert meter.steps_per_second == 250
+
+
+def test_the_time_before_the_first_step_does_not_count() -> None:
+    meter = RateMeter(begins_at=7)
+    meter.mark(0.0, 7, 0)
+    meter.mark(9.0, 107, 10)
+    assert meter.steps_per_second == 0
+    meter.mark(10.0, 207, 20)
+    assert (meter.steps_per_second, meter.updates_per_second) == (100, 10)
+
+
+def test_a_pause_in_the_middle_counts() -> None:
+    meter = RateMeter()
+    meter.mark(0.0, 100, 10)
+    for second in range(1, 5):
+        meter.mark(float(second), 200, 20)
+    assert meter.steps_per_second == 25
 
 
 def test_no_rate_is_told_of_a_moment() -> None:
     meter = RateMeter()
-    meter.mark(0.0, 0, 0)
-    meter.mark(0.001, 80, 1)
+    meter.mark(0.0, 80, 1)
+    meter.mark(0.001, 160, 2)
     assert meter.steps_per_second == 0
 
 
