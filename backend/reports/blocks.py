@@ -78,12 +78,13 @@ class ReplayBlock(_Block):
     caption: Caption = ""
 
 
-Block = Annotated[TextBlock | ChartBlock | TableBlock | ReplayBlock, Field(discriminator="kind")]
+AnyBlock = TextBlock | ChartBlock | TableBlock | ReplayBlock
+Block = Annotated[AnyBlock, Field(discriminator="kind")]
 Blocks = Annotated[list[Block], Field(max_length=MOST_BLOCKS)]
 
-_READ: TypeAdapter[list[TextBlock | ChartBlock | TableBlock | ReplayBlock]] = TypeAdapter(list[Block])
+_READ: TypeAdapter[list[AnyBlock]] = TypeAdapter(list[Block])
 
 
-def read_blocks(stored: list[dict[str, Any]]) -> list[TextBlock | ChartBlock | TableBlock | ReplayBlock]:
+def read_blocks(stored: list[dict[str, Any]]) -> list[AnyBlock]:
     """Blocks as the database has them."""
     return _READ.validate_python(stored)

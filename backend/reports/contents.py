@@ -1,33 +1,52 @@
 """What a block of a report shows now."""
 
+from collections.abc import Sequence
+
 from fastapi import FastAPI
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from backend.db import Database
 from backend.errors import NotFound
 from backend.models import Run
-from backend.reports.blocks import ChartBlock, ReplayBlock, TableBlock
-from backend.reports.drawing import draw
+from backend.reports.blocks import AnyBlock, ChartBlock, ReplayBlock, TableBlock
+from backend.reports.drawing import draw, runs_at, with_runs
 from backend.reports.schemas import BlockContent, Replay
-from backend.reports.service import AnyBlock
-from backend.reports.tables import table_of
+from backend.reports.tables import in_words_missing, table_of
 from backend.videos.service import find_video
 
 
 async def content_of(db: Database, figures: FastAPI, block: AnyBlock) -> BlockContent:
     """The block's figure, table or replay, or in plain words why there is none."""
     if isinstance(block, ChartBlock):
-        drawn = await draw(figures, block.address)
-        return BlockContent(problem=drawn) if isinstance(drawn, str) else BlockContent(figure=drawn)
+        return await _chart(db, figures, block.address)
     return await run_in_threadpool(_read, db, block)
+
+
+async def _chart(db: Database, figures: FastAPI, address: str) -> BlockContent:
+    """The figure of those of its runs that are left."""
+    named = runs_at(address)
+    left = await run_in_threadpool(_left, db, named)
+    missing = in_words_missing(named, left) if left else None
+    drawn = await draw(figures, with_runs(address, left) if missing else address)
+    if isinstance(drawn, str):
+        return BlockContent(problem=drawn)
+    return BlockContent(figure=drawn, missing=missing)
+
+
+def _left(db: Database, runs: Sequence[int]) -> list[int]:
+    with db.read() as session:
+        found = set(session.scalars(select(Run.id).where(Run.id.in_(runs))))
+    return [run for run in runs if run in found]
 
 
 def _read(db: Database, block: AnyBlock) -> BlockContent:
     try:
         with db.read() as session:
             if isinstance(block, TableBlock):
-                return BlockContent(table=table_of(session, block))
+                table, missing = table_of(session, block)
+                return BlockContent(table=table, missing=missing)
             if isinstance(block, ReplayBlock):
                 return BlockContent(replay=_replay(session, block))
     except NotFound as gone:

@@ -1,8 +1,8 @@
 """Figures by their addresses, so that one is drawn for a reader who may ask for nothing else."""
 
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
@@ -14,6 +14,7 @@ from backend.figures.routes import router as figures
 from backend.figures.schemas import Figure
 from backend.games.routes import router as games
 from backend.papers.routes import router as papers
+from backend.runs.selection import numbers_in
 from backend.security import API
 from backend.studies.routes import router as studies
 
@@ -40,6 +41,22 @@ def is_figure(address: str) -> bool:
     """Whether the API has a figure there."""
     scope = _scope(address)
     return any(route.matches(scope)[0] is Match.FULL for route in ROUTES)
+
+
+def runs_at(address: str) -> list[int]:
+    """The runs that the address of a figure names; none where it does not name runs as figures take them."""
+    written = dict(parse_qsl(urlsplit(address).query)).get("runs", "")
+    try:
+        return numbers_in(written)
+    except errors.Invalid:
+        return []
+
+
+def with_runs(address: str, runs: Sequence[int]) -> str:
+    """The same figure of these runs."""
+    parts = urlsplit(address)
+    query = dict(parse_qsl(parts.query, keep_blank_values=True)) | {"runs": ",".join(map(str, runs))}
+    return parts._replace(query=urlencode(query, safe=",")).geturl()
 
 
 async def draw(app: FastAPI, address: str) -> Figure | str:

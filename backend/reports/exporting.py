@@ -16,10 +16,9 @@ from backend.columns import utc_now
 from backend.files.service import files_root
 from backend.json_numbers import spelled
 from backend.models import File, Report
-from backend.reports.blocks import ChartBlock, ReplayBlock, TextBlock
+from backend.reports.blocks import AnyBlock, ChartBlock, ReplayBlock, TextBlock
 from backend.reports.markdown import to_html
 from backend.reports.schemas import BlockContent, Replay, Table
-from backend.reports.service import AnyBlock
 
 # A longer film is shown by its picture.
 MOST_VIDEO_BYTES = 8_000_000
@@ -106,7 +105,8 @@ def _block(films: Films, place: int, block: AnyBlock, content: BlockContent) -> 
         return f"<section>{to_html(block.markdown)}</section>"
     kind = "chart" if isinstance(block, ChartBlock) else "replay" if isinstance(block, ReplayBlock) else "table"
     caption = f"<figcaption>{escape(block.caption)}</figcaption>" if block.caption else ""
-    return f"<figure>{_content(films, place, kind, content)}{caption}</figure>"
+    missing = f"<p>{escape(content.missing)}</p>" if content.missing else ""
+    return f"<figure>{_content(films, place, kind, content)}{missing}{caption}</figure>"
 
 
 def _content(films: Films, place: int, kind: str, content: BlockContent) -> str:
@@ -129,8 +129,7 @@ def _content(films: Films, place: int, kind: str, content: BlockContent) -> str:
 def _table(table: Table) -> str:
     head = "".join(f'<th scope="col">{escape(each)}</th>' for each in table.header)
     rows = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in table.rows)
-    missing = f"<p>{escape(table.missing)}</p>" if table.missing else ""
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{missing}'
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
 def _cell(value: str | float | None) -> str:

@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from backend.db import Database, Db
 from backend.lookup import ReportId
 from backend.reports import schemas, service
-from backend.reports.blocks import read_blocks
+from backend.reports.blocks import AnyBlock, read_blocks
 from backend.reports.contents import content_of
 from backend.reports.exporting import to_page
 
@@ -98,6 +98,6 @@ def revoke_link(db: Db, report_id: ReportId) -> schemas.Report:
         return schemas.Report.model_validate(report)
 
 
-def _page(db: Database, report_id: int, shown: list[tuple[service.AnyBlock, schemas.BlockContent]]) -> str:
+def _page(db: Database, report_id: int, shown: list[tuple[AnyBlock, schemas.BlockContent]]) -> str:
     with db.read() as session:
         return to_page(session, service.find_report(session, report_id), shown)

@@ -79,7 +79,6 @@ class Table(BaseModel):
 
     header: list[str]
     rows: list[list[str | int | JsonNumber | None]]
-    missing: str | None = Field(description="In plain words, what was removed since.")
 
 
 class Replay(BaseModel):
@@ -102,4 +101,5 @@ class BlockContent(BaseModel):
     figure: Figure | None = None
     table: Table | None = None
     replay: Replay | None = None
+    missing: str | None = Field(default=None, description="In plain words, what it left out because it was removed.")
     problem: str | None = None

@@ -9,11 +9,9 @@ from sqlalchemy.orm import Session
 from backend.columns import utc_now
 from backend.errors import Conflict, NotFound
 from backend.models import File, Report, Video
-from backend.reports.blocks import ChartBlock, ReplayBlock, TableBlock, TextBlock, read_blocks
+from backend.reports.blocks import AnyBlock, ReplayBlock, read_blocks
 from backend.reports.schemas import CreateReport, EditReport, ReportSummary
 from backend.videos.service import pin
-
-AnyBlock = TextBlock | ChartBlock | TableBlock | ReplayBlock
 
 
 def listed(session: Session) -> list[ReportSummary]:

@@ -11,7 +11,7 @@ from backend.errors import NotFound
 from backend.files.download import download
 from backend.lookup import FileId
 from backend.reports import schemas, service
-from backend.reports.blocks import read_blocks
+from backend.reports.blocks import AnyBlock, read_blocks
 from backend.reports.contents import content_of
 from backend.reports.routes import Figures
 
@@ -42,7 +42,7 @@ def read_shared_file(request: Request, db: Db, settings: CurrentSettings, token:
     return download(request, file, settings.files_dir)
 
 
-def _block_at(db: Database, token: str, position: int) -> service.AnyBlock:
+def _block_at(db: Database, token: str, position: int) -> AnyBlock:
     with db.read() as session:
         blocks = read_blocks(service.find_shared(session, token).blocks)
     if position >= len(blocks):

@@ -1,6 +1,6 @@
 """Tables in reports: of runs, of their evaluations, of a study's points."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from sqlalchemy import select
@@ -35,20 +35,20 @@ OF_CONFIG = "config."
 Cell = str | int | float | None
 
 
-def table_of(session: Session, block: TableBlock) -> Table:
-    """The table as it is now; rows of what was removed are left out, and it says so."""
+def table_of(session: Session, block: TableBlock) -> tuple[Table, str | None]:
+    """The table as it is now, and which of its rows are left out because their runs were removed."""
     if block.of == "study":
         points = shown(session, find_study(session, block.numbers[0])).table
         rows: list[list[Cell]] = [[each.label, each.n, each.mean, each.low, each.high] for each in points]
-        return Table(header=OF_POINTS, rows=rows, missing=None)
+        return Table(header=OF_POINTS, rows=rows), None
     numbers = list(dict.fromkeys(block.numbers))
     found = {run.id: run for run in session.scalars(select(Run).where(Run.id.in_(numbers)))}
-    runs, missing = [found[number] for number in numbers if number in found], _missing(numbers, found)
+    runs, missing = [found[number] for number in numbers if number in found], in_words_missing(numbers, found)
     if block.of == "evaluations":
-        return Table(header=OF_EVALUATIONS, rows=_scores(session, runs), missing=missing)
+        return Table(header=OF_EVALUATIONS, rows=_scores(session, runs)), missing
     titles = TITLES | {OF_CONFIG + name: title for name, title in field_titles().items()}
     rows = [[_cell(run, column) for column in block.columns] for run in runs]
-    return Table(header=[titles.get(column, column) for column in block.columns], rows=rows, missing=missing)
+    return Table(header=[titles.get(column, column) for column in block.columns], rows=rows), missing
 
 
 def _scores(session: Session, runs: Sequence[Run]) -> list[list[Cell]]:
@@ -68,7 +68,8 @@ def _scores(session: Session, runs: Sequence[Run]) -> list[list[Cell]]:
     ]
 
 
-def _missing(numbers: Sequence[int], found: dict[int, Run]) -> str | None:
+def in_words_missing(numbers: Sequence[int], found: Container[int]) -> str | None:
+    """Which runs were removed since."""
     gone = [str(number) for number in numbers if number not in found]
     if not gone:
         return None

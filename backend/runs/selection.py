@@ -30,14 +30,20 @@ AtStep = Annotated[
 ]
 
 
-def selected(session: Session, written: str) -> Sequence[Run]:
-    """The named runs, each once, in the order named."""
+def numbers_in(written: str) -> list[int]:
+    """The numbers of the named runs, each once, in the order named."""
     parts = [part.strip() for part in written.split(",") if part.strip()]
     if not parts or not all(part.isascii() and part.isdigit() and int(part) <= LARGEST_ID for part in parts):
         raise Invalid(FieldError(field="runs", message="name runs by their numbers, as runs=1,2,3"))
     ids = list(dict.fromkeys(int(part) for part in parts))
     if len(ids) > MAX_RUNS:
         raise Invalid(FieldError(field="runs", message=f"at most {MAX_RUNS} runs at once; these are {len(ids)}"))
+    return ids
+
+
+def selected(session: Session, written: str) -> Sequence[Run]:
+    """The named runs, each once, in the order named."""
+    ids = numbers_in(written)
     found = {run.id: run for run in session.scalars(select(Run).where(Run.id.in_(ids)))}
     if missing := [str(run_id) for run_id in ids if run_id not in found]:
         raise NotFound(f"There is no run {' and no run '.join(missing)}.")

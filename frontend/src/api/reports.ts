@@ -59,17 +59,23 @@ export const blockQuery = (shelf: Shelf, block: ReportBlock, place: number) =>
     refetchInterval: REFETCH_MS,
   });
 
-/** The figure of a chart; the live stream has it fetched again with the other figures of its runs. */
+/** A chart's figure, and in words which of its runs it left out. */
+export interface Chart {
+  figure: Figure;
+  missing: string | null;
+}
+
+/** What a chart shows now; the live stream has it fetched again with the other figures of its runs. */
 export const chartQuery = (shelf: Shelf, block: ReportBlock & { kind: "chart" }, place: number) => {
   const at: unknown[] = [...shelf.key, block.address, shelf.signedIn ? null : place];
   return queryOptions({
     queryKey: ["figure", "report", ...at, { runs: runsAt(block.address) }],
     // Only who is signed in may ask for it there.
     meta: shelf.signedIn ? { figure: block.address } : {},
-    queryFn: async ({ signal }): Promise<Figure> => {
-      const { figure, problem } = await shelf.content({ ...block, caption: "" }, place, signal);
+    queryFn: async ({ signal }): Promise<Chart> => {
+      const { figure, missing, problem } = await shelf.content({ ...block, caption: "" }, place, signal);
       if (!figure) throw new ApiError(422, { detail: problem ?? "It has no figure." });
-      return figure;
+      return { figure, missing: missing ?? null };
     },
     refetchInterval: REFETCH_MS,
   });
@@ -78,7 +84,15 @@ export const chartQuery = (shelf: Shelf, block: ReportBlock & { kind: "chart" },
 /** The runs that the address of a figure names. */
 export function runsAt(figure: string): number[] {
   const named = new URL(figure, "http://here").searchParams.get("runs") ?? "";
-  return named.split(",").map(Number).filter(Number.isInteger);
+  return numbersIn(named);
+}
+
+/** Numbers as in an address, or as somebody has written them: "1, 2 5". */
+export function numbersIn(text: string): number[] {
+  return text
+    .split(/[\s,]+/)
+    .map(Number)
+    .filter((number) => Number.isInteger(number) && number > 0);
 }
 
 export interface ReportContent {

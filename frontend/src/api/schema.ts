@@ -2438,6 +2438,11 @@ export interface components {
          */
         BlockContent: {
             figure?: components["schemas"]["Figure"] | null;
+            /**
+             * Missing
+             * @description In plain words, what it left out because it was removed.
+             */
+            missing?: string | null;
             /** Problem */
             problem?: string | null;
             replay?: components["schemas"]["Replay"] | null;
@@ -6402,11 +6407,6 @@ export interface components {
         Table: {
             /** Header */
             header: string[];
-            /**
-             * Missing
-             * @description In plain words, what was removed since.
-             */
-            missing: string | null;
             /** Rows */
             rows: (string | number | ("NaN" | "Infinity" | "-Infinity") | null)[][];
         };

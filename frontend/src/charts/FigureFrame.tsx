@@ -12,13 +12,13 @@ import { Plot } from "./Plot";
 import { loadPlotly, type PlotlyLibrary } from "./plotly";
 import { useVisible } from "./useVisible";
 
-interface FigureFrameProps<Key extends QueryKey> {
+interface FigureFrameProps<Answer, Key extends QueryKey> {
   title: string;
   /** The title in other words, on hover. */
   hint?: string;
   /** What a screen reader says of the picture. */
   label: string;
-  query: UseQueryOptions<Figure, Error, Figure, Key>;
+  query: UseQueryOptions<Answer, Error, Figure, Key>;
   /** The part of x that is shown, and what keeps another one that the reader drags. */
   zoom: Zoom | null;
   onZoom: (zoom: Zoom | null) => void;
@@ -34,7 +34,7 @@ interface FigureFrameProps<Key extends QueryKey> {
 }
 
 /** A figure that Python builds: fetched while it can be seen, and drawn in the theme's colours under its title. */
-export function FigureFrame<Key extends QueryKey>(props: FigureFrameProps<Key>) {
+export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProps<Answer, Key>) {
   const { title, query, zoom, revision, legend, xLog = false } = props;
   const frame = useRef<HTMLElement>(null);
   const [element, setElement] = useState<PlotlyHTMLElement | null>(null);

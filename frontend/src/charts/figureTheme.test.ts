@@ -39,7 +39,7 @@ describe("themed", () => {
     };
     for (const runs of [1, 4, 10, 50]) expect(ofRuns(runs).below).toBe(40 + ofRuns(runs).high);
     expect(ofRuns(1).high).toBeLessThan(30);
-    expect(ofRuns(50).high).toBeLessThan(80);
+    expect(ofRuns(50).high).toBeLessThan(90);
     expect(dark.margin?.b).toBe(40);
   });
 

@@ -28,6 +28,8 @@ const FONT = 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 /** The legend's rows are as many as half of its lines, up to so many; more are scrolled to. */
 const MOST_LEGEND_ROWS = 4;
 const LEGEND_ROW = 19;
+/** Above and below its rows; with less, two rows that fit are scrolled. */
+const LEGEND_PADDING = 10;
 /** Below the plot, for the axis and its title. */
 const AXIS_ROOM = 40;
 
@@ -84,7 +86,7 @@ export function themed(figure: PlotlyFigure, { scheme, revision, legend, zoom }:
 /** So high that a few names fit, and never so high that the plot is left without room. */
 function legendRoom(data: readonly Data[]): number {
   const lines = data.filter((trace) => !("showlegend" in trace) || trace.showlegend !== false).length;
-  return LEGEND_ROW * Math.min(MOST_LEGEND_ROWS, Math.max(1, Math.ceil(lines / 2)));
+  return LEGEND_PADDING + LEGEND_ROW * Math.min(MOST_LEGEND_ROWS, Math.max(1, Math.ceil(lines / 2)));
 }
 
 function axis(written: Partial<LayoutAxis> | undefined, palette: Palette): Partial<LayoutAxis> {

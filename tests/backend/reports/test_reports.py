@@ -117,14 +117,23 @@ def test_a_chart_is_the_figure_at_its_address_as_it_is_now(api: Api) -> None:
     assert "buckets" in wrong["problem"]
 
 
+def test_a_chart_draws_the_runs_that_are_left_and_names_those_that_are_not(api: Api) -> None:
+    run, attempt = api.running(name="Curve")
+    api.send(run, attempt, metrics(2, 100, returns=[1.0, 3.0])).raise_for_status()
+    content = shown(api, {"kind": "chart", "address": CURVES.format(f"98,+{run},99") + "&x=frames"})
+    assert content["missing"] == "Runs 98, 99 were removed."
+    assert content["figure"] == api.user.get(CURVES.format(run) + "&x=frames").json()
+
+
 def test_a_table_has_the_runs_that_are_left_and_names_those_that_are_not(api: Api) -> None:
     run, attempt = api.running(name="Quick")
     api.send(run, attempt, metrics(2, 100, returns=[1.0, 3.0])).raise_for_status()
     columns = ["name", "method", "env", "step", "last_return", "config.num_envs"]
-    table = shown(api, {"kind": "table", "of": "runs", "numbers": [run, 99], "columns": columns})["table"]
+    content = shown(api, {"kind": "table", "of": "runs", "numbers": [run, 99], "columns": columns})
+    table = content["table"]
     assert table["header"] == ["Run", "Method", "Game", "Steps", "Last return", "Environments"]
     assert table["rows"] == [["Quick", "PAAC", "CartPole", 100, 2.0, 4]]
-    assert table["missing"] == "Run 99 was removed."
+    assert content["missing"] == "Run 99 was removed."
 
 
 def test_a_table_has_the_evaluations_of_runs(api: Api) -> None:

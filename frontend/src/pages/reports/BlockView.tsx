@@ -2,7 +2,7 @@ import { Anchor, Skeleton, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
-import { blockQuery, chartQuery, type Shelf } from "@/api/reports";
+import { blockQuery, type Chart as ChartContent, chartQuery, type Shelf } from "@/api/reports";
 import type { ReportBlock, ReportReplay, ReportTable } from "@/api/types";
 import type { Zoom } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";
@@ -47,22 +47,31 @@ export function BlockView({ shelf, block, place }: BlockViewProps) {
 function Chart({ shelf, block, place }: BlockViewProps & { block: ReportBlock & { kind: "chart" } }) {
   const [zoom, setZoom] = useState<Zoom | null>(null);
   const query = chartQuery(shelf, block, place);
-  const figure = useQuery({ ...query, enabled: false }).data;
-  const title = titleOf(block.address, figure);
+  const chart = useQuery({ ...query, enabled: false }).data;
+  const title = titleOf(block.address, chart?.figure);
   return (
-    <FigureFrame
-      title={title}
-      label={block.caption || title}
-      query={query}
-      zoom={zoom}
-      onZoom={setZoom}
-      revision={block.address}
-      legend
-      height={320}
-      file={`report-chart-${place + 1}`}
-      points={() => Promise.resolve({ header: DRAWN_HEADER, rows: figure ? drawnRows(figure) : [] })}
-    />
+    <>
+      <FigureFrame
+        title={title}
+        label={block.caption || title}
+        query={{ ...query, select: figureOf }}
+        zoom={zoom}
+        onZoom={setZoom}
+        revision={block.address}
+        legend
+        height={320}
+        file={`report-chart-${place + 1}`}
+        points={() => Promise.resolve({ header: DRAWN_HEADER, rows: chart ? drawnRows(chart.figure) : [] })}
+      />
+      <Missing>{chart?.missing}</Missing>
+    </>
   );
+}
+
+const figureOf = (chart: ChartContent) => chart.figure;
+
+function Missing({ children }: { children: string | null | undefined }) {
+  return children ? <p className={classes.dim}>{children}</p> : null;
 }
 
 function Fetched({ shelf, block, place }: BlockViewProps) {
@@ -71,8 +80,14 @@ function Fetched({ shelf, block, place }: BlockViewProps) {
     return <Skeleton height={120} radius="sm" role="status" aria-label="Loading the block…" />;
   if (!content.data)
     return <QueryProblem error={content.error ?? new Error("")} retry={() => void content.refetch()} />;
-  const { table, replay, problem } = content.data;
-  if (table) return <TableOf table={table} />;
+  const { table, replay, missing, problem } = content.data;
+  if (table)
+    return (
+      <>
+        <TableOf table={table} />
+        <Missing>{missing}</Missing>
+      </>
+    );
   if (replay) return <ReplayOf shelf={shelf} replay={replay} />;
   return <Text size="sm">{`This ${block.kind} cannot be shown: ${problem ?? "there is nothing."}`}</Text>;
 }
@@ -105,7 +120,6 @@ function TableOf({ table }: { table: ReportTable }) {
         </Table>
       </WideTable>
       {table.rows.length === 0 && <Text size="sm">No rows yet.</Text>}
-      {table.missing && <p className={classes.dim}>{table.missing}</p>}
     </>
   );
 }

@@ -1,11 +1,13 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { numbersIn } from "@/api/reports";
 import type { Report } from "@/api/types";
 import { renderPage } from "@/testing/render";
 import { aReport, aReportSummary } from "@/testing/reports";
+import { everythingIsSeen } from "@/testing/seen";
 import { type Asked, refusal, serve } from "@/testing/server";
-import { lackIn, moved, newBlock, numbersIn } from "./draft";
+import { lackIn, moved, newBlock } from "./draft";
 import { titleOf } from "./figures";
 import ReportPage from "./ReportPage";
 import ReportsPage from "./ReportsPage";
@@ -13,6 +15,9 @@ import SharedReportPage from "./SharedReportPage";
 
 const open = (at: string) => renderPage(<ReportPage />, { at, path: "/reports/:id" });
 const changed = ({ body }: Asked) => ({ ...aReport(), ...(body as Partial<Report>), version: 2 });
+
+// The drawing library needs a canvas, which jsdom lacks.
+vi.mock("plotly.js-cartesian-dist-min", () => ({ default: {} }));
 
 beforeEach(() => localStorage.clear());
 
@@ -101,7 +106,7 @@ describe("a report", () => {
     const answer = ({ body }: Asked) =>
       JSON.stringify(body).includes("replay")
         ? { problem: "There is no replay 7." }
-        : { table: { header: ["Run", "Steps"], rows: [["Quick", 100]], missing: "Run 9 was removed." } };
+        : { table: { header: ["Run", "Steps"], rows: [["Quick", 100]] }, missing: "Run 9 was removed." };
     const blocks: Report["blocks"] = [
       { kind: "table", of: "runs", numbers: [1, 9], columns: ["name", "step"], caption: "Who" },
       { kind: "replay", video: 7, caption: "" },
@@ -112,6 +117,21 @@ describe("a report", () => {
     expect(await table.findByRole("cell", { name: "Quick" })).toBeTruthy();
     expect(table.getByText("Run 9 was removed.")).toBeTruthy();
     expect(await screen.findByText("This replay cannot be shown: There is no replay 7.")).toBeTruthy();
+  });
+
+  it("names the runs that its chart left out", async () => {
+    everythingIsSeen();
+    const blocks: Report["blocks"] = [
+      { kind: "chart", address: "/api/v1/figures/curves?runs=1,9", caption: "Curve" },
+    ];
+    const content = {
+      figure: { data: [], layout: {}, cursor: "", complete: true },
+      missing: "Run 9 was removed.",
+    };
+    serve({ "GET /reports/3": aReport({ blocks }), "POST /reports/preview": content });
+    open("/reports/3");
+    const chart = within(await screen.findByRole("region", { name: "Curve" }));
+    expect(await chart.findByText("Run 9 was removed.")).toBeTruthy();
   });
 
   it("is shared by a link that can be revoked", async () => {

@@ -2,8 +2,8 @@ import { Group, MultiSelect, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { runQuery } from "@/api/queries";
+import { numbersIn } from "@/api/reports";
 import type { ReportBlock } from "@/api/types";
-import { numbersIn } from "./draft";
 
 type TableBlock = ReportBlock & { kind: "table" };
 

@@ -79,11 +79,3 @@ export function moved<T>(items: readonly T[], from: number, by: number): T[] {
   if (item !== undefined) list.splice(from + by, 0, item);
   return list;
 }
-
-/** Numbers that somebody has written, as "1, 2 5". */
-export function numbersIn(text: string): number[] {
-  return text
-    .split(/[\s,]+/)
-    .map(Number)
-    .filter((number) => Number.isInteger(number) && number > 0);
-}

@@ -5,6 +5,7 @@ import { anEvaluation, anUnfinishedEvaluation, evaluationPage } from "@/testing/
 import { downloads } from "@/testing/downloads";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
+import { everythingIsSeen } from "@/testing/seen";
 import { serve } from "@/testing/server";
 import { EvaluationsChart } from "./EvaluationsChart";
 
@@ -30,16 +31,7 @@ const FIGURE = {
 };
 
 function open(at = "/") {
-  vi.stubGlobal(
-    "IntersectionObserver",
-    class {
-      constructor(changed: (entries: object[]) => void) {
-        changed([{ isIntersecting: true }]);
-      }
-      observe() {}
-      disconnect() {}
-    },
-  );
+  everythingIsSeen();
   const items = [anUnfinishedEvaluation(2), anEvaluation(1)];
   const server = serve({
     "GET /figures/evaluations": FIGURE,
