@@ -57,15 +57,23 @@ def expect_whole(page: Page) -> None:
 
 
 def write(page: Page) -> None:
-    """Make a report of one block of each kind."""
+    """Make a report of one block of each kind.
+
+    A preview pushes what is below it down, and the choices of a field that leaves the window are hidden:
+    so each is waited for before the next block is added.
+    """
     page.get_by_role("button", name="New report").click()
     page.get_by_label("Title").fill("Rates of Pong")
     page.get_by_role("button", name="Add text").click()
     page.get_by_label("Markdown").fill("# Why\n**Because** <img src=x onerror=alert(1)>")
     page.get_by_role("button", name="Add chart").click()
     page.get_by_label("Address of the figure").fill("/api/v1/figures/curves?runs=1")
+    preview = page.get_by_role("region", name="Block 2: chart")
+    preview.scroll_into_view_if_needed()
+    expect(preview.locator(".main-svg").first).to_be_visible()
     page.get_by_role("button", name="Add table").click()
     page.get_by_label("Numbers of the runs").fill("1")
+    expect(page.get_by_role("cell", name="Rally")).to_be_visible()
     page.get_by_role("button", name="Add replay").click()
     page.get_by_label("Number of the run").fill("1")
     page.get_by_role("combobox", name="Replay").click()
