@@ -103,7 +103,7 @@ class TrainingConfig(BaseModel):
     precision: Precision = Field(
         default="auto",
         title="Precision",
-        description="Number format of the convolutions; auto takes bfloat16 where the hardware supports it.",
+        description="Number format of the convolutions; auto takes bfloat16 where the hardware is faster with it.",
         json_schema_extra=RUN,
     )
     checkpoint_seconds: float = Field(

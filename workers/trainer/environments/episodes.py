@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workers.trainer.environments.environments import Step
+from workers.trainer.environments.environments import Flags, Floats
 from workers.trainer.run.run import Run
 
 
@@ -21,13 +21,13 @@ class EpisodeBook:
         """Emulator frames so far."""
         return self.step * self._frames_per_step
 
-    def record(self, step: Step, columns: slice) -> None:
-        """Record one step of the environments in `columns`; fresh rows are not decisions and do not count."""
-        decided = ~step.fresh
+    def record(self, rewards: Floats, ended: Flags, fresh: Flags) -> None:
+        """Record one step of all environments; fresh ones took no decision and do not count."""
+        decided = ~fresh
         self.step += int(np.count_nonzero(decided))
-        self._returns[columns] += step.rewards
-        self._lengths[columns] += decided
-        for i in np.flatnonzero(step.terminated | step.truncated) + columns.start:
+        self._returns += rewards
+        self._lengths += decided
+        for i in np.flatnonzero(ended):
             self._run.episode(self.step, self.frames, float(self._returns[i]), int(self._lengths[i]))
             self._returns[i] = 0
             self._lengths[i] = 0

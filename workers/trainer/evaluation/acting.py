@@ -40,7 +40,12 @@ def chooser(acting: Acting, actions: ActionSpace, seed: int) -> Choose:
         return lambda numbers: action_of(numbers[:, : actions.size])  # the means; the variance comes last
     epsilons = np.array([acting.epsilon or 0.0])
     explore = EpsilonGreedy(epsilons, anneal_frames=0, seed=seed, device=torch.device("cpu"))
-    return lambda numbers: action_of(explore(numbers))
+
+    def explored(numbers: Tensor) -> Action:
+        explore.begin(steps=1, actions=numbers.shape[-1])
+        return action_of(explore(numbers, slice(0, 1)))
+
+    return explored
 
 
 def _uniform(actions: ActionSpace, seed: int) -> Choose:

@@ -29,9 +29,12 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def learning_threads(device: torch.device) -> int:
-    """Count the threads that may learn side by side while the emulators rest; each has torch's own threads too."""
-    return 1 if device.type == "cuda" else max(1, cores() // torch.get_num_threads())
+def shares_of_cores(number: int) -> list[set[int] | None]:
+    """Deal out the cores in equal shares of neighbours; None for each where that is not possible."""
+    if not hasattr(os, "sched_setaffinity") or cores() % number:
+        return [None] * number
+    own, size = sorted(os.sched_getaffinity(0)), cores() // number
+    return [set(own[i * size : (i + 1) * size]) for i in range(number)]
 
 
 def set_threads(config: TrainingConfig, device: torch.device) -> None:

@@ -1,5 +1,6 @@
 """Estimate a run's need of host memory before training begins, from measured sizes."""
 
+import ctypes
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from workers.trainer.networks.precision import body_dtype
 
 MEBIBYTE = 2**20
 SIDE, FRAMES = 84, 4
+# By glibc's numbers: new threads share one arena (M_ARENA_MAX), which gives nothing back (M_TRIM_THRESHOLD) and holds
+# tensors as large as possible (M_MMAP_THRESHOLD).
+MALLOC_OPTIONS = {-8: 1, -1: 2**31 - 1, -3: 32 * MEBIBYTE}
 FLOAT = 4
 
 
@@ -99,6 +103,18 @@ def _left_to(group: Path, limit: str, usage: str, reclaimable: str) -> float:
     except OSError:
         return float("inf")  # the top group has no limit, and groups outside a container are invisible
     return float("inf") if most == "max" else int(most) - used + int(facts.get(reclaimable, 0))
+
+
+def keep_freed() -> None:
+    """Have the C library keep freed memory for the next tensors.
+
+    glibc gives the memory of large tensors back to the system, some of it or all, as it happens to lie. An update then
+    waits until the system has cleared the same pages again: 2,000 of them in some runs and none in others. Other C
+    libraries are left as they are.
+    """
+    if set_option := getattr(ctypes.CDLL(None), "mallopt", None):
+        for option, size in MALLOC_OPTIONS.items():
+            set_option(option, size)
 
 
 def gibibytes(size: float) -> str:

@@ -47,14 +47,14 @@ def annealed(final: Epsilons, frames: int, anneal_frames: int) -> Epsilons:
 class EpsilonGreedy:
     """Chooses actions for n_e environments: at random with probability ε, else by the highest action value.
 
-    Each environment has its own ε. The calls go through the environments in order, all at once or some at a time.
+    Each environment has its own ε. `begin` draws the random numbers of some steps at once; each call uses those of the
+    given rows, which count the environments of one step after those of another.
     """
 
     def __init__(self, final: Epsilons, anneal_frames: int, seed: int, device: torch.device) -> None:
         self.final = final
         self._anneal_frames = anneal_frames
         self._device = device
-        self._next = 0
         self.random = torch.Generator(device).manual_seed(seed)
         self.anneal(frames=0)
 
@@ -62,10 +62,12 @@ class EpsilonGreedy:
         """Set every ε to its value after so many frames of training."""
         self.epsilons = torch.from_numpy(annealed(self.final, frames, self._anneal_frames)).to(self._device)
 
-    def __call__(self, action_values: Tensor) -> Tensor:
-        rows, actions = action_values.shape
-        epsilons = self.epsilons[self._next : self._next + rows]
-        self._next = (self._next + rows) % len(self.epsilons)
-        explores = torch.rand(rows, generator=self.random, device=self._device) < epsilons
-        anything = torch.randint(actions, (rows,), generator=self.random, device=self._device)
-        return torch.where(explores, anything, action_values.argmax(dim=-1))
+    def begin(self, steps: int, actions: int) -> None:
+        """Draw what so many steps of all environments need."""
+        draws = steps * len(self.epsilons)
+        drawn = torch.rand(draws, generator=self.random, device=self._device)
+        self._explores = drawn < self.epsilons.repeat(steps)
+        self._anything = torch.randint(actions, (draws,), generator=self.random, device=self._device)
+
+    def __call__(self, action_values: Tensor, rows: slice) -> Tensor:
+        return torch.where(self._explores[rows], self._anything[rows], action_values.argmax(dim=-1))

@@ -60,12 +60,26 @@ def layout(x: Tensor) -> torch.memory_format:
     return torch.channels_last if last else torch.contiguous_format
 
 
+def weight_gradients(
+    weight: Tensor, stride: tuple[int, ...], output_gradient: Tensor, x: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return the gradients of weight and bias of a convolution of any dimensions without padding."""
+    return _convolution_backward(weight, stride, output_gradient, x, [False, True, True])[1:]
+
+
 def _gradients(
     layer: nn.Conv2d, output_gradient: Tensor, x: Tensor, wanted: list[bool]
 ) -> tuple[Tensor, Tensor, Tensor]:
     # The kernels want one layout for all operands; weights in another layout would make torch convert the input.
     weight = layer.weight.contiguous(memory_format=layout(x))
+    return _convolution_backward(weight, layer.stride, output_gradient, x, wanted)
+
+
+def _convolution_backward(
+    weight: Tensor, stride: tuple[int, ...], output_gradient: Tensor, x: Tensor, wanted: list[bool]
+) -> tuple[Tensor, Tensor, Tensor]:
+    zeros, ones = [0] * len(stride), [1] * len(stride)
     found: tuple[Tensor, Tensor, Tensor] = torch.ops.aten.convolution_backward(
-        output_gradient, x, weight, [layer.out_channels], layer.stride, [0, 0], [1, 1], False, [0, 0], 1, wanted
+        output_gradient, x, weight, [len(weight)], stride, zeros, ones, False, zeros, 1, wanted
     )
     return found

@@ -5,12 +5,14 @@ keeps those outputs row by row, and one backward pass with hand-written gradient
 batches of states, a `StepTape` one state at a time.
 """
 
+import threading
 from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from workers.trainer.host.side_by_side import ALONE, SideBySide
 from workers.trainer.networks.bodies import Body, PixelBody, VectorBody
 from workers.trainer.networks.gradients import (
     gradient_of,
@@ -22,38 +24,33 @@ from workers.trainer.networks.gradients import (
     write_linear,
 )
 from workers.trainer.networks.pixel_convolution import PixelConvolution
-from workers.trainer.networks.side_by_side import ALONE, SideBySide
 
 
 class PixelTape:
-    """The outputs of a pixel body's layers, one row for each state in the order of acting."""
+    """The outputs of a pixel body's layers, one row for each state. Several threads may act at a time."""
 
     def __init__(self, body: PixelBody, rows: int, side_by_side: SideBySide = ALONE) -> None:
         self._body = body
         self._first, *self._rest = cast(tuple[PixelConvolution, *tuple[nn.Conv2d, ...]], body.layers)
         self._rows = rows
         self._side_by_side = side_by_side
-        self._filled = 0
-        self._kernel: Tensor | None = None
+        self._beginning = threading.Lock()
+        self.rewind()
         # The inputs of the convolutions after the first, the hidden layer's input, and its output.
         self._maps: list[Tensor] = []
         self._flat = self._features = torch.empty(0)
 
     def rewind(self) -> None:
         """Drop everything kept, because the weights have changed."""
-        self._filled = 0
-        self._kernel = None
+        self._kept: list[slice] = []
+        self._kernel: Tensor | None = None
 
     @torch.no_grad()
-    def act(self, pixels: Tensor) -> Tensor:
-        """Return the features of some states, and keep every layer's output."""
-        if not self._maps:
-            self._allocate(pixels[:1])
-        if self._kernel is None:
-            self._kernel = self._first.kernel(pixels)
-        rows = slice(self._filled, self._filled + len(pixels))
-        self._filled = rows.stop
-        x = self._first.convolve(pixels, self._kernel)
+    def act(self, pixels: Tensor, rows: slice | None = None) -> Tensor:
+        """Return the features of some states, and keep every layer's output in these rows, by default the next."""
+        rows = rows or slice(self._filled, self._filled + len(pixels))
+        self._kept.append(rows)
+        x = self._first.convolve(pixels, self._begun(pixels))
         for layer, kept in zip(self._rest, self._maps, strict=True):
             x = layer(torch.clamp_min(x, 0, out=kept[rows]))
         x = F.relu_(x)
@@ -105,6 +102,19 @@ class PixelTape:
         weight, bias = self._first.gradients(gradient, pixels[rows])
         return [weight, bias, *reversed(found)]
 
+    @property
+    def _filled(self) -> int:
+        return sum(rows.stop - rows.start for rows in self._kept)
+
+    def _begun(self, pixels: Tensor) -> Tensor:
+        """Return the kernel of the first layer, after making room for what is kept."""
+        with self._beginning:
+            if not self._maps:
+                self._allocate(pixels[:2])  # kernels of one state may have another layout
+            if self._kernel is None:
+                self._kernel = self._first.kernel(pixels)
+            return self._kernel
+
     def _allocate(self, pixels: Tensor) -> None:
         outputs = [pixels]
         for layer in self._body.layers:
@@ -140,7 +150,7 @@ class VectorTape:
         """Do nothing: this tape keeps nothing."""
 
     @torch.no_grad()
-    def act(self, readings: Tensor) -> Tensor:
+    def act(self, readings: Tensor, _rows: slice | None = None) -> Tensor:
         """Return the features of some states."""
         return cast(Tensor, self._body(readings))
 

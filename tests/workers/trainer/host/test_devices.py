@@ -1,5 +1,6 @@
 """The device that the network runs on, and its number of threads."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -32,6 +33,18 @@ def test_the_network_takes_the_cores_that_the_emulators_leave(
     torch.set_num_threads(available)
     devices.set_threads(PaacConfig(env=env), torch.device(device))
     assert torch.get_num_threads() == taken
+
+
+def test_cores_are_dealt_out_to_neighbours_in_equal_shares(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {7, 2, 3, 4, 5, 6}, raising=False)
+    monkeypatch.setattr(os, "sched_setaffinity", print, raising=False)
+    assert devices.shares_of_cores(2) == [{2, 3, 4}, {5, 6, 7}]
+    assert devices.shares_of_cores(4) == [None] * 4  # six cores make no four shares
+
+
+def test_a_system_that_does_not_pin_threads_deals_out_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sched_setaffinity", raising=False)
+    assert devices.shares_of_cores(1) == [None]
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")

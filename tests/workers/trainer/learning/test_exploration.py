@@ -65,7 +65,8 @@ def test_every_environment_explores_with_its_own_epsilon() -> None:
     values = torch.tensor([[0.0, 2.0, 1.0, -1.0]] * 3)
     turns = 8000
 
-    actions = torch.stack([explore(values) for _ in range(turns)])
+    explore.begin(turns, actions=4)
+    actions = torch.stack([explore(values, slice(3 * turn, 3 * turn + 3)) for turn in range(turns)])
 
     best = (actions == 1).double().mean(dim=0)
     # A random action is the best one in a quarter of the cases.
@@ -77,11 +78,12 @@ def test_every_environment_explores_with_its_own_epsilon() -> None:
 
 def test_environments_keep_their_epsilons_when_called_in_parts() -> None:
     explore = EpsilonGreedy(np.array([0.0, 0.0, 1.0, 1.0, 1.0]), anneal_frames=0, seed=5, device=CPU)
+    turns = 200
+    explore.begin(turns, actions=2)
     explored = []
-    for _ in range(200):
-        first = explore(torch.tensor([[1.0, 0.0]] * 2))
-        second = explore(torch.tensor([[1.0, 0.0]] * 3))
-        explored.append(torch.cat([first, second]))
+    for first in range(0, 5 * turns, 5):
+        rest = explore(torch.tensor([[1.0, 0.0]] * 3), slice(first + 2, first + 5))
+        explored.append(torch.cat([explore(torch.tensor([[1.0, 0.0]] * 2), slice(first, first + 2)), rest]))
     shares = torch.stack(explored).double().mean(dim=0)
     assert shares[:2].tolist() == [0, 0]
     assert (shares[2:] > 0.3).all()

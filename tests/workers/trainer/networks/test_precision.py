@@ -1,11 +1,13 @@
 """The number format that bodies compute in."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
 from workers.contract.config import A3cConfig, PaacConfig, TrainingConfig
 from workers.trainer.networks import precision
-from workers.trainer.networks.precision import body_dtype
+from workers.trainer.networks.precision import body_dtype, fast_bfloat16
 
 
 @pytest.mark.parametrize(
@@ -23,5 +25,25 @@ from workers.trainer.networks.precision import body_dtype
 def test_auto_takes_bfloat16_where_it_pays(
     monkeypatch: pytest.MonkeyPatch, config: TrainingConfig, native: bool, dtype: torch.dtype
 ) -> None:
-    monkeypatch.setattr(precision, "native_bfloat16", lambda _device: native)
+    monkeypatch.setattr(precision, "fast_bfloat16", lambda _device: native)
     assert body_dtype(config, torch.device("cpu")) is dtype
+
+
+@pytest.mark.parametrize(
+    ("vendor", "flags", "fast"),
+    [
+        ("GenuineIntel", "avx2 avx512f", False),
+        ("GenuineIntel", "avx512f avx512_bf16", False),
+        ("GenuineIntel", "avx512f avx512_bf16 amx_bf16 amx_tile", True),
+        ("AuthenticAMD", "avx512f avx512_bf16", True),
+        ("AuthenticAMD", "avx2", False),
+    ],
+)
+def test_bfloat16_is_fast_by_tiles_and_by_amds_vectors(tmp_path: Path, vendor: str, flags: str, fast: bool) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text(f"vendor_id\t: {vendor}\nflags\t\t: fpu {flags}\n")
+    assert fast_bfloat16(torch.device("cpu"), cpuinfo) == fast
+
+
+def test_a_system_that_does_not_describe_its_processor_computes_in_float32(tmp_path: Path) -> None:
+    assert not fast_bfloat16(torch.device("cpu"), tmp_path / "missing")

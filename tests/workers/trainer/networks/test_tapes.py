@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from workers.contract.config import Network
+from workers.trainer.host.side_by_side import SideBySide
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.networks.bodies import ARCHITECTURES, PixelBody, VectorBody, prepared
-from workers.trainer.networks.side_by_side import SideBySide
 from workers.trainer.networks.tapes import Tape, tape_of
 
 ROWS = 12
@@ -64,6 +64,23 @@ def test_several_threads_give_the_same_gradients_every_time() -> None:
     for one, three, repeated in zip(alone, together, again, strict=True):
         torch.testing.assert_close(one, three, rtol=1e-3, atol=1e-4)
         assert torch.equal(three, repeated)
+
+
+def test_threads_that_act_at_once_write_the_rows_that_they_are_given() -> None:
+    body, states, gradient = made("nips", torch.float32)
+    halves = SideBySide(2)
+    found: list[list[Tensor]] = []
+    for together in (False, True):
+        tape = tape_of(body, ROWS, halves)
+        rows = [slice(0, 7), slice(7, ROWS)]
+        if together:
+            acted = halves.each(lambda row: tape.act(states[row], row), rows)  # noqa: B023, used in this round only
+        else:
+            acted = [tape.act(states[row]) for row in rows]
+        assert torch.equal(tape.recall(states), torch.cat(acted))
+        found.append(list(torch.autograd.grad(tape.features(states), list(body.parameters()), gradient)))
+    for one, two in zip(*found, strict=True):
+        assert torch.equal(one, two)
 
 
 def test_a_rewound_tape_keeps_the_new_states_only() -> None:

@@ -8,7 +8,6 @@ from torch import Tensor
 from workers.contract.config import PaacConfig
 from workers.contract.spaces import number_of_actions
 from workers.trainer.environments.episodes import EpisodeBook
-from workers.trainer.host import devices
 from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
 from workers.trainer.learning.returns import n_step_returns
@@ -17,7 +16,6 @@ from workers.trainer.networks import networks
 from workers.trainer.networks.dead_units import NetworkWatch
 from workers.trainer.networks.networks import ActorCritic
 from workers.trainer.networks.precision import body_dtype
-from workers.trainer.networks.side_by_side import SideBySide
 from workers.trainer.networks.tapes import Tape, tape_of
 from workers.trainer.run.run import Run, TrainingState, prefixed
 
@@ -40,7 +38,7 @@ class WeightedLosses:
 class Sampler:
     """Draws actions from softmax(logits) by an exponential race: the smallest of Exp(1)/π wins with probability π.
 
-    `begin` draws the random numbers of a whole rollout at once; each call uses those of the next environments.
+    `begin` draws the random numbers of a whole rollout at once; each call uses those of the given rows.
     """
 
     def __init__(self, seed: int, device: torch.device) -> None:
@@ -50,11 +48,9 @@ class Sampler:
         """Draw the random numbers for so many draws among so many actions."""
         race = torch.empty(draws, actions, device=self.random.device)
         self._log_race = race.exponential_(generator=self.random).log_()
-        self._drawn = 0
 
-    def __call__(self, logits: Tensor) -> Tensor:
-        first, self._drawn = self._drawn, self._drawn + len(logits)
-        return (logits - self._log_race[first : self._drawn]).argmax(dim=-1)
+    def __call__(self, logits: Tensor, rows: slice) -> Tensor:
+        return (logits - self._log_race[rows]).argmax(dim=-1)
 
 
 def actor_critic_losses(logits: Tensor, values: Tensor, rollout: Rollout, config: PaacConfig) -> WeightedLosses:
@@ -96,19 +92,18 @@ def train(config: PaacConfig, run: Run) -> None:
         run.device
     )
     parameters = FlatParameters(network)
-    side_by_side = SideBySide(devices.learning_threads(run.device))
-    optimizer = RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, side_by_side=side_by_side)
+    optimizer = RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, side_by_side=actors.learners)
     sample = Sampler(config.seed, run.device)
     step = restore(start, optimizer, sample) if start else 0  # N of the paper, line 1
     book = EpisodeBook(run, config.num_envs, actors.frames_per_step, step)
     actors.reset(network.prepare)
     samples = config.t_max * config.num_envs
-    tape = tape_of(network.body, samples, side_by_side)
+    tape = tape_of(network.body, samples, actors.learners)
     centring = Centring(network.body, parameters) if config.centred_inputs else None
     watch = NetworkWatch(network)
 
-    def policy(states: Tensor) -> Tensor:
-        return sample(network.policy(tape.act(states).float()))
+    def policy(states: Tensor, rows: slice) -> Tensor:
+        return sample(network.policy(tape.act(states, rows).float()), rows)
 
     def value(states: Tensor) -> Tensor:
         values: Tensor = network(states)[1]

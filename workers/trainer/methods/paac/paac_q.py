@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from workers.contract.config import PaacQConfig
+from workers.contract.spaces import number_of_actions
 from workers.trainer.environments.episodes import EpisodeBook
-from workers.trainer.host import devices
 from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.exploration import EpsilonGreedy, FinalEpsilons
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
@@ -18,7 +18,6 @@ from workers.trainer.networks import networks
 from workers.trainer.networks.dead_units import NetworkWatch
 from workers.trainer.networks.networks import ActionValues
 from workers.trainer.networks.precision import body_dtype
-from workers.trainer.networks.side_by_side import SideBySide
 from workers.trainer.networks.tapes import tape_of
 from workers.trainer.run.run import Run, TrainingState, prefixed
 
@@ -67,19 +66,18 @@ def train(config: PaacQConfig, run: Run) -> None:
     ).to(run.device)
     target = copy.deepcopy(network)  # θ⁻ ← θ
     parameters, target_parameters = FlatParameters(network), FlatParameters(target)
-    side_by_side = SideBySide(devices.learning_threads(run.device))
-    optimizer = RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, side_by_side=side_by_side)
+    optimizer = RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, side_by_side=actors.learners)
     finals = FinalEpsilons(config, config.num_envs)
     explore = EpsilonGreedy(finals.at(0), config.epsilon_anneal_frames, config.seed, run.device)
     step = restore(start, optimizer, target_parameters, explore) if start else 0  # T
     book = EpisodeBook(run, config.num_envs, actors.frames_per_step, step)
     actors.reset(network.prepare)
-    tape = tape_of(network.body, config.t_max * config.num_envs, side_by_side)
+    tape = tape_of(network.body, config.t_max * config.num_envs, actors.learners)
     centring = Centring(network.body, parameters) if config.centred_inputs else None
     watch = NetworkWatch(network)
 
-    def policy(states: Tensor) -> Tensor:
-        return explore(network.head(tape.act(states)))
+    def policy(states: Tensor, rows: slice) -> Tensor:
+        return explore(network.head(tape.act(states, rows)), rows)
 
     def value(states: Tensor) -> Tensor:
         return highest_value(target, states)
@@ -90,6 +88,7 @@ def train(config: PaacQConfig, run: Run) -> None:
             explore.final = finals.at(frames)
             explore.anneal(frames)
             tape.rewind()
+            explore.begin(config.t_max, number_of_actions(actors.actions))
             rollout = actors.rollout(policy, value, book)
 
             actors.time.turn_to("learning")

@@ -12,10 +12,14 @@ from workers.trainer.environments import environments
 from workers.trainer.environments.environments import Environments, Observations
 from workers.trainer.environments.episodes import EpisodeBook
 from workers.trainer.host import devices
-from workers.trainer.methods.paac.time_shares import TimeShares
+from workers.trainer.host.side_by_side import ALONE, SideBySide
+from workers.trainer.methods.paac.time_shares import Activity, TimeShares
 
-Policy = Callable[[Tensor], Tensor]
-"""Chooses an action for each prepared state."""
+Prepare = Callable[[Tensor], Tensor]
+"""Turns observations into the states that the policy reads."""
+
+Policy = Callable[[Tensor, slice], Tensor]
+"""Chooses an action for each prepared state, given the rows of these states among all those of the rollout."""
 
 Value = Callable[[Tensor], Tensor]
 """Estimates the value of each prepared state."""
@@ -44,10 +48,10 @@ class EnvironmentBatch:
 
 
 class Actors:
-    """Acts in all environments in lockstep and records the rollout.
+    """Acts in all environments and records the rollout, during which the parameters stay the same.
 
-    Emulators step in other threads, so Atari games are split into two batches: while one steps, the policy selects
-    actions for the other. The parameters stay the same during a rollout.
+    Atari games are split into two batches, each with half of the cores. A thread of its own selects a batch's actions
+    and then waits for its emulators. So neither batch waits for the other before the end of the rollout.
     """
 
     def __init__(self, config: SynchronousFields, seed: int, device: torch.device) -> None:
@@ -55,19 +59,22 @@ class Actors:
         self._life_loss_ends = config.life_loss_ends_episode
         self._device = device
         self._shape = (config.t_max, config.num_envs)
-        self._batches = _open(config, seed)
+        self._batches, self._side_by_side = _open(config, seed, device)
+        # On a GPU there is nothing to split.
+        self.learners = self._side_by_side if device.type == "cpu" else ALONE
         first = self._batches[0].environments
         self.observation_shape, self.actions = first.observation_shape, first.actions
         self.frames_per_step = first.frames_per_step
         self.time = TimeShares()
         self._rewards = np.zeros(self._shape, dtype=np.float32)
         self._terminated = np.zeros(self._shape, dtype=np.bool_)
+        self._ended = np.zeros(self._shape, dtype=np.bool_)
         self._fresh = np.zeros(self._shape, dtype=np.bool_)
         self._actions = np.zeros(self._shape, dtype=np.int64)
         self._last_values = torch.zeros(config.num_envs, device=device)
 
-    def reset(self, prepare: Policy) -> None:
-        """Begin an episode everywhere; `prepare` turns observations into the states that the policy reads."""
+    def reset(self, prepare: Prepare) -> None:
+        """Begin an episode everywhere."""
         opening = prepare(torch.cat([self._on_device(batch.environments.reset()) for batch in self._batches]))
         # Every rollout overwrites these states; the learner no longer needs them then. `cat` keeps channels last.
         steps, number = self._shape
@@ -75,19 +82,12 @@ class Actors:
         for batch in self._batches:
             batch.states = [states[batch.columns] for states in self._states]
 
-    @torch.no_grad()
     def rollout(self, policy: Policy, value: Value, book: EpisodeBook) -> Rollout:
         """Act t_max times in every environment, and estimate the values of the final states."""
-        steps = self._shape[0]
-        for t in range(steps):
-            for batch in self._batches:
-                if t > 0:
-                    self._receive(batch, t - 1, book)
-                self._act(batch, t, policy)
-        for batch in self._batches:
-            self._receive(batch, steps - 1, book)
-            self.time.turn_to("learning")  # while the next batch is still stepping
-            self._last_values[batch.columns] = value(batch.states[-1])
+        self._side_by_side.each(lambda batch: self._play(batch, policy, value), self._batches)
+        self.time.turn_to("learning")
+        for rewards, ended, fresh in zip(self._rewards, self._ended, self._fresh, strict=True):
+            book.record(rewards, ended, fresh)
         return Rollout(
             states=self._states[:-1],
             actions=torch.from_numpy(self._actions).to(self._device),
@@ -103,38 +103,56 @@ class Actors:
         for batch in self._batches:
             batch.environments.close()
 
-    def _act(self, batch: EnvironmentBatch, t: int, policy: Policy) -> None:
-        self.time.turn_to("selection")
-        # The first state of a rollout is the last state of the previous one.
-        actions = policy(batch.states[t if t > 0 else -1]).cpu().numpy()
-        batch.environments.send(actions)
-        self._actions[t, batch.columns] = actions
-        if t == 0:  # once the emulators are busy
-            batch.states[0].copy_(batch.states[-1])
+    @torch.no_grad()
+    def _play(self, batch: EnvironmentBatch, policy: Policy, value: Value) -> None:
+        steps, number = self._shape
+        for t in range(steps):
+            self._turn_to("selection", batch)
+            first = t * number
+            # The first state of a rollout is the last state of the previous one.
+            states = batch.states[t if t > 0 else -1]
+            actions = policy(states, slice(first + batch.columns.start, first + batch.columns.stop)).cpu().numpy()
+            batch.environments.send(actions)
+            self._actions[t, batch.columns] = actions
+            if t == 0:  # once the emulators are busy
+                batch.states[0].copy_(batch.states[-1])
+            self._turn_to("environment", batch)
+            self._receive(batch, t)
+        self._turn_to("selection", batch)
+        self._last_values[batch.columns] = value(batch.states[-1])
+        self._turn_to("environment", batch)  # which the other batch may still be in
 
-    def _receive(self, batch: EnvironmentBatch, t: int, book: EpisodeBook) -> None:
-        self.time.turn_to("environment")
+    def _receive(self, batch: EnvironmentBatch, t: int) -> None:
         step, columns = batch.environments.receive(), batch.columns
         batch.states[t + 1].copy_(self._on_device(step.observations))  # converts format and layout once
         self._rewards[t, columns] = step.rewards
         self._terminated[t, columns] = step.terminated | step.life_lost if self._life_loss_ends else step.terminated
+        self._ended[t, columns] = step.terminated | step.truncated
         self._fresh[t, columns] = step.fresh
-        book.record(step, columns)
+
+    def _turn_to(self, activity: Activity, batch: EnvironmentBatch) -> None:
+        """Tell what the training thread does, which is that of the first batch."""
+        if batch is self._batches[0]:
+            self.time.turn_to(activity)
 
     def _on_device(self, observations: Observations) -> Tensor:
         return torch.from_numpy(observations).to(self._device, non_blocking=True)
 
 
-def _open(config: SynchronousFields, seed: int) -> list[EnvironmentBatch]:
+def _open(config: SynchronousFields, seed: int, device: torch.device) -> tuple[list[EnvironmentBatch], SideBySide]:
+    """Open the environments, and make a thread for each batch."""
     number = config.num_envs
     if config.environment.kind != "atari" or number == 1:
-        return [EnvironmentBatch(environments.make(config, number, seed, config.num_workers), slice(0, number))]
-    # Each batch gets half of the cores. Sharing all, both would end their steps together and then wait for the policy.
+        return [EnvironmentBatch(environments.make(config, number, seed, config.num_workers), slice(0, number))], ALONE
+    uses_all_cores = device.type == "cpu" and config.num_workers >= devices.cores()
+    side_by_side = SideBySide(threads=2, split_cores=uses_all_cores)
     threads = max(1, min(config.num_workers, devices.cores()) // 2)
     middle = number // 2
-    halves = (slice(0, middle), slice(middle, number))
-    # The first half's seeds start at 2·seed·middle and so never meet those of the second.
-    return [
-        EnvironmentBatch(environments.make(config, half.stop - half.start, 2 * seed + i, threads), half)
-        for i, half in enumerate(halves)
-    ]
+
+    def opened(half: slice) -> EnvironmentBatch:
+        # The first half's seeds start at 2·seed·middle and so never meet those of the second.
+        own_seed = 2 * seed + (half.start > 0)
+        return EnvironmentBatch(environments.make(config, half.stop - half.start, own_seed, threads), half)
+
+    # Emulators' threads stay on the cores of the thread that opens them.
+    return side_by_side.each(opened, [slice(0, middle), slice(middle, number)]), side_by_side

@@ -10,13 +10,13 @@ from torch import Tensor
 from workers.contract.config import PaacConfig
 from workers.contract.presets import PRESETS
 from workers.contract.spaces import Discrete
+from workers.trainer.host.side_by_side import SideBySide
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm
 from workers.trainer.methods.paac import paac
 from workers.trainer.methods.paac.paac import WeightedLosses
 from workers.trainer.methods.paac.rollouts import Rollout
 from workers.trainer.networks import networks
 from workers.trainer.networks.networks import ActorCritic
-from workers.trainer.networks.side_by_side import SideBySide
 from workers.trainer.networks.tapes import tape_of
 from workers.trainer.run.run import NullRun
 
@@ -155,7 +155,8 @@ def test_the_sampler_draws_from_the_policy() -> None:
     sample = paac.Sampler(seed=4, device=torch.device("cpu"))
 
     sample.begin(draws=40_000, actions=4)
-    drawn = torch.cat([sample(probabilities.log().expand(20_000, 4)) for _ in range(2)])
+    logits = probabilities.log().expand(20_000, 4)
+    drawn = torch.cat([sample(logits, rows) for rows in (slice(20_000), slice(20_000, 40_000))])
 
     frequencies = torch.bincount(drawn, minlength=4) / 40_000
     assert torch.allclose(frequencies, probabilities, atol=4 * math.sqrt(0.25 / 40_000))

@@ -16,9 +16,14 @@ def book(num_envs: int = 4) -> EpisodeBook:
     return EpisodeBook(NullRun(), num_envs, frames_per_step=4, step=0)
 
 
-def by_pixels(states: Tensor) -> Tensor:
+def by_pixels(states: Tensor, _rows: slice = slice(0)) -> Tensor:
     """A policy that depends only on the state."""
     return states.flatten(1).long().sum(1) % 4
+
+
+def idle(states: Tensor, _rows: slice) -> Tensor:
+    """A policy that does nothing."""
+    return torch.zeros(len(states), dtype=torch.int64)
 
 
 def worth(states: Tensor) -> Tensor:
@@ -58,7 +63,7 @@ def test_an_odd_number_of_environments_is_split_too() -> None:
     actors = Actors(config, seed=1, device=CPU)
     actors.reset(lambda observations: observations)
     told = book(3)
-    rollout = actors.rollout(lambda states: torch.zeros(len(states), dtype=torch.int64), worth, told)
+    rollout = actors.rollout(idle, worth, told)
     actors.close()
     assert rollout.states.shape == (2, 3, 4, 84, 84)
     assert (told.step, told.frames) == (6, 24)
@@ -76,7 +81,7 @@ def test_lost_lives_end_returns_only_when_the_configuration_says_so() -> None:
         )
         actors = Actors(config, seed=1, device=torch.device("cpu"))
         actors.reset(lambda observations: observations)
-        rollout = actors.rollout(lambda states: torch.zeros(len(states), dtype=torch.int64), worth, book())
+        rollout = actors.rollout(idle, worth, book())
         actors.close()
         return int(rollout.terminated.sum())
 

@@ -1,0 +1,60 @@
+"""Threads that work side by side, each on its own share of the cores."""
+
+import os
+import threading
+
+import pytest
+import torch
+
+from workers.trainer.host import devices
+from workers.trainer.host.side_by_side import SideBySide
+
+needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not pin threads")
+
+
+def test_rows_are_dealt_out_in_equal_shares_and_results_keep_their_order() -> None:
+    shares = SideBySide(threads=3)(lambda rows: (rows.start, rows.stop), 8)
+    assert shares == [(0, 2), (2, 5), (5, 8)]
+    assert SideBySide(threads=3)(lambda rows: rows.stop, 2) == [1, 2]
+
+
+def test_an_item_is_always_done_by_the_same_thread() -> None:
+    side_by_side = SideBySide(threads=2)
+    first, second, third = (side_by_side.each(lambda _: threading.get_ident(), "ab") for _ in range(3))
+    assert first == second == third
+    assert len({*first, threading.get_ident()}) == 3
+
+
+def test_a_single_item_is_done_by_the_caller() -> None:
+    assert SideBySide(threads=2).each(lambda _: threading.get_ident(), "a") == [threading.get_ident()]
+
+
+def test_an_error_in_a_thread_reaches_the_caller() -> None:
+    def work(item: int) -> int:
+        return 1 // item
+
+    with pytest.raises(ZeroDivisionError):
+        SideBySide(threads=2).each(work, [1, 0])
+
+
+def test_threads_use_as_many_of_torchs_threads_as_the_caller() -> None:
+    wanted = torch.get_num_threads()
+    assert SideBySide(threads=2).each(lambda _: torch.get_num_threads(), "ab") == [wanted, wanted]
+
+
+@needs_affinity
+def test_each_thread_and_what_it_starts_stay_on_a_share_of_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = sorted(os.sched_getaffinity(0))
+    shares: list[set[int] | None] = [{own[0]}, {own[-1]}]
+    monkeypatch.setattr(devices, "shares_of_cores", lambda _number: shares)
+
+    def cores_of_a_new_thread(_item: str) -> set[int]:
+        found: list[set[int]] = []
+        thread = threading.Thread(target=lambda: found.append(os.sched_getaffinity(0)))
+        thread.start()
+        thread.join()
+        return found[0]
+
+    assert SideBySide(threads=2, split_cores=True).each(cores_of_a_new_thread, "ab") == shares
+    assert SideBySide(threads=2).each(cores_of_a_new_thread, "ab") == [set(own), set(own)]
+    assert os.sched_getaffinity(0) == set(own)
