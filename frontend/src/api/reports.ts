@@ -120,8 +120,10 @@ export function useSaveReport(id: number, onSaved: (report: Report, change: Chan
     mutationFn: (body: Change): Promise<Report> =>
       call("patch", "/api/v1/reports/{report_id}", { path: { report_id: id }, body }),
     meta: { ownErrors: true },
-    onSuccess: (report, change) => {
+    onSuccess: async (report, change) => {
       onSaved(report, change);
+      // An answer that is still on its way may tell of the report before this change.
+      await client.cancelQueries({ queryKey: ["reports", id] });
       client.setQueryData(["reports", id], report);
       void client.invalidateQueries({ queryKey: LIST });
     },

@@ -1,4 +1,5 @@
 import { Button, useComputedColorScheme } from "@mantine/core";
+import { useElementSize } from "@mantine/hooks";
 import { type QueryKey, useQuery, type UseQueryOptions } from "@tanstack/react-query";
 import type { PlotlyHTMLElement } from "plotly.js";
 import { useMemo, useRef, useState } from "react";
@@ -40,6 +41,7 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
   const [element, setElement] = useState<PlotlyHTMLElement | null>(null);
   const visible = useVisible(frame);
   const scheme = useComputedColorScheme("light");
+  const { ref: canvas, width } = useElementSize();
 
   const library = useQuery({
     queryKey: ["plotly"],
@@ -52,8 +54,8 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
   const answer = useQuery({ ...query, enabled: visible && query.enabled !== false });
 
   const figure = useMemo(
-    () => answer.data && themed(answer.data, { scheme, revision, legend, zoom }),
-    [answer.data, scheme, revision, legend, zoom],
+    () => answer.data && themed(answer.data, { scheme, revision, legend, width, zoom }),
+    [answer.data, scheme, revision, legend, width, zoom],
   );
   const empty = answer.data?.data.length === 0 && zoom === null;
   const drawable = library.data && figure && !empty;
@@ -82,7 +84,7 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
           library={library.data}
         />
       </figcaption>
-      <div className={classes.canvas} style={{ height: props.height }}>
+      <div ref={canvas} className={classes.canvas} style={{ height: props.height }}>
         {drawable && (
           <Plot
             library={library.data}

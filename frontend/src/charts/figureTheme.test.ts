@@ -12,8 +12,8 @@ const figure: PlotlyFigure = {
 };
 
 describe("themed", () => {
-  const dark = themed(figure, { scheme: "dark", revision: "r", legend: false }).layout;
-  const light = themed(figure, { scheme: "light", revision: "r", legend: true }).layout;
+  const dark = themed(figure, { scheme: "dark", revision: "r", legend: false, width: 800 }).layout;
+  const light = themed(figure, { scheme: "light", revision: "r", legend: true, width: 800 }).layout;
 
   it("takes colours from the theme, not from the figure's template", () => {
     expect(dark).not.toHaveProperty("template");
@@ -25,21 +25,28 @@ describe("themed", () => {
 
   it("keeps what Python said of the axes and leaves the runs' colours alone", () => {
     expect(dark.xaxis).toMatchObject({ type: "log", title: { text: "Steps" } });
-    expect(themed(figure, { scheme: "dark", revision: "r", legend: false }).data).toBe(figure.data);
+    expect(themed(figure, { scheme: "dark", revision: "r", legend: false, width: 800 }).data).toBe(
+      figure.data,
+    );
   });
 
   it("gives the legend room below the plot, and not more than a few rows of it", () => {
-    const ofRuns = (runs: number) => {
-      const data = Array.from({ length: runs }, (_, run) => ({ uid: `${run}`, name: `A3C, seed ${run}` }));
+    const ofRuns = (runs: number, width = 800, name = "A3C, seed") => {
+      const data = Array.from({ length: runs }, (_, run) => ({ uid: `${run}`, name: `${name} ${run}` }));
       const { margin, legend } = themed(
         { ...figure, data },
-        { scheme: "light", revision: "r", legend: true },
+        { scheme: "light", revision: "r", legend: true, width },
       ).layout;
       return { below: Number(margin?.b), high: (legend as { maxheight: number }).maxheight };
     };
     for (const runs of [1, 4, 10, 50]) expect(ofRuns(runs).below).toBe(40 + ofRuns(runs).high);
     expect(ofRuns(1).high).toBeLessThan(30);
     expect(ofRuns(50).high).toBeLessThan(90);
+    expect(ofRuns(2).high).toBe(ofRuns(1).high);
+    expect(ofRuns(2, 300).high).toBeGreaterThan(ofRuns(1, 300).high);
+    expect(ofRuns(2, 600, "PAAC on CartPole with a rate of 0.003, seed").high).toBeGreaterThan(
+      ofRuns(1).high,
+    );
     expect(dark.margin?.b).toBe(40);
   });
 

@@ -25,11 +25,16 @@ const PALETTES: Record<Scheme, Palette> = {
 
 const FONT = 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
-/** The legend's rows are as many as half of its lines, up to so many; more are scrolled to. */
+/** The legend has as many rows as its names need, up to so many; more are scrolled to. */
 const MOST_LEGEND_ROWS = 4;
 const LEGEND_ROW = 19;
+/** What a name takes beside the others in a row: its line and space, and so much for each letter. */
+const LEGEND_LINE = 50;
+const LEGEND_LETTER = 6.5;
 /** Above and below its rows; with less, two rows that fit are scrolled. */
 const LEGEND_PADDING = 10;
+/** Beside the plot. */
+const SIDES = { l: 56, r: 12 };
 /** Below the plot, for the axis and its title. */
 const AXIS_ROOM = 40;
 
@@ -38,14 +43,19 @@ export interface FigureLook {
   /** Reader's zoom is kept for as long as this stays the same. */
   revision: string;
   legend: boolean;
+  /** Of the whole figure, in pixels. */
+  width: number;
   /** The part of x to show, in data units. */
   zoom?: Zoom | null;
 }
 
 /** A figure from Python in the theme's colours; the figure itself is left as it is. */
-export function themed(figure: PlotlyFigure, { scheme, revision, legend, zoom }: FigureLook): PlotlyFigure {
+export function themed(
+  figure: PlotlyFigure,
+  { scheme, revision, legend, width, zoom }: FigureLook,
+): PlotlyFigure {
   const palette = PALETTES[scheme];
-  const legendHeight = legend ? legendRoom(figure.data) : 0;
+  const legendHeight = legend ? legendRoom(figure.data, width) : 0;
   // Plotly knows the option, its types do not yet.
   const capped: { maxheight: number } & Partial<Layout["legend"]> = {
     ...figure.layout.legend,
@@ -67,7 +77,7 @@ export function themed(figure: PlotlyFigure, { scheme, revision, legend, zoom }:
       paper_bgcolor: palette.surface,
       plot_bgcolor: palette.surface,
       font: { ...layout.font, family: FONT, size: 12, color: palette.text },
-      margin: { l: 56, r: 12, t: layout.margin?.t ?? 8, b: AXIS_ROOM + legendHeight },
+      margin: { ...SIDES, t: layout.margin?.t ?? 8, b: AXIS_ROOM + legendHeight },
       dragmode: "zoom",
       showlegend: legend,
       legend: capped,
@@ -84,9 +94,13 @@ export function themed(figure: PlotlyFigure, { scheme, revision, legend, zoom }:
 }
 
 /** So high that a few names fit, and never so high that the plot is left without room. */
-function legendRoom(data: readonly Data[]): number {
-  const lines = data.filter((trace) => !("showlegend" in trace) || trace.showlegend !== false).length;
-  return LEGEND_PADDING + LEGEND_ROW * Math.min(MOST_LEGEND_ROWS, Math.max(1, Math.ceil(lines / 2)));
+function legendRoom(data: readonly Data[], width: number): number {
+  const lines = data.filter((trace) => !("showlegend" in trace) || trace.showlegend !== false);
+  const letters = Math.max(0, ...lines.map((trace) => String(trace.name ?? "").length));
+  const room = width - SIDES.l - SIDES.r;
+  const inRow = Math.max(1, Math.floor(room / (LEGEND_LINE + LEGEND_LETTER * letters)));
+  const rows = Math.min(MOST_LEGEND_ROWS, Math.max(1, Math.ceil(lines.length / inRow)));
+  return LEGEND_PADDING + LEGEND_ROW * rows;
 }
 
 function axis(written: Partial<LayoutAxis> | undefined, palette: Palette): Partial<LayoutAxis> {

@@ -10,7 +10,7 @@ its share, and so do the threads that it starts.
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import TypeVar
 
@@ -45,6 +45,7 @@ class SideBySide:
         if len(items) == 1:
             return [work(items[0])]
         begun = [thread.submit(work, item) for thread, item in zip(self._threads, items, strict=False)]
+        wait(begun)  # if one fails, none may still be at work when the caller hears of it
         return [one.result() for one in begun]
 
 

@@ -50,8 +50,8 @@ class EnvironmentBatch:
 class Actors:
     """Acts in all environments and records the rollout, during which the parameters stay the same.
 
-    Atari games are split into two batches, each with half of the cores. A thread of its own selects a batch's actions
-    and then waits for its emulators. So neither batch waits for the other before the end of the rollout.
+    Atari games are split into two batches with a thread each, which selects actions and then waits for the emulators.
+    So neither batch waits for the other before the end of the rollout.
     """
 
     def __init__(self, config: SynchronousFields, seed: int, device: torch.device) -> None:
@@ -60,7 +60,7 @@ class Actors:
         self._device = device
         self._shape = (config.t_max, config.num_envs)
         self._batches, self._side_by_side = _open(config, seed, device)
-        # On a GPU there is nothing to split.
+        # The threads that may learn side by side while the emulators rest. On a GPU there is nothing to split.
         self.learners = self._side_by_side if device.type == "cpu" else ALONE
         first = self._batches[0].environments
         self.observation_shape, self.actions = first.observation_shape, first.actions
@@ -108,10 +108,10 @@ class Actors:
         steps, number = self._shape
         for t in range(steps):
             self._turn_to("selection", batch)
-            first = t * number
+            rows = slice(t * number + batch.columns.start, t * number + batch.columns.stop)
             # The first state of a rollout is the last state of the previous one.
             states = batch.states[t if t > 0 else -1]
-            actions = policy(states, slice(first + batch.columns.start, first + batch.columns.stop)).cpu().numpy()
+            actions = policy(states, rows).cpu().numpy()
             batch.environments.send(actions)
             self._actions[t, batch.columns] = actions
             if t == 0:  # once the emulators are busy
@@ -131,7 +131,7 @@ class Actors:
         self._fresh[t, columns] = step.fresh
 
     def _turn_to(self, activity: Activity, batch: EnvironmentBatch) -> None:
-        """Tell what the training thread does, which is that of the first batch."""
+        """Tell what is under way; the first batch's thread stands for both."""
         if batch is self._batches[0]:
             self.time.turn_to(activity)
 

@@ -10,8 +10,8 @@ Activity = Literal["environment", "selection", "learning"]
 class TimeShares:
     """Adds up the time the training thread spends on its three activities, one of which is always under way.
 
-    Emulators step in other threads. `environment` counts only the time in which the training thread waits for them
-    and copies their observations, not the time in which they step while it selects actions for others.
+    Where two halves of the environments have a thread each, that of the first half stands for both. `environment` is
+    the time in which it waits for its emulators, copies their observations, and waits for the other half in the end.
     """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
