@@ -4,8 +4,8 @@ torch's own threads split one kernel, and in some convolution kernels they spin 
 idle machine that is as fast, but as soon as anything else needs a core, nine tenths of the rate are lost.
 
 Linux moves threads between cores too seldom for threads that run for milliseconds: two of them were seen to take turns
-on one of two cores for a tenth of a second while the other idled. So where a run uses all cores, each thread stays on
-its share, and so do the threads that it starts.
+on one of two cores for ten milliseconds while the other idled. So where a run uses all cores, each thread stays on its
+share, and so do the threads that it starts.
 """
 
 import os
@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 
 class SideBySide:
-    """A number of threads; a single one is the caller's. `split_cores` keeps each on its share of the cores."""
+    """A number of threads. `split_cores` keeps each on its share of the cores. A single item needs none of them."""
 
     def __init__(self, threads: int, split_cores: bool = False) -> None:
         shares: Sequence[set[int] | None] = devices.shares_of_cores(threads) if split_cores else [None] * threads

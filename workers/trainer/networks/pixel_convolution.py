@@ -37,7 +37,7 @@ class PixelConvolution(nn.Conv2d):
             weight, bias = weight_gradients(
                 self._columns(self.weight), self._column_stride, output_gradient.unsqueeze(2), self._columns(pixels)
             )
-            weight = weight.permute(0, 2, 3, 4, 1).reshape(self.weight.shape)
+            weight = weight.permute(0, 2, 3, 4, 1).reshape(self.weight.shape)  # from columns to rows of pixels
         else:
             weight, bias = parameter_gradients(self, output_gradient, pixels)
         return weight / 255, bias
