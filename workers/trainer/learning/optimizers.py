@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from workers.trainer.host.side_by_side import ALONE, SideBySide
+from workers.trainer.networks.side_by_side import ALONE, SideBySide
 
 Correction = Callable[[Tensor], None]
 """Changes a step, as long as all parameters, before it is taken."""

@@ -12,7 +12,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from workers.trainer.host.side_by_side import ALONE, SideBySide
 from workers.trainer.networks.bodies import Body, PixelBody, VectorBody
 from workers.trainer.networks.gradients import (
     gradient_of,
@@ -24,6 +23,7 @@ from workers.trainer.networks.gradients import (
     write_linear,
 )
 from workers.trainer.networks.pixel_convolution import PixelConvolution
+from workers.trainer.networks.side_by_side import ALONE, SideBySide
 
 
 class PixelTape:

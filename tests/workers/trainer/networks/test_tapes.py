@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from workers.contract.config import Network
-from workers.trainer.host.side_by_side import SideBySide
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.networks.bodies import ARCHITECTURES, PixelBody, VectorBody, prepared
+from workers.trainer.networks.side_by_side import SideBySide
 from workers.trainer.networks.tapes import Tape, tape_of
 
 ROWS = 12

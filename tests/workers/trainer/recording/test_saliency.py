@@ -184,7 +184,8 @@ def test_a_recorded_episode_is_played_again(kind: str, tmp_path: Path, monkeypat
     monkeypatch.setattr(retracing, "saliency", listening)
     found = salient(*subjects.read(tmp_path, None), asked_of(track), done.append)
     assert done == list(range(1, len(track) + 1))
-    assert told == pytest.approx(track.columns["value"].tolist(), rel=1e-4, abs=1e-6), "it saw what was recorded"
+    # The recording asked the network about several states at once, which rounds otherwise than one state does.
+    assert told == pytest.approx(track.columns["value"].tolist(), rel=1e-4, abs=1e-5), "it saw what was recorded"
     assert found.columns["policy"].shape == (len(track), 17, 17)
     assert (found.columns["policy"].max(axis=(1, 2)) == 255).all()
     assert (found.columns["value_peak"] > 0).all()

@@ -11,9 +11,9 @@ from workers.contract.config import SynchronousFields
 from workers.trainer.environments import environments
 from workers.trainer.environments.environments import Environments, Observations
 from workers.trainer.environments.episodes import EpisodeBook
-from workers.trainer.host import devices
-from workers.trainer.host.side_by_side import ALONE, SideBySide
+from workers.trainer.host import devices, memory
 from workers.trainer.methods.paac.time_shares import Activity, TimeShares
+from workers.trainer.networks.side_by_side import ALONE, SideBySide
 
 Prepare = Callable[[Tensor], Tensor]
 """Turns observations into the states that the policy reads."""
@@ -145,7 +145,8 @@ def _open(config: SynchronousFields, seed: int, device: torch.device) -> tuple[l
     if config.environment.kind != "atari" or number == 1:
         return [EnvironmentBatch(environments.make(config, number, seed, config.num_workers), slice(0, number))], ALONE
     uses_all_cores = device.type == "cpu" and config.num_workers >= devices.cores()
-    side_by_side = SideBySide(threads=2, split_cores=uses_all_cores)
+    side_by_side = SideBySide(threads=2, shares=devices.shares_of_cores(2) if uses_all_cores else ())
+    memory.keep_freed()
     threads = max(1, min(config.num_workers, devices.cores()) // 2)
     middle = number // 2
 

@@ -10,13 +10,13 @@ from torch import Tensor
 from workers.contract.config import PaacConfig
 from workers.contract.presets import PRESETS
 from workers.contract.spaces import Discrete
-from workers.trainer.host.side_by_side import SideBySide
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm
 from workers.trainer.methods.paac import paac
 from workers.trainer.methods.paac.paac import WeightedLosses
 from workers.trainer.methods.paac.rollouts import Rollout
 from workers.trainer.networks import networks
 from workers.trainer.networks.networks import ActorCritic
+from workers.trainer.networks.side_by_side import SideBySide
 from workers.trainer.networks.tapes import tape_of
 from workers.trainer.run.run import NullRun
 

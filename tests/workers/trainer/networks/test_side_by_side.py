@@ -6,8 +6,7 @@ import threading
 import pytest
 import torch
 
-from workers.trainer.host import devices
-from workers.trainer.host.side_by_side import SideBySide
+from workers.trainer.networks.side_by_side import SideBySide
 
 needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not pin threads")
 
@@ -43,10 +42,9 @@ def test_threads_use_as_many_of_torchs_threads_as_the_caller() -> None:
 
 
 @needs_affinity
-def test_each_thread_and_what_it_starts_stay_on_a_share_of_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_thread_and_what_it_starts_stay_on_a_share_of_the_cores() -> None:
     own = sorted(os.sched_getaffinity(0))
-    shares: list[set[int] | None] = [{own[0]}, {own[-1]}]
-    monkeypatch.setattr(devices, "shares_of_cores", lambda _number: shares)
+    shares = [{own[0]}, {own[-1]}]
 
     def cores_of_a_new_thread(_item: str) -> set[int]:
         found: list[set[int]] = []
@@ -55,6 +53,6 @@ def test_each_thread_and_what_it_starts_stay_on_a_share_of_the_cores(monkeypatch
         thread.join()
         return found[0]
 
-    assert SideBySide(threads=2, split_cores=True).each(cores_of_a_new_thread, "ab") == shares
+    assert SideBySide(2, shares).each(cores_of_a_new_thread, "ab") == shares
     assert SideBySide(threads=2).each(cores_of_a_new_thread, "ab") == [set(own), set(own)]
     assert os.sched_getaffinity(0) == set(own)

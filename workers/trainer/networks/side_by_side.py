@@ -11,28 +11,23 @@ share, and so do the threads that it starts.
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TypeVar
 
 import torch
-
-from workers.trainer.host import devices, memory
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class SideBySide:
-    """A number of threads. `split_cores` keeps each on its share of the cores. A single item needs none of them."""
+    """A number of threads, each on its share of the cores, if there are shares. A single item needs none of them."""
 
-    def __init__(self, threads: int, split_cores: bool = False) -> None:
-        shares: Sequence[set[int] | None] = devices.shares_of_cores(threads) if split_cores else [None] * threads
-        if threads > 1:
-            memory.keep_freed()
+    def __init__(self, threads: int, shares: Sequence[set[int] | None] = ()) -> None:
         torch_threads = torch.get_num_threads()
         self._threads = [
             ThreadPoolExecutor(1, f"side-by-side-{i}", initializer=_begin, initargs=(torch_threads, share))
-            for i, share in enumerate(shares)
+            for i, share in zip_longest(range(threads), shares)
         ]
 
     def __call__(self, work: Callable[[slice], Result], rows: int) -> list[Result]:
