@@ -35,8 +35,7 @@ def through_tanh(gradient: Tensor, output: Tensor) -> Tensor:
 
 def parameter_gradients(layer: nn.Conv2d, output_gradient: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     """Return the gradients of weight and bias of a convolution without padding."""
-    _, of_weight, of_bias = _gradients(layer, output_gradient, x, [False, True, True])
-    return of_weight, of_bias
+    return _gradients(layer, output_gradient, x, [False, True, True])[1:]
 
 
 def input_gradient(layer: nn.Conv2d, output_gradient: Tensor, x: Tensor) -> Tensor:

@@ -36,10 +36,10 @@ class SideBySide:
         return self.each(work, [slice(*pair) for pair in pairwise(rows * i // threads for i in range(threads + 1))])
 
     def each(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        """Do the work for each item, always in the same thread, and return the results in their order."""
+        """Do the work for each item, one a thread and always the same, and return the results in their order."""
         if len(items) == 1:
             return [work(items[0])]
-        begun = [thread.submit(work, item) for thread, item in zip(self._threads, items, strict=False)]
+        begun = [thread.submit(work, item) for thread, item in zip(self._threads[: len(items)], items, strict=True)]
         wait(begun)  # if one fails, none may still be at work when the caller hears of it
         return [one.result() for one in begun]
 

@@ -28,6 +28,11 @@ def test_a_single_item_is_done_by_the_caller() -> None:
     assert SideBySide(threads=2).each(lambda _: threading.get_ident(), "a") == [threading.get_ident()]
 
 
+def test_more_items_than_threads_are_refused() -> None:
+    with pytest.raises(ValueError, match="longer"):
+        SideBySide(threads=2).each(str, [1, 2, 3])
+
+
 def test_an_error_in_a_thread_reaches_the_caller() -> None:
     def work(item: int) -> int:
         return 1 // item

@@ -145,8 +145,8 @@ def _open(config: SynchronousFields, seed: int, device: torch.device) -> tuple[l
     if config.environment.kind != "atari" or number == 1:
         return [EnvironmentBatch(environments.make(config, number, seed, config.num_workers), slice(0, number))], ALONE
     uses_all_cores = device.type == "cpu" and config.num_workers >= devices.cores()
+    memory.keep_freed()  # first, since only threads that begin later share the arena
     side_by_side = SideBySide(threads=2, shares=devices.shares_of_cores(2) if uses_all_cores else ())
-    memory.keep_freed()
     threads = max(1, min(config.num_workers, devices.cores()) // 2)
     middle = number // 2
 
