@@ -23,7 +23,7 @@ PRESETS = (
     Preset(
         name="paac-pong",
         title="PAAC plays Pong",
-        shows="From losing every rally to winning nearly all: 2.5 to 3.8 M steps, 25 minutes on two idle cores.",
+        shows="From losing every rally to winning nearly all: 2.5 to 3.8 M steps, from 25 minutes on two idle cores.",
         source="Tuned here to need fewer steps than the paper's settings; the method is PAAC's algorithm 1.",
         config=PaacConfig(
             env="ALE/Pong-v5",
