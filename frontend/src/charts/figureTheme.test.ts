@@ -50,6 +50,25 @@ describe("themed", () => {
     expect(dark.margin?.b).toBe(40);
   });
 
+  it("breaks a name that is wider than the plot, so that none of it is cut", () => {
+    const shown = (name: string, width: number) => {
+      const look = { scheme: "light", revision: "r", legend: true, width } as const;
+      const { data, layout } = themed({ ...figure, data: [{ uid: "1", name, x: [1], y: [2] }] }, look);
+      return { name: String(data[0]?.name), below: Number(layout.margin?.b) };
+    };
+    const long = "PAAC on CartPole with a rate of 0.003 and forty environments";
+    expect(shown(long, 1200).name).toBe(long);
+    const lines = shown(long, 340).name.split("<br>");
+    expect(lines.join(" ")).toBe(long);
+    expect(lines.length).toBeGreaterThan(1);
+    for (const line of lines) expect(line.length * 6.5).toBeLessThan(340 - 56 - 12 - 50);
+    expect(shown(long, 340).below).toBeGreaterThan(shown("PAAC", 340).below);
+
+    const word = "x".repeat(80);
+    expect(shown(word, 340).name.replaceAll("<br>", "")).toBe(word);
+    expect(shown(word, 340).name).toContain("<br>");
+  });
+
   it("keeps the reader's zoom for as long as the revision stays", () => {
     expect(dark.uirevision).toBe("r");
     expect(figure.layout.uirevision).toBe("python");

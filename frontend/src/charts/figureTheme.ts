@@ -55,7 +55,8 @@ export function themed(
   { scheme, revision, legend, width, zoom }: FigureLook,
 ): PlotlyFigure {
   const palette = PALETTES[scheme];
-  const legendHeight = legend ? legendRoom(figure.data, width) : 0;
+  const data = legend ? named(figure.data, lettersInLine(width)) : figure.data;
+  const legendHeight = legend ? legendRoom(data, width) : 0;
   // Plotly knows the option, its types do not yet.
   const capped: { maxheight: number } & Partial<Layout["legend"]> = {
     ...figure.layout.legend,
@@ -69,7 +70,7 @@ export function themed(
   };
   const { template: _, title: __, width: ___, height: ____, ...layout } = figure.layout;
   return {
-    data: figure.data,
+    data,
     layout: {
       ...layout,
       autosize: true,
@@ -93,13 +94,38 @@ export function themed(
   };
 }
 
+/** Between the lines of a name; what plotly takes for the end of a line. */
+const LINE_BREAK = "<br>";
+
+/** How many letters of a name fit beside its line when it has a row to itself. */
+function lettersInLine(width: number): number {
+  return Math.max(1, Math.floor((width - SIDES.l - SIDES.r - LEGEND_LINE) / LEGEND_LETTER));
+}
+
+/** The traces with names that the legend can show: plotly cuts a line that is wider than the plot. */
+function named(data: Data[], letters: number): Data[] {
+  const tooLong = (trace: Data) => String(trace.name ?? "").length > letters;
+  if (!data.some(tooLong)) return data;
+  return data.map((trace) =>
+    tooLong(trace) ? { ...trace, name: inLines(String(trace.name), letters) } : trace,
+  );
+}
+
+/** Break between words, and within a word only where it is longer than a line. */
+function inLines(name: string, letters: number): string {
+  const line = new RegExp(`\\S{${letters}}|\\S.{0,${letters - 1}}(?=\\s|$)`, "g");
+  return (name.match(line) ?? [name]).join(LINE_BREAK);
+}
+
 /** So high that a few names fit, and never so high that the plot is left without room. */
 function legendRoom(data: readonly Data[], width: number): number {
-  const lines = data.filter((trace) => !("showlegend" in trace) || trace.showlegend !== false);
-  const letters = Math.max(0, ...lines.map((trace) => String(trace.name ?? "").length));
+  const inLegend = data.filter((trace) => !("showlegend" in trace) || trace.showlegend !== false);
+  const names = inLegend.map((trace) => String(trace.name ?? "").split(LINE_BREAK));
+  const letters = Math.max(0, ...names.flat().map((line) => line.length));
   const room = width - SIDES.l - SIDES.r;
   const inRow = Math.max(1, Math.floor(room / (LEGEND_LINE + LEGEND_LETTER * letters)));
-  const rows = Math.min(MOST_LEGEND_ROWS, Math.max(1, Math.ceil(lines.length / inRow)));
+  const lines = inRow > 1 ? Math.ceil(names.length / inRow) : names.flat().length;
+  const rows = Math.min(MOST_LEGEND_ROWS, Math.max(1, lines));
   return LEGEND_PADDING + LEGEND_ROW * rows;
 }
 
