@@ -55,7 +55,7 @@ export function themed(
   { scheme, revision, legend, width, zoom }: FigureLook,
 ): PlotlyFigure {
   const palette = PALETTES[scheme];
-  const data = legend ? named(figure.data, lettersInLine(width)) : figure.data;
+  const data = legend ? withBrokenNames(figure.data, lettersInLine(width)) : figure.data;
   const legendHeight = legend ? legendRoom(data, width) : 0;
   // Plotly knows the option, its types do not yet.
   const capped: { maxheight: number } & Partial<Layout["legend"]> = {
@@ -103,7 +103,7 @@ function lettersInLine(width: number): number {
 }
 
 /** The traces with names that the legend can show: plotly cuts a line that is wider than the plot. */
-function named(data: Data[], letters: number): Data[] {
+function withBrokenNames(data: Data[], letters: number): Data[] {
   const tooLong = (trace: Data) => String(trace.name ?? "").length > letters;
   if (!data.some(tooLong)) return data;
   return data.map((trace) =>
