@@ -75,6 +75,9 @@ class RunEvaluation(BaseModel):
     human_normalised: JsonNumber | None = Field(description="100 · (mean − random) / (human − random).")
     normalised_by: NormalisedBy | None
     not_normalised_because: str | None
+    unlike_training: list[str] = Field(
+        description="What the protocol does otherwise than the training did, in sentences; known once it is done."
+    )
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None

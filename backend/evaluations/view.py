@@ -71,6 +71,7 @@ def _one(evaluation: Evaluation, errand: Errand, free: int | None, starts: UsedS
         | {name: getattr(errand, name) for name in ("created_at", "started_at", "finished_at")}
         | {name: getattr(document, name, None) for name in FOUND}
         | {
+            "unlike_training": document.unlike_training if document else [],
             "reason": reason(errand, free),
             "start_set": starts,
             "checkpoint_sha256": evaluation.sha256,

@@ -3199,6 +3199,11 @@ export interface components {
              */
             standard_error: number | null;
             starts?: components["schemas"]["StartsUsed"] | null;
+            /**
+             * Unlike Training
+             * @description What the protocol does otherwise than the training did, in sentences.
+             */
+            unlike_training?: string[];
             /** Versions */
             versions?: {
                 [key: string]: string;
@@ -3308,6 +3313,11 @@ export interface components {
              * @description Of a failure that is a bug.
              */
             traceback: string | null;
+            /**
+             * Unlike Training
+             * @description What the protocol does otherwise than the training did, in sentences; known once it is done.
+             */
+            unlike_training: string[];
             /** Worker */
             worker: string | null;
         };
@@ -5366,6 +5376,11 @@ export interface components {
              * @description Of a failure that is a bug.
              */
             traceback: string | null;
+            /**
+             * Unlike Training
+             * @description What the protocol does otherwise than the training did, in sentences; known once it is done.
+             */
+            unlike_training: string[];
             /** Worker */
             worker: string | null;
         };

@@ -42,6 +42,7 @@ export function anEvaluation(id: number, changes: Partial<Evaluation> = {}): Eva
       human: 9.3,
     },
     not_normalised_because: null,
+    unlike_training: [],
     created_at: "2026-01-01T10:30:00Z",
     started_at: "2026-01-01T10:30:10Z",
     finished_at: "2026-01-01T10:32:10Z",

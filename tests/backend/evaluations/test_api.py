@@ -58,6 +58,16 @@ def test_scores_may_be_words(api: Api) -> None:
     assert "1,NaN,400" in api.user.get(f"/api/v1/export/evaluations/{asked['id']}.csv").text
 
 
+def test_what_the_protocol_does_otherwise_than_the_training_is_told(api: Api) -> None:
+    run_id = trained(api)
+    first, second = api.evaluate(run_id), api.evaluate(run_id, seed=2)
+    assert first["unlike_training"] == []
+    api.play([1.0], unlike_training=["In training FIRE was pressed."])
+    api.play([1.0])
+    assert api.evaluation(first["id"])["unlike_training"] == ["In training FIRE was pressed."]
+    assert api.evaluation(second["id"])["unlike_training"] == []
+
+
 def test_a_run_without_a_checkpoint_cannot_be_evaluated_yet(api: Api) -> None:
     run_id, _ = api.running()
     assert refusal(api, run_id, 409).startswith(f"Run {run_id} has no checkpoint yet.")

@@ -33,7 +33,7 @@ FireAtReset = Annotated[
     Field(
         title="Fire at reset",
         description="Press FIRE in the first frame of an Atari game that knows it; it counts as a no-op. The papers do "
-        "not: their agents learn to.",
+        "not, and evaluations do not either: their agents learn to.",
         json_schema_extra=_ENVIRONMENT,
     ),
 ]

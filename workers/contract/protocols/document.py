@@ -55,6 +55,9 @@ class EvaluationDocument(_Part):
     acting: Acting
     seed: Count
     frames_per_action: Count
+    unlike_training: list[Text] = Field(
+        default_factory=list, description="What the protocol does otherwise than the training did, in sentences."
+    )
     starts: StartsUsed | None = None
     scores: list[float] = Field(description="By number of the episode.")
     mean: float

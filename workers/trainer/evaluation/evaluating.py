@@ -1,13 +1,14 @@
 """One evaluation, from the checkpoint to the document."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import torch
 
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
 from workers.contract.protocols.starts import StartSet
-from workers.trainer.evaluation import openings, starts, subjects, verdict
+from workers.trainer.evaluation import openings, starts, subjects, unlike_training, verdict
 from workers.trainer.evaluation.playing import Trail, play
 from workers.trainer.evaluation.report import Report
 from workers.trainer.evaluation.request import Request, RequestError, check_fit
@@ -47,7 +48,8 @@ def _subject(request: Request) -> Subject:
         raise RequestError("say whose agent is evaluated: --run-dir DIR")
     checkpoint, config = subjects.read(request.run_directory, request.step)
     check_fit(request.protocol, config.env, bool(request.save_starts))
-    return subjects.agent_subject(checkpoint, config, request.protocol, request.acting)
+    subject = subjects.agent_subject(checkpoint, config, request.protocol, request.acting)
+    return replace(subject, unlike_training=unlike_training.differences(config, request.protocol))
 
 
 def _episodes(request: Request, points: StartSet | None) -> int:

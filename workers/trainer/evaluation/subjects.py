@@ -49,6 +49,8 @@ class Subject:
     frames_per_action: int
     algorithm: str | None = None
     checkpoint: CheckpointFile | None = None
+    # What the protocol does otherwise than the training did, in sentences.
+    unlike_training: tuple[str, ...] = ()
 
 
 class NoNetwork:

@@ -24,7 +24,7 @@ def _head(document: EvaluationDocument) -> list[str]:
     ]
     if used := document.starts:
         lines.append(f"Start points: {used.source} ({used.starts} points, sha256 {used.sha256[:12]}…)")
-    return lines
+    return [*lines, *document.unlike_training]
 
 
 def _episodes(document: EvaluationDocument) -> list[str]:

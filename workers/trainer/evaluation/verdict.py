@@ -54,6 +54,7 @@ def document(
         acting=subject.acting,
         seed=seed,
         frames_per_action=subject.frames_per_action,
+        unlike_training=list(subject.unlike_training),
         starts=_used(starts),
         scores=scores,
         mean=mean,

@@ -70,6 +70,16 @@ describe("the page of an evaluation", () => {
     expect(told).toContain("Human-normalised–The papers publish none.");
   });
 
+  it("says what the protocol did otherwise than the training, and nothing where they are alike", async () => {
+    const { unmount } = open(found({ unlike_training: ["In training FIRE was pressed."] }));
+    const told = await screen.findByRole("region", { name: "Unlike training" });
+    expect(told.textContent).toContain("In training FIRE was pressed.");
+    unmount();
+    open(found());
+    await screen.findByRole("region", { name: "Statistics" });
+    expect(screen.queryByRole("region", { name: "Unlike training" })).toBeNull();
+  });
+
   it("says what exactly was evaluated", async () => {
     open(found({ acting: { name: "epsilon-greedy", epsilon: 0.05 }, seed: 7 }));
     await screen.findByText(/30 episodes of at most 5 minutes. Gorila, section 5.2./);

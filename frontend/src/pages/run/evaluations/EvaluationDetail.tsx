@@ -15,6 +15,7 @@ import { NoPlayer } from "./NoPlayer";
 import { Reason } from "@/ui/Reason";
 import { ScoresChart } from "./ScoresChart";
 import { Statistics } from "./Statistics";
+import { UnlikeTraining } from "./UnlikeTraining";
 import { WhatWasEvaluated } from "./WhatWasEvaluated";
 import { evaluationName } from "./words";
 
@@ -65,6 +66,7 @@ function Found({ run, evaluation }: { run: Run; evaluation: EvaluationWithEpisod
       </Group>
       <Reason of={evaluation} />
       {evaluation.state === "queued" && <NoPlayer />}
+      <UnlikeTraining evaluation={evaluation} />
       <div className={classes.detail}>
         {(done || evaluation.episodes.length > 0) && (
           <>

@@ -1,0 +1,57 @@
+"""What an evaluation says of how it differs from the training."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.workers.trainer.evaluation import made_checkpoint
+from workers.contract.config import PaacConfig
+from workers.contract.protocols import PROTOCOLS
+from workers.trainer.evaluation import evaluating, request
+from workers.trainer.evaluation.report import Report
+from workers.trainer.evaluation.table import table
+from workers.trainer.evaluation.unlike_training import differences, fire_opens
+
+
+def told(env: str, protocol: str, **settings: object) -> tuple[str, ...]:
+    """Tell how a run of these settings differs from a protocol."""
+    return differences(PaacConfig.model_validate({"env": env, **settings}), PROTOCOLS[protocol])
+
+
+def test_fire_is_told_where_it_changes_how_the_game_goes_on() -> None:
+    (sentence,) = told("ALE/Breakout-v5", "no-op-30min", fire_at_reset=True)
+    assert sentence.startswith("In training FIRE was pressed in the first frame of every episode")
+    assert told("ALE/Breakout-v5", "no-op-30min", fire_at_reset=False) == ()
+    assert told("ALE/Pong-v5", "no-op-30min", fire_at_reset=True) == ()
+
+
+@pytest.mark.parametrize(
+    ("env", "opens"), [("ALE/Breakout-v5", True), ("ALE/Pong-v5", False), ("ALE/Freeway-v5", False)]
+)
+def test_fire_opens_only_some_games(env: str, opens: bool) -> None:
+    assert fire_opens(env) == opens
+
+
+def test_repeated_actions_and_missing_no_ops_are_told() -> None:
+    settings = {"repeat_action_probability": 0.25, "max_noops": 0}
+    no_ops, repeated = told("ALE/Pong-v5", "no-op-5min", **settings)
+    assert no_ops.startswith("In training every episode began in the same frame")
+    assert "with a probability of 0.25" in repeated
+    assert told("ALE/Pong-v5", "agent-starts", **settings) == (repeated,)
+
+
+def test_other_environments_are_evaluated_as_they_are_trained() -> None:
+    assert told("CartPole-v1", "episodes", repeat_action_probability=0.25, max_noops=0) == ()
+
+
+def test_the_document_and_the_table_carry_it(tmp_path: Path) -> None:
+    config = PaacConfig(env="ALE/Breakout-v5", repeat_action_probability=0.25)
+    made_checkpoint.write(tmp_path, config)
+    asked = request.read(
+        request.parser().parse_args(["--run-dir", str(tmp_path), "--protocol", "no-op-5min", "--episodes", "1"])
+    )
+    found = evaluating.evaluate(asked, Report(None), lambda: False)
+    assert found
+    assert found.unlike_training == list(differences(config, PROTOCOLS["no-op-5min"]))
+    assert len(found.unlike_training) == 2
+    assert set(found.unlike_training) <= set(table(found).splitlines())

@@ -1,0 +1,50 @@
+"""What a protocol does otherwise than the training did: an agent may never have met such episodes."""
+
+import ale_py
+
+from workers.contract.config import RunConfig
+from workers.contract.protocols import EvaluationProtocol
+from workers.trainer.evaluation.emulator import AtariGame, game_of
+from workers.trainer.evaluation.openings import NO_ACTION
+
+FIRE = ale_py.Action.FIRE.value
+# By then a game shows whether FIRE was pressed.
+FRAMES_AFTER_FIRE = 30
+
+
+def differences(config: RunConfig, protocol: EvaluationProtocol) -> tuple[str, ...]:
+    """Tell each difference in a sentence."""
+    if not protocol.plays_atari:
+        return ()
+    told = []
+    if protocol.opening == "no-ops" and config.fire_at_reset and fire_opens(config.env):
+        told.append(
+            "In training FIRE was pressed in the first frame of every episode; by this protocol the agent has to press "
+            "it, and may never have met this game as it then goes on. To train for it, turn Fire at reset off."
+        )
+    if protocol.opening == "no-ops" and config.max_noops == 0:
+        told.append(
+            "In training every episode began in the same frame; by this protocol it begins after a random number of "
+            "frames without action. To train for it, set No-op starts to 30."
+        )
+    if config.repeat_action_probability:
+        told.append(
+            f"In training the emulator repeated the action of the frame before with a probability of "
+            f"{config.repeat_action_probability:g}; by this protocol it never does. To train for it, set "
+            "Repeat-action probability to 0."
+        )
+    return tuple(told)
+
+
+def fire_opens(env: str) -> bool:
+    """Whether training presses FIRE in the first frame of this game, and the game then goes on otherwise."""
+    _, minimal = game_of(env)
+    if ale_py.Action.FIRE not in minimal:
+        return False
+    game = AtariGame(env, cap_frames=None, frames_per_step=1, action_set="full")
+    screens = []
+    for first in (FIRE, NO_ACTION):
+        game.begin(seed=0)
+        game.hold([(first, 1), (NO_ACTION, FRAMES_AFTER_FIRE)])
+        screens.append(game.screen_hash())
+    return screens[0] != screens[1]
