@@ -44,7 +44,7 @@ PRESETS = (
     Preset(
         name="paac-breakout",
         title="PAAC plays Breakout",
-        shows="10 M steps from missing the ball to clearing columns of bricks: 80 minutes on two cores.",
+        shows="From missing the ball to a person's mean score: 10 M steps, 80 minutes on two cores.",
         source="Tuned here from paac-pong's settings. A lost life is an end. FIRE is left to the agent, as in "
         "evaluations: an agent for which FIRE was pressed came to 15 there instead of 26 in its training.",
         config=PaacConfig(
