@@ -15,7 +15,6 @@ PAAC_PONG: dict[str, Any] = {
     "learning_rate_decay": "none",
     "rmsprop_epsilon": 1e-8,
     "max_grad_norm": 0.5,
-    "value_cost": 0.25,
     "centred_inputs": True,
 }
 FOUR_ACTORS: dict[str, Any] = {
@@ -39,7 +38,7 @@ PRESETS = (
         title="PAAC plays Pong",
         shows="From losing every rally to winning nearly all: 2.5 to 3.8 M steps, from 25 minutes on two idle cores.",
         source="Tuned here to need fewer steps than the paper's settings; the method is PAAC's algorithm 1.",
-        config=PaacConfig(**PAAC_PONG, env="ALE/Pong-v5", total_steps=4_000_000),
+        config=PaacConfig(**PAAC_PONG, env="ALE/Pong-v5", total_steps=4_000_000, value_cost=0.25),
     ),
     Preset(
         name="paac-breakout",
@@ -51,6 +50,7 @@ PRESETS = (
             **PAAC_PONG | {"learning_rate_decay": "linear"},
             env="ALE/Breakout-v5",
             total_steps=10_000_000,
+            value_cost=0.25,
             life_loss_ends_episode=True,
             fire_at_reset=False,
             min_noops=1,
@@ -95,14 +95,9 @@ PRESETS = (
         source="Tuned here from paac-pong's settings; the method is the A3C paper's algorithm S1. As there, some "
         "environments go on exploring: about half with an ε of 0.02, the others with 0.1 or 0.3.",
         config=PaacQConfig(
+            **PAAC_PONG | {"learning_rate": 0.0005},
             env="ALE/Pong-v5",
             total_steps=3_000_000,
-            num_envs=32,
-            learning_rate=0.0005,
-            learning_rate_decay="none",
-            rmsprop_epsilon=1e-8,
-            max_grad_norm=0.5,
-            centred_inputs=True,
             final_epsilons=(0.02, 0.1, 0.3),
             final_epsilon_probabilities=(0.5, 0.3, 0.2),
             epsilon_anneal_frames=2_000_000,
