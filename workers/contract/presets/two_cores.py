@@ -9,7 +9,8 @@ from typing import Any
 from workers.contract.config import A3cConfig, Ga3cConfig, NStepQConfig, PaacConfig, PaacQConfig
 from workers.contract.presets.preset import Preset
 
-PAAC_PONG: dict[str, Any] = {
+# Of PAAC's framework, whatever it trains.
+IN_LOCKSTEP: dict[str, Any] = {
     "num_envs": 32,
     "learning_rate": 0.001,
     "learning_rate_decay": "none",
@@ -38,7 +39,7 @@ PRESETS = (
         title="PAAC plays Pong",
         shows="From losing every rally to winning nearly all: 2.5 to 3.8 M steps, from 25 minutes on two idle cores.",
         source="Tuned here to need fewer steps than the paper's settings; the method is PAAC's algorithm 1.",
-        config=PaacConfig(**PAAC_PONG, env="ALE/Pong-v5", total_steps=4_000_000, value_cost=0.25),
+        config=PaacConfig(**IN_LOCKSTEP, env="ALE/Pong-v5", total_steps=4_000_000, value_cost=0.25),
     ),
     Preset(
         name="paac-breakout",
@@ -47,7 +48,7 @@ PRESETS = (
         source="Tuned here from paac-pong's settings. A lost life is an end. FIRE is left to the agent, as in "
         "evaluations: an agent for which FIRE was pressed came to 15 there instead of 26 in its training.",
         config=PaacConfig(
-            **PAAC_PONG | {"learning_rate_decay": "linear"},
+            **IN_LOCKSTEP | {"learning_rate_decay": "linear"},
             env="ALE/Breakout-v5",
             total_steps=10_000_000,
             value_cost=0.25,
@@ -95,7 +96,7 @@ PRESETS = (
         source="Tuned here from paac-pong's settings; the method is the A3C paper's algorithm S1. As there, some "
         "environments go on exploring: about half with an ε of 0.02, the others with 0.1 or 0.3.",
         config=PaacQConfig(
-            **PAAC_PONG | {"learning_rate": 0.0005},
+            **IN_LOCKSTEP | {"learning_rate": 0.0005},
             env="ALE/Pong-v5",
             total_steps=3_000_000,
             final_epsilons=(0.02, 0.1, 0.3),

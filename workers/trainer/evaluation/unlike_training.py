@@ -17,19 +17,20 @@ def differences(config: RunConfig, protocol: EvaluationProtocol) -> tuple[str, .
     if not protocol.plays_atari:
         return ()
     told = []
-    if protocol.opening == "no-ops" and config.fire_at_reset and fire_opens(config.env):
+    after_noops = protocol.opening == "no-ops"
+    if after_noops and config.fire_at_reset and fire_opens(config.env):
         told.append(
             "In training FIRE was pressed in the first frame of every episode; by this protocol the agent has to press "
             "it, and may never have met this game as it then goes on. To train for it, turn Fire at reset off."
         )
-    if protocol.opening == "no-ops" and config.max_noops == 0:
+    if after_noops and config.max_noops == 0:
         told.append(
             "In training every episode began in the same frame; by this protocol it begins after a random number of "
             "frames without action. To train for it, set No-op starts to 30."
         )
     if config.repeat_action_probability:
         told.append(
-            f"In training the emulator repeated the action of the frame before with a probability of "
+            "In training the emulator repeated the action of the frame before with a probability of "
             f"{config.repeat_action_probability:g}; by this protocol it never does. To train for it, set "
             "Repeat-action probability to 0."
         )
@@ -47,4 +48,5 @@ def fire_opens(env: str) -> bool:
         game.begin(seed=0)
         game.hold([(first, 1), (NO_ACTION, FRAMES_AFTER_FIRE)])
         screens.append(game.screen_hash())
+    game.close()
     return screens[0] != screens[1]
