@@ -85,5 +85,7 @@ def _mean(found: EvaluationDocument, color: str) -> list[dict[str, Any]]:
 
 
 def _mean_in_words(found: EvaluationDocument) -> dict[str, Any]:
+    """In as few digits as the page tells it beside the chart."""
+    mean = f"{found.mean:.3g}" if abs(found.mean) < 99.95 else f"{found.mean:.0f}"
     place = {"x": found.mean, "xref": "x", "y": 1, "yref": "paper", "yanchor": "bottom"}
-    return {**place, "text": f"mean {number(found.mean)}", "showarrow": False}
+    return {**place, "text": f"mean {mean}".replace("-", "−"), "showarrow": False}

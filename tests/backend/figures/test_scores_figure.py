@@ -57,6 +57,13 @@ def test_the_mean_stands_in_its_interval() -> None:
     assert figure.layout["annotations"][0]["text"] == "mean 2"
 
 
+@pytest.mark.parametrize(
+    ("scores", "told"), [((1, 2, 2), "mean 1.67"), ((-20.04, -20.04), "mean −20"), ((1234.4, 1234.4), "mean 1234")]
+)
+def test_the_mean_is_told_in_few_digits(scores: tuple[float, ...], told: str) -> None:
+    assert drawn(*scores).layout["annotations"][0]["text"] == told
+
+
 def test_what_is_no_number_is_left_out() -> None:
     figure = drawn(math.nan, 7, math.inf, -1e300)
     assert sum(figure.data[0]["y"]) == 1
