@@ -64,14 +64,16 @@ class Eye:
         self._down = middle
         # A row of floor or ceiling has the same distance everywhere.
         ground = dimmed(EYE_HEIGHT * self._focus / np.abs(middle))[:, None]
-        self._backdrop = (np.where(middle[:, None] > 0, FLOOR, CEILING) * ground).astype(np.uint8).T[:, :, None]
+        rows = (np.where(middle[:, None] > 0, FLOOR, CEILING) * ground).astype(np.uint8)
+        # Lies in memory as a picture does, plane by plane: `look` takes two thirds of the time that it takes with a view.
+        self._backdrop = np.repeat(rows.T[:, :, None], side, axis=2)
 
     def look(self, maze: Maze, x: float, y: float, heading: float, placed: list[Placed]) -> Planes:
         """Draw the view from (x, y) in the direction `heading`; y is to the right of x, so angles grow clockwise."""
         ahead, right = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
         distance, colours = self._meet_walls(maze, np.array([x, y]), ahead[:, None] + self._across * right[:, None])
         wall = np.abs(self._down)[:, None] < EYE_HEIGHT * self._focus / distance
-        picture = np.where(wall, colours.T[:, None, :], self._backdrop)
+        picture = np.where(wall, np.ascontiguousarray(colours.T)[:, None, :], self._backdrop)
         self._draw(picture, distance, (x, y), ahead, right, placed)
         return picture
 
