@@ -53,11 +53,14 @@ class MetricSection:
         return (*self.metrics, *(metric for group in self.groups for metric in group.metrics))
 
 
-# Convolutions and hidden layers of the largest networks; a layer without rectifiers reports none.
-DEAD_UNITS = tuple(
-    Metric(f"network/dead_{layer}_{number}", f"Dead in {layer} {number}", "share")
-    for layer, most in (("convolution", 3), ("hidden", 8))
-    for number in range(1, most + 1)
+# Convolutions and hidden layers of the largest networks, and LSTM cells; a layer whose units cannot die reports none.
+DEAD_UNITS = (
+    *(
+        Metric(f"network/dead_{layer}_{number}", f"Dead in {layer} {number}", "share")
+        for layer, most in (("convolution", 3), ("hidden", 8))
+        for number in range(1, most + 1)
+    ),
+    Metric("network/dead_cells", "Dead in LSTM cells", "share"),
 )
 
 CATALOGUE: tuple[MetricSection, ...] = (

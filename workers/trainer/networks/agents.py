@@ -56,6 +56,16 @@ class Agent(nn.Module):
         """The bodies, one for policy and value together, or one for each."""
         return [cast(Body, body) for body in self.bodies]
 
+    @property
+    def cells(self) -> Sequence[Lstm]:
+        """The LSTM of each body; empty in a feed-forward agent."""
+        return cast(Sequence[Lstm], self.lstms)
+
+    @property
+    def below_heads(self) -> nn.Module:
+        """All layers but the policy and the value."""
+        return nn.ModuleList([self.bodies, self.lstms])
+
     def state_values(self, states: Tensor) -> Tensor:
         """Return V(s) of each state by itself, as if an episode began with it."""
         features = self.trunks[-1](states).float()
@@ -68,8 +78,7 @@ class Agent(nn.Module):
         """Return the policy's numbers (n, …), the values (n,) and the new memory after a step in n environments."""
         states = self.prepare(observations)
         features = [body(states).float() for body in self.bodies]
-        lstms = cast(Sequence[Lstm], self.lstms)
-        after = tuple(lstm.step(x, cells) for lstm, x, cells in zip(lstms, features, memory, strict=False))
+        after = tuple(lstm.step(x, before) for lstm, x, before in zip(self.cells, features, memory, strict=False))
         features = [h for h, _ in after] or features
         return *self.heads(features), after
 
@@ -84,7 +93,7 @@ class AgentTape:
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
         self._bodies = [step_tape_of(cast(Body, body)) for body in agent.bodies]
-        self._lstms = [LstmTape(cast(Lstm, lstm)) for lstm in agent.lstms]
+        self._lstms = [LstmTape(lstm) for lstm in agent.cells]
         # The heads read the last tape of each trunk.
         self._last: Sequence[StepTape | LstmTape] = self._lstms or self._bodies
         self.rewind(agent.blank)
@@ -116,8 +125,8 @@ class AgentTape:
 
     @torch.no_grad()
     def input_means(self) -> list[Tensor]:
-        """Return the mean of the inputs of each layer of the bodies, in their order, over all states."""
-        return [mean for body in self._bodies for mean in body.input_means()]
+        """Return the mean of each input of each layer below the heads, in their order, over all states."""
+        return [mean for tape in (*self._bodies, *self._lstms) for mean in tape.input_means()]
 
     @torch.no_grad()
     def recall(self) -> tuple[Tensor, Tensor]:

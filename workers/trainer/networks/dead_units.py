@@ -1,20 +1,24 @@
 """Measures whether a network still tells states apart: its dead units, and the spread of its values over states.
 
-A rectifier that is 0 on every state passes no gradient back, so no update brings it to life again. When all units of
-a layer are dead, the network computes the same for every state.
+A rectifier that is 0 on every state passes no gradient back, so no update brings it to life again. Nor does an LSTM
+cell whose gates are saturated on every state. When all units of a layer are dead, the network computes the same for
+every state.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from workers.trainer.networks.bodies import Body
+from workers.trainer.networks.lstm import Lstm
 
 # How many states decide whether a unit is dead, and how many of them pass through the network at once.
 STATES, AT_ONCE = 256, 32
+# A cell is dead if its output moves less than this with its inputs in every state; of a fresh cell it is a quarter.
+MOVES = 0.01
 # One pass over the states takes 10 to 60 ms.
 PERIOD_SECONDS = 10.0
 
@@ -25,6 +29,11 @@ class Measurable(Protocol):
     @property
     def trunks(self) -> list[Body]:
         """Its bodies."""
+        ...
+
+    @property
+    def cells(self) -> Sequence[Lstm]:
+        """The LSTM cells that read each body, if it has any."""
         ...
 
     def prepare(self, observations: Tensor) -> Tensor:
@@ -88,7 +97,7 @@ class NetworkWatch:
 
 @torch.no_grad()
 def measured(network: Measurable, states: Tensor) -> dict[str, float]:
-    """Return the share of dead units in each rectified layer, and the standard deviation of the states' values."""
+    """Return the share of dead units in each layer that can die, and the standard deviation of the states' values."""
     batches = [network.prepare(batch) for batch in states.split(AT_ONCE)]
     values = torch.cat([network.state_values(batch) for batch in batches])
     # Of two trunks, the one with more dead units counts.
@@ -96,8 +105,11 @@ def measured(network: Measurable, states: Tensor) -> dict[str, float]:
     for trunk in network.trunks:
         for layer, share in _dead(trunk, batches):
             shares[layer] = max(share, shares.get(layer, 0.0))
-    dead = {f"network/dead_{layer}": share for layer, share in shares.items()}
-    return {**dead, "network/value_spread": values.std().item()}
+    found = {f"network/dead_{layer}": share for layer, share in shares.items()}
+    if network.cells:
+        pairs = zip(network.cells, network.trunks, strict=True)
+        found["network/dead_cells"] = max(_dead_cells(lstm, trunk, batches) for lstm, trunk in pairs)
+    return {**found, "network/value_spread": values.std().item()}
 
 
 def _dead(trunk: Body, batches: list[Tensor]) -> Iterator[tuple[str, float]]:
@@ -109,3 +121,9 @@ def _dead(trunk: Body, batches: list[Tensor]) -> Iterator[tuple[str, float]]:
             alive[layer] = active | alive[layer] if layer in alive else active
     for layer, active in alive.items():
         yield layer, 1 - active.float().mean().item()
+
+
+def _dead_cells(lstm: Lstm, trunk: Body, batches: list[Tensor]) -> float:
+    """Return the share of cells that no state moves."""
+    most = torch.cat([lstm.sensitivity(trunk(batch).float()) for batch in batches]).amax(0)
+    return (most < MOVES).float().mean().item()

@@ -45,6 +45,17 @@ class Lstm(nn.Module):
         sums = torch.addmm(torch.addmm(self.bias, x, self.weight_ih.t()), h, self.weight_hh.t())
         return sums[:, : 3 * self.cells].sigmoid(), sums[:, 3 * self.cells :].tanh()
 
+    def sensitivity(self, x: Tensor) -> Tensor:
+        """Return by how much h moves at most with the sums of a cell's gates, in each state as if an episode began.
+
+        It is |∂h/∂o| + |∂h/∂i| + |∂h/∂g|, each at the sum; f has nothing to forget yet.
+        """
+        gates, g = self.gates(x, x.new_zeros(len(x), self.cells))
+        o, i, _ = gates.chunk(3, dim=1)
+        held = (i * g).tanh()
+        through_c = o * (1 - held * held)
+        return o * (1 - o) * held.abs() + through_c * (i * (1 - i) * g.abs() + i * (1 - g * g))
+
 
 class LstmTape:
     """Keeps what the cells compute while they act, so that learning needs no second pass through the steps."""
@@ -80,6 +91,10 @@ class LstmTape:
         """Return h of all steps."""
         return torch.cat(self._h)
 
+    def input_means(self) -> list[Tensor]:
+        """Return the mean of x and that of the h before it over all steps."""
+        return [torch.cat(self._x).mean(0), self._h_before().mean(0)]
+
     @torch.no_grad()
     def backward(self, of_h: Tensor) -> Tensor:
         """Write the gradients of the weights, given that of h, and return the gradient of x.
@@ -104,8 +119,11 @@ class LstmTape:
             torch.mul(dc, from_c[t], out=of_others[t])
             of_next_h = torch.mv(self._lstm.weight_hh.t(), all_rows[t])
             of_next_c = dc * kept_of_c[t]
-        sums, h = of_sums.view(steps, -1), torch.cat([self._begun[0], *self._h[:-1]])
+        sums, h = of_sums.view(steps, -1), self._h_before()
         torch.mm(sums.t(), torch.cat(self._x), out=gradient_of(self._lstm.weight_ih))
         torch.mm(sums.t(), h, out=gradient_of(self._lstm.weight_hh))
         torch.sum(sums, 0, out=gradient_of(self._lstm.bias))
         return sums @ self._lstm.weight_ih
+
+    def _h_before(self) -> Tensor:
+        return torch.cat([self._begun[0], *self._h[:-1]])

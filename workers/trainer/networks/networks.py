@@ -1,5 +1,6 @@
 """The papers' networks: a body, and heads for a policy and a value, or for action values."""
 
+from collections.abc import Sequence
 from typing import cast
 
 import torch
@@ -10,6 +11,7 @@ from workers.contract.spaces import ActionSpace, Continuous, number_of_actions
 from workers.trainer.networks.bodies import Body, build_body, prepared
 from workers.trainer.networks.gradients import write_linear
 from workers.trainer.networks.initialisation import initialised
+from workers.trainer.networks.lstm import Lstm
 
 
 class ActorCritic(nn.Module):
@@ -18,6 +20,8 @@ class ActorCritic(nn.Module):
     The policy's numbers are logits for discrete actions; for continuous ones they are the means and, last, the
     variance before the softplus. `dtype` is the number format of the body; the heads always compute in float32.
     """
+
+    cells: Sequence[Lstm] = ()
 
     def __init__(self, body: Body, actions: ActionSpace, dtype: torch.dtype = torch.float32) -> None:
         super().__init__()
@@ -61,6 +65,8 @@ class ActorCritic(nn.Module):
 
 class ActionValues(nn.Module):
     """Q(s, a; θ) for every action; uses the same bodies as `ActorCritic`."""
+
+    cells: Sequence[Lstm] = ()
 
     def __init__(self, body: Body, num_actions: int, dtype: torch.dtype = torch.float32) -> None:
         super().__init__()

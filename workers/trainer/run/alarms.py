@@ -17,7 +17,7 @@ class DeadLayerAlarm:
             self._living.remove(metric)
             layer = metric.title.removeprefix("Dead in ")
             yield (
-                f"All units of {layer} are dead: they were 0 on every recent state, so the network tells no states "
+                f"All units of {layer} are dead: no recent state moved them, so the network tells no states "
                 "apart, and no gradient reaches them. This run will hardly learn any more. Start it again, or fork it "
                 "from a checkpoint before this, with a smaller learning rate, a larger RMSProp ε or, where the method "
                 "has the setting, centred inputs."

@@ -9,6 +9,7 @@ from workers.contract.spaces import Discrete
 from workers.trainer.networks import agents, networks
 from workers.trainer.networks.agents import Agent
 from workers.trainer.networks.dead_units import STATES, NetworkWatch, StateSample, measured
+from workers.trainer.networks.lstm import Lstm
 from workers.trainer.networks.networks import ActionValues, ActorCritic
 
 PIXELS = (4, 84, 84)
@@ -71,6 +72,30 @@ def test_of_two_trunks_the_worse_counts() -> None:
     kill(network, "layers.2", 64)
     found = measured(network, torch.randn(5, 4))
     assert found["network/dead_hidden_1"] < 1 == found["network/dead_hidden_2"]
+
+
+def test_cells_that_no_state_moves_are_counted() -> None:
+    network = network_of(A3cConfig(env="CartPole-v1", lstm_units=8), (4,))
+    states = torch.randn(5, 4)
+    assert measured(network, states)["network/dead_cells"] == 0
+    bias = network.cells[0].bias.detach()
+    bias[:2] = -20  # their output gates stay shut
+    bias[8 + 4 : 8 + 6] = bias[24 + 4 : 24 + 6] = 20  # they take in 1, and let out what they took in:
+    bias[4:6] = 20
+    assert measured(network, states)["network/dead_cells"] == 0.5
+
+
+def test_the_sensitivity_of_cells_is_that_of_their_output() -> None:
+    lstm, x = Lstm(3, 4), torch.randn(5, 3)
+    blank = torch.zeros(5, 4)
+    wanted = torch.zeros(5, 4)
+    for gate in (0, 1, 3):  # o, i and g
+        shift = torch.zeros(5, 4, requires_grad=True)
+        shifts = [shift if part == gate else torch.zeros(5, 4) for part in range(4)]
+        o, i, f, g = ((x @ lstm.weight_ih.t() + lstm.bias) + torch.cat(shifts, 1)).chunk(4, dim=1)
+        h = o.sigmoid() * (f.sigmoid() * blank + i.sigmoid() * g.tanh()).tanh()
+        wanted += torch.autograd.grad(h.sum(), shift)[0].abs()
+    torch.testing.assert_close(lstm.sensitivity(x), wanted)
 
 
 def test_units_that_saturate_are_not_called_dead() -> None:

@@ -65,7 +65,7 @@ class Eye:
         # A row of floor or ceiling has the same distance everywhere.
         ground = dimmed(EYE_HEIGHT * self._focus / np.abs(middle))[:, None]
         rows = (np.where(middle[:, None] > 0, FLOOR, CEILING) * ground).astype(np.uint8)
-        # Lies in memory as a picture does, plane by plane: `look` takes two thirds of the time that it takes with a view.
+        # Whole, and in memory plane by plane as pictures are read: with a view `look` takes half as long again.
         self._backdrop = np.repeat(rows.T[:, :, None], side, axis=2)
 
     def look(self, maze: Maze, x: float, y: float, heading: float, placed: list[Placed]) -> Planes:

@@ -24,6 +24,11 @@ SCENE = """
 """
 
 
+@pytest.fixture(autouse=True)
+def _no_log_file_in_the_working_directory() -> None:
+    physics.hear_warnings()
+
+
 @pytest.mark.parametrize("elevation", [0, 10])
 def test_things_appear_where_a_pinhole_camera_sees_them(elevation: float) -> None:
     model = mujoco.MjModel.from_xml_string(SCENE)
