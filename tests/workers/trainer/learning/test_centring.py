@@ -16,7 +16,7 @@ from workers.trainer.methods.paac.rollouts import Rollout
 from workers.trainer.networks import networks
 from workers.trainer.networks.agents import Agent, AgentTape
 from workers.trainer.networks.bodies import VectorBody
-from workers.trainer.networks.dead_units import measured
+from workers.trainer.networks.dead_units import MOVES, measured
 from workers.trainer.networks.lstm import Lstm, LstmTape
 from workers.trainer.networks.networks import ActorCritic
 from workers.trainer.networks.tapes import step_tape_of, tape_of
@@ -235,3 +235,33 @@ def dead_filters(centred: bool, updates: int = 20) -> float:
 def test_what_all_states_share_kills_filters_unless_updates_are_centred() -> None:
     assert dead_filters(centred=False) > 0.8
     assert dead_filters(centred=True) < 0.5
+
+
+def dead_cells(centred: bool, updates: int = 100) -> float:
+    """Return the share of LSTM cells that no state moves, after some updates with a scale-free step."""
+    torch.manual_seed(1)
+    random = torch.Generator().manual_seed(2)
+    lstm = Lstm(256, 16)
+    parameters, tape = FlatParameters(lstm), LstmTape(lstm)
+    optimizer = RMSProp(parameters, 0.99, 1e-10, mean_square=torch.full_like(parameters.values, 1e-10))
+    centring = Centring(lstm, parameters)
+
+    def features() -> Tensor:
+        """Make what a rectifier puts out: never negative, and much alike in all states."""
+        return 0.5 + 0.1 * torch.randn(5, 256, generator=random)
+
+    memory = (torch.zeros(1, 16), torch.zeros(1, 16))
+    for _ in range(updates):
+        tape.rewind(memory)
+        for x in features().split(1):
+            tape.act(x)
+        memory = tape.memory
+        tape.backward(torch.randn(1, 16, generator=random).expand(5, -1))
+        parameters.written()
+        optimizer.step(0.005, centring.centre(tape.input_means()) if centred else None)
+    return (lstm.sensitivity(features()).amax(0) < MOVES).float().mean().item()
+
+
+def test_what_all_states_share_saturates_cells_unless_updates_are_centred() -> None:
+    assert dead_cells(centred=False) > 0.8
+    assert dead_cells(centred=True) < 0.1
