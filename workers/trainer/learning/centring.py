@@ -6,13 +6,11 @@ RMSProp makes each of these many steps as long as the learning rate. A few in a 
 and no gradient opens it again.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import cast
+from collections.abc import Sequence
 
 from torch import Tensor, nn
 
 from workers.trainer.learning.optimizers import Correction, FlatParameters
-from workers.trainer.networks.lstm import Lstm
 
 
 class Centring:
@@ -25,7 +23,8 @@ class Centring:
     def __init__(self, body: nn.Module, parameters: FlatParameters) -> None:
         self._parameters = parameters
         names = {id(parameter): name for name, parameter in parameters.module.named_parameters()}
-        self._names = [(names[id(weight)], names[id(bias)]) for weight, bias in _read(body)]
+        layers = [layer for layer in body.modules() if isinstance(layer, nn.Conv2d | nn.Linear)]
+        self._names = [(names[id(layer.weight)], names[id(layer.bias)]) for layer in layers]
 
     def centre(self, means: Sequence[Tensor]) -> Correction:
         """Centre the gradients on these means of each layer's inputs; return what the step needs after that."""
@@ -45,15 +44,6 @@ class Centring:
         """Return each layer's weight and bias in a buffer like that of the parameters."""
         named = self._parameters.named_in(flat)
         return [(_by_row(named[weight]), named[bias]) for weight, bias in self._names]
-
-
-def _read(body: nn.Module) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield the weight and the bias for each input of each layer; the two inputs of LSTM cells share a bias."""
-    for layer in body.modules():
-        if isinstance(layer, nn.Conv2d | nn.Linear):
-            yield layer.weight, cast(Tensor, layer.bias)
-        elif isinstance(layer, Lstm):
-            yield from ((layer.weight_ih, layer.bias), (layer.weight_hh, layer.bias))
 
 
 def _by_row(weight: Tensor) -> Tensor:

@@ -61,11 +61,6 @@ class Agent(nn.Module):
         """The LSTM of each body; empty in a feed-forward agent."""
         return cast(Sequence[Lstm], self.lstms)
 
-    @property
-    def below_heads(self) -> nn.Module:
-        """All layers but the policy and the value."""
-        return nn.ModuleList([self.bodies, self.lstms])
-
     def state_values(self, states: Tensor) -> Tensor:
         """Return V(s) of each state by itself, as if an episode began with it."""
         features = self.trunks[-1](states).float()
@@ -125,8 +120,8 @@ class AgentTape:
 
     @torch.no_grad()
     def input_means(self) -> list[Tensor]:
-        """Return the mean of each input of each layer below the heads, in their order, over all states."""
-        return [mean for tape in (*self._bodies, *self._lstms) for mean in tape.input_means()]
+        """Return the mean of the inputs of each layer of the bodies, in their order, over all states."""
+        return [mean for body in self._bodies for mean in body.input_means()]
 
     @torch.no_grad()
     def recall(self) -> tuple[Tensor, Tensor]:

@@ -91,10 +91,6 @@ class LstmTape:
         """Return h of all steps."""
         return torch.cat(self._h)
 
-    def input_means(self) -> list[Tensor]:
-        """Return the mean of x and that of the h before it over all steps."""
-        return [torch.cat(self._x).mean(0), self._h_before().mean(0)]
-
     @torch.no_grad()
     def backward(self, of_h: Tensor) -> Tensor:
         """Write the gradients of the weights, given that of h, and return the gradient of x.
@@ -119,11 +115,8 @@ class LstmTape:
             torch.mul(dc, from_c[t], out=of_others[t])
             of_next_h = torch.mv(self._lstm.weight_hh.t(), all_rows[t])
             of_next_c = dc * kept_of_c[t]
-        sums, h = of_sums.view(steps, -1), self._h_before()
+        sums, h = of_sums.view(steps, -1), torch.cat([self._begun[0], *self._h[:-1]])
         torch.mm(sums.t(), torch.cat(self._x), out=gradient_of(self._lstm.weight_ih))
         torch.mm(sums.t(), h, out=gradient_of(self._lstm.weight_hh))
         torch.sum(sums, 0, out=gradient_of(self._lstm.bias))
         return sums @ self._lstm.weight_ih
-
-    def _h_before(self) -> Tensor:
-        return torch.cat([self._begun[0], *self._h[:-1]])

@@ -1,7 +1,5 @@
 """Centred updates: the same as those of layers that read x − c, and no filter dies of what all states share."""
 
-from typing import cast
-
 import pytest
 import torch
 import torch.nn.functional as F
@@ -14,10 +12,7 @@ from workers.trainer.learning.optimizers import FlatParameters, RMSProp
 from workers.trainer.methods.paac import paac
 from workers.trainer.methods.paac.rollouts import Rollout
 from workers.trainer.networks import networks
-from workers.trainer.networks.agents import Agent, AgentTape
-from workers.trainer.networks.bodies import VectorBody
-from workers.trainer.networks.dead_units import MOVES, measured
-from workers.trainer.networks.lstm import Lstm, LstmTape
+from workers.trainer.networks.dead_units import measured
 from workers.trainer.networks.networks import ActorCritic
 from workers.trainer.networks.tapes import step_tape_of, tape_of
 from workers.trainer.run.run import NullRun
@@ -73,73 +68,6 @@ def test_an_update_equals_that_of_layers_that_read_their_inputs_minus_the_means(
     RMSProp(parameters, decay=0.99, epsilon=1e-3).step(0.01, correct)
 
     torch.testing.assert_close(network.body(pixels), literal(pixels), rtol=1e-3, atol=1e-4)
-
-
-class LiterallyCentredCells(nn.Module):
-    """LSTM cells with b′ = b + W_ih·c + W_hh·d, reading x − c and h − d."""
-
-    def __init__(self, lstm: Lstm, of_x: Tensor, of_h: Tensor) -> None:
-        super().__init__()
-        self.of_x, self.of_h = of_x, of_h
-        self.weight_ih, self.weight_hh = (nn.Parameter(w.detach().clone()) for w in (lstm.weight_ih, lstm.weight_hh))
-        self.bias = nn.Parameter((lstm.bias + lstm.weight_ih @ of_x + lstm.weight_hh @ of_h).detach())
-
-    def forward(self, rows: Tensor) -> Tensor:
-        cells = len(self.of_h)
-        h, c, outputs = torch.zeros(cells), torch.zeros(cells), []
-        for x in rows:
-            sums = self.weight_ih @ (x - self.of_x) + self.weight_hh @ (h - self.of_h) + self.bias
-            o, i, f = sums[: 3 * cells].sigmoid().split(cells)
-            c = f * c + i * sums[3 * cells :].tanh()
-            h = o * c.tanh()
-            outputs.append(h)
-        return torch.stack(outputs)
-
-
-def test_an_update_of_lstm_cells_equals_that_of_cells_that_read_their_inputs_minus_the_means() -> None:
-    torch.manual_seed(0)
-    lstm, rows, direction = Lstm(5, 4), torch.rand(6, 5), torch.randn(4)
-    blank = (torch.zeros(1, 4), torch.zeros(1, 4))
-    parameters, tape = FlatParameters(lstm), LstmTape(lstm)
-    tape.rewind(blank)
-    for row in rows.split(1):
-        tape.act(row)
-    of_x, of_h = tape.input_means()
-    literal = LiterallyCentredCells(lstm, of_x, of_h)
-    torch.testing.assert_close(literal(rows), tape.features())
-
-    literal_step(literal, (literal(rows) @ direction).sum(), learning_rate=0.01, epsilon=1e-3)
-    tape.backward(direction.expand(6, -1))
-    parameters.written()
-    correct = Centring(lstm, parameters).centre([of_x, of_h])
-    RMSProp(parameters, decay=0.99, epsilon=1e-3).step(0.01, correct)
-
-    torch.testing.assert_close(lstm(rows, blank)[0], literal(rows))
-
-
-@pytest.mark.parametrize("trunks", [1, 2])
-@torch.no_grad()
-def test_an_agent_with_memory_centres_each_layer_on_the_mean_of_its_own_inputs(trunks: int) -> None:
-    agent = Agent([VectorBody((4,), hidden=7) for _ in range(trunks)], 5, Discrete(2))
-    parameters, tape = FlatParameters(agent), AgentTape(agent)
-    states = torch.rand(6, 4)
-    for state in states.split(1):
-        tape.act(state)
-    parameters.gradients.fill_(1)
-    Centring(agent.below_heads, parameters).centre(tape.input_means())
-
-    gradients = parameters.named_in(parameters.gradients)
-    for i in range(len(agent.bodies)):
-        body, lstm = cast(VectorBody, agent.bodies[i]), cast(Lstm, agent.lstms[i])
-        features, blank = body(states), agent.blank[i]
-        read = {
-            f"bodies.{i}.layers.0.weight": states,
-            f"bodies.{i}.layers.2.weight": body.layers[:2](states),
-            f"lstms.{i}.weight_ih": features,
-            f"lstms.{i}.weight_hh": torch.cat([blank[0], lstm(features, blank)[0][:-1]]),
-        }
-        for name, inputs in read.items():
-            torch.testing.assert_close(gradients[name], (1 - inputs.mean(0)).expand_as(gradients[name]))
 
 
 def test_a_run_with_centred_inputs_learns_from_vectors_and_repeats_exactly() -> None:
@@ -235,33 +163,3 @@ def dead_filters(centred: bool, updates: int = 20) -> float:
 def test_what_all_states_share_kills_filters_unless_updates_are_centred() -> None:
     assert dead_filters(centred=False) > 0.8
     assert dead_filters(centred=True) < 0.5
-
-
-def dead_cells(centred: bool, updates: int = 100) -> float:
-    """Return the share of LSTM cells that no state moves, after some updates with a scale-free step."""
-    torch.manual_seed(1)
-    random = torch.Generator().manual_seed(2)
-    lstm = Lstm(256, 16)
-    parameters, tape = FlatParameters(lstm), LstmTape(lstm)
-    optimizer = RMSProp(parameters, 0.99, 1e-10, mean_square=torch.full_like(parameters.values, 1e-10))
-    centring = Centring(lstm, parameters)
-
-    def features() -> Tensor:
-        """Make what a rectifier puts out: never negative, and much alike in all states."""
-        return 0.5 + 0.1 * torch.randn(5, 256, generator=random)
-
-    memory = (torch.zeros(1, 16), torch.zeros(1, 16))
-    for _ in range(updates):
-        tape.rewind(memory)
-        for x in features().split(1):
-            tape.act(x)
-        memory = tape.memory
-        tape.backward(torch.randn(1, 16, generator=random).expand(5, -1))
-        parameters.written()
-        optimizer.step(0.005, centring.centre(tape.input_means()) if centred else None)
-    return (lstm.sensitivity(features()).amax(0) < MOVES).float().mean().item()
-
-
-def test_what_all_states_share_saturates_cells_unless_updates_are_centred() -> None:
-    assert dead_cells(centred=False) > 0.8
-    assert dead_cells(centred=True) < 0.1

@@ -111,8 +111,8 @@ def learn(
 
 
 def centring_of(config: A3cConfig, agent: Agent, parameters: FlatParameters) -> Centring | None:
-    """Return what has all layers below the heads learn from centred inputs, where the run asks for it."""
-    return Centring(agent.below_heads, parameters) if config.centred_inputs else None
+    """Return what has the bodies learn from centred inputs, where the run asks for it."""
+    return Centring(agent.bodies, parameters) if config.centred_inputs else None
 
 
 def actor_learner(link: Link, config: A3cConfig, shared: SharedState) -> None:
