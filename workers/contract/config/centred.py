@@ -13,6 +13,6 @@ class CentredFields(CeilingFields):
         default=False,
         title="Centred inputs",
         description="Update each layer below the heads as if its inputs had mean 0, so that what all states share "
-        "closes no filter and saturates no LSTM cell for good (LeCun et al. 1998, section 4.3). The papers do not.",
+        "closes no filter for good (LeCun et al. 1998, section 4.3). Below LSTM cells too. The papers do not.",
         json_schema_extra=OPTIMISATION,
     )
