@@ -60,7 +60,7 @@ DEAD_UNITS = (
         for layer, most in (("convolution", 3), ("hidden", 8))
         for number in range(1, most + 1)
     ),
-    Metric("network/dead_cells", "Dead in LSTM cells", "share"),
+    Metric("network/dead_cells", "Dead in the LSTM", "share"),
 )
 
 CATALOGUE: tuple[MetricSection, ...] = (

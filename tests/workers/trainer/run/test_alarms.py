@@ -11,3 +11,5 @@ def test_each_dead_layer_is_told_once() -> None:
     assert "learning rate" in first
     (second,) = alarm.heard({"network/dead_convolution_1": 1.0, "network/dead_hidden_1": 1.0})
     assert "hidden 1" in second
+    (third,) = alarm.heard({"network/dead_cells": 1.0})
+    assert "units of the LSTM" in third
