@@ -1,4 +1,4 @@
-"""Presets that play Pong and Breakout on two cores; tuned here to need fewer steps than the papers' settings.
+"""Presets for two cores of Pong, Breakout and the Labyrinth; tuned here to need fewer steps than the papers' settings.
 
 Those of A3C and GA3C carry paac-pong's settings over (docs/results/pong.md has the argument). Their losses are sums
 over n steps where PAAC's is a mean over 160: clip and √ε are n times larger.
@@ -18,17 +18,21 @@ IN_LOCKSTEP: dict[str, Any] = {
     "max_grad_norm": 0.5,
     "centred_inputs": True,
 }
-FOUR_ACTORS: dict[str, Any] = {
+# Environments of value-based methods that go on exploring, each with one of these ε.
+EXPLORING: dict[str, Any] = {
+    "final_epsilons": (0.02, 0.1, 0.3),
+    "final_epsilon_probabilities": (0.5, 0.3, 0.2),
+    "epsilon_anneal_frames": 2_000_000,
+}
+# The rate falls to 0, as in the paper: with one that stayed the same A3C stayed below 18.
+A3C_PONG: dict[str, Any] = {
+    "total_steps": 5_000_000,
     "num_actors": 4,
     "t_max": 80,
+    "learning_rate": 0.0008,
     "rmsprop_epsilon": 6.4e-5,
     "max_grad_norm": 40,
     "centred_inputs": True,
-}
-# The rate falls to 0, as in the paper: with one that stayed the same A3C stayed below 18.
-A3C_PONG = FOUR_ACTORS | {
-    "total_steps": 5_000_000,
-    "learning_rate": 0.0008,
     "entropy_cost": 0.005,
     "value_cost": 0.25,
 }
@@ -74,18 +78,41 @@ PRESETS = (
         config=A3cConfig(**A3C_PONG, lstm_units=256),
     ),
     Preset(
+        name="a3c-lstm-labyrinth",
+        title="A3C with memory finds its way in the Labyrinth",
+        shows="SHOWS",
+        source="Tuned here to need fewer steps than a3c-labyrinth; the A3C paper's LSTM agent and its section 5.4.",
+        config=A3cConfig(
+            env="Arcadia/Labyrinth-v0",
+            total_steps=2_000_000,
+            num_actors=2,
+            t_max=20,
+            learning_rate=0.0002,
+            rmsprop_epsilon=4e-6,
+            entropy_cost=0.005,
+            value_cost=0.25,
+            lstm_units=256,
+            clip_rewards=False,
+            centred_inputs=True,
+            initialisation="orthogonal",
+        ),
+    ),
+    Preset(
         name="n-step-q-pong",
         title="n-step Q-learning plays Pong",
-        shows="Action values instead of a policy: four actor-learners whose targets look up to eighty rewards ahead.",
-        source="As a3c-pong, for the A3C paper's algorithm S1; not trained to an end here.",
+        shows="Action values instead of a policy: eight actor-learners whose targets look up to twenty rewards ahead.",
+        source="Tuned here from paac-n-step-q-pong's settings; the method is the A3C paper's algorithm S1. Some "
+        "actor-learners go on exploring, as there.",
         config=NStepQConfig(
-            **FOUR_ACTORS,
+            **EXPLORING,
             total_steps=4_000_000,
-            learning_rate=0.0005,
+            num_actors=8,
+            t_max=20,
+            learning_rate=0.0002,
             learning_rate_decay="none",
-            final_epsilons=(0.05,),
-            final_epsilon_probabilities=(1.0,),
-            epsilon_anneal_frames=2_000_000,
+            rmsprop_epsilon=4e-6,
+            max_grad_norm=10,
+            centred_inputs=True,
         ),
     ),
     Preset(
@@ -96,12 +123,9 @@ PRESETS = (
         source="Tuned here from paac-pong's settings; the method is the A3C paper's algorithm S1. As there, some "
         "environments go on exploring: about half with an ε of 0.02, the others with 0.1 or 0.3.",
         config=PaacQConfig(
-            **IN_LOCKSTEP | {"learning_rate": 0.0005},
+            **IN_LOCKSTEP | EXPLORING | {"learning_rate": 0.0005},
             env="ALE/Pong-v5",
             total_steps=3_000_000,
-            final_epsilons=(0.02, 0.1, 0.3),
-            final_epsilon_probabilities=(0.5, 0.3, 0.2),
-            epsilon_anneal_frames=2_000_000,
         ),
     ),
     Preset(

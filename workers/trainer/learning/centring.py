@@ -12,22 +12,32 @@ from torch import Tensor, nn
 
 from workers.trainer.learning.optimizers import Correction, FlatParameters
 
+# The memory of an actor-learner, whose rollouts each hold a few successive states of one game. What those share tells
+# them from other states; what all states share shows in a mean over about ten rollouts.
+OF_ONE_GAME = 0.9
+
 
 class Centring:
-    """Has the layers of one or several bodies learn as if they read x − c, c being the mean of their inputs.
+    """Has the layers of one or several bodies learn as if they read x − c, c being the (running) mean of their inputs.
 
     Wx + b = W(x − c) + b′ where b′ = b + Wc. In the gradients of W and b′, only that of W differs: by −Δb·cᵀ. A step
-    that changes W and b′ changes b by Δb′ − ΔW·c; the network itself stays as it is. Any c is exact.
+    that changes W and b′ changes b by Δb′ − ΔW·c; the network itself stays as it is, with any c. What a state has in
+    common with c, only b′ learns.
     """
 
-    def __init__(self, body: nn.Module, parameters: FlatParameters) -> None:
+    def __init__(self, body: nn.Module, parameters: FlatParameters, memory: float = 0.0) -> None:
         self._parameters = parameters
+        # c keeps this share of itself at an update.
+        self._memory = memory
+        self._means: list[Tensor] = []
         names = {id(parameter): name for name, parameter in parameters.module.named_parameters()}
         layers = [layer for layer in body.modules() if isinstance(layer, nn.Conv2d | nn.Linear)]
         self._names = [(names[id(layer.weight)], names[id(layer.bias)]) for layer in layers]
 
     def centre(self, means: Sequence[Tensor]) -> Correction:
-        """Centre the gradients on these means of each layer's inputs; return what the step needs after that."""
+        """Centre the gradients, given the means of each layer's inputs; return what the step needs after that."""
+        kept = self._means or means
+        means = self._means = [mean.lerp(before, self._memory) for mean, before in zip(means, kept, strict=True)]
         layers = self._layers(self._parameters.gradients)
         # A convolution reads each channel at several places.
         rows = [mean.repeat(weight.shape[1] // len(mean)) for mean, (weight, _) in zip(means, layers, strict=True)]

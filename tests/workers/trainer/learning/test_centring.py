@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from workers.contract.config import PaacConfig
 from workers.contract.spaces import Discrete
-from workers.trainer.learning.centring import Centring
+from workers.trainer.learning.centring import OF_ONE_GAME, Centring
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp
 from workers.trainer.methods.paac import paac
 from workers.trainer.methods.paac.rollouts import Rollout
@@ -163,3 +163,31 @@ def dead_filters(centred: bool, updates: int = 20) -> float:
 def test_what_all_states_share_kills_filters_unless_updates_are_centred() -> None:
     assert dead_filters(centred=False) > 0.8
     assert dead_filters(centred=True) < 0.5
+
+
+def parted(memory: float) -> float:
+    """Push the features of one place down and those of another up, a rollout each in turn; return how far they part."""
+    torch.manual_seed(0)
+    network = networks.build(PaacConfig(env="CartPole-v1"), (4,), Discrete(2))
+    parameters, tape = FlatParameters(network), step_tape_of(network.body)
+    centring = Centring(network.body, parameters, memory)
+    places = torch.tensor([[0.5, 1.0, 0.5, 1.0], [1.0, 0.5, 1.0, 0.5]])
+    before = network.body(places)
+    for down, up in [(1.0, 0.0), (0.0, 1.0)] * 10:
+        tape.rewind()
+        for _ in range(3):
+            tape.act(down * places[:1] + up * places[1:])
+        tape.backward((down - up) * torch.ones_like(tape.features()))
+        parameters.written()
+        correct = centring.centre(tape.input_means())
+        step = parameters.gradients.clone()
+        correct(step)
+        parameters.values.sub_(0.01 * step)
+        parameters.changed()
+    below, above = network.body(places) - before
+    return float((above - below).mean())
+
+
+def test_what_a_rollout_alone_shares_is_learnt_if_the_mean_is_over_several() -> None:
+    assert parted(memory=0.0) == pytest.approx(0, abs=0.01)
+    assert parted(memory=OF_ONE_GAME) > 0.1

@@ -10,7 +10,7 @@ from workers.contract.spaces import ActionSpace
 from workers.trainer.environments import own_environment
 from workers.trainer.environments.own_environment import OwnEnvironment
 from workers.trainer.host.processes import Link
-from workers.trainer.learning.centring import Centring
+from workers.trainer.learning.centring import OF_ONE_GAME, Centring
 from workers.trainer.learning.losses import Losses
 from workers.trainer.learning.optimizers import FlatParameters, Optimizer, clip_to_norm
 from workers.trainer.learning.policies import Policy, policy_over
@@ -112,7 +112,7 @@ def learn(
 
 def centring_of(config: A3cConfig, agent: Agent, parameters: FlatParameters) -> Centring | None:
     """Return what has the bodies learn from centred inputs, where the run asks for it."""
-    return Centring(agent.bodies, parameters) if config.centred_inputs else None
+    return Centring(agent.bodies, parameters, memory=OF_ONE_GAME) if config.centred_inputs else None
 
 
 def actor_learner(link: Link, config: A3cConfig, shared: SharedState) -> None:

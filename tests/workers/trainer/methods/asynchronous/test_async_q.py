@@ -73,6 +73,8 @@ class LiteralLearner:
         self.g = [torch.ones_like(p) for p in network.parameters()]
         self.d_theta = [torch.zeros_like(p) for p in network.parameters()]
         self.states: list[np.ndarray] = []
+        # By the place of a hidden layer's weight among the parameters, the running mean of the layer's inputs.
+        self.means: dict[int, Tensor] = {}
 
     def q(self, network: nn.Module, state: np.ndarray) -> Tensor:
         values: Tensor = network(torch.from_numpy(state))[0]
@@ -88,14 +90,15 @@ class LiteralLearner:
         self.states.append(state)
 
     def centred(self) -> list[tuple[int, Tensor]]:
-        """Return the place of each hidden layer's weight among the parameters, and the mean of the layer's inputs."""
+        """Move the running means a tenth of the way to those of the rollout; return them."""
         places = {id(parameter): place for place, parameter in enumerate(self.network.parameters())}
-        found, x = [], torch.from_numpy(np.concatenate(self.states))
+        x = torch.from_numpy(np.concatenate(self.states))
         for layer in self.network.body.layers if self.config.centred_inputs else ():
             if isinstance(layer, nn.Linear):
-                found.append((places[id(layer.weight)], x.mean(0)))
+                place, mean = places[id(layer.weight)], x.mean(0)
+                self.means[place] = 0.9 * self.means.get(place, mean) + 0.1 * mean
             x = layer(x)
-        return found
+        return [*self.means.items()]
 
     @torch.no_grad()
     def update(self, T: int) -> None:  # noqa: N803, the paper's letter
