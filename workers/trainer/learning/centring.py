@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from workers.trainer.learning.optimizers import Correction, FlatParameters
 
-# The memory of an actor-learner, whose rollouts each hold a few successive states of one game. What those share tells
-# them from other states; what all states share shows in a mean over about ten rollouts.
-OF_ONE_GAME = 0.9
+# The running means of an actor-learner go over so many states. Its rollouts hold a few successive states of one game,
+# and what those share tells them from other states.
+STATES = 200
 
 
 class Centring:
@@ -25,19 +25,20 @@ class Centring:
     common with c, only b′ learns.
     """
 
-    def __init__(self, body: nn.Module, parameters: FlatParameters, memory: float = 0.0) -> None:
+    def __init__(self, body: nn.Module, parameters: FlatParameters) -> None:
         self._parameters = parameters
-        # c keeps this share of itself at an update.
-        self._memory = memory
         self._means: list[Tensor] = []
         names = {id(parameter): name for name, parameter in parameters.module.named_parameters()}
         layers = [layer for layer in body.modules() if isinstance(layer, nn.Conv2d | nn.Linear)]
         self._names = [(names[id(layer.weight)], names[id(layer.bias)]) for layer in layers]
 
-    def centre(self, means: Sequence[Tensor]) -> Correction:
-        """Centre the gradients, given the means of each layer's inputs; return what the step needs after that."""
-        kept = self._means or means
-        means = self._means = [mean.lerp(before, self._memory) for mean, before in zip(means, kept, strict=True)]
+    def centre(self, means: Sequence[Tensor], states: int = STATES) -> Correction:
+        """Centre the gradients, given the means of each layer's inputs; return what the step needs after that.
+
+        Means over many games serve as they are; those over `states` of one game move the running ones by their share.
+        """
+        share, kept = min(1.0, states / STATES), self._means or means
+        means = self._means = [before.lerp(mean, share) for before, mean in zip(kept, means, strict=True)]
         layers = self._layers(self._parameters.gradients)
         # A convolution reads each channel at several places.
         rows = [mean.repeat(weight.shape[1] // len(mean)) for mean, (weight, _) in zip(means, layers, strict=True)]

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from workers.contract.config import PaacConfig
 from workers.contract.spaces import Discrete
-from workers.trainer.learning.centring import OF_ONE_GAME, Centring
+from workers.trainer.learning.centring import STATES, Centring
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp
 from workers.trainer.methods.paac import paac
 from workers.trainer.methods.paac.rollouts import Rollout
@@ -165,12 +165,15 @@ def test_what_all_states_share_kills_filters_unless_updates_are_centred() -> Non
     assert dead_filters(centred=True) < 0.5
 
 
-def parted(memory: float) -> float:
-    """Push the features of one place down and those of another up, a rollout each in turn; return how far they part."""
+def parted(states: int) -> float:
+    """Push the features of one place down and those of another up, a rollout each in turn; return how far they part.
+
+    The rollouts count as so many states.
+    """
     torch.manual_seed(0)
     network = networks.build(PaacConfig(env="CartPole-v1"), (4,), Discrete(2))
     parameters, tape = FlatParameters(network), step_tape_of(network.body)
-    centring = Centring(network.body, parameters, memory)
+    centring = Centring(network.body, parameters)
     places = torch.tensor([[0.5, 1.0, 0.5, 1.0], [1.0, 0.5, 1.0, 0.5]])
     before = network.body(places)
     for down, up in [(1.0, 0.0), (0.0, 1.0)] * 10:
@@ -179,7 +182,7 @@ def parted(memory: float) -> float:
             tape.act(down * places[:1] + up * places[1:])
         tape.backward((down - up) * torch.ones_like(tape.features()))
         parameters.written()
-        correct = centring.centre(tape.input_means())
+        correct = centring.centre(tape.input_means(), states)
         step = parameters.gradients.clone()
         correct(step)
         parameters.values.sub_(0.01 * step)
@@ -189,5 +192,5 @@ def parted(memory: float) -> float:
 
 
 def test_what_a_rollout_alone_shares_is_learnt_if_the_mean_is_over_several() -> None:
-    assert parted(memory=0.0) == pytest.approx(0, abs=0.01)
-    assert parted(memory=OF_ONE_GAME) > 0.1
+    assert parted(STATES) == pytest.approx(0, abs=0.01)
+    assert parted(states=20) > 0.1

@@ -10,7 +10,7 @@ from workers.contract.spaces import ActionSpace
 from workers.trainer.environments import own_environment
 from workers.trainer.environments.own_environment import OwnEnvironment
 from workers.trainer.host.processes import Link
-from workers.trainer.learning.centring import OF_ONE_GAME, Centring
+from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.losses import Losses
 from workers.trainer.learning.optimizers import FlatParameters, Optimizer, clip_to_norm
 from workers.trainer.learning.policies import Policy, policy_over
@@ -97,10 +97,10 @@ def learn(
     loss = losses(numbers, values, actor.policy, rollout, config)
     actor.tape.backward(*torch.autograd.grad(loss.total, (numbers, values)))
     optimizer.parameters.written()
-    correct = centring.centre(actor.tape.input_means()) if centring else None
+    steps = len(rollout.rewards)
+    correct = centring.centre(actor.tape.input_means(), steps) if centring else None
     gradient_norm = clip_to_norm(optimizer.parameters.gradients, config.max_grad_norm)
     optimizer.step(learning_rate, correct)
-    steps = len(rollout.rewards)
     return {
         "train/policy_loss": (loss.policy / steps).item(),
         "train/value_loss": (loss.value / steps).item(),
@@ -112,7 +112,7 @@ def learn(
 
 def centring_of(config: A3cConfig, agent: Agent, parameters: FlatParameters) -> Centring | None:
     """Return what has the bodies learn from centred inputs, where the run asks for it."""
-    return Centring(agent.bodies, parameters, memory=OF_ONE_GAME) if config.centred_inputs else None
+    return Centring(agent.bodies, parameters) if config.centred_inputs else None
 
 
 def actor_learner(link: Link, config: A3cConfig, shared: SharedState) -> None:

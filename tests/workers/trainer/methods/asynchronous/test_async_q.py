@@ -90,13 +90,14 @@ class LiteralLearner:
         self.states.append(state)
 
     def centred(self) -> list[tuple[int, Tensor]]:
-        """Move the running means a tenth of the way to those of the rollout; return them."""
+        """Move the running means, over 200 states, by those of the rollout; return them."""
         places = {id(parameter): place for place, parameter in enumerate(self.network.parameters())}
         x = torch.from_numpy(np.concatenate(self.states))
         for layer in self.network.body.layers if self.config.centred_inputs else ():
             if isinstance(layer, nn.Linear):
                 place, mean = places[id(layer.weight)], x.mean(0)
-                self.means[place] = 0.9 * self.means.get(place, mean) + 0.1 * mean
+                share = len(self.states) / 200
+                self.means[place] = (1 - share) * self.means.get(place, mean) + share * mean
             x = layer(x)
         return [*self.means.items()]
 
