@@ -61,6 +61,12 @@ def told(socket: WebSocketTestSession, kind: str) -> dict[str, Any]:
             return message
 
 
+def await_picture(socket: WebSocketTestSession, picture: bytes) -> None:
+    """Receive until a picture comes."""
+    while socket.receive().get("bytes") != picture:
+        pass
+
+
 def closing(socket: WebSocketTestSession) -> WebSocketDisconnect:
     """Receive until the connection is closed."""
     while (message := socket.receive())["type"] != "websocket.close":
@@ -83,7 +89,7 @@ def test_pages_see_what_the_process_plays_and_are_heard(client: TestClient, game
         player.send_text(SCENE)
         player.send_bytes(b"picture")
         told(early, "scene")
-        assert early.receive_bytes() == b"picture"
+        await_picture(early, b"picture")
         with watching(client, game) as late:
             assert told(late, "audience")["viewers"] == 2
             early.send_json({"order": "pause", "id": "x"})
@@ -176,8 +182,7 @@ def test_a_game_that_nobody_watches_ends(client: TestClient, game: int, monkeypa
     with playing(client, game) as player:
         with watching(client, game) as viewer:
             player.send_bytes(b"picture")
-            while viewer.receive().get("bytes") != b"picture":
-                pass
+            await_picture(viewer, b"picture")
         ended = closing(player)
         assert (ended.code, "Nobody has watched" in (ended.reason or "")) == (4000, True)
 

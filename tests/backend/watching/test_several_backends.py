@@ -16,7 +16,7 @@ from starlette.testclient import WebSocketTestSession
 
 from backend.app import create_app
 from backend.config import Settings
-from tests.backend.watching.test_live_games import SCENE, ask, playing, watching
+from tests.backend.watching.test_live_games import SCENE, ask, await_picture, playing, watching
 from tests.factories import Api, event, started
 from tests.workers.redis_server import RedisServer
 
@@ -73,12 +73,6 @@ def await_told(viewer: WebSocketTestSession, **wanted: object) -> None:
         text = viewer.receive().get("text")
         if text is not None and wanted.items() <= json.loads(text).items():
             return
-
-
-def await_picture(viewer: WebSocketTestSession, picture: bytes) -> None:
-    """Receive until a page is shown a picture."""
-    while viewer.receive().get("bytes") != picture:
-        pass
 
 
 async def subscribe_late(self: PubSub, *channels: str) -> None:

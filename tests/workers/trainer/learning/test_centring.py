@@ -175,7 +175,7 @@ def parted(states: int) -> float:
     parameters, tape = FlatParameters(network), step_tape_of(network.body)
     centring = Centring(network.body, parameters)
     places = torch.tensor([[0.5, 1.0, 0.5, 1.0], [1.0, 0.5, 1.0, 0.5]])
-    before = network.body(places)
+    before = network.body(places).detach()
     for down, up in [(1.0, 0.0), (0.0, 1.0)] * 10:
         tape.rewind()
         for _ in range(3):
@@ -187,7 +187,7 @@ def parted(states: int) -> float:
         correct(step)
         parameters.values.sub_(0.01 * step)
         parameters.changed()
-    below, above = network.body(places) - before
+    below, above = network.body(places).detach() - before
     return float((above - below).mean())
 
 
