@@ -18,7 +18,7 @@ IN_LOCKSTEP: dict[str, Any] = {
     "max_grad_norm": 0.5,
     "centred_inputs": True,
 }
-# Environments of value-based methods that go on exploring, each with one of these ε.
+# Of methods that learn action values: each environment comes to one of these ε, so some go on exploring.
 EXPLORING: dict[str, Any] = {
     "final_epsilons": (0.02, 0.1, 0.3),
     "final_epsilon_probabilities": (0.5, 0.3, 0.2),

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from workers.trainer.learning.optimizers import Correction, FlatParameters
 
-# The running means of an actor-learner go over so many states. Its rollouts hold a few successive states of one game,
+# Over so many states go the running means of an actor-learner. Its rollouts hold a few successive states of one game,
 # and what those share tells them from other states.
-STATES = 200
+STATES_OF_A_MEAN = 200
 
 
 class Centring:
@@ -32,12 +32,13 @@ class Centring:
         layers = [layer for layer in body.modules() if isinstance(layer, nn.Conv2d | nn.Linear)]
         self._names = [(names[id(layer.weight)], names[id(layer.bias)]) for layer in layers]
 
-    def centre(self, means: Sequence[Tensor], states: int = STATES) -> Correction:
+    def centre(self, means: Sequence[Tensor], states: int = STATES_OF_A_MEAN) -> Correction:
         """Centre the gradients, given the means of each layer's inputs; return what the step needs after that.
 
-        Means over many games serve as they are; those over `states` of one game move the running ones by their share.
+        Means over many games serve as they are. Those over so many `states` of one game move the running ones, by the
+        share of `STATES_OF_A_MEAN` that they are.
         """
-        share, kept = min(1.0, states / STATES), self._means or means
+        share, kept = min(1.0, states / STATES_OF_A_MEAN), self._means or means
         means = self._means = [before.lerp(mean, share) for before, mean in zip(kept, means, strict=True)]
         layers = self._layers(self._parameters.gradients)
         # A convolution reads each channel at several places.

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from workers.contract.config import PaacConfig
 from workers.contract.spaces import Discrete
-from workers.trainer.learning.centring import STATES, Centring
+from workers.trainer.learning.centring import STATES_OF_A_MEAN, Centring
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp
 from workers.trainer.methods.paac import paac
 from workers.trainer.methods.paac.rollouts import Rollout
@@ -176,11 +176,11 @@ def parted(states: int) -> float:
     centring = Centring(network.body, parameters)
     places = torch.tensor([[0.5, 1.0, 0.5, 1.0], [1.0, 0.5, 1.0, 0.5]])
     before = network.body(places).detach()
-    for down, up in [(1.0, 0.0), (0.0, 1.0)] * 10:
+    for place, down in [(places[:1], 1.0), (places[1:], -1.0)] * 10:
         tape.rewind()
         for _ in range(3):
-            tape.act(down * places[:1] + up * places[1:])
-        tape.backward((down - up) * torch.ones_like(tape.features()))
+            tape.act(place)
+        tape.backward(torch.full_like(tape.features(), down))
         parameters.written()
         correct = centring.centre(tape.input_means(), states)
         step = parameters.gradients.clone()
@@ -192,5 +192,5 @@ def parted(states: int) -> float:
 
 
 def test_what_a_rollout_alone_shares_is_learnt_if_the_mean_is_over_several() -> None:
-    assert parted(STATES) == pytest.approx(0, abs=0.01)
+    assert parted(STATES_OF_A_MEAN) == pytest.approx(0, abs=0.01)
     assert parted(states=20) > 0.1

@@ -16,7 +16,7 @@ from workers.contract.spaces import ActionSpace, Continuous, Discrete
 from workers.trainer.environments.environments import Actions
 from workers.trainer.environments.own_environment import FinishedEpisode, Outcome, OwnEnvironment
 from workers.trainer.host.processes import Link
-from workers.trainer.learning.optimizers import FlatParameters, Optimizer
+from workers.trainer.learning.optimizers import Correction, FlatParameters, Optimizer
 from workers.trainer.methods.asynchronous import a3c
 from workers.trainer.methods.asynchronous.a3c import MEASURES, EpisodeRollout, PolicyActor
 from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState, lay_out
@@ -276,6 +276,21 @@ def after_an_update_of_shifted_observations(shift: float, centred: bool) -> Tens
 def test_what_all_observations_share_changes_no_update_with_centred_inputs(centred: bool) -> None:
     plain, shifted = (after_an_update_of_shifted_observations(shift, centred) for shift in (0.0, 3.0))
     assert torch.allclose(plain, shifted, rtol=1e-2, atol=1e-3) == centred
+
+
+def test_a_centred_update_counts_as_many_states_as_its_rollout_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = setting("." * 9, t_max=4, centred_inputs=True)
+    centring = a3c.centring_of(made.config, made.agent, made.optimizer.parameters)
+    assert centring is not None
+    centre, counted = centring.centre, list[int]()
+
+    def counting(means: Sequence[Tensor], states: int) -> Correction:
+        counted.append(states)
+        return centre(means, states)
+
+    monkeypatch.setattr(centring, "centre", counting)
+    a3c.learn(made.actor, made.actor.rollout(), made.config, made.optimizer, 0.01, centring)
+    assert counted == [4]
 
 
 def test_a_run_takes_centred_updates_if_it_is_told_to() -> None:
