@@ -193,6 +193,25 @@ describe("what events of the live stream fetch again", () => {
     expect(fetched).toHaveBeenCalledTimes(2);
   });
 
+  it("asks once more for a run that changed while its answer was on the way", async () => {
+    const answers: ((run: Run) => void)[] = [];
+    vi.spyOn(globalThis, "fetch").mockImplementation(
+      () => new Promise((resolve) => answers.push((run) => resolve(Response.json(run)))),
+    );
+    shown(client, ["runs", {}], list([aRun()]));
+    refresher.take({ kind: "run.changed", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    refresher.take({ kind: "run.changed", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    expect(answers).toHaveLength(1);
+    answers[0]?.(aRun({ state: "running" }));
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    expect(answers).toHaveLength(2);
+    answers[1]?.(aRun({ state: "finished" }));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(client.getQueryData<Run>(["run", 1, "detail"])?.state).toBe("finished");
+  });
+
   it("takes a purged run out of the list at once", () => {
     shown(client, ["runs", {}], list([aRun(), aRun({ id: 2 })]));
     refresher.take({ kind: "run.removed", run_id: 1 });

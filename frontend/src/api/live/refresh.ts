@@ -126,6 +126,8 @@ export class Refresher {
     const many = runs.size > ONE_BY_ONE;
     for (const id of runs) {
       if (many || !this.isShown(id)) this.refresh(["run", id, "detail"]);
+      // An answer that is on the way may be older than the change.
+      else if (this.client.isFetching({ queryKey: runQuery(id).queryKey }) > 0) this.pending.runs.add(id);
       else void this.fetchRun(id);
     }
     for (const key of keys.values()) this.refresh(key);
@@ -134,7 +136,8 @@ export class Refresher {
       this.refresh(["run-facets"]);
     }
     for (const root of TOGETHER) if (moved[root].size > 0) this.refreshTogether(root, moved[root]);
-    if (this.pending.keys.size > 0 || TOGETHER.some((root) => this.pending.moved[root].size > 0))
+    const { pending } = this;
+    if (pending.runs.size + pending.keys.size > 0 || TOGETHER.some((root) => pending.moved[root].size > 0))
       this.schedule();
   }
 
