@@ -34,9 +34,9 @@ export function shownState(client: QueryClient, runId: number): string | undefin
   return undefined;
 }
 
-/** Take a purged run out of every cache. */
+/** Take a purged run out of every cache; what a page shows of it stays until that has asked for it again. */
 export function dropRun(client: QueryClient, runId: number): void {
-  client.removeQueries({ queryKey: ["run", runId] });
+  client.removeQueries({ queryKey: ["run", runId], type: "inactive" });
   client.setQueriesData<Pages>(
     { queryKey: ["runs"] },
     (pages) =>

@@ -49,6 +49,7 @@ export class Refresher {
         return;
       case "run.removed":
         dropRun(this.client, event.run_id);
+        this.later(["run", event.run_id, "detail"]);
         this.later(["games"]);
         this.laterLists();
         break;

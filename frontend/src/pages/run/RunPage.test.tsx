@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Run } from "@/api/types";
@@ -6,7 +6,7 @@ import { aCheckpoint, aVideo } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { aFinishedRun, aRun } from "@/testing/runs";
 import { refusal, serve } from "@/testing/server";
-import { fakeStreams } from "@/testing/stream";
+import { fakeStreams, stream } from "@/testing/stream";
 import RunPage from "./RunPage";
 
 beforeEach(fakeStreams);
@@ -160,6 +160,14 @@ describe("a run that cannot be shown", () => {
     open(aRun(), {}, "/runs/99");
     expect(await screen.findByText("There is no run 99")).toBeTruthy();
     expect(screen.getByRole("link", { name: "See all runs" }).getAttribute("href")).toBe("/");
+  });
+
+  it("is said not to be there once it was purged in another window", async () => {
+    open(aRun({ id: 12 }));
+    await heading();
+    serve({});
+    act(() => stream().say("run.removed", '{"run_id": 12}'));
+    expect(await screen.findByText("There is no run 12")).toBeTruthy();
   });
 
   it("is not asked for where the address has no number", async () => {

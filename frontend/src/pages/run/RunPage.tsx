@@ -39,8 +39,10 @@ export default function RunPage() {
   const run = useQuery({ ...runQuery(runId), enabled: Number.isInteger(runId) });
   usePageTitle(run.data?.name ?? `Run ${id}`);
 
-  if (run.data) return <LoadedRun key={run.data.id} run={run.data} tab={tab} />;
-  if (!Number.isInteger(runId) || (run.error instanceof ApiError && run.error.status === 404)) {
+  // What was fetched before it was purged is still there.
+  const gone = !Number.isInteger(runId) || (run.error instanceof ApiError && run.error.status === 404);
+  if (run.data && !gone) return <LoadedRun key={run.data.id} run={run.data} tab={tab} />;
+  if (gone) {
     return (
       <EmptyState title={`There is no run ${id}`} alone>
         It may have been purged.{" "}
