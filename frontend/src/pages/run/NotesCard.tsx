@@ -8,12 +8,15 @@ import classes from "./run.module.css";
 /** Tags and notes; both are kept as soon as they are left. */
 export function NotesCard({ run }: { run: Run }) {
   const edit = useEditRun(run.id);
+  const tagging = useEditRun(run.id);
+  // While they are being kept, the next tag is added to those chosen.
+  const tags = (tagging.isPending ? tagging.variables.tags : null) ?? run.tags;
   // While being written it is the text typed; otherwise the run's, which another tab may change.
   const [typed, setTyped] = useState<string | null>(null);
 
   function keep() {
     if (typed === null || typed === run.notes) setTyped(null);
-    else edit.mutate({ notes: typed }, { onSuccess: () => setTyped(null) });
+    else edit.mutate({ notes: typed }, { onSuccess: () => setTyped((now) => (now === typed ? null : now)) });
   }
 
   return (
@@ -22,9 +25,9 @@ export function NotesCard({ run }: { run: Run }) {
         <Title order={2}>Tags and notes</Title>
         <TagsInput
           aria-label="Tags"
-          placeholder={run.tags.length === 0 ? "Add a tag, then Enter" : undefined}
-          value={run.tags}
-          onChange={(tags) => edit.mutate({ tags: tidyTags(tags) })}
+          placeholder={tags.length === 0 ? "Add a tag, then Enter" : undefined}
+          value={tags}
+          onChange={(chosen) => tagging.mutate({ tags: tidyTags(chosen) })}
         />
         <Textarea
           aria-label="Notes"

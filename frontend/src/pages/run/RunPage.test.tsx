@@ -276,6 +276,32 @@ describe("the overview", () => {
     );
   });
 
+  it("leaves what is written in the notes while the words before are being kept", async () => {
+    let answer: (run: Run) => void = () => undefined;
+    open(aRun(), { "PATCH /runs/1": () => new Promise<Run>((resolve) => (answer = resolve)) });
+    const notes = await screen.findByLabelText<HTMLTextAreaElement>("Notes");
+    await userEvent.type(notes, "Slow.");
+    await userEvent.tab();
+    await userEvent.type(notes, " Fine.");
+    answer(aRun({ notes: "Slow." }));
+    await waitFor(() => expect(screen.queryByText("Saving…")).toBeNull());
+    expect(notes.value).toBe("Slow. Fine.");
+  });
+
+  it("keeps a tag that is added while the one before is being kept", async () => {
+    const answers: ((run: Run) => void)[] = [];
+    const { server } = open(aRun(), {
+      "PATCH /runs/1": () => new Promise<Run>((resolve) => answers.push(resolve)),
+    });
+    await userEvent.type(await screen.findByLabelText("Tags", { selector: "input" }), "a{Enter}b{Enter}");
+    expect(server.of("PATCH /runs/1").map(({ body }) => body)).toEqual([
+      { tags: ["a"] },
+      { tags: ["a", "b"] },
+    ]);
+    answers[0]?.(aRun({ tags: ["a"] }));
+    answers[1]?.(aRun({ tags: ["a", "b"] }));
+  });
+
   it("adds a tag with Enter", async () => {
     const { server } = open(aRun({ tags: ["a"] }), { "PATCH /runs/1": aRun({ tags: ["a", "b"] }) });
     await userEvent.type(await screen.findByLabelText("Tags", { selector: "input" }), "b{Enter}");
