@@ -9,6 +9,7 @@ import { useCurveView } from "@/charts/useCurveView";
 import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
 import { short } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
+import { QueryProblem } from "@/ui/QueryProblem";
 import { isActive } from "@/ui/states";
 import { ConfigSummary } from "./ConfigSummary";
 import { FailureCard } from "./FailureCard";
@@ -68,13 +69,15 @@ function NewestReplay({ run }: { run: Run }) {
             See all replays
           </Anchor>
         </>
+      ) : videos.isError && !videos.data ? (
+        <QueryProblem error={videos.error} retry={() => void videos.refetch()} />
       ) : (
         <Text size="sm" className={classes.noReplay} data-awaited={isActive(run) || undefined}>
-          {isActive(run)
-            ? "The first replay is recorded at the first checkpoint."
-            : videos.data
-              ? "This run recorded no replay."
-              : "Loading the replay…"}
+          {!videos.data
+            ? "Loading the replay…"
+            : isActive(run)
+              ? "The first replay is recorded at the first checkpoint."
+              : "This run recorded no replay."}
         </Text>
       )}
     </section>

@@ -326,4 +326,10 @@ describe("the overview", () => {
     open(aFinishedRun());
     expect(await screen.findByText("This run recorded no replay.")).toBeTruthy();
   });
+
+  it("says that the replays could not be fetched", async () => {
+    open(aFinishedRun(), { "GET /runs/1/videos": () => refusal(500, "The disk is away.") });
+    expect(await screen.findByText("The disk is away.")).toBeTruthy();
+    expect(screen.queryByText("Loading the replay…")).toBeNull();
+  });
 });
