@@ -105,6 +105,19 @@ describe("the replays of a run", () => {
     expect(shown()).toEqual(["Replay at 2\u202f000 steps"]);
   });
 
+  it("leave the reader there when earlier replays come and go", async () => {
+    const { record, router } = open(THREE);
+    (await replays()).focus();
+    await userEvent.keyboard("{ArrowLeft}");
+    await record([...THREE, aVideo(9, 500)]);
+    await screen.findByText("4 replays, from 500 steps to 3 k steps");
+    expect(shown()).toEqual(["Replay at 2\u202f000 steps"]);
+    await record([aVideo(2, 2000), aVideo(3, 3000)]);
+    await screen.findByText("2 replays, from 2 k steps to 3 k steps");
+    expect(shown()).toEqual(["Replay at 2\u202f000 steps"]);
+    expect(new URLSearchParams(router.state.location.search).get("replays")).toBe("2");
+  });
+
   it("stand on a line of training, each where its steps are, and are stepped through on it", async () => {
     open([aVideo(1, 1000), aVideo(2, 1500), aVideo(3, 11_000)]);
     await replays();

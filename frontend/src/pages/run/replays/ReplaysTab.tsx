@@ -48,19 +48,20 @@ function OwnReplays({ run }: { run: Run }) {
 function Replays({ run, videos }: { run: Run; videos: Replay[] }) {
   // null follows the newest replay, so that a run that learns is seen learning.
   const [search, setSearch] = useSearchParams();
-  const [places, putPlaces] = useState(() => placesOf(search.get("replays"), videos));
+  const [ids, putIds] = useState(() => idsNamed(search.get("replays")));
   const last = videos.length - 1;
-  const at = places.map((place) => Math.min(place ?? last, last));
+  const at = ids.map((id) => placeOf(id, videos));
   const shown = at.flatMap((place) => videos[place] ?? []);
+  const idAt = (place: number) => (place === last ? null : (videos[place]?.id ?? null));
 
-  function setPlaces(next: (number | null)[]) {
-    putPlaces(next);
+  function setIds(next: (number | null)[]) {
+    putIds(next);
     setSearch(
       (now) => {
         const params = new URLSearchParams(now);
         params.delete(MOMENT);
         if (next.length === 1 && next[0] === null) params.delete("replays");
-        else params.set("replays", next.map((place) => idAt(place, videos)).join(","));
+        else params.set("replays", next.map((id) => id ?? NEWEST).join(","));
         return params;
       },
       { replace: true },
@@ -69,16 +70,15 @@ function Replays({ run, videos }: { run: Run; videos: Replay[] }) {
 
   /** A moment belongs to replays that stay: a newer one does not take the place of one that is looked at. */
   function hold(seconds: number) {
-    putPlaces(at);
+    putIds(idsOf(shown));
     setSearch((now) => withMoment(now, idsOf(shown), seconds), { replace: true });
   }
 
   const release = () => setSearch((now) => without(now, MOMENT), { replace: true });
 
   const put = (panel: number, place: number) =>
-    setPlaces(places.map((old, i) => (i === panel ? (place === last ? null : place) : old)));
-  const show = (panels: number) =>
-    setPlaces(spread(panels, videos.length).map((place) => (place === last ? null : place)));
+    setIds(ids.map((old, i) => (i === panel ? idAt(place) : old)));
+  const show = (panels: number) => setIds(spread(panels, videos.length).map(idAt));
 
   function onKey(event: KeyboardEvent) {
     const by = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
@@ -86,9 +86,7 @@ function Replays({ run, videos }: { run: Run; videos: Replay[] }) {
       event.target instanceof Element && event.target.closest("[role=slider],[role=radiogroup],input");
     if (by === 0 || onControl) return;
     event.preventDefault();
-    setPlaces(
-      at.map((place) => stepped(place, by, videos.length)).map((place) => (place === last ? null : place)),
-    );
+    setIds(at.map((place) => idAt(stepped(place, by, videos.length))));
   }
 
   return (
@@ -111,7 +109,7 @@ function Replays({ run, videos }: { run: Run; videos: Replay[] }) {
             value,
             label: value === "1" ? "One" : `${value} side by side`,
           }))}
-          value={String(places.length)}
+          value={String(ids.length)}
           onChange={(panels) => show(Number(panels))}
         />
         <Text size="xs" c="dimmed" visibleFrom="sm">
@@ -143,7 +141,7 @@ function Replays({ run, videos }: { run: Run; videos: Replay[] }) {
             className={classes.poster}
             aria-pressed={at.includes(place)}
             title={`${short(video.step, "steps")}, return ${score(video.episode_return)}`}
-            onClick={() => put(places.length - 1, place)}
+            onClick={() => put(ids.length - 1, place)}
           >
             <Poster fileId={video.poster_file_id} size={64} alt={`Replay at ${short(video.step, "steps")}`} />
           </button>
@@ -155,16 +153,16 @@ function Replays({ run, videos }: { run: Run; videos: Replay[] }) {
 
 const NEWEST = "newest";
 
-const idAt = (place: number | null, videos: readonly Replay[]) =>
-  place === null ? NEWEST : String(videos[place]?.id ?? NEWEST);
+/** The replays that an address names by their ids; null for the newest, whichever it is. */
+function idsNamed(written: string | null): (number | null)[] {
+  const named = (written ?? NEWEST).split(",").slice(0, MOST_PANELS);
+  return named.map((id) => (/^\d+$/.test(id) ? Number(id) : null));
+}
 
-/** The places that an address names by the ids of their replays; one that is gone reads as the newest. */
-function placesOf(written: string | null, videos: readonly Replay[]): (number | null)[] {
-  const places = (written ?? NEWEST).split(",").slice(0, MOST_PANELS);
-  return places.map((id) => {
-    const place = videos.findIndex((video) => String(video.id) === id);
-    return place === -1 ? null : place;
-  });
+/** Where a replay stands, by its id: others come and go before it. One that is gone gives way to the newest. */
+function placeOf(id: number | null, videos: readonly Replay[]): number {
+  const place = videos.findIndex((video) => video.id === id);
+  return place === -1 ? videos.length - 1 : place;
 }
 
 interface PlaceSliderProps {
