@@ -122,6 +122,13 @@ describe("the log of a run", () => {
     await words(text);
   });
 
+  it("does not say that there are none before it has been fetched", async () => {
+    serve({ "GET /runs/1/log": () => new Promise<object>(() => undefined) });
+    renderPage(<LogTab run={aFinishedRun()} />, { live: true });
+    expect((await screen.findByRole("status")).textContent).toBe("Loading…");
+    expect(screen.queryByText("This run wrote nothing.")).toBeNull();
+  });
+
   it("keeps its lines while the server is away, and says so", async () => {
     const { server } = open([line(1)]);
     await words("line 1");

@@ -56,7 +56,7 @@ export function LogTab({ run }: { run: Run }) {
       </Group>
       <Lines
         lines={log.lines}
-        empty={emptyWords(run, search)}
+        empty={log.lines ? emptyWords(run, search) : "Loading the log…"}
         hasOlder={log.hasOlder}
         onOlder={log.older}
         following={following}
