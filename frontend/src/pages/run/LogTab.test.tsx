@@ -129,6 +129,26 @@ describe("the log of a run", () => {
     expect(screen.queryByText("This run wrote nothing.")).toBeNull();
   });
 
+  it("leaves out older lines that come once another search is shown", async () => {
+    const older: ((answer: object) => void)[] = [];
+    serve({
+      "GET /runs/1/log": ({ query }: Asked) =>
+        query.has("before")
+          ? new Promise<object>((resolve) => older.push(resolve))
+          : { items: query.get("search") ? [line(900, "loss 3")] : lines(500, 999), next_after: null },
+    });
+    renderPage(<LogTab run={aRun()} />, { live: true });
+    await words("500 lines");
+    await userEvent.click(screen.getByText("Show older lines"));
+    await userEvent.type(screen.getByLabelText("Search the log"), "loss");
+    await words("1 match");
+    await act(async () => {
+      older[0]?.({ items: lines(1, 499), next_after: null });
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    });
+    expect(screen.getByText("1 match")).toBeTruthy();
+  });
+
   it("keeps its lines while the server is away, and says so", async () => {
     const { server } = open([line(1)]);
     await words("line 1");

@@ -22,6 +22,7 @@ export function useLogTail(runId: number, search: string): Tail & { older: () =>
   const [tail, setTail] = useState<Tail>(NOTHING);
   const held = useRef<LogLine[] | undefined>(undefined);
   const following = useRef<() => void>(() => undefined);
+  const leaving = useRef<AbortSignal | undefined>(undefined);
 
   const take = useCallback((arrived: LogLine[], hasOlder?: boolean) => {
     const before = held.current ?? [];
@@ -39,6 +40,7 @@ export function useLogTail(runId: number, search: string): Tail & { older: () =>
 
   useEffect(() => {
     const left = new AbortController();
+    leaving.current = left.signal;
     held.current = undefined;
     let asking = false;
     let again = false;
@@ -77,10 +79,12 @@ export function useLogTail(runId: number, search: string): Tail & { older: () =>
 
   const older = useCallback(() => {
     const before = held.current?.[0]?.id;
+    const signal = leaving.current;
     if (before === undefined) return;
-    fetchLog(runId, { before, limit: PAGE, search })
-      .then((page) => take(page.items, page.items.length >= PAGE))
-      .catch(fail);
+    // Lines of another search do not belong to the one that is shown by then.
+    fetchLog(runId, { before, limit: PAGE, search }, signal)
+      .then((page) => signal?.aborted || take(page.items, page.items.length >= PAGE))
+      .catch((error: unknown) => signal?.aborted || fail(error));
   }, [runId, search, take, fail]);
 
   const retry = useCallback(() => following.current(), []);
