@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import type { Run } from "@/api/types";
@@ -321,6 +321,44 @@ describe("the list of runs", () => {
     await userEvent.click(await screen.findByLabelText("Select run 1"));
     await userEvent.click(screen.getByText("Select all 3 that match"));
     await screen.findByText("3 runs selected");
+  });
+
+  it("selects every run that matches also while the list is fetched again", async () => {
+    const all = Array.from({ length: 150 }, (_, at) => aRun({ id: at + 1, name: `run ${at + 1}` }));
+    let slow = false;
+    open(
+      {},
+      {
+        "GET /runs": async ({ query }: Asked) => {
+          if (slow) await new Promise((resolve) => setTimeout(resolve, 50));
+          return query.get("cursor")
+            ? listOf(all.slice(100), { total: 150 })
+            : listOf(all.slice(0, 100), { total: 150, next_cursor: "later" });
+        },
+      },
+    );
+    const { client } = show();
+    await userEvent.click(await screen.findByLabelText("Select run 1"));
+    const selectAll = screen.getByText("Select all 150 that match");
+    slow = true;
+    void client.invalidateQueries({ queryKey: ["runs"] });
+    fireEvent.click(selectAll);
+    await screen.findByText("150 runs selected");
+  });
+
+  it("says why not every run that matches could be selected", async () => {
+    let answers = 0;
+    open(
+      {},
+      {
+        "GET /runs": () =>
+          answers++ === 0 ? listOf([aRun()], { total: 3 }) : refusal(500, "The list is away."),
+      },
+    );
+    show();
+    await userEvent.click(await screen.findByLabelText("Select pong-1"));
+    await userEvent.click(screen.getByText("Select all 3 that match"));
+    expect(await screen.findByText("The list is away.")).toBeTruthy();
   });
 
   it("is made of cards on a narrow screen", async () => {

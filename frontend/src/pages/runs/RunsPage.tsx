@@ -6,6 +6,7 @@ import { PAGE, runListQuery } from "@/api/queries";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
+import { notifyProblem } from "@/ui/notify";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { BulkBar } from "./BulkBar";
 import { ColumnMenu } from "./ColumnMenu";
@@ -85,7 +86,7 @@ export default function RunsPage() {
           runs={model.selected}
           archived={view.archived}
           total={list.total}
-          onSelectAll={() => void list.loadAll().then(model.select)}
+          onSelectAll={() => void list.loadAll().then(model.select).catch(notifyProblem)}
           onClear={() => model.select([])}
         />
       )}
@@ -107,6 +108,8 @@ function useRunList(view: RunsView, columns: readonly string[]) {
   const total = pages?.[0]?.total ?? 0;
 
   async function loadAll() {
+    // It would join a fetch that is under way, which brings only the pages shown.
+    await client.cancelQueries({ queryKey: options.queryKey });
     const all = await client.fetchInfiniteQuery({ ...options, pages: Math.ceil(total / PAGE), staleTime: 0 });
     return all.pages.flatMap((page) => page.items);
   }
