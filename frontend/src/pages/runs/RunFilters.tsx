@@ -29,6 +29,10 @@ const SORTS = [
   { value: "name", label: "Name" },
 ];
 
+/** The headers of a wide screen offer more. */
+const sortsWith = (sort: string) =>
+  SORTS.some(({ value }) => value === sort) ? SORTS : [...SORTS, { value: sort, label: "As in the table" }];
+
 interface RunFiltersProps {
   view: RunsView;
   runs: readonly Run[];
@@ -56,7 +60,7 @@ export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
         aria-label="Sort runs"
         value={view.sort}
         onChange={(event) => onChange({ sort: event.currentTarget.value })}
-        data={SORTS}
+        data={sortsWith(view.sort)}
       />
       {isFiltered(view) && (
         <Button

@@ -361,6 +361,13 @@ describe("the list of runs", () => {
     expect(await screen.findByText("The list is away.")).toBeTruthy();
   });
 
+  it("says on a narrow screen that it is sorted as only the table can", async () => {
+    open({ runs: TWO });
+    show("/?sort=-frames");
+    const sort = await screen.findByLabelText<HTMLSelectElement>("Sort runs");
+    expect(sort.selectedOptions[0]?.textContent).toBe("As in the table");
+  });
+
   it("is made of cards on a narrow screen", async () => {
     vi.spyOn(window, "matchMedia").mockImplementation(
       (media) =>
