@@ -119,7 +119,7 @@ export function openComparison(page: ReactElement, at: string, more: Record<stri
       listOf(RUNS.filter(({ name }) => name.includes(query.get("text") ?? ""))),
     ...more,
   });
-  const { router } = renderPage(page, { at });
+  const { router, client } = renderPage(page, { at });
   const address = (search: string) => waitFor(() => expect(router.state.location.search).toBe(search));
-  return { server, address };
+  return { server, client, address };
 }

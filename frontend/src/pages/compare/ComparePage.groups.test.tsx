@@ -88,6 +88,23 @@ describe("the time to a score", () => {
     );
   });
 
+  it("keeps the score that is being typed while live runs move the one that all came to", async () => {
+    let score = 450;
+    const { client, address } = open("/?runs=1,2", {
+      "GET /compare/thresholds": () => ({ ...TIMES, score, common: score }),
+    });
+    const input = within(await card()).getByLabelText<HTMLInputElement>("Score to come to");
+    expect(input.value).toBe("450");
+    await userEvent.clear(input);
+    await userEvent.type(input, "20");
+    score = 460;
+    await client.invalidateQueries();
+    await screen.findByText(/460 is the best/);
+    expect(input.isConnected).toBe(true);
+    await userEvent.type(input, "0{Enter}");
+    await address("?runs=1%2C2&score=200");
+  });
+
   it("is of no score where runs are of several games, which is all that it says", async () => {
     const runs = RUNS.map((run, at) => ({ ...run, env: at === 1 ? "ALE/Breakout-v5" : run.env }));
     const words = "Returns of different games are not compared.";

@@ -1,5 +1,6 @@
 import { Button, Group, NumberInput, Select, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { useSearchParams } from "react-router";
 import { thresholdsQuery } from "@/api/comparisons";
 import type { Thresholds } from "@/api/types";
@@ -31,7 +32,9 @@ export function ThresholdsCard({ runs, by, oneGame }: ThresholdsCardProps) {
       <Group justify="space-between" mb="xs">
         <Group gap="sm">
           <Title order={2}>Time to a score</Title>
-          {oneGame && <ScoreInput key={told.score} told={told} onScore={(value) => write("score", value)} />}
+          {oneGame && (
+            <ScoreInput told={told} asked={asked.score} onScore={(value) => write("score", value)} />
+          )}
           {told.groups.length > 1 && (
             <Select
               aria-label="Compared with"
@@ -73,9 +76,19 @@ export function ThresholdsCard({ runs, by, oneGame }: ThresholdsCardProps) {
   );
 }
 
+interface ScoreInputProps {
+  told: Thresholds;
+  /** The score that was chosen; without one it is that of what is told. */
+  asked: number | undefined;
+  onScore: (score: number | null) => void;
+}
+
 /** Asks for another score when it is left, or by Enter; the one that all came to when it is emptied. */
-function ScoreInput({ told, onScore }: { told: Thresholds; onScore: (score: number | null) => void }) {
+function ScoreInput({ told, asked, onScore }: ScoreInputProps) {
+  // What is typed stays while live runs move the score that all came to.
+  const [typed, setTyped] = useState<string | number | null>(null);
   const leave = (text: string) => {
+    setTyped(null);
     const value = text.trim() === "" ? null : Number(text);
     if (value !== told.score && !Number.isNaN(value)) onScore(value === told.common ? null : value);
   };
@@ -86,7 +99,8 @@ function ScoreInput({ told, onScore }: { told: Thresholds; onScore: (score: numb
       size="xs"
       w={110}
       hideControls
-      defaultValue={told.score ?? ""}
+      value={typed ?? asked ?? told.score ?? ""}
+      onChange={setTyped}
       onBlur={(event) => leave(event.currentTarget.value)}
       onKeyDown={(event) => {
         if (event.key === "Enter") leave(event.currentTarget.value);
