@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { comparisonOf, openComparison, RUNS, TIMES } from "@/testing/comparisons";
 import { downloads } from "@/testing/downloads";
 import { aRun } from "@/testing/runs";
-import { type Asked } from "@/testing/server";
+import { type Asked, refusal } from "@/testing/server";
 import ComparePage from "./ComparePage";
 
 const open = (at: string, more?: Record<string, object>) => openComparison(<ComparePage />, at, more);
@@ -105,6 +105,11 @@ describe("the time to a score", () => {
     await address("?runs=1%2C2&score=200");
   });
 
+  it("says why it could not be fetched", async () => {
+    open("/?runs=1,2", { "GET /compare/thresholds": () => refusal(500, "The times are away.") });
+    expect(await within(await card()).findByText("The times are away.")).toBeTruthy();
+  });
+
   it("is of no score where runs are of several games, which is all that it says", async () => {
     const runs = RUNS.map((run, at) => ({ ...run, env: at === 1 ? "ALE/Breakout-v5" : run.env }));
     const words = "Returns of different games are not compared.";
@@ -174,6 +179,11 @@ describe("the verdict", () => {
     const words = "Returns of different games are not compared.";
     open("/?runs=1,2", { "GET /compare/verdict": { at: null, standings: [], duels: [], words } });
     expect(await (await verdict()).findByText(words)).toBeTruthy();
+  });
+
+  it("says why it could not be fetched", async () => {
+    open("/?runs=1,2", { "GET /compare/verdict": () => refusal(500, "The verdict is away.") });
+    expect(await (await verdict()).findByText("The verdict is away.")).toBeTruthy();
   });
 
   it("is none of one run", async () => {

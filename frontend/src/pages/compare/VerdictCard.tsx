@@ -7,6 +7,7 @@ import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { percent, plural, score, short } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
+import { QueryProblem } from "@/ui/QueryProblem";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./compare.module.css";
 
@@ -22,8 +23,19 @@ interface VerdictCardProps {
 
 /** Which settings are best over their seeds, in words and numbers. */
 export function VerdictCard(props: VerdictCardProps) {
-  const verdict = useQuery(verdictQuery(props.runs, props.by)).data;
+  const query = useQuery(verdictQuery(props.runs, props.by));
+  const verdict = query.data;
   const more = useMoreSeeds(props);
+  if (query.isError && !verdict) {
+    return (
+      <section className={classes.card} aria-label="Verdict">
+        <Title order={2} mb="xs">
+          Verdict
+        </Title>
+        <QueryProblem error={query.error} retry={() => void query.refetch()} />
+      </section>
+    );
+  }
   if (!verdict) return null;
   return (
     <section className={classes.card} aria-label="Verdict">
