@@ -49,6 +49,13 @@ describe("the runs compared", () => {
     expect(screen.queryByText(/^slow · /)).toBeNull();
   });
 
+  it("say why no other run can be found", async () => {
+    open("/?runs=1,2", { "GET /runs": () => refusal(500, "The list is away.") });
+    await userEvent.click(screen.getByLabelText("Add a run", { selector: "input" }));
+    expect(await screen.findByText("The list is away.")).toBeTruthy();
+    expect(screen.queryByText("No such run")).toBeNull();
+  });
+
   it("ask for no other run until one is looked for", async () => {
     const { server } = open("/?runs=1,2");
     await screen.findByRole("region", { name: "Summary" });

@@ -70,7 +70,7 @@ function AddRun({ runs, onAdd }: { runs: readonly number[]; onAdd: (id: number) 
         value: String(run.id),
         label: `${run.name} · ${run.env} · ${stateName(run).toLowerCase()} · ${run.id}`,
       }))}
-      nothingFoundMessage={list.isPending ? "Looking…" : "No such run"}
+      nothingFoundMessage={list.error?.message ?? (list.isPending ? "Looking…" : "No such run")}
       onChange={(id) => {
         if (id !== null) onAdd(Number(id));
         setTyped("");

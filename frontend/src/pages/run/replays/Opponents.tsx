@@ -38,7 +38,7 @@ export function Opponents({ run, others, onChange }: OpponentsProps) {
       // The server has searched already, in more than the label.
       filter={({ options }) => options}
       data={[...named, ...missing.map((id) => ({ value: id, label: `Run ${id}` }))]}
-      nothingFoundMessage={list.isPending ? "Looking…" : "No other run of this game"}
+      nothingFoundMessage={list.error?.message ?? (list.isPending ? "Looking…" : "No other run of this game")}
       onChange={(ids) => onChange(ids.map(Number))}
     />
   );
