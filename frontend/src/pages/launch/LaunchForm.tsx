@@ -50,6 +50,12 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
     onMethod(reference);
   }
 
+  function beginAnew() {
+    config.beginAnew();
+    forgetDetails();
+    setDetailErrors({});
+  }
+
   async function submit(event: FormEvent) {
     event.preventDefault();
     setProblems([]);
@@ -80,7 +86,7 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
   return (
     <form className={classes.page} onSubmit={(event) => void submit(event)} noValidate>
       <Stack gap="lg">
-        {config.restored && <RestoredNote onBeginAnew={config.beginAnew} />}
+        {config.restored && <RestoredNote onBeginAnew={beginAnew} />}
         <MethodCards
           variants={variants}
           chosen={config.variant?.algorithm}

@@ -199,8 +199,10 @@ it("gives up what was written, and begins another preset without it", async () =
   await type(/Total steps total_steps/, "78");
   second.unmount();
   await open("/?preset=short");
+  await type(/Name/, "mine");
   await userEvent.click(screen.getByText("Begin anew"));
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "2000");
+  expect(screen.getByLabelText("Name")).toHaveProperty("value", "");
   expect(screen.queryByText("Begin anew")).toBeNull();
 });
 
