@@ -1,6 +1,6 @@
 import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { renderPage } from "@/testing/render";
 import { Rate, Score, Short, TimeAgo } from "./Quantity";
 
@@ -28,6 +28,16 @@ describe("a time", () => {
   it("of a server whose clock is ahead is not in the future", () => {
     renderPage(<TimeAgo time={new Date(Date.now() + 60_000).toISOString()} />);
     expect(screen.getByText("just now")).toBeTruthy();
+  });
+
+  it("is told from now on also where none was shown for a while", () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const time = new Date(Date.now() - 60_000).toISOString();
+    renderPage(<TimeAgo time={time} />).unmount();
+    vi.setSystemTime(Date.now() + 9 * 60_000);
+    renderPage(<TimeAgo time={time} />);
+    expect(screen.getByText("10 min ago")).toBeTruthy();
+    vi.useRealTimers();
   });
 
   it("that is not known is a dash", () => {

@@ -7,10 +7,14 @@ let timer: ReturnType<typeof setInterval> | undefined;
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  timer ??= setInterval(() => {
+  if (timer === undefined) {
+    // The clock stood still while nobody looked at it.
     now = Date.now();
-    for (const one of listeners) one();
-  }, TICK_MS);
+    timer = setInterval(() => {
+      now = Date.now();
+      for (const one of listeners) one();
+    }, TICK_MS);
+  }
   return () => {
     listeners.delete(listener);
     if (listeners.size === 0) {
