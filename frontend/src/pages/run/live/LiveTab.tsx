@@ -39,8 +39,10 @@ function Watched({ run, checkpoint }: { run: Run; checkpoint: number | "newest" 
             </Button>
           </Stack>
         </Alert>
+      ) : game ? (
+        <LiveStage key={game.id} run={run} asked={game} again={again} />
       ) : (
-        game && <LiveStage key={game.id} run={run} asked={game} again={again} />
+        <Text c="dimmed">Asking for a live game…</Text>
       )}
     </Stack>
   );

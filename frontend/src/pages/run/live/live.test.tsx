@@ -47,6 +47,12 @@ describe("a live game", () => {
     expect(screen.queryByText(/agent is being loaded/)).toBeNull();
   });
 
+  it("says that it is being asked for", async () => {
+    serve({ [ASK]: () => new Promise<object>(() => undefined) });
+    renderPage(<LiveTab run={aRun({ id: 1 })} />);
+    expect(await screen.findByText("Asking for a live game…")).toBeTruthy();
+  });
+
   it("says that it has got the pictures", async () => {
     const { socket } = await watch();
     const pictures = Array.from({ length: 2 * SEEN_EVERY }, (_, i) => message({ ...HEAD, picture: i + 1 }));
