@@ -8,7 +8,7 @@ import classes from "./charts.module.css";
 import type { Zoom } from "./curveView";
 import { FigureMenu, type Points } from "./FigureMenu";
 import { FigureWords } from "./FigureWords";
-import { themed } from "./figureTheme";
+import { roomOfBrokenNames, themed } from "./figureTheme";
 import { Plot } from "./Plot";
 import { loadPlotly, type PlotlyLibrary } from "./plotly";
 import { useVisible } from "./useVisible";
@@ -59,6 +59,7 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
   );
   const empty = answer.data?.data.length === 0 && zoom === null;
   const drawable = library.data && figure && !empty;
+  const height = props.height + (figure ? roomOfBrokenNames(figure) : 0);
 
   return (
     <figure ref={frame} className={classes.frame} style={{ margin: 0 }}>
@@ -84,7 +85,7 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
           library={library.data}
         />
       </figcaption>
-      <div ref={canvas} className={classes.canvas} style={{ height: props.height }}>
+      <div ref={canvas} className={classes.canvas} style={{ height }}>
         {drawable && (
           <Plot
             library={library.data}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type PlotlyFigure, themed, zoomOf } from "./figureTheme";
+import { type PlotlyFigure, roomOfBrokenNames, themed, zoomOf } from "./figureTheme";
 
 const figure: PlotlyFigure = {
   data: [{ uid: "1:line", x: [1], y: [2], line: { color: "#ff0000" } }],
@@ -67,6 +67,25 @@ describe("themed", () => {
     const word = "x".repeat(80);
     expect(shown(word, 340).name.replaceAll("<br>", "")).toBe(word);
     expect(shown(word, 340).name).toContain("<br>");
+  });
+
+  it("shows the lines of a few broken names, for which the figure is higher", () => {
+    const long = "PAAC on CartPole with a rate of 0.003 and forty environments, seed";
+    const ofRuns = (runs: number, name: string, width = 340) => {
+      const data = Array.from({ length: runs }, (_, run) => ({ uid: `${run}`, name: `${name} ${run}` }));
+      const look = { scheme: "light", revision: "r", legend: true, width } as const;
+      const shown = themed({ ...figure, data }, look);
+      const lines = shown.data.flatMap((trace) => String(trace.name).split("<br>")).length;
+      return { lines, below: Number(shown.layout.margin?.b), higher: roomOfBrokenNames(shown) };
+    };
+    const few = ofRuns(2, long);
+    expect(few.lines).toBe(6);
+    expect(few.below).toBeGreaterThan(40 + 6 * 19);
+    expect(few.higher).toBe(2 * 19);
+    expect(ofRuns(50, long)).toMatchObject({ below: ofRuns(4, long).below });
+    for (const name of ["PAAC, seed", long]) expect(ofRuns(50, name, 2000).higher).toBe(0);
+    // Before it is known how wide it is.
+    expect(ofRuns(2, long, 0)).toMatchObject({ lines: 2, higher: 0 });
   });
 
   it("keeps the reader's zoom for as long as the revision stays", () => {

@@ -25,7 +25,7 @@ const PALETTES: Record<Scheme, Palette> = {
 
 const FONT = 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
-/** The legend has as many rows as its names need, up to so many; more are scrolled to. */
+/** The legend has as many rows of names as they need, up to so many; more are scrolled to. */
 const MOST_LEGEND_ROWS = 4;
 const LEGEND_ROW = 19;
 /** What a name takes beside the others in a row: its line and space, and so much for each letter. */
@@ -55,7 +55,8 @@ export function themed(
   { scheme, revision, legend, width, zoom }: FigureLook,
 ): PlotlyFigure {
   const palette = PALETTES[scheme];
-  const data = legend ? withBrokenNames(figure.data, lettersInLine(width)) : figure.data;
+  // Nothing is known of the width before the figure is on the page.
+  const data = legend && width > 0 ? withBrokenNames(figure.data, lettersInLine(width)) : figure.data;
   const legendHeight = legend ? legendRoom(data, width) : 0;
   // Plotly knows the option, its types do not yet.
   const capped: { maxheight: number } & Partial<Layout["legend"]> = {
@@ -117,16 +118,25 @@ function inLines(name: string, letters: number): string {
   return (name.match(line) ?? [name]).join(LINE_BREAK);
 }
 
-/** So high that a few names fit, and never so high that the plot is left without room. */
+const roomOfLines = (lines: number) => LEGEND_PADDING + LEGEND_ROW * lines;
+
+/** So high that a few names fit with all of their lines. */
 function legendRoom(data: readonly Data[], width: number): number {
   const inLegend = data.filter((trace) => !("showlegend" in trace) || trace.showlegend !== false);
   const names = inLegend.map((trace) => String(trace.name ?? "").split(LINE_BREAK));
   const letters = Math.max(0, ...names.flat().map((line) => line.length));
   const room = width - SIDES.l - SIDES.r;
   const inRow = Math.max(1, Math.floor(room / (LEGEND_LINE + LEGEND_LETTER * letters)));
-  const lines = inRow > 1 ? Math.ceil(names.length / inRow) : names.flat().length;
-  const rows = Math.min(MOST_LEGEND_ROWS, Math.max(1, lines));
-  return LEGEND_PADDING + LEGEND_ROW * rows;
+  const lines =
+    inRow > 1
+      ? Math.min(MOST_LEGEND_ROWS, Math.ceil(names.length / inRow))
+      : names.slice(0, MOST_LEGEND_ROWS).flat().length;
+  return roomOfLines(Math.max(1, lines));
+}
+
+/** What broken names take beyond the usual rows; a figure is as much higher, so that the plot is not left without room. */
+export function roomOfBrokenNames({ layout }: PlotlyFigure): number {
+  return Math.max(0, Number(layout.margin?.b) - AXIS_ROOM - roomOfLines(MOST_LEGEND_ROWS));
 }
 
 function axis(written: Partial<LayoutAxis> | undefined, palette: Palette): Partial<LayoutAxis> {
