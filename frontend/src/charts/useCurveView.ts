@@ -8,6 +8,8 @@ export function useCurveView(): [CurveView, (view: CurveView) => void] {
   const address = search.toString();
   // The router changes the URL a moment later; until then what was chosen is shown, so that no switch jumps back.
   const [chosen, setChosen] = useState<{ view: CurveView; leaving: string } | null>(null);
+  // It says for itself what it shows when it is opened again.
+  if (chosen && chosen.leaving !== address) setChosen(null);
   const read = useMemo(() => readView(search), [search]);
   const change = useCallback(
     (view: CurveView) => {

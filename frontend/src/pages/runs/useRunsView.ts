@@ -16,6 +16,8 @@ export function useRunsView() {
   const address = params.toString();
   // The router changes the address a moment later; until then what was chosen is shown, and the next choice builds on it.
   const [chosen, setChosen] = useState<{ columns: string[]; leaving: string } | null>(null);
+  // It says for itself what it shows when it is opened again.
+  if (chosen && chosen.leaving !== address) setChosen(null);
 
   function change(changes: Partial<RunsView>, { replace = false } = {}) {
     // Read from the address itself: two changes in one moment must not undo each other.
