@@ -89,7 +89,7 @@ describe("the start points of a game", () => {
   });
 
   it("are removed once that is confirmed", async () => {
-    let sets = [aStartSet(4)];
+    let sets = [aStartSet(4, { points: 1 })];
     open(() => sets, {
       "DELETE /start-sets/4": () => {
         sets = [];
@@ -97,6 +97,7 @@ describe("the start points of a game", () => {
       },
     });
     await userEvent.click(await screen.findByRole("button", { name: "Remove Ana's games" }));
+    await screen.findByText(/^Ana's games, 1 point: no more evaluations/);
     await userEvent.click(await screen.findByRole("button", { name: "Remove start points" }));
     await screen.findByText("There are none of Pong yet.");
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());

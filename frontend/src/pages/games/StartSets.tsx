@@ -8,7 +8,7 @@ import { useRemoveStarts } from "@/api/mutations";
 import { startSetsQuery } from "@/api/queries";
 import type { Game, StartSet } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
-import { exact } from "@/ui/format";
+import { exact, plural } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryProblem } from "@/ui/QueryProblem";
@@ -119,7 +119,7 @@ function RemoveStarts({ set, onClose }: { set: StartSet; onClose: () => void }) 
       onClose={onClose}
     >
       <Text size="sm">
-        {set.name}, {exact(set.points, "points")}: no more evaluations can begin there. Those that have ended
+        {set.name}, {plural(set.points, "point")}: no more evaluations can begin there. Those that have ended
         keep their scores. Export the set before if you may want it again.
       </Text>
     </ConfirmModal>

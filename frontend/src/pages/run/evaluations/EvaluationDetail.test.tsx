@@ -119,11 +119,12 @@ describe("the page of an evaluation", () => {
   });
 
   it("names the start points, also those that were removed since", async () => {
-    const set = { id: 4, name: "Ana's games", player: "human", source: "Ana", points: 100 } as const;
+    const set = { id: 4, name: "Ana's games", player: "human", source: "Ana", points: 1 } as const;
     open(found({ start_set: { ...set, sha256: "ef".repeat(32), kept: false } }));
     await screen.findByText("Statistics");
     const told = screen.getByRole("region", { name: "What is evaluated" }).textContent;
-    for (const words of ["Ana's games, 100", "removed since", "ef".repeat(32)]) expect(told).toContain(words);
+    for (const words of ["Ana's games, 1 point, removed since", "ef".repeat(32)])
+      expect(told).toContain(words);
   });
 
   it("leads back to the list when it is removed", async () => {

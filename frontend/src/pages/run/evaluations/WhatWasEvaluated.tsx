@@ -2,7 +2,7 @@ import { Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { evaluationChoicesQuery } from "@/api/queries";
 import type { EvaluationWithEpisodes } from "@/api/types";
-import { duration, exact } from "@/ui/format";
+import { duration, exact, plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import runClasses from "../run.module.css";
 import classes from "./evaluations.module.css";
@@ -68,7 +68,7 @@ function StartPoints({ set }: { set: NonNullable<EvaluationWithEpisodes["start_s
     <>
       <dt>Start points</dt>
       <dd>
-        {set.name}, {exact(set.points, "points")}
+        {set.name}, {plural(set.points, "point")}
         {!set.kept && ", removed since"}
         <Text size="sm" c="dimmed">
           {set.source}. <span className="mono">{set.sha256}</span>
