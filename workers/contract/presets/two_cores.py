@@ -64,7 +64,7 @@ PRESETS = (
     Preset(
         name="a3c-pong",
         title="A3C plays Pong",
-        shows="Four actor-learners on two cores, from losing every rally to winning nearly all: 4.0 M steps.",
+        shows="Four actor-learners on two cores, from losing every rally to winning nearly all: 3.5 M steps.",
         source="Tuned here for two cores, from paac-pong's settings; the A3C paper's algorithm S2 with longer rollouts "
         "than its 5 steps: with 20 the hidden layer died at a rate of 0.0005, and 0.0002 was slow.",
         config=A3cConfig(**A3C_PONG),
