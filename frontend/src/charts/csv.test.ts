@@ -16,3 +16,7 @@ it("quotes what would break a row and leaves missing values empty", () => {
 it("keeps a run's name from being a formula, and numbers from being text", () => {
   expect(csv(["a", "b", "c"], [["=1+1", -2, "-x"]])).toBe("a,b,c\r\n'=1+1,-2,'-x\r\n");
 });
+
+it("writes an infinite number as the API spells it", () => {
+  expect(csv(["a", "b"], [["-Infinity", "NaN"]])).toBe("a,b\r\n-Infinity,NaN\r\n");
+});

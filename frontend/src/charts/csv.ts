@@ -2,10 +2,11 @@
 
 export type Cell = string | number | boolean | null | undefined;
 
-/** One cell by RFC 4180; a leading = + - or @ of text is kept from being run as a formula by a spreadsheet. */
+/** One cell by RFC 4180; a leading = + - or @ of text, but for -Infinity, is kept from being run as a formula. */
 function cell(value: Cell): string {
   if (value === null || value === undefined) return "";
-  const text = typeof value === "string" && /^[=+\-@\t]/.test(value) ? `'${value}` : String(value);
+  const runs = typeof value === "string" && value !== "-Infinity" && /^[=+\-@\t]/.test(value);
+  const text = runs ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
