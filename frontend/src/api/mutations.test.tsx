@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { describe, expect, it } from "vitest";
 import { aRun } from "@/testing/runs";
 import { type Asked, listOf, refusal, serve } from "@/testing/server";
-import { useBulkAction, useRunAction } from "./mutations";
+import { useBulkAction, useEditRun, useRunAction } from "./mutations";
 import { runQuery } from "./queries";
 
 function hooked<Result>(hook: () => Result) {
@@ -67,4 +67,21 @@ it("shows what an action made of a run wherever the run is shown, before anythin
     ],
   });
   expect(server.asked).toHaveLength(1);
+});
+
+it("sends one edit of a run after another, so that the last one stays", async () => {
+  const answers: (() => void)[] = [];
+  const server = serve({
+    "PATCH /runs/1": ({ body }: Asked) =>
+      new Promise((resolve) => answers.push(() => resolve(aRun(body as object)))),
+  });
+  const { result } = hooked(() => [useEditRun(1), useEditRun(1)] as const);
+  const [one, other] = result.current;
+  const both = [one.mutateAsync({ name: "first" }), other.mutateAsync({ name: "second" })];
+  await waitFor(() => expect(answers).toHaveLength(1));
+  expect(server.asked.map(({ body }) => body)).toEqual([{ name: "first" }]);
+  answers[0]?.();
+  await waitFor(() => expect(answers).toHaveLength(2));
+  answers[1]?.();
+  await Promise.all(both);
 });
