@@ -16,7 +16,12 @@ interface OpponentsProps {
 export function Opponents({ run, others, onChange }: OpponentsProps) {
   const [typed, setTyped] = useState("");
   const [text] = useDebouncedValue(typed.trim(), 250);
-  const list = useInfiniteQuery(runListQuery({ text, env: [run.env], sort: "-created_at" }));
+  const [opened, setOpened] = useState(false);
+  // As in a comparison: runs are fetched while one is looked for.
+  const list = useInfiniteQuery({
+    ...runListQuery({ text, env: [run.env], sort: "-created_at" }),
+    enabled: opened,
+  });
   const found = (list.data?.pages.flatMap((page) => page.items) ?? []).filter(({ id }) => id !== run.id);
   const named = found.map(({ id, name, method }) => ({
     value: String(id),
@@ -35,6 +40,8 @@ export function Opponents({ run, others, onChange }: OpponentsProps) {
       value={chosen}
       searchValue={typed}
       onSearchChange={setTyped}
+      onDropdownOpen={() => setOpened(true)}
+      onDropdownClose={() => setOpened(false)}
       // The server has searched already, in more than the label.
       filter={({ options }) => options}
       data={[...named, ...missing.map((id) => ({ value: id, label: `Run ${id}` }))]}
