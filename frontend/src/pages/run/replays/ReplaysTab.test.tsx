@@ -16,13 +16,13 @@ beforeEach(() => {
 
 function open(videos: Video[], run: Run = aRun(), at = "/") {
   const answers = { "GET /runs/1/videos": videos };
-  serve(answers);
+  const server = serve(answers);
   const page = renderPage(<ReplaysTab run={run} />, { at });
   async function record(next: Video[]) {
     answers["GET /runs/1/videos"] = next;
     await page.client.invalidateQueries();
   }
-  return { ...page, record };
+  return { ...page, server, record };
 }
 
 const THREE = [aVideo(3, 3000), aVideo(1, 1000), aVideo(2, 2000)];
@@ -38,6 +38,14 @@ describe("the replays of a run", () => {
     expect(screen.getByText("3 replays, from 1 k steps to 3 k steps")).toBeTruthy();
     expect(screen.getByText("return 3")).toBeTruthy();
     expect(screen.getByText("600 steps, 20 s")).toBeTruthy();
+  });
+
+  it("fetch no other runs before somebody looks for one", async () => {
+    const { server } = open(THREE);
+    await replays();
+    expect(server.of("GET /runs")).toEqual([]);
+    await userEvent.click(screen.getByRole("combobox", { name: "Race with" }));
+    await waitFor(() => expect(server.of("GET /runs")).toHaveLength(1));
   });
 
   it("step through training with the arrow keys, and stay on the line", async () => {
@@ -194,7 +202,7 @@ describe("the player", () => {
 describe("a run without replays", () => {
   it.each([
     [aRun(), "At every checkpoint one episode is played and recorded; it appears here by itself."],
-    [aFinishedRun(), "This run ended before its first checkpoint."],
+    [aFinishedRun(), "This run recorded no replay."],
   ])("says whether some will come", async (run, words) => {
     open([], run);
     expect(await screen.findByText(words)).toBeTruthy();

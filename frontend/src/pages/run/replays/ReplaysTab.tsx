@@ -38,7 +38,7 @@ function OwnReplays({ run }: { run: Run }) {
       <EmptyState title="No replays yet">
         {isActive(run)
           ? "At every checkpoint one episode is played and recorded; it appears here by itself."
-          : "This run ended before its first checkpoint."}
+          : "This run recorded no replay."}
       </EmptyState>
     );
   }
