@@ -42,9 +42,11 @@ interface RunFiltersProps {
 /** Search, the four filters, the archive, and one way to clear them all. */
 export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
   const options = useFacetOptions(view.archived, runs);
+  const [cleared, setCleared] = useState(0);
   return (
     <Group gap="xs" className={classes.filters} role="search" aria-label="Filter runs">
-      <SearchField text={view.text} onChange={onChange} />
+      {/* A field that is cleared begins anew: what was typed a moment ago is not searched for any more. */}
+      <SearchField key={cleared} text={view.text} onChange={onChange} />
       {FACETS.map((facet) => (
         <FacetFilter
           key={facet}
@@ -69,7 +71,10 @@ export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
           size="xs"
           h={32}
           leftSection={<IconX size={14} />}
-          onClick={() => onChange(withoutFilters(view))}
+          onClick={() => {
+            setCleared(cleared + 1);
+            onChange(withoutFilters(view));
+          }}
         >
           Clear all
         </Button>
@@ -87,12 +92,19 @@ export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
 function SearchField({ text, onChange }: { text: string; onChange: RunFiltersProps["onChange"] }) {
   const [typed, setTyped] = useState(text);
   const [seen, setSeen] = useState(text);
-  // The address may change by other means: the way back, or "Clear all".
+  const [sent, setSent] = useState<string | null>(null);
+  // The address may change by other means, such as the way back; what was sent from here may be older than what is typed.
   if (text !== seen) {
     setSeen(text);
-    setTyped(text);
+    setSent(null);
+    if (text !== sent) setTyped(text);
   }
-  const search = useDebouncedCallback((value: string) => onChange({ text: value }, { replace: true }), 250);
+  const search = useDebouncedCallback((value: string) => {
+    // Unless the address has changed by other means meanwhile.
+    if (value !== typed) return;
+    setSent(value);
+    onChange({ text: value }, { replace: true });
+  }, 250);
   return (
     <TextInput
       type="search"

@@ -135,6 +135,18 @@ describe("the runs page", () => {
     await waitFor(() => expect(server.of("GET /runs").at(-1)?.query.get("text")).toBe("pong"));
   });
 
+  it("clears also what was typed a moment ago", async () => {
+    open({ runs: [aRun()] });
+    const { router } = show("/?state=failed");
+    await screen.findByRole("button", { name: "Clear all" });
+    fireEvent.change(screen.getByRole("searchbox", { name: "Search runs" }), { target: { value: "pong" } });
+    fireEvent.click(screen.getByRole("button", { name: "Clear all" }));
+    await waitFor(() => expect(router.state.location.search).toBe(""));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(router.state.location.search).toBe("");
+    expect(screen.getByRole<HTMLInputElement>("searchbox", { name: "Search runs" }).value).toBe("");
+  });
+
   it("does not take an empty archive for an empty installation", async () => {
     open();
     show("/?archived=true");
