@@ -62,6 +62,16 @@ describe("the log of a run", () => {
     expect(region.textContent).toContain("Traceback: line 3");
   });
 
+  it("stops following the end when the scrollbar is dragged up", async () => {
+    open(lines(1, 60));
+    await words("60 lines");
+    vi.spyOn(box(), "scrollHeight", "get").mockReturnValue(1200);
+    fireEvent.scroll(box(), { target: { scrollTop: 800 } });
+    expect(screen.getByLabelText<HTMLInputElement>("Follow the end").checked).toBe(true);
+    fireEvent.scroll(box(), { target: { scrollTop: 300 } });
+    expect(screen.getByLabelText<HTMLInputElement>("Follow the end").checked).toBe(false);
+  });
+
   it("grows as the run writes, and asks only for what is new", async () => {
     const written = [line(1), line(2)];
     const { asked } = open(written);

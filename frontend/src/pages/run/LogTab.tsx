@@ -97,6 +97,7 @@ interface LinesProps {
 
 function Lines({ lines = [], empty, hasOlder, onOlder, following, onFollow }: LinesProps) {
   const box = useRef<HTMLDivElement>(null);
+  const seen = useRef({ top: 0, height: 0 });
   // The rule is for code that a compiler memoizes; ours is not compiled.
   // eslint-disable-next-line react-hooks/incompatible-library
   const rows = useVirtualizer({
@@ -115,7 +116,11 @@ function Lines({ lines = [], empty, hasOlder, onOlder, following, onFollow }: Li
   function onScroll(event: UIEvent<HTMLDivElement>) {
     const { scrollTop, scrollHeight, clientHeight } = event.currentTarget;
     const atEnd = scrollHeight - scrollTop - clientHeight < AT_END;
+    // A dragged scrollbar: the lines themselves only move the view when they grow or go.
+    const up = scrollHeight === seen.current.height && scrollTop < seen.current.top;
+    seen.current = { top: scrollTop, height: scrollHeight };
     if (atEnd && !following) onFollow(true);
+    if (!atEnd && up && following) onFollow(false);
   }
 
   return (
