@@ -49,7 +49,7 @@ export async function metricRows(
   return rowsOf(await fetchMetrics(run, query));
 }
 
-export const DRAWN_HEADER = ["curve", "x", "y", "told"];
+export const DRAWN_HEADER = ["curve", "x", "y", "label"];
 
 /** Every mark of a figure, with what the pointer tells of it. */
 export function drawnRows({ data }: Figure): Cell[][] {

@@ -107,7 +107,7 @@ describe("the page of a paper's figure", () => {
     await waitFor(() => expect(saved).toHaveLength(1));
     expect(saved[0]?.name).toBe("a3c-figure-2-pong-0.01.csv");
     expect(await saved[0]?.text()).toBe(
-      "curve,x,y,told\r\nA3C <1>,0.001,20,20 at 0.001\r\nA3C <1>,0.01,5,5 at 0.01\r\n",
+      "curve,x,y,label\r\nA3C <1>,0.001,20,20 at 0.001\r\nA3C <1>,0.01,5,5 at 0.01\r\n",
     );
     await choose("Copy for a notebook");
     const asked = "/api/v1/papers/a3c/figure-2/figure?share=0.01&part=pong";
