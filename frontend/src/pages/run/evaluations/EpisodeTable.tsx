@@ -47,7 +47,7 @@ export function EpisodeTable({ evaluation }: { evaluation: EvaluationWithEpisode
                 </Table.Td>
                 <Table.Td ta="right">{exact(episode.frames)}</Table.Td>
                 <Table.Td ta="right">{exact(episode.length)}</Table.Td>
-                <Table.Td>{episode.ended === "over" ? "by itself" : "cut off"}</Table.Td>
+                <Table.Td>{episode.ended === "over" ? "game over" : "time limit"}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>

@@ -39,9 +39,9 @@ describe("the page of an evaluation", () => {
           .map(({ textContent }) => textContent),
       ),
     ).toEqual([
-      ["1", "21", "4\u202f000", "998", "by itself"],
-      ["2", "19", "4\u202f001", "999", "cut off"],
-      ["3", "19.5", "4\u202f002", "1\u202f000", "by itself"],
+      ["1", "21", "4\u202f000", "998", "game over"],
+      ["2", "19", "4\u202f001", "999", "time limit"],
+      ["3", "19.5", "4\u202f002", "1\u202f000", "game over"],
     ]);
     expect(screen.getByText("Scores of 3 episodes")).toBeTruthy();
   });

@@ -22,7 +22,7 @@ export function Statistics({ evaluation }: { evaluation: EvaluationWithEpisodes 
           The sum of the scores divided by their number, {episodes.length}.
         </Statistic>
         <Statistic name="Median" value={<Score value={median} meaning="Median" />}>
-          Half of the episodes came to no more.
+          Half of the episodes scored this or less.
         </Statistic>
         <Statistic name="Standard error" value={score(standard_error)}>
           {standard_error === null

@@ -53,7 +53,7 @@ export function WhatWasEvaluated({ evaluation }: { evaluation: EvaluationWithEpi
         </dd>
         {started_at && finished_at && (
           <>
-            <dt>Took</dt>
+            <dt>Duration</dt>
             <dd>{duration((Date.parse(finished_at) - Date.parse(started_at)) / 1000)}</dd>
           </>
         )}
