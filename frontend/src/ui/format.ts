@@ -60,6 +60,12 @@ export function score(value: MetricValue | null | undefined): string {
   return minus(digits(value));
 }
 
+/** A share of a person's score: 75.3 %, −4 %. */
+export function percentWords(value: MetricValue | null): string {
+  const rounded = typeof value === "number" ? Number(value.toFixed(Math.abs(value) < 99.95 ? 1 : 0)) : value;
+  return rounded === null ? "–" : `${score(rounded)}\u00a0%`;
+}
+
 function minus(text: string): string {
   return text.replaceAll("-", "−");
 }

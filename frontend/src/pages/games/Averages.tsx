@@ -1,9 +1,8 @@
 import { Anchor, Table, Text, Title, Tooltip } from "@mantine/core";
 import type { GameAverage, Games, PublishedAverage } from "@/api/types";
-import { plural } from "@/ui/format";
+import { percentWords, plural } from "@/ui/format";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./games.module.css";
-import { percentWords } from "./words";
 
 /** Human-normalised scores over the games, a card for each protocol: unlike ones are never mixed. */
 export function Averages({ games }: { games: Games }) {

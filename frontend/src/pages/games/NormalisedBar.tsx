@@ -1,8 +1,7 @@
 import type { RunScore } from "@/api/types";
-import { exact } from "@/ui/format";
+import { exact, percentWords } from "@/ui/format";
 import classes from "./games.module.css";
 import { BAR_END, barShare } from "./wall";
-import { percentWords } from "./words";
 
 type Score = Pick<RunScore, "protocol" | "human_normalised" | "normalised_by" | "not_normalised_because">;
 

@@ -2,11 +2,11 @@ import { Button, Table } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { ScoreRow, ScoreTable } from "@/api/types";
-import { plural, score } from "@/ui/format";
+import { percentWords, plural, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { RunDot } from "@/ui/RunDot";
 import classes from "./games.module.css";
-import { evaluationWords, intervalWords, percentWords, sourceWords } from "./words";
+import { evaluationWords, intervalWords, sourceWords } from "./words";
 
 /** So many runs are shown at first; published rows always are. */
 const FIRST_RUNS = 20;

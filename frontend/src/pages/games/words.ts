@@ -1,13 +1,7 @@
 /** Scores, evaluations and sources in few words. */
 
-import type { MetricValue, RunScore, ScoreRow } from "@/api/types";
+import type { RunScore, ScoreRow } from "@/api/types";
 import { plural, score, short } from "@/ui/format";
-
-/** 75.3 %, −4 %. */
-export function percentWords(value: MetricValue | null): string {
-  const rounded = typeof value === "number" ? Number(value.toFixed(Math.abs(value) < 99.95 ? 1 : 0)) : value;
-  return rounded === null ? "–" : `${score(rounded)}\u00a0%`;
-}
 
 /** "12.1 to 14.3". */
 export function intervalWords([low, high]: NonNullable<RunScore["interval"]>): string {

@@ -56,7 +56,7 @@ describe("the page of an evaluation", () => {
       "95 % interval19.2 to 20.3",
       "10,000 samples",
       "with seed 1",
-      "Human-normalised135 %",
+      "Human-normalised135\u00a0%",
       "random play scores −20.7 and a person 9.3 by no-op-5min: Gorila (Nair et al. 2015), table 4.",
     ])
       expect(told).toContain(words);

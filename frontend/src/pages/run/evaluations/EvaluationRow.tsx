@@ -1,13 +1,13 @@
 import { Anchor, Badge, Group, Table, Text } from "@mantine/core";
 import { Link } from "react-router";
 import type { Evaluation, Run } from "@/api/types";
-import { exact, short } from "@/ui/format";
+import { exact, percentWords, short } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { EvaluationActions } from "./EvaluationActions";
 import { EvaluationState } from "./EvaluationState";
 import classes from "./evaluations.module.css";
 import { Reason } from "@/ui/Reason";
-import { actingName, intervalWords, meanWords, normalisedWords, playedWords } from "./words";
+import { actingName, intervalWords, meanWords, playedWords } from "./words";
 
 const COLUMNS = 8;
 
@@ -63,7 +63,7 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
           )}
           {evaluation.human_normalised !== null && (
             <Text size="xs" c="dimmed" hiddenFrom="sm">
-              {normalisedWords(evaluation.human_normalised)} human-normalised
+              {percentWords(evaluation.human_normalised)} human-normalised
             </Text>
           )}
         </Table.Td>
@@ -102,7 +102,7 @@ function Normalised({ evaluation }: { evaluation: Evaluation }) {
   if (human_normalised === null) return <span title={not_normalised_because ?? undefined}>–</span>;
   return (
     <>
-      {normalisedWords(human_normalised)}
+      {percentWords(human_normalised)}
       <Text size="xs" c="dimmed">
         {normalised_by?.source}, {normalised_by?.table}
       </Text>

@@ -48,9 +48,6 @@ export const progressWords = ({ episodes_done, episodes_total }: Evaluation) =>
 export const intervalWords = ([low, high]: readonly [MetricValue, MetricValue]) =>
   `${score(low)} to ${score(high)}`;
 
-/** "112 %" of the scale on which random play is 0 and a person 100. */
-export const normalisedWords = (value: MetricValue) => `${score(value)} %`;
-
 /** "19.8 ± 0.6": the mean and its standard error. */
 export function meanWords({ mean, standard_error }: Pick<Evaluation, "mean" | "standard_error">): string {
   return standard_error === null ? score(mean) : `${score(mean)} ± ${score(standard_error)}`;
