@@ -1,8 +1,8 @@
 import { MultiSelect } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQueries } from "@tanstack/react-query";
 import { useState } from "react";
-import { runListQuery } from "@/api/queries";
+import { runListQuery, runQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
 import { MOST_PANELS } from "./ensemble";
 
@@ -23,12 +23,10 @@ export function Opponents({ run, others, onChange }: OpponentsProps) {
     enabled: opened,
   });
   const found = (list.data?.pages.flatMap((page) => page.items) ?? []).filter(({ id }) => id !== run.id);
-  const named = found.map(({ id, name, method }) => ({
-    value: String(id),
-    label: `${name} · ${method} · ${id}`,
-  }));
-  const chosen = others.map(String);
-  const missing = chosen.filter((id) => named.every(({ value }) => value !== id));
+  const chosen = useQueries({ queries: others.map((id) => runQuery(id)) });
+  const missing = others.flatMap((id, at) =>
+    found.some((one) => one.id === id) ? [] : optionOf(chosen[at]?.data ?? { id }),
+  );
   return (
     <MultiSelect
       size="xs"
@@ -37,16 +35,22 @@ export function Opponents({ run, others, onChange }: OpponentsProps) {
       placeholder={others.length === 0 ? "Race with another run" : undefined}
       searchable
       maxValues={MOST_PANELS - 1}
-      value={chosen}
+      value={others.map(String)}
       searchValue={typed}
       onSearchChange={setTyped}
       onDropdownOpen={() => setOpened(true)}
       onDropdownClose={() => setOpened(false)}
       // The server has searched already, in more than the label.
       filter={({ options }) => options}
-      data={[...named, ...missing.map((id) => ({ value: id, label: `Run ${id}` }))]}
+      data={[...found.map(optionOf), ...missing]}
       nothingFoundMessage={list.error?.message ?? (list.isPending ? "Looking…" : "No other run of this game")}
       onChange={(ids) => onChange(ids.map(Number))}
     />
   );
 }
+
+/** A run by name and method; by its number alone until it is fetched. */
+const optionOf = ({ id, name, method }: Pick<Run, "id"> & Partial<Run>) => ({
+  value: String(id),
+  label: name === undefined ? `Run ${id}` : `${name} · ${method} · ${id}`,
+});

@@ -43,6 +43,11 @@ describe("a race", () => {
     expect(screen.getByRole("link", { name: /pong-2 · A3C/ })).toBeTruthy();
   });
 
+  it("names the runs it is with, whether or not another is looked for", async () => {
+    open("/?against=2");
+    expect((await screen.findAllByText("pong-2 · A3C · 2")).length).toBeGreaterThan(0);
+  });
+
   it("is named by its address, and says who has no replay so early", async () => {
     open("/?against=2&at=1000");
     expect(await screen.findByText("It has no replay as early as 1 k steps.")).toBeTruthy();
