@@ -199,7 +199,8 @@ class GorilaConfig(ActionValueConfig):
     clip_errors: bool = Field(
         default=True,
         title="Clip errors",
-        description="Limit each transition's error to [−1, 1] in the gradient, as DQN does (Mnih et al. 2015).",
+        description="Limit each transition's error to [−1, 1] in the gradient, as DQN does (Mnih et al. 2015), and in "
+        "its priority.",
         json_schema_extra=OPTIMISATION,
     )
     max_staleness: int = Field(

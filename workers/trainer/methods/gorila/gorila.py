@@ -126,7 +126,9 @@ class Learner:
         record.network |= self._network_watch.metrics()
         loss, errors = dqn_loss(y, q, torch.from_numpy(batch.weights), config.clip_errors)
         parameters.backward(loss)  # compute gradients with respect to θ using equation 2
-        self._memory.update_priorities(batch.slots, errors.numpy())
+        # TD errors are clipped before they become priorities (Schaul et al. 2016, section 4).
+        learnt = errors.clamp(-1, 1) if config.clip_errors else errors
+        self._memory.update_priorities(batch.slots, learnt.numpy())
         if self._watch.is_outlier(errors.abs().mean().item()):
             record.outliers += 1
             return

@@ -186,6 +186,16 @@ def test_a_bundle_learns_what_a_literal_transcription_of_algorithm_1_learns(
     torch.testing.assert_close(theta, flat(literal.server), rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("clips", [True, False])
+def test_priorities_are_the_errors_as_they_are_learnt_from(clips: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = GorilaConfig(**{**SETTINGS, "prioritised_replay": True, "clip_errors": clips})
+    monkeypatch.setattr(gorila, "OwnEnvironment", lambda *_: MadeSequence(ENDS))
+    bundle, server, told = Bundle(config, config.num_shards, seed=1), server_for(config, fresh(config)), []
+    monkeypatch.setattr(bundle.memory, "update_priorities", lambda _, errors: told.extend(abs(errors)))
+    bundle.work(server, step=20, record=WorkRecord(), goes_on=times(STEPS))
+    assert (max(told) <= 1) == clips
+
+
 @pytest.mark.parametrize("double", [False, True], ids=["DQN", "double"])
 def test_targets_of_terminal_states_are_their_rewards_and_others_look_ahead(double: bool) -> None:
     config = GorilaConfig(**{**SETTINGS, "double_q": double})
