@@ -88,3 +88,18 @@ def test_paacs_presets_say_where_paper_and_code_disagree() -> None:
     assert rows["entropy_cost"] == ("0.01", "0.02", "0.01")
     assert rows["loss_scale"] == ("1", "5", "5")
     assert "t_max" not in rows
+
+
+def test_ga3cs_table_says_what_stands_in_the_code_alone() -> None:
+    """The paper prints no γ, β or settings of RMSProp, and nothing of rewards, lives or no-ops; Config.py has most."""
+    rows = {row.field: (row.paper, row.code, row.ours) for row in stated_for("ga3c-paper")}
+    assert {field: rows[field] for field in ("gamma", "entropy_cost", "rmsprop_decay", "rmsprop_epsilon")} == {
+        "gamma": ("", "0.99", "0.99"),
+        "entropy_cost": ("", "0.01", "0.01"),
+        "rmsprop_decay": ("", "0.99", "0.99"),
+        "rmsprop_epsilon": ("", "0.1", "0.1"),
+    }
+    assert rows["clip_rewards"] == ("", "yes", "yes")
+    assert rows["life_loss_ends_episode"] == ("", "no", "no")
+    assert rows["max_noops"] == ("", "0", "30")
+    assert rows["adjustment_seconds"] == ("60", "20", "60")
