@@ -103,3 +103,9 @@ def test_ga3cs_table_says_what_stands_in_the_code_alone() -> None:
     assert rows["life_loss_ends_episode"] == ("", "no", "no")
     assert rows["max_noops"] == ("", "0", "30")
     assert rows["adjustment_seconds"] == ("60", "20", "60")
+
+
+def test_gorilas_table_marks_dqns_settings_as_dqns() -> None:
+    rows = {row.field: (row.paper, row.why) for row in stated_for("gorila-paper")}
+    for field in ("gamma", "batch_size", "clip_errors", "clip_rewards", "max_noops"):
+        assert rows[field] == ("", "as DQN")
