@@ -109,3 +109,24 @@ def test_gorilas_table_marks_dqns_settings_as_dqns() -> None:
     rows = {row.field: (row.paper, row.why) for row in stated_for("gorila-paper")}
     for field in ("gamma", "batch_size", "clip_errors", "clip_rewards", "max_noops"):
         assert rows[field] == ("", "as DQN")
+
+
+def test_the_tables_of_dqn_and_its_variants_have_what_dqn_zoo_runs() -> None:
+    """Its double_q and prioritized take the tuned Double DQN, as Schaul et al. 2016 do in their section 4."""
+    codes = {
+        name: {row.field: row.code for row in stated_for(name)}
+        for name in ("dqn-nature", "double-dqn", "prioritized-dqn")
+    }
+    assert [codes[name]["final_epsilon"] for name in codes] == ["0.1", "0.01", "0.01"]
+    assert [codes[name]["target_update_interval"] for name in codes] == [
+        "40,000 frames",
+        "120,000 frames",
+        "120,000 frames",
+    ]
+    assert [codes[name]["rmsprop_epsilon"] for name in codes] == [
+        written(0.01 / 32**2),
+        written(0.01 / 32**2),
+        written(0.01 / 32**2 / 4**2),
+    ]
+    papers = {row.field: row.paper for row in stated_for("prioritized-dqn")}
+    assert (papers["final_epsilon"], papers["target_update_interval"]) == ("0.01", "30,000 frames")

@@ -131,8 +131,8 @@ PRESETS = (
         name="prioritized-dqn",
         title="Prioritised DQN",
         shows="Double DQN that samples the transitions with the largest errors most often.",
-        source="Schaul et al. 2016, section 4: proportional, α 0.6, β from 0.4 to 1, a quarter of DQN's rate. "
-        f"{DQN_SOURCE}.",
+        source="Schaul et al. 2016, section 4: proportional, α 0.6, β from 0.4 to 1, a quarter of DQN's rate; ε and θ⁻ "
+        f"as DQN, where the paper takes the tuned Double DQN. {DQN_SOURCE}.",
         config=DQN.model_copy(update={"double_q": True, "prioritised_replay": True, "learning_rate": 0.0000625}),
     ),
 )
