@@ -130,3 +130,11 @@ def test_the_tables_of_dqn_and_its_variants_have_what_dqn_zoo_runs() -> None:
     ]
     papers = {row.field: row.paper for row in stated_for("prioritized-dqn")}
     assert (papers["final_epsilon"], papers["target_update_interval"]) == ("0.01", "30,000 frames")
+
+
+def test_the_tables_of_the_a3c_papers_methods_cite_pfrls_a3c_which_has_no_lstm() -> None:
+    ff, lstm = ({row.field: row for row in stated_for(f"a3c-paper-{kind}")} for kind in ("ff", "lstm"))
+    assert (ff["lstm_units"].code, lstm["lstm_units"].code) == ("0", "")
+    for name in ("a3c-paper-ff", "n-step-q"):
+        rate = next(row for row in stated_for(name) if row.field == "learning_rate")
+        assert rate.why == "the code is PFRL's A3C"
