@@ -64,8 +64,8 @@ class PixelTape:
 
     def input_means(self, pixels: Tensor) -> list[Tensor]:
         """Return the mean of each layer's inputs over all kept states, for each channel; one number for the pixels."""
-        # Every grey frame is the last of one state. Of a coloured picture it is the mean of blue, which learnt more
-        # than a mean for each colour (docs/results/labyrinth.md).
+        # Every grey frame is the last of one state. Of a coloured picture it is the mean of blue: agents learnt
+        # less with a mean for each colour (docs/results/labyrinth.md).
         scaled = pixels[:, -1:].mean(dtype=torch.float32).view(1) / 255
         maps = [x[: self._filled].mean((0, 2, 3), dtype=torch.float32) for x in self._maps]
         return [scaled, *maps, self._flat[: self._filled].mean(0, dtype=torch.float32)]
@@ -218,8 +218,8 @@ class PixelStepTape:
     def input_means(self) -> list[Tensor]:
         """Return the mean of each layer's inputs over all states, for each channel; one number for the pixels."""
         pixels, *maps, flat = (torch.cat(rows) for rows in self._read)
-        # Every grey frame is the last of one state. Of a coloured picture it is the mean of blue, which learnt more
-        # than a mean for each colour (docs/results/labyrinth.md).
+        # Every grey frame is the last of one state. Of a coloured picture it is the mean of blue: agents learnt
+        # less with a mean for each colour (docs/results/labyrinth.md).
         scaled = pixels[:, -1:].mean(dtype=torch.float32).view(1) / 255
         return [scaled, *(x.mean((0, 2, 3), dtype=torch.float32) for x in maps), flat.mean(0, dtype=torch.float32)]
 
