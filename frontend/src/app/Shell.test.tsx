@@ -113,6 +113,15 @@ describe("a server that asks for a token", () => {
     );
     expect(await token()).toBeTruthy();
   });
+
+  it("asks for the token when the stream ends because another window signed out", async () => {
+    const session = { required: true, signed_in: true };
+    open({ "GET /session": () => ({ ...session }) });
+    await screen.findByText("All runs");
+    session.signed_in = false;
+    act(() => stream().onerror?.());
+    expect(await token()).toBeTruthy();
+  });
 });
 
 describe("the header", () => {

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { sessionQuery } from "../queries";
 import type { LiveEvent, LiveStatus } from "./events";
 import { Refresher } from "./refresh";
 import { followLive } from "./share";
@@ -20,7 +21,12 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   useEffect(() => {
     const refresher = new Refresher(client);
     const unfollow = followLive({
-      onStatus: setStatus,
+      onStatus(now) {
+        setStatus(now);
+        // The server may refuse the stream because this browser signed out in another window.
+        if (now === "away")
+          void client.invalidateQueries({ queryKey: sessionQuery.queryKey }, { cancelRefetch: false });
+      },
       onEvent(event) {
         refresher.take(event);
         for (const listener of listeners.current) listener(event);
