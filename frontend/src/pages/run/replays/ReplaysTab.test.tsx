@@ -60,6 +60,19 @@ describe("the replays of a run", () => {
     expect(shown()).toEqual(["Replay at 2\u202f000 steps"]);
   });
 
+  it("are all reached by the arrow keys of the slider, also two of one step", async () => {
+    open([aVideo(1, 1000), aVideo(2, 2000), aVideo(3, 2000), aVideo(4, 3000)], aRun(), "/?replays=1");
+    await replays();
+    screen.getByRole("slider", { name: "Checkpoint shown" }).focus();
+    const pressed = () => screen.getAllByRole("button", { pressed: true }).map(({ title }) => title);
+    const seen = [];
+    for (let key = 0; key < 3; key += 1) {
+      await userEvent.keyboard("{ArrowRight}");
+      seen.push(...pressed());
+    }
+    expect(seen).toEqual([2, 3, 4].map((id) => expect.stringContaining(`return ${id}`)));
+  });
+
   it("stand side by side from the first to the newest", async () => {
     open(THREE);
     await replays();

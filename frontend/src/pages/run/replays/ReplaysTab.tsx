@@ -1,4 +1,4 @@
-import { Group, SegmentedControl, Slider, Stack, Text } from "@mantine/core";
+import { Box, Group, SegmentedControl, Slider, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useState } from "react";
 import { useSearchParams } from "react-router";
@@ -165,6 +165,8 @@ function placeOf(id: number | null, videos: readonly Replay[]): number {
   return place === -1 ? videos.length - 1 : place;
 }
 
+const BY_KEY: Partial<Record<string, number>> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
+
 interface PlaceSliderProps {
   videos: readonly Replay[];
   place: number;
@@ -175,19 +177,30 @@ interface PlaceSliderProps {
 function PlaceSlider({ videos, place, onChange }: PlaceSliderProps) {
   const [first, last] = [videos[0]?.step ?? 0, videos.at(-1)?.step ?? 0];
   if (first === last) return null;
+
+  // From replay to replay, as beside the slider: two of one step have one mark.
+  function onKey(event: KeyboardEvent) {
+    const by = BY_KEY[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    onChange(stepped(place, by, videos.length));
+  }
+
   return (
-    <Slider
-      mt={8}
-      min={first}
-      max={last}
-      step={1}
-      value={videos[place]?.step ?? last}
-      marks={videos.map(({ step }) => ({ value: step }))}
-      restrictToMarks
-      label={(step) => short(step, "steps")}
-      thumbLabel="Checkpoint shown"
-      thumbValueText={(step) => short(step, "steps")}
-      onChange={(step) => onChange(placeAt(videos, step))}
-    />
+    <Box mt={8} onKeyDownCapture={onKey}>
+      <Slider
+        min={first}
+        max={last}
+        step={1}
+        value={videos[place]?.step ?? last}
+        marks={videos.map(({ step }) => ({ value: step }))}
+        restrictToMarks
+        label={(step) => short(step, "steps")}
+        thumbLabel="Checkpoint shown"
+        thumbValueText={(step) => short(step, "steps")}
+        onChange={(step) => onChange(placeAt(videos, step))}
+      />
+    </Box>
   );
 }
