@@ -189,7 +189,7 @@ describe("zooming", () => {
     const { queries } = await seen();
     plotly.drag({ "xaxis.range[0]": 100, "xaxis.range[1]": 200 });
     await waitFor(() => expect(queries().at(-1)).toMatchObject({ from: "100", to: "200", buckets: "400" }));
-    await userEvent.click(screen.getByText("Show all"));
+    await userEvent.click(await screen.findByText("Show all"));
     expect(plotly.relayout.mock.lastCall?.[1]).toMatchObject({ "xaxis.autorange": true });
     plotly.drag({ "xaxis.autorange": true });
     await waitFor(() => expect(screen.queryByText("Show all")).toBeNull());
@@ -213,7 +213,7 @@ describe("zooming", () => {
     const { queries } = await seen({ at: "/?zoom=episode/return:100:200" });
     expect(queries()).toMatchObject([{ from: "100", to: "200" }]);
     expect(plotly.drawn.at(-1)?.layout["xaxis"]).toMatchObject({ range: [100, 200], autorange: false });
-    await userEvent.click(screen.getByText("Show all"));
+    await userEvent.click(await screen.findByText("Show all"));
     expect(plotly.relayout.mock.lastCall?.[1]).toMatchObject({ "xaxis.autorange": true });
   });
 
