@@ -37,12 +37,14 @@ class Scored(NamedTuple):
 
 
 def comparable(session: Session, run: Run) -> dict[int, Scored]:
-    """By checkpoint, its newest evaluation that compares with others."""
+    """By checkpoint, its newest finished evaluation that compares with others."""
     protocol, usual = protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting.model_dump(mode="json")
     query = select(Evaluation.id, Evaluation.checkpoint_id, Evaluation.step, Evaluation.mean, Evaluation.acting)
     query = query.join(Errand).where(
         Evaluation.run_id == run.id,
         Evaluation.mean.is_not(None),
+        # Until it is done, what an attempt has found may be discarded yet.
+        Errand.state == "done",
         Evaluation.protocol == protocol,
         Errand.total >= PROTOCOLS[protocol].episodes,
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.factories import CARTPOLE, Api
+from tests.factories import CARTPOLE, Api, evaluation, started
 
 KEEP_FOUR = {**CARTPOLE, "checkpoints_kept": 4}
 
@@ -49,6 +49,20 @@ def test_a_shorter_look_or_another_way_of_acting_does_not_count(api: Api, wanted
     api.evaluate(run_id, checkpoint=rows(api, run_id)[100]["id"], **wanted)
     api.play([3.0])
     assert best(api, run_id) == (200, "training")
+
+
+def test_an_evaluation_that_was_lost_and_cancelled_does_not_count(api: Api) -> None:
+    run_id, attempt = api.running()
+    for seq, (step, trained) in enumerate(((100, 1.0), (200, 9.0)), start=2):
+        api.save(run_id, attempt, seq, step, return_mean=trained)
+    number = api.evaluate(run_id, checkpoint=rows(api, run_id)[100]["id"])["id"]
+    held = api.claim_errand()["errand_id"], 1
+    api.send_of_errand(*held, started(1), evaluation(2, [3.0] * 30))
+    api.release_errand(*held, "lost")
+    assert best(api, run_id) == (200, "training"), "it will be done again"
+    api.user.post(f"/api/v1/evaluations/{number}/cancel")
+    assert best(api, run_id) == (200, "training")
+    assert api.user.get(f"/api/v1/runs/{run_id}/evaluations").json()["best"] is None
 
 
 def test_the_best_by_evaluation_and_the_best_by_training_are_both_kept(api: Api) -> None:
