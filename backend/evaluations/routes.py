@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
+from backend.checkpoints.thinning import settle
 from backend.db import Db
 from backend.doorbell import Bell
 from backend.errands import service as errands
@@ -67,8 +68,11 @@ def cancel_evaluation(db: Db, evaluation_id: EvaluationId) -> schemas.Evaluation
 def delete_evaluation(db: Db, evaluation_id: EvaluationId) -> Response:
     """Remove an evaluation for good; one that is played ends."""
     with db.write() as session:
-        _, errand = service.find_evaluation(session, evaluation_id, lock=True)
+        evaluation, errand = service.find_evaluation(session, evaluation_id, lock=True)
+        run = find_run(session, evaluation.run_id)
         errands.remove(session, errand)
+        # Another checkpoint may be the best without it.
+        settle(session, run)
     return Response(status_code=204)
 
 

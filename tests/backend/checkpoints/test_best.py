@@ -41,6 +41,20 @@ def test_the_best_goes_by_evaluations_once_there_are_some(api: Api) -> None:
     assert best(api, run_id) == (100, "evaluation")
 
 
+def test_the_best_is_chosen_anew_when_an_evaluation_is_removed(api: Api) -> None:
+    run_id, attempt = api.running()
+    for seq, (step, trained) in enumerate(((100, 1.0), (200, 9.0)), start=2):
+        api.save(run_id, attempt, seq, step, return_mean=trained)
+    api.release(run_id, attempt, "finished")
+    evaluated(api, run_id, 200, [3.0])
+    evaluated(api, run_id, 100, [5.0])
+    assert best(api, run_id) == (100, "evaluation")
+    for left in ((200, "evaluation"), (200, "training")):
+        newest = api.evaluations(run_id)[0]["id"]
+        assert api.user.delete(f"/api/v1/evaluations/{newest}").status_code == 204
+        assert best(api, run_id) == left
+
+
 @pytest.mark.parametrize("wanted", [{"episodes": 29}, {"acting": {"name": "greedy"}}], ids=["fewer", "greedily"])
 def test_a_shorter_look_or_another_way_of_acting_does_not_count(api: Api, wanted: dict[str, Any]) -> None:
     run_id, attempt = api.running()
