@@ -40,8 +40,12 @@ def thin_out(session: Session, run: Run, attempt: Attempt) -> None:
 
 def settle(session: Session, run: Run) -> None:
     """Go by the rule again after an errand, unless nobody knows yet where the run's present attempt begins."""
-    attempt = session.get(Attempt, (run.id, run.attempt))
-    if attempt is not None and attempt.resumed_step is not None:
+    if run.state == "starting":
+        return
+    # An attempt that was given back before it began tells nothing.
+    begun = select(Attempt).where(Attempt.run_id == run.id, Attempt.resumed_step.is_not(None))
+    attempt = session.scalar(begun.order_by(Attempt.attempt.desc()).limit(1))
+    if attempt is not None:
         thin_out(session, run, attempt)
 
 

@@ -131,3 +131,14 @@ def test_nothing_is_thinned_out_before_the_next_attempt_has_said_where_it_begins
     api.claim()
     api.play([1.0])
     assert [row["available"] for row in rows(api, run_id).values()] == [True] * 3
+
+
+def test_the_best_goes_by_evaluations_also_where_the_last_attempt_never_began(api: Api) -> None:
+    run_id, attempt = api.running()
+    for seq, (step, trained) in enumerate(((100, 1.0), (200, 9.0)), start=2):
+        api.save(run_id, attempt, seq, step, return_mean=trained)
+    api.release(run_id, attempt, "lost")
+    api.release(run_id, api.claim()["attempt"], "drained")
+    api.act(run_id, "stop")
+    evaluated(api, run_id, 100, [3.0])
+    assert best(api, run_id) == (100, "evaluation")
