@@ -61,13 +61,16 @@ def _best_scores(session: Session, found: Sequence[Found]) -> dict[str, list[sch
 def averages(cards: Sequence[schemas.GameCard]) -> list[schemas.Average]:
     """Averages over the games that have an evaluation, by each protocol apart."""
     found: dict[str, list[schemas.BestScore]] = {}
+    played: dict[str, set[str]] = {}
     for card in cards:
         for score in card.best:
             found.setdefault(score.protocol, []).append(score)
-    return [_average(name, found[name]) for name in PROTOCOLS if name in found]
+            # A game may have several scores: one from each set of an agent's start points.
+            played.setdefault(score.protocol, set()).add(card.env)
+    return [_average(name, found[name], len(played[name])) for name in PROTOCOLS if name in found]
 
 
-def _average(name: str, scores: Sequence[schemas.BestScore]) -> schemas.Average:
+def _average(name: str, scores: Sequence[schemas.BestScore], played: int) -> schemas.Average:
     normalised = [score for score in scores if math.isfinite(_percent(score))]
     percents = [_percent(score) for score in normalised]
     tables = {
@@ -79,7 +82,7 @@ def _average(name: str, scores: Sequence[schemas.BestScore]) -> schemas.Average:
         protocol=name,
         title=PROTOCOLS[name].title,
         sentence=PROTOCOLS[name].sentence,
-        games=len(scores),
+        games=played,
         normalised_games=len(normalised),
         short_games=sum(score.short for score in normalised),
         mean=_over(mean, percents),
