@@ -48,6 +48,7 @@ def cancel(session: Session, errand: Errand) -> None:
         raise Conflict(f"It is {errand.state} already, so there is nothing to cancel.")
     errand.desired = "cancel"
     if errand.state == "queued":
+        errand.message = None  # It told why the errand is back in the queue.
         end(session, errand, "cancelled")
     announce(session, errand)
 

@@ -108,6 +108,13 @@ def test_one_that_is_lost_too_often_fails(api: Api, asked: tuple[int, int]) -> N
     )
 
 
+def test_one_that_is_cancelled_while_it_waits_again_is_not_said_to_wait(api: Api, asked: tuple[int, int]) -> None:
+    api.release_errand(api.claim_errand()["errand_id"], 1, "lost")
+    assert "Back in the queue" in api.evaluation(asked[1])["reason"]
+    cancelled = api.user.post(f"/api/v1/evaluations/{asked[1]}/cancel").json()
+    assert (cancelled["state"], cancelled["reason"]) == ("cancelled", None)
+
+
 @pytest.mark.usefixtures("asked")
 def test_one_whose_worker_is_shut_down_waits_again_and_that_does_not_count(api: Api) -> None:
     for attempt in range(1, 8):
