@@ -127,6 +127,17 @@ def test_what_cannot_be_evaluated_is_refused_in_a_sentence(run: Path, capsys: py
     assert "already holds a run" in refused(capsys, *of_run, *plain, "--dir", made_events(run))
 
 
+@pytest.mark.parametrize("name", ["none/starts.json", "."])
+def test_a_place_for_start_points_that_cannot_be_written_is_refused_before_anything_is_played(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, folder = tmp_path / name, tmp_path / "events"
+    asked = (*RANDOM_PONG, "--protocol", "no-op-5min", "--episodes", 1, "--save-starts", file, "--dir", folder)
+    said = refused(capsys, *asked)
+    assert said == f"--save-starts {file} cannot be written: name a file in a folder that is there\n"
+    assert not folder.exists()
+
+
 def made_events(directory: Path) -> Path:
     """Make a directory look as if it were a run's."""
     (directory / "events.jsonl").touch()

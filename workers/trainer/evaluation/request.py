@@ -1,6 +1,7 @@
 """The command line of an evaluation: who is evaluated, and how. Loads no torch, so that mistakes are told at once."""
 
 import argparse
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -149,3 +150,6 @@ def _check_directories(options: argparse.Namespace) -> None:
         raise RequestError(f"there is no run directory {options.run_dir}")
     if options.dir is not None and any((options.dir / name).exists() for name in (layout.CONFIG, layout.EVENTS)):
         raise RequestError(f"--dir {options.dir} already holds a run or an evaluation: choose a new folder")
+    # Found out only at the end, it would cost all that was played.
+    if (file := options.save_starts) is not None and (file.is_dir() or not os.access(file.parent, os.W_OK)):
+        raise RequestError(f"--save-starts {file} cannot be written: name a file in a folder that is there")
