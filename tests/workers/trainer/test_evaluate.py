@@ -116,6 +116,8 @@ def test_what_cannot_be_evaluated_is_refused_in_a_sentence(run: Path, capsys: py
     assert "--starts FILE" in refused(capsys, *of_run, "--protocol", "human-starts")
     assert "leave --starts out" in refused(capsys, *of_run, *plain, "--starts", run)
     assert "--save-starts is for Atari" in refused(capsys, *of_run, *plain, "--save-starts", run / "s")
+    cut = ("--protocol", "human-starts", "--starts", run / "s", "--save-starts", run / "t")
+    assert "cut start points from no-op-5min or no-op-30min" in refused(capsys, *RANDOM_PONG, *cut)
     assert "play at least one" in refused(capsys, *of_run, *plain, "--episodes", 0)
     assert "--seed -1" in refused(capsys, *of_run, *plain, "--seed", -1)
     assert "belongs to --acting epsilon-greedy" in refused(capsys, *of_run, *plain, "--epsilon", 0.1)

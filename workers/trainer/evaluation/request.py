@@ -78,6 +78,9 @@ def read(options: argparse.Namespace) -> Request:
         raise RequestError(f"{protocol.name} needs a set of start points: --starts FILE")
     if options.starts and not protocol.starts_from:
         raise RequestError(f"{protocol.name} has no start points: leave --starts out, or use another protocol")
+    if options.save_starts and protocol.starts_from:
+        # Some would be cut from the stored play before the agent's own.
+        raise RequestError(f"--save-starts is not for {protocol.name}: cut start points from no-op-5min or no-op-30min")
     _check_directories(options)
     return Request(
         protocol,
