@@ -1,7 +1,10 @@
 """Checkpoints that trainers report: stored, pinned, offered to the next attempt, and copied for a fork."""
 
 from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
+from pydantic import ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -13,8 +16,20 @@ from backend.live.notices import publish
 from backend.logs import note
 from backend.models import Attempt, Checkpoint, File, Run
 from workers.contract import events as ev
+from workers.contract.values import Id
 
 MOST_OFFERED = 10
+
+
+def _told_in_words(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return read(value)
+    except ValidationError as error:
+        raise PydanticCustomError("checkpoint", "give the number of a checkpoint, newest or best") from error
+
+
+WantedCheckpoint = Annotated[Id | Literal["newest", "best"], WrapValidator(_told_in_words)]
+"""How a request names a checkpoint."""
 
 
 def keep_checkpoint(session: Session, run: Run, attempt: Attempt, event: ev.Checkpoint) -> bool:

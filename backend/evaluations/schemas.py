@@ -1,10 +1,11 @@
 """Requests and answers of the evaluations API."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from backend.checkpoints.keeping import WantedCheckpoint
 from backend.json_numbers import JsonNumber
 from backend.models import Origin
 from backend.start_points.schemas import UsedStarts
@@ -23,7 +24,7 @@ class AskEvaluation(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    checkpoint: Id | Literal["newest", "best"] = "newest"
+    checkpoint: WantedCheckpoint = "newest"
     protocol: Annotated[Text, Field(max_length=100)] | None = Field(
         default=None, description="How it is evaluated, as no-op-5min; the run's own protocol unless told otherwise."
     )

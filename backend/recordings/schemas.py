@@ -1,11 +1,12 @@
 """Requests and answers of the recordings API."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from workers.contract.values import NO_BOOLEAN, Id, Text
+from backend.checkpoints.keeping import WantedCheckpoint
+from workers.contract.values import NO_BOOLEAN, Text
 from workers.contract.worker_api import ErrandState
 
 MOST_EPISODES = 1_000_000
@@ -18,7 +19,7 @@ class AskRecording(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    checkpoint: Id | Literal["newest", "best"] = "newest"
+    checkpoint: WantedCheckpoint = "newest"
     protocol: Annotated[Text, Field(max_length=100)] | None = Field(
         default=None, description="How it begins and ends, as no-op-5min; the run's own protocol unless told otherwise."
     )
