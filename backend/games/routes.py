@@ -44,8 +44,15 @@ def draw_scores(
     for table in found.tables:
         if (table.protocol, table.starts) == (protocol, starts):
             return table_figure(table)
-    there = ", ".join(table.protocol for table in found.tables)
-    raise NotFound(f"{found.name} has no scores by {protocol!r}. {f'It has some by {there}.' if there else ''}".strip())
+    there = ", ".join(_named(table.protocol, table.starts) for table in found.tables)
+    raise NotFound(
+        f"{found.name} has no scores by {_named(repr(protocol), starts)}. "
+        f"{f'It has some by {there}.' if there else ''}".strip()
+    )
+
+
+def _named(protocol: str, starts: str | None) -> str:
+    return protocol if starts is None else f"{protocol} with starts={starts}"
 
 
 @router.get("/export/games/{slug}.csv", response_class=StreamingResponse)
