@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from workers.contract.values import NO_BOOLEAN
+
 # sampled: drawn from the policy. greedy: the action of the highest value or probability. epsilon-greedy: the same, but
 # at random with probability ε. random: uniformly at random, without an agent.
 ActingName = Literal["sampled", "greedy", "epsilon-greedy", "random"]
@@ -16,7 +18,7 @@ class Acting(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: ActingName
-    epsilon: Annotated[float, Field(ge=0, le=1)] | None = Field(
+    epsilon: Annotated[float, Field(ge=0, le=1), NO_BOOLEAN] | None = Field(
         default=None, description="Share of random actions; for epsilon-greedy alone."
     )
 
