@@ -31,12 +31,20 @@ class CheckpointStore:
         """Put a file at its place, and say whether it is undamaged; download it unless it is here."""
         self._directory.mkdir(parents=True, exist_ok=True)
         kept = self._directory / offered.sha256
-        if not _holds(kept, offered.sha256) and not self._download(job, offered, kept, gives_up):
-            return False
+        # Again where another thread has removed it meanwhile, to have room for its own.
+        while not self._hand_out(kept, offered, target):
+            if not self._download(job, offered, kept, gives_up):
+                return False
+        return True
+
+    def _hand_out(self, kept: Path, offered: Offered, target: Path) -> bool:
+        """Put a file at its place, and say whether it is here undamaged."""
         with self._lock:
+            if not _holds(kept, offered.sha256):
+                return False
             _link_or_copy(kept, target)
             self._trim(kept)
-        return True
+            return True
 
     def _download(self, job: Job, offered: Offered, kept: Path, gives_up: Callable[[], bool]) -> bool:
         # A name that no other thread has, which may fetch the same.

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.workers.worker_api import WorkerApi
@@ -45,6 +46,23 @@ def test_one_that_is_larger_than_the_room_is_used_all_the_same(
     store = CheckpointStore(client, tmp_path / "store", most_bytes=10)
     assert store.fetch(RUN, offered(api, 1), tmp_path / "a", never)
     assert (tmp_path / "a").read_bytes() == bytes([1]) * 1000
+
+
+def test_threads_that_fetch_at_the_same_time_do_not_take_files_from_each_other(
+    api: WorkerApi, client: BackendClient, tmp_path: Path
+) -> None:
+    store = CheckpointStore(client, tmp_path / "store", most_bytes=1_500)
+
+    def fetch_often(number: int) -> list[bytes]:
+        each, target, fetched = offered(api, number), tmp_path / str(number), []
+        for _ in range(30):
+            assert store.fetch(RUN, each, target, never)
+            fetched.append(target.read_bytes())
+        return fetched
+
+    with ThreadPoolExecutor(3) as threads:
+        for number, fetched in enumerate(threads.map(fetch_often, range(1, 4)), start=1):
+            assert fetched == 30 * [bytes([number]) * 1000]
 
 
 def test_one_that_was_damaged_here_is_fetched_again(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
