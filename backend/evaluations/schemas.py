@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.checkpoints.keeping import WantedCheckpoint
+from backend.checkpoints.wanted import WantedCheckpoint
 from backend.json_numbers import JsonNumber
 from backend.models import Origin
 from backend.start_points.schemas import UsedStarts

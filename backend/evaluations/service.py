@@ -6,7 +6,8 @@ from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.best import comparable
-from backend.checkpoints.keeping import resumable, wanted_checkpoint
+from backend.checkpoints.keeping import resumable
+from backend.checkpoints.wanted import wanted_checkpoint
 from backend.errands import service as errands
 from backend.errors import FieldError, Invalid, NotFound
 from backend.evaluations.schemas import AskEvaluation, ScoredEpisode

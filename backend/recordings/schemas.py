@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.checkpoints.keeping import WantedCheckpoint
+from backend.checkpoints.wanted import WantedCheckpoint
 from workers.contract.values import NO_BOOLEAN, Text
 from workers.contract.worker_api import ErrandState
 

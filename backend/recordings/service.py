@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.keeping import wanted_checkpoint
+from backend.checkpoints.wanted import wanted_checkpoint
 from backend.errands import service as errands
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.lookup import find_run

@@ -1,11 +1,10 @@
 """Requests and answers of the live games' API."""
 
 from datetime import datetime
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from workers.contract.values import Id
+from backend.checkpoints.wanted import WantedCheckpoint
 from workers.contract.worker_api import ErrandState
 
 
@@ -14,7 +13,7 @@ class AskLive(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    checkpoint: Id | Literal["newest"] = Field(
+    checkpoint: WantedCheckpoint = Field(
         default="newest", description="With `newest`, each newer checkpoint is taken over while the game goes on."
     )
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.keeping import resumable, wanted_checkpoint
+from backend.checkpoints.keeping import resumable
+from backend.checkpoints.wanted import wanted_checkpoint
 from backend.config import Settings
 from backend.errands import service as errands
 from backend.errors import Conflict, NotFound

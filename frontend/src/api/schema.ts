@@ -2273,7 +2273,7 @@ export interface components {
              * @description With `newest`, each newer checkpoint is taken over while the game goes on.
              * @default newest
              */
-            checkpoint?: number | "newest";
+            checkpoint?: number | ("newest" | "best");
         };
         /**
          * AskRecording

@@ -130,6 +130,15 @@ def test_whoever_asks_for_a_game_that_is_there_joins_it(api: Api, run: int) -> N
     assert [each["id"] for each in api.user.get(f"/api/v1/runs/{run}/live").json()] == [first["id"], other["id"]]
 
 
+def test_the_best_checkpoint_is_played_by_that_name(api: Api, run: int) -> None:
+    api.save(run, 1, 3, 200, return_mean=5.0)
+    api.save(run, 1, 4, 300, return_mean=1.0)
+    game = ask(api, run, checkpoint="best")
+    assert (game["step"], game["follows"]) == (200, False)
+    refused = ask(api, run, 422, checkpoint="oldest")
+    assert refused["detail"] == "checkpoint: give the number of a checkpoint, newest or best"
+
+
 def test_more_games_than_allowed_are_refused_in_a_sentence(api: Api, run: int, app: FastAPI) -> None:
     app.state.settings = app.state.settings.model_copy(update={"max_live_games": 1})
     number = ask(api, run)["id"]

@@ -1,0 +1,44 @@
+"""How a request names a checkpoint, and which one it means."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.checkpoints.keeping import resumable
+from backend.errors import Conflict, FieldError, Invalid
+from backend.models import Checkpoint, Run
+from workers.contract.values import Id
+
+
+def _told_in_words(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return read(value)
+    except ValidationError as error:
+        raise PydanticCustomError("checkpoint", "give the number of a checkpoint, newest or best") from error
+
+
+WantedCheckpoint = Annotated[Id | Literal["newest", "best"], WrapValidator(_told_in_words)]
+
+
+def wanted_checkpoint(session: Session, run: Run, wanted: int | str) -> Checkpoint:
+    """The checkpoint that a user means, if its file is kept."""
+    there = list(resumable(session, run))
+    if isinstance(wanted, int):
+        found = session.get(Checkpoint, wanted)
+        if found is None or found.run_id != run.id:
+            raise Invalid(FieldError(field="checkpoint", message=f"run {run.id} has no such checkpoint"))
+        if found.file_id is None:
+            raise Conflict(f"The checkpoint at step {found.step} was thinned out; choose one that is still kept.")
+        return found
+    if not there:
+        raise Conflict(f"Run {run.id} has no checkpoint yet. Ask again once it has saved its first one.")
+    if wanted == "newest":
+        return there[0]
+    best = select(Checkpoint).where(Checkpoint.run_id == run.id, Checkpoint.best, Checkpoint.file_id.is_not(None))
+    found = session.scalar(best.limit(1))
+    if found is None:
+        raise Conflict(f"Run {run.id} has no best checkpoint yet, since no episode has ended. Choose the newest one.")
+    return found
