@@ -1,44 +1,21 @@
-import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { describe, expect, it, vi } from "vitest";
-import type { Run } from "@/api/types";
-import { CATALOGUE } from "@/testing/catalogue";
-import { aPreset } from "@/testing/presets";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { renderPage } from "@/testing/render";
+import { openRuns } from "@/testing/runList";
 import { aRun } from "@/testing/runs";
-import { type Asked, listOf, refusal, serve } from "@/testing/server";
+import { type Asked, listOf, refusal } from "@/testing/server";
 import { aWorker } from "@/testing/workers";
 import RunsPage from "./RunsPage";
-
-const CARTPOLE = aPreset(
-  "paac-cartpole",
-  { algorithm: "paac", env: "CartPole-v1", total_steps: 1_000_000, num_envs: 16 },
-  { title: "PAAC learns CartPole in a minute" },
-);
-
-/** A server with these runs. */
-function open({ runs = [] as Run[], workers = [aWorker("cpu-1")] } = {}, more: Record<string, object> = {}) {
-  return serve({
-    "GET /runs": listOf(runs),
-    "POST /runs": aRun({ id: 9 }),
-    "GET /presets": [CARTPOLE],
-    "GET /environments": [],
-    "GET /workers": workers,
-    "GET /health": { broker: { ok: true, detail: "answers" } },
-    "GET /metric-catalogue": CATALOGUE,
-    "GET /metric-names": [],
-    "GET /run-facets": { state: [], algorithm: [], env: [], tag: [] },
-    "GET /run-failures": [],
-    ...more,
-  });
-}
 
 const show = (at = "/") =>
   renderPage(<RunsPage />, { at, routes: [{ path: "/runs/:id", element: <p>The run's page</p> }] });
 
+afterEach(() => void vi.useRealTimers());
+
 describe("the runs page", () => {
   it("starts a first run with one click and goes to it", async () => {
-    const server = open();
+    const server = openRuns();
     show();
     await userEvent.click(
       await screen.findByRole("button", { name: "Start this run: PAAC learns CartPole in a minute" }),
@@ -48,7 +25,7 @@ describe("the runs page", () => {
   });
 
   it("says how to start a worker when none is connected", async () => {
-    open({ workers: [aWorker("cpu-1", { state: "gone" })] });
+    openRuns({ workers: [aWorker("cpu-1", { state: "gone" })] });
     show();
     await screen.findByText("No worker is connected");
     expect(screen.getByText(/^arcadia worker --queue cpu --name cpu-1/)).toBeTruthy();
@@ -56,7 +33,7 @@ describe("the runs page", () => {
 
   it("writes settings as the form does", async () => {
     const config = { learning_rate: 0.0005, adam_eps: 0.000_01, total_steps: 115_000_000, lstm: false };
-    open({ runs: [aRun({ config: { ...config, shares: [0.0003, 20_000], seed: null } })] });
+    openRuns({ runs: [aRun({ config: { ...config, shares: [0.0003, 20_000], seed: null } })] });
     const names = [...Object.keys(config), "shares", "seed", "tau"];
     show(`/?columns=${["name", ...names.map((name) => `config.${name}`)].join(",")}`);
     const row = (await screen.findByRole("checkbox", { name: /^Select (?!all)/ })).closest("tr");
@@ -73,13 +50,13 @@ describe("the runs page", () => {
   });
 
   it("puts a notice away until the tab is closed", async () => {
-    open({ workers: [] });
+    openRuns({ workers: [] });
     const { unmount } = show();
     await screen.findByText("No worker is connected");
     await userEvent.click(screen.getByRole("button", { name: "Put this notice away" }));
     expect(screen.queryByText("No worker is connected")).toBeNull();
     unmount();
-    const server = open({ workers: [] });
+    const server = openRuns({ workers: [] });
     show();
     await waitFor(() => expect(server.of("GET /workers").length).toBeGreaterThan(0));
     await screen.findByRole("button", { name: /^Start this run/ });
@@ -87,7 +64,7 @@ describe("the runs page", () => {
   });
 
   it("asks the server for what the address names", async () => {
-    const server = open({ runs: [aRun()] });
+    const server = openRuns({ runs: [aRun()] });
     show("/?state=running&env=ALE%2FPong-v5&text=pong&sort=-last_return");
     await screen.findByText("1 match");
     const [list] = server.of("GET /runs");
@@ -97,7 +74,7 @@ describe("the runs page", () => {
   });
 
   it("clears all filters at once when nothing matches", async () => {
-    open();
+    openRuns();
     const { router } = show("/?state=failed&tag=sweep&sort=name");
     await userEvent.click(await screen.findByRole("button", { name: "Clear all filters" }));
     await waitFor(() => expect(router.state.location.search).toBe("?sort=name"));
@@ -111,7 +88,7 @@ describe("the runs page", () => {
       env: of("ALE/Pong-v5", 5),
       tag: of("sweep", 2),
     };
-    const server = open({ runs: [aRun({ tags: [] })] }, { "GET /run-facets": facets });
+    const server = openRuns({ runs: [aRun({ tags: [] })] }, { "GET /run-facets": facets });
     const { router } = show();
     await screen.findByText("1 run");
     await userEvent.click(screen.getByRole("combobox", { name: "Tag" }));
@@ -126,7 +103,7 @@ describe("the runs page", () => {
   });
 
   it("searches after a pause in typing, without a new entry in the history", async () => {
-    const server = open({ runs: [aRun()] });
+    const server = openRuns({ runs: [aRun()] });
     const { router } = show();
     await screen.findByText("1 run");
     await userEvent.type(screen.getByRole("searchbox", { name: "Search runs" }), "pong");
@@ -136,25 +113,26 @@ describe("the runs page", () => {
   });
 
   it("clears also what was typed a moment ago", async () => {
-    open({ runs: [aRun()] });
+    openRuns({ runs: [aRun()] });
     const { router } = show("/?state=failed");
     await screen.findByRole("button", { name: "Clear all" });
-    fireEvent.change(screen.getByRole("searchbox", { name: "Search runs" }), { target: { value: "pong" } });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const search = screen.getByRole<HTMLInputElement>("searchbox", { name: "Search runs" });
+    fireEvent.change(search, { target: { value: "pong" } });
     fireEvent.click(screen.getByRole("button", { name: "Clear all" }));
-    await waitFor(() => expect(router.state.location.search).toBe(""));
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await act(() => vi.advanceTimersByTimeAsync(1_000));
     expect(router.state.location.search).toBe("");
     expect(screen.getByRole<HTMLInputElement>("searchbox", { name: "Search runs" }).value).toBe("");
   });
 
   it("does not take an empty archive for an empty installation", async () => {
-    open();
+    openRuns();
     show("/?archived=true");
     await screen.findByText("Nothing is archived");
   });
 
   it("asks for the metrics that its columns tell of", async () => {
-    const server = open({ runs: [aRun()] });
+    const server = openRuns({ runs: [aRun()] });
     show("/?columns=metric.train%2Fentropy.max,state");
     await screen.findByRole("columnheader", { name: /Policy entropy, max/ });
     const lists = server.of("GET /runs").map(({ query }) => query.getAll("metric"));
@@ -162,7 +140,7 @@ describe("the runs page", () => {
   });
 
   it("has one tab stop for all heads of columns, between which the arrow keys move", async () => {
-    open({ runs: [aRun()] });
+    openRuns({ runs: [aRun()] });
     const { router } = show("/?columns=name,state,tags");
     const box = await screen.findByLabelText("Select all shown runs");
     const stops = () =>
@@ -191,7 +169,7 @@ describe("the runs page", () => {
   });
 
   it("moves, widens, pins and hides columns from the keyboard, and keeps them in the address", async () => {
-    open({ runs: [aRun()] });
+    openRuns({ runs: [aRun()] });
     const { router } = show("/?columns=name,state,env,tags");
     const columns = () => new URLSearchParams(router.state.location.search).get("columns");
     const choose = async (column: string, item: string) => {
@@ -222,7 +200,7 @@ describe("the list of runs", () => {
   const TWO = [aRun({ id: 1, name: "one" }), aRun({ id: 2, name: "two" })];
 
   it("says that runs wait while the message broker is away", async () => {
-    open({ runs: TWO }, { "GET /health": { broker: { ok: false, detail: "connection refused" } } });
+    openRuns({ runs: TWO }, { "GET /health": { broker: { ok: false, detail: "connection refused" } } });
     show();
     await screen.findByText("Queued runs do not start: the message broker does not answer");
     expect(screen.getByText(/connection refused/)).toBeTruthy();
@@ -230,7 +208,7 @@ describe("the list of runs", () => {
 
   it("says why it could not be fetched", async () => {
     let answers = 0;
-    open(
+    openRuns(
       {},
       { "GET /runs": () => (answers++ === 0 ? refusal(500, "The database is locked.") : listOf(TWO)) },
     );
@@ -241,7 +219,7 @@ describe("the list of runs", () => {
   });
 
   it("is sorted by a click on a column's head", async () => {
-    open({ runs: TWO });
+    openRuns({ runs: TWO });
     const { router } = show();
     const head = await screen.findByText("Best return", { selector: "th *" });
     for (const search of ["?sort=-best_return", "?sort=best_return", ""]) {
@@ -252,7 +230,7 @@ describe("the list of runs", () => {
 
   it("has identical failures as one group, which shows its runs alone", async () => {
     const full = "Out of memory: 16 GiB were not enough.";
-    const server = open(
+    const server = openRuns(
       { runs: [aRun({ state: "failed" })] },
       { "GET /run-failures": [{ message: full, runs: 480 }] },
     );
@@ -268,7 +246,7 @@ describe("the list of runs", () => {
   });
 
   it("is fetched page by page", async () => {
-    const server = open(
+    const server = openRuns(
       {},
       {
         "GET /runs": ({ query }: Asked) =>
@@ -284,23 +262,8 @@ describe("the list of runs", () => {
     expect(screen.queryByText(/^Load more/)).toBeNull();
   });
 
-  it("stops the selected runs, and forgets a selection that is no longer listed", async () => {
-    const answers = { "POST /runs/bulk": { done: [1], skipped: [] } };
-    const server = open({ runs: TWO }, answers);
-    const { client } = show();
-    await userEvent.click(await screen.findByLabelText("Select one"));
-    await userEvent.click(screen.getByText("Pause 1"));
-    await screen.findByText("Run 1 asked to pause.");
-    expect(server.of("POST /runs/bulk").map(({ body }) => body)).toEqual([{ action: "pause", ids: [1] }]);
-    vi.mocked(globalThis.fetch).mockImplementation(() =>
-      Promise.resolve(Response.json(listOf(TWO.slice(1)))),
-    );
-    await client.invalidateQueries({ queryKey: ["runs"] });
-    await waitFor(() => expect(screen.queryByText("1 run selected")).toBeNull());
-  });
-
   it("is walked by j and k, selected by x and opened by Enter", async () => {
-    open({ runs: TWO });
+    openRuns({ runs: TWO });
     const { router } = show();
     const links = TWO.map(({ name }) => screen.findByRole("link", { name }));
     const [first, second] = await Promise.all(links);
@@ -316,65 +279,8 @@ describe("the list of runs", () => {
     await waitFor(() => expect(router.state.location.pathname).toBe("/runs/1"));
   });
 
-  it("selects every run that matches, also those not fetched yet", async () => {
-    const all = Array.from({ length: 3 }, (_, at) => aRun({ id: at + 1, name: `run ${at + 1}` }));
-    let first = true;
-    open(
-      {},
-      {
-        "GET /runs": () => {
-          const shown = first ? all.slice(0, 1) : all;
-          first = false;
-          return listOf(shown, { total: 3 });
-        },
-      },
-    );
-    show();
-    await userEvent.click(await screen.findByLabelText("Select run 1"));
-    await userEvent.click(screen.getByText("Select all 3 that match"));
-    await screen.findByText("3 runs selected");
-  });
-
-  it("selects every run that matches also while the list is fetched again", async () => {
-    const all = Array.from({ length: 150 }, (_, at) => aRun({ id: at + 1, name: `run ${at + 1}` }));
-    let slow = false;
-    open(
-      {},
-      {
-        "GET /runs": async ({ query }: Asked) => {
-          if (slow) await new Promise((resolve) => setTimeout(resolve, 50));
-          return query.get("cursor")
-            ? listOf(all.slice(100), { total: 150 })
-            : listOf(all.slice(0, 100), { total: 150, next_cursor: "later" });
-        },
-      },
-    );
-    const { client } = show();
-    await userEvent.click(await screen.findByLabelText("Select run 1"));
-    const selectAll = screen.getByText("Select all 150 that match");
-    slow = true;
-    void client.invalidateQueries({ queryKey: ["runs"] });
-    fireEvent.click(selectAll);
-    await screen.findByText("150 runs selected");
-  });
-
-  it("says why not every run that matches could be selected", async () => {
-    let answers = 0;
-    open(
-      {},
-      {
-        "GET /runs": () =>
-          answers++ === 0 ? listOf([aRun()], { total: 3 }) : refusal(500, "The list is away."),
-      },
-    );
-    show();
-    await userEvent.click(await screen.findByLabelText("Select pong-1"));
-    await userEvent.click(screen.getByText("Select all 3 that match"));
-    expect(await screen.findByText("The list is away.")).toBeTruthy();
-  });
-
   it("says on a narrow screen that it is sorted as only the table can", async () => {
-    open({ runs: TWO });
+    openRuns({ runs: TWO });
     show("/?sort=-frames");
     const sort = await screen.findByLabelText<HTMLSelectElement>("Sort runs");
     expect(sort.selectedOptions[0]?.textContent).toBe("As in the table");
@@ -390,7 +296,7 @@ describe("the list of runs", () => {
           removeEventListener: () => undefined,
         }) as unknown as MediaQueryList,
     );
-    open({ runs: TWO });
+    openRuns({ runs: TWO });
     show();
     const cards = await screen.findByRole("list", { name: "Runs" });
     expect(within(cards).getAllByRole("listitem")).toHaveLength(2);

@@ -1,0 +1,32 @@
+import type { Run } from "@/api/types";
+import { CATALOGUE } from "./catalogue";
+import { aPreset } from "./presets";
+import { aRun } from "./runs";
+import { listOf, serve } from "./server";
+import { aWorker } from "./workers";
+
+const CARTPOLE = aPreset(
+  "paac-cartpole",
+  { algorithm: "paac", env: "CartPole-v1", total_steps: 1_000_000, num_envs: 16 },
+  { title: "PAAC learns CartPole in a minute" },
+);
+
+/** A server with these runs, for the page that lists them. */
+export function openRuns(
+  { runs = [] as Run[], workers = [aWorker("cpu-1")] } = {},
+  more: Record<string, object> = {},
+) {
+  return serve({
+    "GET /runs": listOf(runs),
+    "POST /runs": aRun({ id: 9 }),
+    "GET /presets": [CARTPOLE],
+    "GET /environments": [],
+    "GET /workers": workers,
+    "GET /health": { broker: { ok: true, detail: "answers" } },
+    "GET /metric-catalogue": CATALOGUE,
+    "GET /metric-names": [],
+    "GET /run-facets": { state: [], algorithm: [], env: [], tag: [] },
+    "GET /run-failures": [],
+    ...more,
+  });
+}

@@ -1,0 +1,80 @@
+"""A3C learns: small tasks, with every optimizer, with memory, and with continuous actions."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from workers.contract.config import A3cConfig
+from workers.trainer.methods.asynchronous import a3c
+from workers.trainer.run.run import NullRun
+
+
+@dataclass
+class UntilLearnt(NullRun):
+    """A run that ends as soon as the mean return of so many episodes reaches the goal."""
+
+    goal: float = 0.0
+    last: int = 100
+    learnt: bool = False
+
+    def should_stop(self) -> bool:
+        self.learnt = self.learnt or (len(self.episodes) >= self.last and mean_return(self) >= self.goal)
+        return self.learnt
+
+
+def mean_return(run: UntilLearnt) -> float:
+    return float(np.mean([episode_return for _, _, episode_return, _ in run.episodes[-run.last :]]))
+
+
+def trained(run: UntilLearnt, **fields: object) -> UntilLearnt:
+    config = {"num_actors": 2, "total_steps": 40_000, "learning_rate_decay": "none", **fields}
+    a3c.train(A3cConfig.model_validate(config), run)
+    return run
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        {"optimizer": "shared_rmsprop", "learning_rate": 0.01},
+        {"optimizer": "rmsprop", "learning_rate": 0.01},
+        {"optimizer": "momentum_sgd", "learning_rate": 0.02, "momentum": 0.9},
+    ],
+    ids=lambda fields: str(fields["optimizer"]),
+)
+def test_it_learns_to_catch_with_every_optimizer(optimizer: dict[str, object]) -> None:
+    run = trained(UntilLearnt(goal=0.85), env="Arcadia/Catch-v0", entropy_cost=0.05, hidden_units=32, **optimizer)
+    assert run.learnt
+
+
+RECALL: dict[str, object] = {
+    "env": "Arcadia/Recall-v0",
+    "learning_rate": 0.02,
+    "entropy_cost": 0.05,
+    "hidden_units": 16,
+}
+
+
+def test_with_memory_it_learns_to_recall() -> None:
+    assert trained(UntilLearnt(goal=0.85), **RECALL, lstm_units=16).learnt
+
+
+def test_without_memory_it_cannot_learn_recall() -> None:
+    run = trained(UntilLearnt(goal=0.85, last=500), **{**RECALL, "total_steps": 6_000})
+    assert abs(mean_return(run)) <= 0.25
+
+
+@pytest.mark.parametrize("lstm_units", [0, 16], ids=["feed-forward", "lstm"])
+def test_it_learns_to_hit_a_target_with_continuous_actions(lstm_units: int) -> None:
+    run = trained(
+        UntilLearnt(goal=-0.6),  # at first −3 to −6
+        env="Arcadia/Target-v0",
+        learning_rate=0.003,
+        rmsprop_epsilon=1e-3,
+        max_grad_norm=5,
+        gamma=0.5,
+        hidden_units=32,
+        lstm_units=lstm_units,
+        clip_rewards=False,
+    )
+    assert run.learnt
