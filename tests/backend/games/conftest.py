@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.factories import Api
+from tests.factories import Api, start_set
 
 NO_OP_5MIN = {"protocol": "no-op-5min", "env": "ALE/Pong-v5"}
 ENOUGH = 30
@@ -32,6 +32,14 @@ class Scorer:
         spread = [float(mean) - 1, float(mean) + 1] if mean != "NaN" else ["NaN", "NaN"]
         self.api.play([mean] * episodes, mean=mean, interval=more.pop("interval", spread), protocol=protocol, **more)
         return int(asked["id"])
+
+    def evaluate_from_points(self, run_id: int, env: str = "ALE/Pong-v5", points: int = 100) -> str:
+        """Have a run evaluated from that many points of an agent's play; the SHA-256 of their set."""
+        stored = self.api.import_starts(start_set("agent", points, env), f"{points} points")
+        self.api.evaluate(run_id, protocol="agent-starts", start_set=stored["id"])
+        used = {"player": "agent", "sha256": stored["sha256"], "starts": points, "source": "paac"}
+        self.api.play([4.0] * points, protocol="agent-starts", env=env, starts=used)
+        return str(stored["sha256"])
 
     def scored(self, env: str, mean: Any, protocol: str = "no-op-5min", **more: Any) -> int:
         """A run of a game with a score."""

@@ -4,7 +4,7 @@ from html import unescape
 from typing import Any
 
 from tests.backend.games.conftest import Scorer
-from tests.factories import Api, start_set
+from tests.factories import Api
 
 
 def bars(api: Api, slug: str, **asked: str) -> tuple[list[dict[str, Any]], list[str]]:
@@ -51,15 +51,11 @@ def test_a_table_that_is_not_there_is_told_with_those_that_are(scorer: Scorer, a
 
 
 def test_a_table_of_other_start_points_is_told_with_those_that_are_there(scorer: Scorer, api: Api) -> None:
-    stored = api.import_starts(start_set("agent", 100, "ALE/Phoenix-v5"), "PAAC")
-    api.evaluate(scorer.run("ALE/Phoenix-v5"), protocol="agent-starts", start_set=stored["id"])
-    used = {"player": "agent", "sha256": stored["sha256"], "starts": 100, "source": "paac"}
-    api.play([4.0] * 100, protocol="agent-starts", env="ALE/Phoenix-v5", starts=used)
-    there = f"It has some by agent-starts with starts={stored['sha256']}."
+    env = "ALE/Phoenix-v5"
+    starts = scorer.evaluate_from_points(scorer.run(env), env)
+    there = f"It has some by agent-starts with starts={starts}."
     for asked, told in (({}, "'agent-starts'"), ({"starts": "abc"}, "'agent-starts' with starts=abc")):
         response = api.user.get("/api/v1/games/phoenix/figure", params={"protocol": "agent-starts", **asked})
         assert response.json()["detail"] == f"Phoenix has no scores by {told}. {there}"
-    found = api.user.get(
-        "/api/v1/games/phoenix/figure", params={"protocol": "agent-starts", "starts": stored["sha256"]}
-    )
+    found = api.user.get("/api/v1/games/phoenix/figure", params={"protocol": "agent-starts", "starts": starts})
     assert found.status_code == 200

@@ -11,7 +11,7 @@ from backend.columns import utc_now
 from backend.db import Database
 from backend.models import Base, Checkpoint, Errand, Evaluation, Run
 from tests.backend.games.conftest import Scorer
-from tests.factories import Api, start_set, video
+from tests.factories import Api, video
 
 
 def percent(score: float, random: float, human: float) -> float:
@@ -77,13 +77,10 @@ def test_averages_are_over_games_and_of_one_protocol(scorer: Scorer) -> None:
     assert (longer["mean"], longer["median"], longer["interquartile_mean"]) == (None, None, None)
 
 
-def test_a_game_with_scores_from_several_sets_of_start_points_is_one_game(scorer: Scorer, api: Api) -> None:
+def test_a_game_with_scores_from_several_sets_of_start_points_is_one_game(scorer: Scorer) -> None:
     run_id = scorer.run()
     for points in (100, 101):
-        stored = api.import_starts(start_set("agent", points), f"{points} points")
-        api.evaluate(run_id, protocol="agent-starts", start_set=stored["id"])
-        used = {"player": "agent", "sha256": stored["sha256"], "starts": points, "source": "paac"}
-        api.play([4.0] * points, protocol="agent-starts", env="ALE/Pong-v5", starts=used)
+        scorer.evaluate_from_points(run_id, points=points)
     answer = scorer.games()
     assert [score["start_set"] for score in answer["games"]["pong"]["best"]] == ["100 points", "101 points"]
     assert [(each["protocol"], each["games"]) for each in answer["averages"]] == [("agent-starts", 1)]

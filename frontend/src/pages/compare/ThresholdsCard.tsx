@@ -6,8 +6,8 @@ import { thresholdsQuery } from "@/api/comparisons";
 import type { Thresholds } from "@/api/types";
 import { type Cell, saveCsv } from "@/charts/csv";
 import { duration, exact, score, short } from "@/ui/format";
-import { QueryProblem } from "@/ui/QueryProblem";
 import { WideTable } from "@/ui/WideTable";
+import { CardProblem } from "./CardProblem";
 import classes from "./compare.module.css";
 import { readScore, readTo, writeThreshold } from "./comparison";
 
@@ -26,16 +26,8 @@ export function ThresholdsCard({ runs, by, oneGame }: ThresholdsCardProps) {
   const asked = { score: readScore(search), to: readTo(search, runs) };
   const times = useQuery(thresholdsQuery(runs, by, asked));
   const told = times.data;
-  if (times.isError && !told) {
-    return (
-      <section className={classes.card} aria-label="Time to a score">
-        <Title order={2} mb="xs">
-          Time to a score
-        </Title>
-        <QueryProblem error={times.error} retry={() => void times.refetch()} />
-      </section>
-    );
-  }
+  if (times.isError && !told)
+    return <CardProblem title="Time to a score" error={times.error} retry={() => void times.refetch()} />;
   if (!told) return null;
   const write = (name: "score" | "to", value: number | null) =>
     setSearch((current) => writeThreshold(current, name, value), { replace: true });

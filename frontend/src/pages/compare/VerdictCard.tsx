@@ -7,8 +7,8 @@ import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { percent, plural, score, short } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
-import { QueryProblem } from "@/ui/QueryProblem";
 import { WideTable } from "@/ui/WideTable";
+import { CardProblem } from "./CardProblem";
 import classes from "./compare.module.css";
 
 const MORE_SEEDS = 3;
@@ -26,16 +26,8 @@ export function VerdictCard(props: VerdictCardProps) {
   const query = useQuery(verdictQuery(props.runs, props.by));
   const verdict = query.data;
   const more = useMoreSeeds(props);
-  if (query.isError && !verdict) {
-    return (
-      <section className={classes.card} aria-label="Verdict">
-        <Title order={2} mb="xs">
-          Verdict
-        </Title>
-        <QueryProblem error={query.error} retry={() => void query.refetch()} />
-      </section>
-    );
-  }
+  if (query.isError && !verdict)
+    return <CardProblem title="Verdict" error={query.error} retry={() => void query.refetch()} />;
   if (!verdict) return null;
   return (
     <section className={classes.card} aria-label="Verdict">

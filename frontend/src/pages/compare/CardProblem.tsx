@@ -1,0 +1,21 @@
+import { Title } from "@mantine/core";
+import { QueryProblem } from "@/ui/QueryProblem";
+import classes from "./compare.module.css";
+
+interface CardProblemProps {
+  title: string;
+  error: Error;
+  retry: () => void;
+}
+
+/** A card whose content could not be fetched. */
+export function CardProblem({ title, error, retry }: CardProblemProps) {
+  return (
+    <section className={classes.card} aria-label={title}>
+      <Title order={2} mb="xs">
+        {title}
+      </Title>
+      <QueryProblem error={error} retry={retry} />
+    </section>
+  );
+}
