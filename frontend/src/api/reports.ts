@@ -81,11 +81,14 @@ export const chartQuery = (shelf: Shelf, block: ReportBlock & { kind: "chart" },
   });
 };
 
-/** The runs that the address of a figure names. */
-export function runsAt(figure: string): number[] {
-  const named = new URL(figure, "http://here").searchParams.get("runs") ?? "";
-  return numbersIn(named);
+/** What the address of a figure names, whole or half typed: the figure, and what is asked of it. */
+export function partsOf(figure: string): { path: string; asked: URLSearchParams } {
+  const [address = "", asked] = figure.split("?");
+  return { path: address.replace(/^.*\/api\/v1\//, ""), asked: new URLSearchParams(asked) };
 }
+
+/** The runs that the address of a figure names. */
+export const runsAt = (figure: string) => numbersIn(partsOf(figure).asked.get("runs") ?? "");
 
 /** Numbers as in an address, or as somebody has written them: "1, 2 5". */
 export function numbersIn(text: string): number[] {

@@ -5,7 +5,7 @@ import type { PaperItem } from "@/api/types";
 import { downloads } from "@/testing/downloads";
 import { aPaperItem } from "@/testing/papers";
 import { renderPage } from "@/testing/render";
-import { serve } from "@/testing/server";
+import { refusal, serve } from "@/testing/server";
 import ItemPage from "./ItemPage";
 
 const PREVIEW = {
@@ -24,11 +24,11 @@ const FIGURE = {
   layout: {},
 };
 
-function open(item: PaperItem, preview: Partial<typeof PREVIEW> | { refused: string } = {}) {
+function open(item: PaperItem, preview: Partial<typeof PREVIEW> | { refused: string } | Response = {}) {
   const server = serve({
     "GET /papers/a3c/figure-2": item,
     "GET /papers/a3c/figure-2/figure": FIGURE,
-    "POST /papers/a3c/figure-2/preview": { ...PREVIEW, ...preview },
+    "POST /papers/a3c/figure-2/preview": preview instanceof Response ? preview : { ...PREVIEW, ...preview },
     "POST /papers/a3c/figure-2/studies": [],
   });
   renderPage(<ItemPage />, { at: "/papers/a3c/figure-2", path: "/papers/:paper/:item" });
@@ -79,6 +79,14 @@ describe("the page of a paper's figure", () => {
     for (const close of asked.getAllByRole("button", { name: "Close" }).slice(-1))
       await userEvent.click(close);
     expect(server.of("POST /papers/a3c/figure-2/studies")).toEqual([]);
+  });
+
+  it("offers to start nothing whose cost could not be fetched", async () => {
+    open(aPaperItem(), refusal(500, "The server is away."));
+    await userEvent.click(within(await region("Run it")).getByRole("button", { name: "Run at 1 %" }));
+    const asked = within(await screen.findByRole("dialog"));
+    expect(await asked.findByText("The server is away.")).toBeTruthy();
+    expect(asked.queryByRole("button", { name: /^Start/ })).toBeNull();
   });
 
   it("says at which budget ours were trained, and draws one budget at a time", async () => {

@@ -76,7 +76,7 @@ function AskFirst({ item, parts, share, onClose }: AskFirstProps) {
     <ConfirmModal
       opened
       title={`Run ${item.label.toLowerCase()} at ${share * 100} % of its budget?`}
-      action={refused ? "Close" : `Start ${plural(parts.length, "study", "studies")}`}
+      action={refused || preview.isError ? "Close" : `Start ${plural(parts.length, "study", "studies")}`}
       busy={start.isPending || preview.isPending}
       onClose={onClose}
       onConfirm={() =>

@@ -30,6 +30,7 @@ export function ReplayFields({ block, onChange }: ReplayFieldsProps) {
         min={1}
         allowDecimal={false}
         value={run > 0 ? run : ""}
+        error={videos.error?.message}
         onChange={(value) => setWritten(typeof value === "number" ? value : 0)}
       />
       <Select

@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { numbersIn } from "@/api/reports";
+import { numbersIn, runsAt } from "@/api/reports";
 import type { Report } from "@/api/types";
 import { renderPage } from "@/testing/render";
 import { aReport, aReportSummary } from "@/testing/reports";
@@ -102,6 +102,23 @@ describe("a report", () => {
     expect(screen.getByText("Saved")).toBeTruthy();
   });
 
+  it("says what is wrong with the number of a run", async () => {
+    serve({
+      "GET /reports/3": aReport(),
+      "PATCH /reports/3": changed,
+      "GET /runs/9/videos": refusal(404, "There is no run 9."),
+      "GET /runs/1": refusal(404, "There is no run 1."),
+      "POST /reports/preview": { problem: "There is no run 1." },
+    });
+    open("/reports/3?edit=1");
+    await userEvent.click(await screen.findByRole("button", { name: "Add replay" }));
+    await userEvent.type(screen.getByLabelText("Number of the run"), "9");
+    expect(await screen.findByText("There is no run 9.")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Add table" }));
+    await userEvent.type(screen.getByLabelText("Numbers of the runs"), "1, two");
+    expect(screen.getByText("“two” is no number of a run.")).toBeTruthy();
+  });
+
   it("shows its table, and a plain sentence for a replay that is gone", async () => {
     const answer = ({ body }: Asked) =>
       JSON.stringify(body).includes("replay")
@@ -197,6 +214,15 @@ describe("a draft", () => {
   it("tells the first block that lacks something", () => {
     expect(lackIn([newBlock("text"), newBlock("replay")])).toBe("Block 2 lacks its replay.");
     expect(lackIn([newBlock("text")])).toBeNull();
+  });
+
+  it("is not upset by an address that is half typed", () => {
+    for (const half of ["//", "https:", "https://", "?", "/api/v1/figures/curves?runs"]) {
+      expect(runsAt(half)).toEqual([]);
+      expect(titleOf(half)).toBeTruthy();
+    }
+    expect(runsAt("https://a.host/api/v1/figures/curves?runs=1,2")).toEqual([1, 2]);
+    expect(titleOf("https://a.host/api/v1/studies/4/figure")).toBe("Study 4");
   });
 
   it("moves a block and reads numbers", () => {

@@ -1,3 +1,4 @@
+import { partsOf } from "@/api/reports";
 import type { Figure } from "@/api/types";
 
 const TITLES: Record<string, string> = {
@@ -14,13 +15,12 @@ export function titleOf(address: string, figure?: Figure): string {
 }
 
 function titleAt(address: string): string {
-  const { pathname, searchParams } = new URL(address, "http://here");
-  const path = pathname.replace("/api/v1/", "");
-  const metric = searchParams.get("metric") ?? searchParams.get("metrics");
+  const { path, asked } = partsOf(address);
+  const metric = asked.get("metric") ?? asked.get("metrics");
   if (path === "figures/curves") return metric ?? "episode/return";
   if (path === "figures/together") return metric ?? "Metrics";
   const [root, first, second] = path.split("/");
   if (root === "studies") return `Study ${first}`;
   if (root === "papers") return `${first?.toUpperCase()}, ${second?.replaceAll("-", " ")}`;
-  return TITLES[path] ?? `${first ?? "Chart"}`;
+  return TITLES[path] ?? (first || "Chart");
 }

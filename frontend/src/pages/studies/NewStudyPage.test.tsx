@@ -56,6 +56,19 @@ describe("the form of a study", () => {
     expect(screen.getByRole("button", { name: "Start study" }).hasAttribute("disabled")).toBe(true);
   });
 
+  it("fetches the study that is cloned again when that has failed", async () => {
+    let answers = 0;
+    serve({
+      "GET /presets": PRESETS,
+      "GET /studies/3": () => (answers++ === 0 ? refusal(500, "The study is away.") : aStudy()),
+      "POST /studies/preview": COST,
+    });
+    renderPage(<NewStudyPage />, { at: "/studies/new?from=3", path: "/studies/new" });
+    await screen.findByText("The study is away.");
+    await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+    expect(await screen.findByDisplayValue("Which rate?")).toBeTruthy();
+  });
+
   it("begins as the study that is cloned", async () => {
     const server = open(COST, "/studies/new?from=3");
     expect(await screen.findByDisplayValue("Which rate?")).toBeTruthy();

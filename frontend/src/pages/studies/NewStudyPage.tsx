@@ -34,16 +34,16 @@ export default function NewStudyPage() {
   const from = Number(useSearchParams()[0].get("from"));
   const cloned = useQuery({ ...studyQuery(from), enabled: from > 0, staleTime: Infinity });
   const presets = useQuery(presetsQuery);
-  const failed = presets.error ?? cloned.error;
+  const failed = presets.isError ? presets : cloned.isError ? cloned : null;
   const ready = presets.data && (cloned.data || !(from > 0));
   return (
     <Stack className={classes.sheet} gap="md">
       <Title order={1}>New study</Title>
-      {failed && <QueryProblem error={failed} retry={() => void presets.refetch()} />}
+      {failed && <QueryProblem error={failed.error} retry={() => void failed.refetch()} />}
       {!ready && !failed && (
         <Skeleton height={320} radius="sm" role="status" aria-label="Loading the form…" />
       )}
-      {ready && <StudyForm presets={presets.data} cloned={cloned.data?.specification} />}
+      {ready && <StudyForm key={from} presets={presets.data} cloned={cloned.data?.specification} />}
     </Stack>
   );
 }

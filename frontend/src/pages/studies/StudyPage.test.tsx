@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Study } from "@/api/types";
 import { aPaper } from "@/testing/papers";
 import { renderPage } from "@/testing/render";
-import { serve } from "@/testing/server";
+import { refusal, serve } from "@/testing/server";
 import { aPoint, aStudy } from "@/testing/studies";
 import StudyPage from "./StudyPage";
 
@@ -88,6 +88,20 @@ describe("the page of a study", () => {
     const link = await screen.findByRole("link", { name: "A3C, figure 2" });
     expect(link.getAttribute("href")).toBe("/papers/a3c/figure-2");
     expect(link.parentElement?.textContent).toBe("From A3C, figure 2, at 1 % of its budget");
+  });
+
+  it("says that it was deleted in another window", async () => {
+    let there = true;
+    serve({
+      "GET /studies/3": () => (there ? aStudy() : refusal(404, "There is no study 3.")),
+      "GET /studies/3/figure": { data: [], layout: {} },
+    });
+    const { client } = renderPage(<StudyPage />, { at: "/studies/3", path: "/studies/:id" });
+    await screen.findByText("Which rate?");
+    there = false;
+    await client.invalidateQueries();
+    expect(await screen.findByText("There is no study 3.")).toBeTruthy();
+    expect(screen.queryByText("Which rate?")).toBeNull();
   });
 
   it("says why it has paused by itself", async () => {

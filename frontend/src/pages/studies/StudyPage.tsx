@@ -2,6 +2,7 @@ import { Alert, Anchor, SegmentedControl, Skeleton, Stack, Text, Title } from "@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "react-router";
+import { ApiError } from "@/api/problem";
 import { paperQuery, studyFigureQuery, studyQuery } from "@/api/studies";
 import type { Study } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
@@ -17,22 +18,25 @@ import { POINT_HEADER, pointCells } from "./points";
 
 /** One study: its question, where it stands, and what each of its points has come to. */
 export default function StudyPage() {
-  const id = Number(useParams().id);
-  const study = useQuery(studyQuery(id));
+  const { id = "" } = useParams();
+  const study = useQuery(studyQuery(Number(id)));
   usePageTitle(study.data?.name ?? "Studies");
+  // What was fetched before it was deleted in another window is still there.
+  const deleted = study.error instanceof ApiError && study.error.status === 404;
+  const problem = deleted || !study.data ? study.error : null;
   return (
     <Stack className={classes.sheet} gap="md">
       <Anchor component={Link} to="/studies" size="sm" w="fit-content">
         All studies
       </Anchor>
-      {study.isError && !study.data && (
+      {problem && (
         <>
           <Title order={1}>Study {id}</Title>
-          <QueryProblem error={study.error} retry={() => void study.refetch()} />
+          <QueryProblem error={problem} retry={() => void study.refetch()} />
         </>
       )}
       {study.isPending && <Skeleton height={320} radius="sm" role="status" aria-label="Loading the study…" />}
-      {study.data && <StudySheet study={study.data} />}
+      {study.data && !problem && <StudySheet key={id} study={study.data} />}
     </Stack>
   );
 }

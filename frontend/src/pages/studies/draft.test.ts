@@ -43,6 +43,18 @@ describe("the draft of a study", () => {
     expect([sent.preset, sent.axes?.length, sent.total_steps]).toEqual([null, 1, 100_000]);
   });
 
+  it("sends what is no number as it is written, for the server to refuse", () => {
+    const wrong = { ...EMPTY, totalSteps: "a million", points: "∞", atOnce: "-", axes: [] };
+    const axes = [{ field: "gamma", values: "uniform(0.9, one)" }];
+    expect(specificationOf({ ...wrong, axes }, {})).toMatchObject({
+      total_steps: "a million",
+      points: "∞",
+      at_once: "-",
+      axes: [{ field: "gamma", uniform: [0.9, "one"] }],
+    });
+    expect(axisOf({ field: "gamma", values: "0.9, Infinity" }).values).toEqual([0.9, "Infinity"]);
+  });
+
   it("has fields move together", () => {
     const axis = {
       field: ["t_max", "num_envs", "preset"],

@@ -47,7 +47,7 @@ export function axisOf({ field: named, values }: AxisDraft): Axis {
   const field = fields.length > 1 ? fields : named.trim();
   const range = RANGE.exec(values.trim());
   if (range) {
-    const bounds = [Number(range[2]), Number(range[3])] as [number, number];
+    const bounds = [valueOf(range[2] ?? ""), valueOf(range[3] ?? "")] as [number, number];
     return range[1] === "log" ? { field, log_uniform: bounds } : { field, uniform: bounds };
   }
   const together = Array.isArray(field) ? [...values.matchAll(JOINT)] : [];
@@ -64,7 +64,7 @@ function listed(written: string): string[] {
 
 function valueOf(written: string): string | number | boolean {
   if (written === "true" || written === "false") return written === "true";
-  return Number.isNaN(Number(written)) ? written : Number(written);
+  return Number.isFinite(Number(written)) ? Number(written) : written;
 }
 
 export function isDrawn(draft: StudyDraft): boolean {
@@ -100,8 +100,11 @@ export function specificationOf(draft: StudyDraft, base: Partial<StudySpecificat
   };
 }
 
+/** What is no number is sent as it is written: the server says what would be right. */
 function numberOf(written: string): number | null {
-  return written.trim() === "" ? null : Number(written.replaceAll(/[\s,_]/g, ""));
+  if (written.trim() === "") return null;
+  const number = Number(written.replaceAll(/[\s,_]/g, ""));
+  return Number.isFinite(number) ? number : (written as unknown as number);
 }
 
 /** The form of a study that is to be started again. */
