@@ -19,6 +19,7 @@ from workers.contract.config import PaacConfig
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
 from workers.trainer.evaluate import main
+from workers.trainer.run import checkpoints
 
 CARTPOLE = PaacConfig(env="CartPole-v1", seed=1)
 RANDOM_PONG = ("--random", "--game", "pong")
@@ -127,6 +128,13 @@ def test_what_cannot_be_evaluated_is_refused_in_a_sentence(run: Path, capsys: py
     assert "leave --checkpoint" in refused(capsys, *RANDOM_PONG, *plain, "--checkpoint", 3)
     assert "--game belongs to --random" in refused(capsys, *of_run, *plain, "--game", "pong")
     assert "already holds a run" in refused(capsys, *of_run, *plain, "--dir", made_events(run))
+
+
+def test_weights_of_another_network_are_refused_in_a_sentence(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    larger = CARTPOLE.model_copy(update={"hidden_units": 2 * CARTPOLE.hidden_units})
+    checkpoints.write(run, made_checkpoint.state(larger, 12), CARTPOLE, {})
+    said = refused(capsys, "--run-dir", run, "--protocol", "episodes", status=1)
+    assert said.startswith("the checkpoint of step 12 has weights that do not fit the network")
 
 
 @pytest.mark.parametrize("name", ["none/starts.json", "."])

@@ -13,6 +13,7 @@ from workers.contract.spaces import ActionSpace
 from workers.trainer.networks import networks
 from workers.trainer.networks.agents import Agent, Memory
 from workers.trainer.networks.networks import ActionValues, ActorCritic
+from workers.trainer.run.checkpoints import CheckpointError
 from workers.trainer.run.run import TrainingState
 
 Network = TypeVar("Network", bound=nn.Module)
@@ -116,7 +117,13 @@ def play_values(
 
 def restored(network: Network, state: TrainingState) -> Network:
     """Give a network the weights of a checkpoint."""
-    network.load_state_dict(state.component("network"))
+    try:
+        network.load_state_dict(state.component("network"))
+    except RuntimeError as error:
+        raise CheckpointError(
+            f"the checkpoint of step {state.step:,} has weights that do not fit the network of its configuration: "
+            "choose another one"
+        ) from error
     return network
 
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import safetensors.torch
-from pydantic import JsonValue, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
 from safetensors import SafetensorError
 
 from workers.contract import layout
 from workers.contract.config import TrainingConfig
 from workers.contract.events import CheckpointFile
+from workers.contract.values import Count
 from workers.trainer.errors import TrainerError
 from workers.trainer.run import durable_files
 from workers.trainer.run.run import TrainingState
@@ -23,6 +24,16 @@ METADATA = "arcadia"
 
 class CheckpointError(TrainerError):
     """A checkpoint could not be written, or none could be read."""
+
+
+class _Metadata(BaseModel):
+    """What a checkpoint tells of itself; an older version's may lack the versions."""
+
+    step: Count
+    frames: Count
+    facts: dict[str, JsonValue]
+    config: dict[str, JsonValue]
+    versions: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -37,15 +48,15 @@ class Checkpoint:
 
 def write(directory: Path, state: TrainingState, config: TrainingConfig, versions: Mapping[str, str]) -> CheckpointFile:
     """Store a state; a reader finds it complete or not at all."""
-    metadata = {
-        "step": state.step,
-        "frames": state.frames,
-        "facts": state.facts,
-        "config": config.model_dump(mode="json"),
-        "versions": dict(versions),
-    }
+    told = _Metadata(
+        step=state.step,
+        frames=state.frames,
+        facts=state.facts,
+        config=config.model_dump(mode="json"),
+        versions=dict(versions),
+    )
     # One key: safetensors writes several in any order, and equal states shall make equal files.
-    content = safetensors.torch.save(state.tensors, {METADATA: json.dumps(metadata)})
+    content = safetensors.torch.save(state.tensors, {METADATA: json.dumps(told.model_dump())})
     name = layout.checkpoint_file(state.step)
     manifest = CheckpointFile(
         file=name,
@@ -73,16 +84,20 @@ def read(path: Path) -> Checkpoint:
     try:
         manifest = CheckpointFile.model_validate_json(manifest_path.read_bytes())
         content = path.read_bytes()
-    except (OSError, ValidationError) as error:
-        raise CheckpointError(f"{path.name} cannot be read: {_first_line(error)}") from error
+    except OSError as error:
+        raise CheckpointError(f"{path.name} cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        raise CheckpointError(f"{path.name} cannot be read: its manifest, {manifest_path.name}, is damaged") from error
     if len(content) != manifest.bytes:
         raise CheckpointError(f"{path.name} has {len(content):,} bytes where {manifest.bytes:,} were written")
     if hashlib.sha256(content).hexdigest() != manifest.sha256:
         raise CheckpointError(f"{path.name} is damaged: its content does not match the hash in its manifest")
     try:
         state, config = _parse(content)
-    except (SafetensorError, ValueError, KeyError) as error:
-        raise CheckpointError(f"{path.name} is no checkpoint of this version: {_first_line(error)}") from error
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(
+            f"{path.name} is no checkpoint: what it tells of itself is missing or damaged; choose another"
+        ) from error
     return Checkpoint(manifest, state, config)
 
 
@@ -138,10 +153,5 @@ def tidy(directory: Path) -> None:
 
 def _parse(content: bytes) -> tuple[TrainingState, dict[str, JsonValue]]:
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    metadata = json.loads(header["__metadata__"][METADATA])
-    state = TrainingState(metadata["step"], metadata["frames"], safetensors.torch.load(content), metadata["facts"])
-    return state, metadata["config"]
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+    told = _Metadata.model_validate_json(header["__metadata__"][METADATA])
+    return TrainingState(told.step, told.frames, safetensors.torch.load(content), told.facts), told.config

@@ -17,6 +17,11 @@ from workers.trainer.run.run import TrainingState, prefixed
 
 def write(directory: Path, config: RunConfig, step: int = 5) -> str:
     """Write a checkpoint of a fresh network and return its file."""
+    return checkpoints.write(directory, state(config, step), config, {}).file
+
+
+def state(config: RunConfig, step: int = 5) -> TrainingState:
+    """Return what a checkpoint of a fresh network holds."""
     torch.manual_seed(0)
     shape, actions = own_environment.interface(config)
     network: torch.nn.Module
@@ -28,7 +33,7 @@ def write(directory: Path, config: RunConfig, step: int = 5) -> str:
         network = networks.build(config, shape, actions)
     # A fresh network says nearly the same of every state; this one does not.
     tensors = {name: 3 * tensor for name, tensor in network.state_dict().items()}
-    return checkpoints.write(directory, TrainingState(step, 4 * step, prefixed("network", tensors)), config, {}).file
+    return TrainingState(step, 4 * step, prefixed("network", tensors))
 
 
 def subject(directory: Path, config: RunConfig, protocol: EvaluationProtocol, acting: Acting | None = None) -> Subject:

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+import safetensors.torch
 import torch
 from safetensors.torch import load_file
 
@@ -129,6 +130,41 @@ def test_a_manifest_cannot_name_a_file_elsewhere(tmp_path: Path) -> None:
     path.with_suffix(".json").write_text(json.dumps({**manifest, "file": "../elsewhere.safetensors"}))
     with pytest.raises(CheckpointError, match="cannot be read"):
         checkpoints.newest(tmp_path, pytest.fail)
+
+
+def rewrite(path: Path, content: bytes) -> None:
+    """Put another content into a checkpoint, for which its manifest vouches."""
+    path.write_bytes(content)
+    manifest = json.loads(path.with_suffix(".json").read_text())
+    hashed = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+    path.with_suffix(".json").write_text(json.dumps({**manifest, **hashed}))
+
+
+WHOLE = {"step": 1, "frames": 4, "facts": {}, "config": {}}
+
+
+@pytest.mark.parametrize("told", [[], {**WHOLE, "config": [1]}, {**WHOLE, "step": "x"}, {**WHOLE, "facts": None}, None])
+def test_a_file_that_tells_nothing_right_of_itself_is_no_checkpoint(tmp_path: Path, told: object) -> None:
+    path = write(tmp_path)
+    metadata = {checkpoints.METADATA: json.dumps(told)} if told is not None else None
+    rewrite(path, safetensors.torch.save({"x": torch.zeros(1)}, metadata))
+    with pytest.raises(CheckpointError, match="is no checkpoint: what it tells of itself is missing or damaged"):
+        checkpoints.read(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x02" + 7 * b"\0" + b"[]", b"rubbish"])
+def test_a_file_of_another_format_is_no_checkpoint(tmp_path: Path, content: bytes) -> None:
+    path = write(tmp_path)
+    rewrite(path, content)
+    with pytest.raises(CheckpointError, match="is no checkpoint"):
+        checkpoints.read(path)
+
+
+def test_a_manifest_that_is_damaged_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    path.with_suffix(".json").write_text("{")
+    with pytest.raises(CheckpointError, match=r"its manifest, step-000000000100\.json, is damaged"):
+        checkpoints.read(path)
 
 
 def test_prune_keeps_only_what_it_is_told(tmp_path: Path) -> None:
