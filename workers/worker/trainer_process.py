@@ -60,9 +60,9 @@ class TrainerProcess:
             start_new_session=True,
             pass_fds=keep_open,
         )
-        self._readers = [threading.Thread(target=read, daemon=True) for read in (self._read_status, self._read_stderr)]
-        for reader in self._readers:
-            reader.start()
+        self._stderr_reader = threading.Thread(target=self._read_stderr, daemon=True)
+        self._stderr_reader.start()
+        threading.Thread(target=self._read_status, daemon=True).start()
 
     def wait(self, timeout: float) -> bool:
         """Wait at most this long for the trainer to end, and say whether it has."""
@@ -111,7 +111,7 @@ class TrainerProcess:
             self.returncode = leash_code if leash_code > 0 else -signal.SIGKILL
             if self._pid is not None:
                 leash.kill_group(self._pid)
-        self._readers[1].join(timeout=5)
+        self._stderr_reader.join(timeout=5)
 
     def _read_stderr(self) -> None:
         """Keep the end of standard error in memory too, so that a full disk does not hide why a trainer failed."""

@@ -61,6 +61,12 @@ def told(socket: WebSocketTestSession, kind: str) -> dict[str, Any]:
             return message
 
 
+def appear(player: WebSocketTestSession, viewer: WebSocketTestSession) -> None:
+    """Wait until the process that plays is on the stage: orders that come before it are missed."""
+    player.send_text(SCENE)
+    told(viewer, "scene")
+
+
 def await_picture(socket: WebSocketTestSession, picture: bytes) -> None:
     """Receive until a picture comes."""
     while socket.receive().get("bytes") != picture:
@@ -112,7 +118,7 @@ def test_a_chosen_checkpoint_stays(api: Api, client: TestClient, run: int, monke
     assert api.claim_errand()["parameters"] == {"follows": False}
     with playing(client, number) as player, watching(client, number) as viewer:
         api.save(run, 1, 3, 200)
-        told(viewer, "audience")
+        appear(player, viewer)
         for turn in range(3):
             viewer.send_json({"order": "ping", "id": str(turn)})
             assert player.receive_json()["order"]["id"] == str(turn), "nothing else comes"
@@ -166,8 +172,7 @@ def test_a_game_whose_process_was_killed_begins_again_and_says_so(api: Api, clie
     api.send_of_errand(number, 1, started(1))
     with watching(client, number) as viewer:
         with playing(client, number) as player:
-            player.send_text(SCENE)
-            told(viewer, "scene")
+            appear(player, viewer)
         told(viewer, "away")
         api.release_errand(number, 1, "lost", message="The errand's process was killed by SIGKILL.")
         address = f"{asked}/{number}" if asked.startswith("games") else f"live/{number}"
@@ -180,8 +185,7 @@ def test_a_game_whose_process_was_killed_begins_again_and_says_so(api: Api, clie
         with playing(client, number) as late:
             assert closing(late).code == STALE
         with playing(client, number, attempt=2) as player:
-            player.send_text(SCENE)
-            told(viewer, "scene")
+            appear(player, viewer)
 
 
 def test_a_game_that_nobody_watches_ends(client: TestClient, game: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from tests.backend.watching.test_live_games import ADDRESS, closing, playing, told, watching
+from tests.backend.watching.test_live_games import ADDRESS, appear, closing, playing, told, watching
 from tests.factories import Api, event, started
 from workers.contract.live import NO_SUCH_GAME, WRONG_ORDER
 
@@ -36,12 +36,14 @@ def game(api: Api) -> int:
 def test_a_persons_orders_reach_the_process_with_the_name_of_who_gave_them(client: TestClient, game: int) -> None:
     with playing(client, game) as player, watching(client, game) as viewer:
         name = told(viewer, "audience")["you"]
+        appear(player, viewer)
         for order in ({"order": "take over"}, {"order": "keys", "held": ["up", "fire"]}, {"order": "hand back"}):
             viewer.send_json(order | {"id": "7"})
             assert player.receive_json() == {"kind": "ordered", "viewer": name, "order": order | {"id": "7"}}
     with playing(client, game) as player:
         with watching(client, game) as leaving:
             name = told(leaving, "audience")["you"]
+            appear(player, leaving)
         gone = player.receive_json()
         assert (gone["viewer"], gone["order"]["order"]) == (name, "hand back")
 
