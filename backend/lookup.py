@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from backend.db import Db
 from backend.errors import NotFound
-from backend.models import Errand, Run
+from backend.models import Attempt, Errand, Run
 
 # Databases count no further than this.
 RunId = Annotated[int, Path(ge=1, le=2**53)]
@@ -38,6 +38,15 @@ def find_errand(session: Session, errand_id: int, *, lock: bool = False) -> Erra
     if errand is None:
         raise NotFound(f"There is no errand {errand_id}.")
     return errand
+
+
+def begun_attempt(session: Session, run: Run) -> Attempt | None:
+    """The run's last attempt that has said where it began; None also while the next one has yet to say it."""
+    if run.state == "starting":
+        return None
+    # An attempt that was given back before it began tells nothing.
+    begun = select(Attempt).where(Attempt.run_id == run.id, Attempt.resumed_step.is_not(None))
+    return session.scalar(begun.order_by(Attempt.attempt.desc()).limit(1))
 
 
 def known_run(db: Db, run_id: RunId) -> Run:

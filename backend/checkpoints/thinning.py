@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from backend.checkpoints.best import choose_best, trained_score
 from backend.files.service import delete_files
+from backend.lookup import begun_attempt
 from backend.models import Attempt, Checkpoint, Errand, Run
 from backend.videos.thinning import delete_replays
 from workers.contract.thinning import USUALLY_KEPT, spent
@@ -40,12 +41,7 @@ def thin_out(session: Session, run: Run, attempt: Attempt) -> None:
 
 def settle(session: Session, run: Run) -> None:
     """Go by the rule again after an errand, unless nobody knows yet where the run's present attempt begins."""
-    if run.state == "starting":
-        return
-    # An attempt that was given back before it began tells nothing.
-    begun = select(Attempt).where(Attempt.run_id == run.id, Attempt.resumed_step.is_not(None))
-    attempt = session.scalar(begun.order_by(Attempt.attempt.desc()).limit(1))
-    if attempt is not None:
+    if (attempt := begun_attempt(session, run)) is not None:
         thin_out(session, run, attempt)
 
 

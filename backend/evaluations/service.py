@@ -1,19 +1,18 @@
-"""Evaluations as users and schedules ask for them, and their results as workers bring them."""
+"""Evaluations as users ask for them, and their results as workers bring them."""
 
 import json
 
-from sqlalchemy import delete, func, or_, select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.best import comparable
-from backend.checkpoints.keeping import resumable
 from backend.checkpoints.wanted import wanted_checkpoint
 from backend.errands import service as errands
 from backend.errors import FieldError, Invalid, NotFound
 from backend.evaluations.schemas import AskEvaluation, ScoredEpisode
 from backend.evaluations.starting import wanted_starts
 from backend.lookup import find_run
-from backend.models import Attempt, Checkpoint, Errand, Evaluation, EvaluationEpisode, Origin, Run, StoredStarts
+from backend.models import Checkpoint, Errand, Evaluation, EvaluationEpisode, Origin, Run, StoredStarts
 from backend.start_points.service import noted
 from workers.contract import events as ev
 from workers.contract.config import CONFIGURATIONS
@@ -21,9 +20,6 @@ from workers.contract.config.evaluation import acting_unfit_because, protocol_of
 from workers.contract.errands import EvaluationParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
-
-# A schedule that is ahead of the workers by so many asks for no more, since each keeps a checkpoint.
-MOST_SCHEDULED = 10
 
 
 def ask(session: Session, run: Run, wanted: AskEvaluation) -> Evaluation:
@@ -38,22 +34,36 @@ def ask(session: Session, run: Run, wanted: AskEvaluation) -> Evaluation:
     checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
     episodes = wanted.episodes or (starts.points if starts else PROTOCOLS[protocol].episodes)
     how = EvaluationParameters(protocol=protocol, acting=acting, seed=wanted.seed, episodes=episodes)
-    return _add(session, run, checkpoint, how, "asked", starts)
+    return add(session, run, checkpoint, how, "asked", starts)
 
 
-def schedule(session: Session, run: Run, attempt: Attempt) -> Evaluation | None:
-    """Ask for an evaluation of the newest checkpoint if it is the first at or after a multiple of the interval."""
-    every = run.config.get("evaluate_every_steps", 0)
-    checkpoint = next(iter(resumable(session, run)), None)
-    if not every or checkpoint is None:
-        return None
-    last = max(_last_scheduled(session, run, attempt), run.parent_step or 0)
-    if checkpoint.step // every <= last // every or _waiting(session, run) >= MOST_SCHEDULED:
-        return None
-    protocol, acting = protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting
-    episodes = PROTOCOLS[protocol].episodes
-    how = EvaluationParameters(protocol=protocol, acting=acting, seed=1, episodes=episodes)
-    return _add(session, run, checkpoint, how, "schedule")
+def add(
+    session: Session,
+    run: Run,
+    checkpoint: Checkpoint,
+    how: EvaluationParameters,
+    origin: Origin,
+    starts: StoredStarts | None = None,
+) -> Evaluation:
+    """Have a checkpoint evaluated like this."""
+    errand = errands.ask(session, run, checkpoint, "evaluation", how.model_dump(mode="json"), how.episodes)
+    evaluation = Evaluation(
+        run_id=run.id,
+        errand_id=errand.id,
+        checkpoint_id=checkpoint.id,
+        step=checkpoint.step,
+        frames=checkpoint.frames,
+        sha256=checkpoint.sha256,
+        protocol=how.protocol,
+        acting=how.acting.model_dump(mode="json"),
+        seed=how.seed,
+        origin=origin,
+        start_set_id=starts.id if starts else None,
+        starts=noted(starts) if starts else None,
+    )
+    session.add(evaluation)
+    session.flush()
+    return evaluation
 
 
 def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False) -> tuple[Evaluation, Errand]:
@@ -128,44 +138,3 @@ def has_result(session: Session, errand: Errand) -> bool:
 
 def _of(session: Session, errand: Errand) -> Evaluation:
     return session.scalars(select(Evaluation).where(Evaluation.errand_id == errand.id)).one()
-
-
-def _add(
-    session: Session,
-    run: Run,
-    checkpoint: Checkpoint,
-    how: EvaluationParameters,
-    origin: Origin,
-    starts: StoredStarts | None = None,
-) -> Evaluation:
-    errand = errands.ask(session, run, checkpoint, "evaluation", how.model_dump(mode="json"), how.episodes)
-    evaluation = Evaluation(
-        run_id=run.id,
-        errand_id=errand.id,
-        checkpoint_id=checkpoint.id,
-        step=checkpoint.step,
-        frames=checkpoint.frames,
-        sha256=checkpoint.sha256,
-        protocol=how.protocol,
-        acting=how.acting.model_dump(mode="json"),
-        seed=how.seed,
-        origin=origin,
-        start_set_id=starts.id if starts else None,
-        starts=noted(starts) if starts else None,
-    )
-    session.add(evaluation)
-    session.flush()
-    return evaluation
-
-
-def _last_scheduled(session: Session, run: Run, attempt: Attempt) -> int:
-    """The step of the last evaluation by schedule, but for those of checkpoints that the run went back behind."""
-    in_line = or_(Checkpoint.attempt == attempt.attempt, Checkpoint.step <= (attempt.resumed_step or 0))
-    query = select(func.max(Evaluation.step)).join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)
-    return session.scalar(query.where(Evaluation.run_id == run.id, Evaluation.origin == "schedule", in_line)) or 0
-
-
-def _waiting(session: Session, run: Run) -> int:
-    query = select(func.count()).select_from(Evaluation).join(Errand, Errand.id == Evaluation.errand_id)
-    by_schedule = (Evaluation.run_id == run.id, Evaluation.origin == "schedule")
-    return session.scalar(query.where(*by_schedule, Errand.state.in_(errands.UNDER_WAY))) or 0

@@ -12,6 +12,7 @@ from backend.checkpoints.thinning import settle
 from backend.columns import utc_now
 from backend.config import Settings
 from backend.errands import service
+from backend.evaluations.schedule import catch_up
 from backend.evaluations.service import discard_result, has_result, keep_episode, keep_result
 from backend.evaluations.starting import offered_starts
 from backend.kept_games import service as kept_games
@@ -121,8 +122,10 @@ def conclude(
     else:
         service.end(session, errand, "queued", f"Worker {errand.worker} was shut down.")
     if errand.run_id is not None:
+        run = session.get_one(Run, errand.run_id)
         # What it evaluated may be the best now, and what waited for it may go.
-        settle(session, session.get_one(Run, errand.run_id))
+        settle(session, run)
+        catch_up(session, run)
 
 
 def _again_or_give_up(session: Session, settings: Settings, errand: Errand, reason: str) -> None:

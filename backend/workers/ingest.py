@@ -6,10 +6,9 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.keeping import frames_at, keep_checkpoint
-from backend.evaluations.service import schedule
+from backend.evaluations.schedule import keep_schedule
 from backend.metrics import service as metrics
 from backend.models import Attempt, LogLine, Run
-from backend.recordings.service import follow
 from backend.runs.notices import announce_run
 from backend.videos.service import keep_video
 from backend.workers.attempts import current_run
@@ -81,8 +80,7 @@ def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:
 def _checkpoint(session: Session, run: Run, attempt: Attempt, event: ev.Checkpoint) -> None:
     if not keep_checkpoint(session, run, attempt, event):
         return
-    if (evaluation := schedule(session, run, attempt)) is not None:
-        follow(session, run, evaluation)
+    keep_schedule(session, run, attempt)
     if event.checkpoint.step > (attempt.resumed_step or 0):
         # It got further than the last time, so earlier losses no longer count against it.
         run.requeues = 0

@@ -1,0 +1,56 @@
+"""Evaluations that a run's schedule asks for: of the first checkpoint at or after each multiple of its interval."""
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session
+
+from backend.checkpoints.keeping import resumable
+from backend.errands import service as errands
+from backend.evaluations.service import add
+from backend.lookup import begun_attempt
+from backend.models import Attempt, Checkpoint, Errand, Evaluation, Run
+from backend.recordings.service import follow
+from workers.contract.config import CONFIGURATIONS
+from workers.contract.config.evaluation import protocol_of
+from workers.contract.errands import EvaluationParameters
+from workers.contract.protocols import PROTOCOLS
+
+# A schedule that is ahead of the workers by so many asks for no more, since each keeps a checkpoint.
+MOST_WAITING = 10
+
+
+def keep_schedule(session: Session, run: Run, attempt: Attempt) -> None:
+    """Have the newest checkpoint evaluated if it is due."""
+    every = run.config.get("evaluate_every_steps", 0)
+    checkpoint = next(iter(resumable(session, run)), None)
+    if not every or checkpoint is None:
+        return
+    last = max(_last_scheduled(session, run, attempt), run.parent_step or 0)
+    if checkpoint.step // every <= last // every or _waiting(session, run) >= MOST_WAITING:
+        return
+    protocol, acting = protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting
+    episodes = PROTOCOLS[protocol].episodes
+    how = EvaluationParameters(protocol=protocol, acting=acting, seed=1, episodes=episodes)
+    follow(session, run, add(session, run, checkpoint, how, "schedule"))
+
+
+def catch_up(session: Session, run: Run) -> None:
+    """Have the newest checkpoint evaluated if too many others waited when it came, and one of them has just ended.
+
+    So the last checkpoint of a run is evaluated too, however far its workers are behind.
+    """
+    attempt = begun_attempt(session, run)
+    if attempt is not None and _waiting(session, run) == MOST_WAITING - 1:
+        keep_schedule(session, run, attempt)
+
+
+def _last_scheduled(session: Session, run: Run, attempt: Attempt) -> int:
+    """The step of the last evaluation by schedule, but for those of checkpoints that the run went back behind."""
+    in_line = or_(Checkpoint.attempt == attempt.attempt, Checkpoint.step <= (attempt.resumed_step or 0))
+    query = select(func.max(Evaluation.step)).join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)
+    return session.scalar(query.where(Evaluation.run_id == run.id, Evaluation.origin == "schedule", in_line)) or 0
+
+
+def _waiting(session: Session, run: Run) -> int:
+    query = select(func.count()).select_from(Evaluation).join(Errand, Errand.id == Evaluation.errand_id)
+    by_schedule = (Evaluation.run_id == run.id, Evaluation.origin == "schedule")
+    return session.scalar(query.where(*by_schedule, Errand.state.in_(errands.UNDER_WAY))) or 0
