@@ -3,7 +3,7 @@
 A part imports only parts of the lines above its own; tests/contract/test_backend_order.py reads this list:
 
     columns, errors, refusals, chores, colors, frontend, compression, json_numbers, reference, statistics
-    config, listening, sign_ins, tries
+    config, listening, sign_ins, spreadsheet, tries
     db, models, live, security, allow
     space, turns
     migrations, doorbell, lookup, presence, session
@@ -11,7 +11,8 @@ A part imports only parts of the lines above its own; tests/contract/test_backen
     videos
     checkpoints, errands
     start_points
-    evaluations, recordings, saliency, kept_games
+    recordings, saliency, kept_games
+    evaluations
     runs
     workers, figures, compare, verdict, thresholds, export, configuration
     games, studies

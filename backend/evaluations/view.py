@@ -1,22 +1,20 @@
 """Evaluations as the API shows them, with their errands' states."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.errands.service import reason
-from backend.errors import Conflict, FieldError, Invalid
+from backend.errors import FieldError, Invalid
 from backend.evaluations import service
 from backend.evaluations.schemas import EvaluationPage, EvaluationWithEpisodes, RunEvaluation
-from backend.json_numbers import spelled
 from backend.models import Errand, Evaluation, Run
 from backend.presence import places_for_errands
 from backend.start_points.schemas import UsedStarts
 from backend.start_points.service import used
 from workers.contract.protocols.document import EvaluationDocument
 
-COLUMNS = ("episode", "score", "frames", "frames_before", "length", "ended")
 FOUND = ("mean", "median", "standard_error", "interval", "human_normalised", "normalised_by", "not_normalised_because")
 # Numbers in the database go no further.
 CURSOR_DIGITS = 16
@@ -44,13 +42,11 @@ def shown(session: Session, evaluation: Evaluation, errand: Errand) -> Evaluatio
     return EvaluationWithEpisodes(**one.model_dump(), episodes=service.episodes(session, evaluation))
 
 
-def csv_lines(session: Session, evaluation: Evaluation, errand: Errand) -> Iterator[str]:
-    """The episodes of an evaluation as lines of CSV."""
-    if errand.state != "done":
-        raise Conflict("It is not done, so that some of its episodes are missing yet.")
-    found = service.episodes(session, evaluation)
-    rows = ((e.number, spelled(e.score), e.frames, e.frames_before, e.length, e.ended) for e in found)
-    return (f"{','.join(map(str, row))}\n" for row in (COLUMNS, *rows))
+def every(session: Session, run: Run) -> list[RunEvaluation]:
+    """All evaluations of a run, in the order of their steps."""
+    query = select(Evaluation, Errand).join(Errand, Errand.id == Evaluation.errand_id)
+    query = query.where(Evaluation.run_id == run.id).order_by(Evaluation.step, Evaluation.id)
+    return _shown(session, [(row[0], row[1]) for row in session.execute(query)])
 
 
 def _shown(session: Session, rows: Sequence[tuple[Evaluation, Errand]]) -> list[RunEvaluation]:

@@ -1,11 +1,9 @@
 """A game's tables as CSV, a line a score."""
 
-import csv
-import io
 from collections.abc import Iterator
 
 from backend.games.schemas import Game, ScoreTable, TableRow
-from backend.json_numbers import spelled
+from backend.spreadsheet import csv_line
 
 COLUMNS = (
     *("protocol", "starts", "rank", "player", "run", "method", "score", "interval_low", "interval_high", "episodes"),
@@ -15,10 +13,10 @@ COLUMNS = (
 
 def csv_lines(game: Game) -> Iterator[str]:
     """Every score of every table."""
-    yield _line(COLUMNS)
+    yield csv_line(COLUMNS)
     for table in game.tables:
         for row in table.rows:
-            yield _line(_cells(table, row))
+            yield csv_line(_cells(table, row))
 
 
 def _cells(table: ScoreTable, row: TableRow) -> tuple[object, ...]:
@@ -31,16 +29,3 @@ def _cells(table: ScoreTable, row: TableRow) -> tuple[object, ...]:
         "; ".join(f"{each.source}, {each.table}" for each in row.sources),
         row.note or row.unranked_because,
     )
-
-
-def _line(cells: tuple[object, ...]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow([_cell(cell) for cell in cells])
-    return line.getvalue()
-
-
-def _cell(cell: object) -> object:
-    """Spell numbers as the API does, and keep a spreadsheet from running a name as a formula."""
-    if isinstance(cell, float):
-        return spelled(cell)
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t") else cell

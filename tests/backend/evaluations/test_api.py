@@ -1,5 +1,6 @@
 """Evaluations as users ask for, read, cancel, remove and export them."""
 
+import csv
 from typing import Any
 
 import pytest
@@ -56,6 +57,20 @@ def test_scores_may_be_words(api: Api) -> None:
     assert (found["mean"], found["median"]) == ("NaN", "NaN")
     assert [row["mean"] for row in api.evaluations(run_id)] == ["NaN"]
     assert "1,NaN,400" in api.user.get(f"/api/v1/export/evaluations/{asked['id']}.csv").text
+
+
+def test_all_evaluations_of_a_run_are_one_table(api: Api) -> None:
+    run_id = trained(api)
+    api.evaluate(run_id, episodes=2, acting={"name": "epsilon-greedy", "epsilon": 0.25})
+    api.play([1.0, "NaN"])
+    api.evaluate(run_id)
+    answer = api.user.get(f"/api/v1/export/runs/{run_id}/evaluations.csv")
+    assert f'filename="run-{run_id}-evaluations.csv"' in answer.headers["content-disposition"]
+    done, waiting = csv.DictReader(answer.text.splitlines())
+    assert [done[name] for name in ("state", "step", "protocol", "acting", "epsilon", "episodes", "mean")] == [
+        *("done", "100", "episodes", "epsilon-greedy", "0.25", "2", "NaN")
+    ]
+    assert (waiting["state"], waiting["mean"], waiting["finished_at"]) == ("queued", "", "")
 
 
 def test_what_the_protocol_does_otherwise_than_the_training_is_told(api: Api) -> None:

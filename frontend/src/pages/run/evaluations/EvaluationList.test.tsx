@@ -170,6 +170,12 @@ describe("what can be done with an evaluation", () => {
     expect(server.of("DELETE /evaluations/1")).toHaveLength(1);
   });
 
+  it("gives them all away as one table", async () => {
+    open([anEvaluation(1)]);
+    const save = await screen.findByRole("link", { name: "Save scores (CSV)" });
+    expect(save.getAttribute("href")).toBe("/api/v1/export/runs/1/evaluations.csv");
+  });
+
   it("gives away the episodes of one that is done, and of no other", async () => {
     open([anEvaluation(1)]);
     await menu();

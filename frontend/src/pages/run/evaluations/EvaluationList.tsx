@@ -1,6 +1,8 @@
 import { Button, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
+import { IconDownload } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { address } from "@/api/client";
 import { evaluationsQuery } from "@/api/queries";
 import type { Evaluation, Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
@@ -41,9 +43,21 @@ export function EvaluationList({ run }: { run: Run }) {
             <Text size="sm" c="dimmed">
               {plural(first?.total ?? 0, "evaluation")} of this run's checkpoints
             </Text>
-            <Button size="xs" onClick={ask.open}>
-              Evaluate a checkpoint
-            </Button>
+            <Group gap="xs">
+              <Button
+                component="a"
+                href={address(`/export/runs/${run.id}/evaluations.csv`)}
+                download
+                size="xs"
+                variant="default"
+                leftSection={<IconDownload size={16} />}
+              >
+                Save scores (CSV)
+              </Button>
+              <Button size="xs" onClick={ask.open}>
+                Evaluate a checkpoint
+              </Button>
+            </Group>
           </Group>
           {evaluations.some(isUnderWay) && <NoPlayer />}
           <div className={runClasses.card}>
