@@ -11,7 +11,7 @@ from backend.models import Origin
 from backend.start_points.schemas import UsedStarts
 from workers.contract.protocols.acting import Acting
 from workers.contract.protocols.document import NormalisedBy, PlayedEpisode
-from workers.contract.values import NO_BOOLEAN, Id, Text
+from workers.contract.values import NO_BOOLEAN, Id, ShortText
 from workers.contract.worker_api import ErrandState
 
 MOST_EPISODES = 1_000
@@ -25,7 +25,7 @@ class AskEvaluation(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     checkpoint: WantedCheckpoint = "newest"
-    protocol: Annotated[Text, Field(max_length=100)] | None = Field(
+    protocol: ShortText | None = Field(
         default=None, description="How it is evaluated, as no-op-5min; the run's own protocol unless told otherwise."
     )
     start_set: Id | None = Field(

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.checkpoints.wanted import WantedCheckpoint
-from workers.contract.values import NO_BOOLEAN, Text
+from workers.contract.values import NO_BOOLEAN, ShortText
 from workers.contract.worker_api import ErrandState
 
 MOST_EPISODES = 1_000_000
@@ -20,7 +20,7 @@ class AskRecording(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     checkpoint: WantedCheckpoint = "newest"
-    protocol: Annotated[Text, Field(max_length=100)] | None = Field(
+    protocol: ShortText | None = Field(
         default=None, description="How it begins and ends, as no-op-5min; the run's own protocol unless told otherwise."
     )
     seed: Seed = Field(default=1, description="The same seed gives the same episode.")

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from workers.contract.protocols.starts import CAP_FRAMES, SEEDS, Held
-from workers.contract.values import Count, Integer, Message, Ordinal, SmallCount, Text, Traceback, Truth
+from workers.contract.values import Count, Integer, Message, Ordinal, ShortText, SmallCount, Text, Traceback, Truth
 
 # A line of the event file must fit into a request, whose largest body is of 4 MB.
 LONGEST_LINE = 3_000_000
@@ -165,7 +165,7 @@ class GameKept(_Event):
     played: Annotated[int, Field(ge=1, le=CAP_FRAMES)] = Field(description="Frames of the game.")
     score: float
     ended: Literal["over", "cut off", "unfinished"]
-    emulator: Annotated[Text, Field(max_length=100)]
+    emulator: ShortText
     screens: Annotated[list[tuple[Count, Sha256]], Field(max_length=MOST_SCREENS)] = Field(
         description="Frames spread over the game, and the hashes of the screens after them."
     )

@@ -30,6 +30,8 @@ NO_BOOLEAN = BeforeValidator(_whole)
 # Neither 0 nor "yes".
 Truth = Annotated[bool, Field(strict=True)]
 Text = Annotated[str, STORABLE]
+# Told in characters: a limit that is put on Text would be told in items.
+ShortText = Annotated[str, Field(max_length=100), STORABLE]
 Message = Annotated[str, STORABLE, AfterValidator(lambda text: text[:LONGEST_MESSAGE])]
 Traceback = Annotated[str, STORABLE, AfterValidator(lambda text: text[-LONGEST_TRACEBACK:])]
 

@@ -95,6 +95,8 @@ def test_what_cannot_be_evaluated_is_refused_with_what_can(api: Api) -> None:
     assert refusal(api, run_id, 422, protocol="no-op-5min").endswith("no-op-5min is not for CartPole-v1: use episodes")
     assert "use sampled, greedy or epsilon-greedy" in refusal(api, run_id, 422, acting={"name": "random"})
     assert "acting" in refusal(api, run_id, 422, acting={"name": "greedy", "epsilon": 0.5})
+    told = refusal(api, run_id, 422, protocol="x" * 101)
+    assert told == "protocol: String should have at most 100 characters"
     told = refusal(api, run_id, 422, acting={"name": "epsilon-greedy", "epsilon": True})
     assert told == "acting.epsilon: Input should be a number, not true or false"
     for odd in ("oldest", 0, True):
