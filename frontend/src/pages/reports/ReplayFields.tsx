@@ -24,7 +24,7 @@ export function ReplayFields({ block, onChange }: ReplayFieldsProps) {
   const videos = useQuery({ ...videosQuery(run), enabled: run > 0 });
   const choices = (videos.data ?? []).filter(({ file_id }) => file_id !== null);
   return (
-    <Group gap="xs" grow preventGrowOverflow={false}>
+    <Group gap="xs" align="start" grow preventGrowOverflow={false}>
       <NumberInput
         label="Number of the run"
         min={1}

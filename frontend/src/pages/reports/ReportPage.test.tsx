@@ -76,6 +76,16 @@ describe("a report", () => {
     expect(localStorage.getItem("arcadia-report-3")).toContain("Rates!");
   });
 
+  it("does not take a refusal for a server that is away", async () => {
+    serve({ "GET /reports/3": aReport(), "PATCH /reports/3": refusal(422, "No such title.") });
+    open("/reports/3?edit=1");
+    const title = await screen.findByLabelText("Title");
+    await userEvent.type(title, "!");
+    expect(await screen.findByText("Not saved: No such title.")).toBeTruthy();
+    await userEvent.type(title, "?");
+    expect(screen.getByText("Saving…")).toBeTruthy();
+  });
+
   it("that was changed elsewhere loses nothing: mine becomes a copy", async () => {
     const server = serve({
       "GET /reports/3": aReport(),

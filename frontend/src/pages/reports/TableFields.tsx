@@ -44,7 +44,7 @@ export function TableFields({ block, onChange }: TableFieldsProps) {
   ]);
   return (
     <>
-      <Group gap="xs" grow preventGrowOverflow={false}>
+      <Group gap="xs" align="start" grow preventGrowOverflow={false}>
         <Select
           label="Table of"
           data={KINDS}

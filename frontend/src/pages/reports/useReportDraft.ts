@@ -37,7 +37,7 @@ export function useReportDraft(report: Report): ReportDraft {
   const [blocks, setBlocks] = useState(() => start.blocks.map(draftBlock));
   const [saved, setSaved] = useState({ version: start.version, text: textOf(report.title, report.blocks) });
   const [refused, setRefused] = useState<{ text: string; error: ApiError } | null>(null);
-  const { mutate, isPending, isError } = useSaveReport(report.id, (now, { version }) =>
+  const { mutate, isPending, error } = useSaveReport(report.id, (now, { version }) =>
     rebase(report.id, version, now.version),
   );
 
@@ -46,6 +46,7 @@ export function useReportDraft(report: Report): ReportDraft {
     blocks.map(({ block }) => block),
   );
   const dirty = text !== saved.text;
+  const away = error !== null && !isRefusal(error);
   const lack = title.trim() === "" ? "The report lacks a title." : lackIn(blocks.map(({ block }) => block));
   const stopped = refused !== null && (refused.text === text || refused.error.status === 409);
   const conflict = refused?.error.status === 409;
@@ -67,14 +68,14 @@ export function useReportDraft(report: Report): ReportDraft {
               setRefused(null);
             },
             onError: (error) => {
-              if (error instanceof ApiError && error.status < 500) setRefused({ text, error });
+              if (isRefusal(error)) setRefused({ text, error });
             },
           },
         ),
-      isError ? AGAIN_MS : SAVE_MS,
+      away ? AGAIN_MS : SAVE_MS,
     );
     return () => clearTimeout(timer);
-  }, [dirty, lack, isPending, stopped, text, saved.version, isError, mutate]);
+  }, [dirty, lack, isPending, stopped, text, saved.version, away, mutate]);
 
   // Read, or another page, right after the last key: nobody waits for the moment any more.
   const leave = useRef<() => void>(() => undefined);
@@ -97,7 +98,7 @@ export function useReportDraft(report: Report): ReportDraft {
       lack,
       conflict,
       refused: stopped ? (refused?.error ?? null) : null,
-      away: isError,
+      away,
     }),
     conflict,
     errors,
@@ -112,6 +113,9 @@ function beginningOf(report: Report): KeptReport {
 
 const textOf = (title: string, blocks: readonly ReportBlock[]) => JSON.stringify({ title, blocks });
 const contentOf = (text: string) => JSON.parse(text) as { title: string; blocks: ReportBlock[] };
+
+/** Whether the server has looked at it, and does not want it. */
+const isRefusal = (error: Error): error is ApiError => error instanceof ApiError && error.status < 500;
 
 interface Standing {
   dirty: boolean;
