@@ -28,6 +28,13 @@ describe("the wall", () => {
     expect(server.of("GET /runs")[0]?.query.getAll("state")).toEqual(["starting", "running"]);
   });
 
+  it("says how many more are trained than it shows", async () => {
+    serve({ "GET /runs": listOf([aRun({ id: 1 })], { total: 150 }), "GET /runs/1/videos": [] });
+    renderPage(<WallPage />);
+    const told = "150 runs being trained, the first 1 of them here";
+    expect(await screen.findByRole("heading", { name: told })).toBeTruthy();
+  });
+
   it("is walked with the arrows", async () => {
     serve({
       "GET /runs": listOf([aRun({ id: 1, name: "First" }), aRun({ id: 2, name: "Second" })]),

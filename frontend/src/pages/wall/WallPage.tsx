@@ -21,6 +21,7 @@ export default function WallPage() {
   const { ref, toggle, fullscreen } = useFullscreenElement<HTMLDivElement>();
   const list = useInfiniteQuery(runListQuery({ state: ["starting", "running"], sort: "created_at" }));
   const runs = list.data?.pages.flatMap(({ items }) => items);
+  const total = list.data?.pages[0]?.total ?? 0;
   useWallKeys(wall, () => void toggle());
   if (!runs) return list.isError ? <QueryProblem error={list.error} /> : null;
   return (
@@ -28,7 +29,7 @@ export default function WallPage() {
       <Group justify="space-between" wrap="nowrap" className={classes.head}>
         <Title order={1}>
           {runs.length > 0 ? (
-            `${plural(runs.length, "run")} being trained`
+            `${plural(total, "run")} being trained${total > runs.length ? `, the first ${runs.length} of them here` : ""}`
           ) : (
             <VisuallyHidden>Wall</VisuallyHidden>
           )}
