@@ -109,6 +109,15 @@ describe("the log of a run", () => {
     expect(screen.queryByText("Show older lines")).toBeNull();
   });
 
+  it("leaves what is read where it is when older lines come before it", async () => {
+    open(lines(1, PAGE + 3));
+    await words("500 lines");
+    box().scrollTop = 0;
+    await userEvent.click(screen.getByText("Show older lines"));
+    await words("503 lines");
+    expect(box().scrollTop).toBe(3 * 20);
+  });
+
   it("is searched by the server", async () => {
     const { asked } = open([line(1, "loss 3"), line(2, "reward 4"), line(3, "loss 5")]);
     await words("3 lines");

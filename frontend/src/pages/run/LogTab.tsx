@@ -2,7 +2,7 @@ import { Button, Code, Group, Stack, Switch, Text, TextInput, Title } from "@man
 import { useDebouncedValue } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type UIEvent, useEffect, useRef, useState } from "react";
+import { type UIEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { LogLine, Run } from "@/api/types";
 import { save } from "@/charts/csv";
 import { exactTime, plural } from "@/ui/format";
@@ -107,7 +107,16 @@ function Lines({ lines = [], empty, hasOlder, onOlder, following, onFollow }: Li
     getItemKey: (index) => lines[index]?.id ?? index,
     overscan: 30,
   });
+  const first = lines[0]?.id;
   const last = lines.at(-1)?.id;
+
+  // What is read stays where it is when older lines come before it.
+  const firstBefore = useRef(first);
+  useLayoutEffect(() => {
+    const older = lines.findIndex(({ id }) => id === firstBefore.current);
+    if (box.current && older > 0) box.current.scrollTop += older * LINE_HEIGHT;
+    firstBefore.current = first;
+  }, [first, lines]);
 
   useEffect(() => {
     if (following && last !== undefined) rows.scrollToIndex(rows.options.count - 1, { align: "end" });
