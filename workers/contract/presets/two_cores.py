@@ -80,11 +80,12 @@ PRESETS = (
     Preset(
         name="a3c-lstm-labyrinth",
         title="A3C with memory finds its way in the Labyrinth",
-        shows="An agent with 256 LSTM cells looks for apples and the portal in a new maze every minute, on two cores.",
+        shows="An agent with 256 LSTM cells looks for apples and the portal in a new maze every minute: ten minutes on "
+        "two cores.",
         source="Tuned here to need fewer steps than a3c-labyrinth; the A3C paper's LSTM agent and its section 5.4.",
         config=A3cConfig(
             env="Arcadia/Labyrinth-v0",
-            total_steps=2_000_000,
+            total_steps=500_000,
             num_actors=2,
             t_max=20,
             learning_rate=0.0002,
