@@ -101,7 +101,8 @@ PRESETS = (
     Preset(
         name="n-step-q-pong",
         title="n-step Q-learning plays Pong",
-        shows="Action values instead of a policy: eight actor-learners whose targets look up to twenty rewards ahead.",
+        shows="Action values instead of a policy: eight actor-learners win as many points as they lose after 2.6 M "
+        "steps; after 4 M, without random actions, the agent wins nearly all.",
         source="Tuned here from paac-n-step-q-pong's settings; the method is the A3C paper's algorithm S1. Some "
         "actor-learners go on exploring, as there.",
         config=NStepQConfig(
