@@ -14,6 +14,7 @@ from backend.lookup import KnownRun
 from backend.metrics.models import MetricSeries
 from backend.metrics.points import Array, Bools
 from backend.metrics.reading import portions, stored_chunks, visible_limits
+from backend.spreadsheet import attached
 
 router = APIRouter(tags=["export"])
 
@@ -29,13 +30,13 @@ def export_csv(db: Db, run: KnownRun) -> StreamingResponse:
         yield ",".join(COLUMNS) + "\n"
         yield from export(db, run.id, csv_lines)
 
-    return _attached(lines(), "text/csv", f"run-{run.id}.csv")
+    return attached(lines(), f"run-{run.id}.csv")
 
 
 @router.get("/export/runs/{run_id}.jsonl", response_class=StreamingResponse)
 def export_jsonl(db: Db, run: KnownRun) -> StreamingResponse:
     """Every point of a run as JSON lines, superseded ones too."""
-    return _attached(export(db, run.id, json_lines), "application/jsonl", f"run-{run.id}.jsonl")
+    return attached(export(db, run.id, json_lines), f"run-{run.id}.jsonl", "application/jsonl")
 
 
 def export(database: Database, run_id: int, write: Write) -> Iterator[str]:
@@ -77,8 +78,3 @@ def json_lines(name: str, attempt: int, points: Array, superseded: Bools) -> str
         + "\n"
         for (step, frames, time, value), hidden in zip(points.tolist(), superseded.tolist(), strict=True)
     )
-
-
-def _attached(lines: Iterator[str], media_type: str, name: str) -> StreamingResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(lines, media_type=media_type, headers=headers)

@@ -1,8 +1,10 @@
-"""Lines of CSV."""
+"""Lines of CSV, and files that are written out as they are read."""
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+from fastapi.responses import StreamingResponse
 
 from backend.json_numbers import spelled
 
@@ -12,6 +14,12 @@ def csv_line(cells: Iterable[object]) -> str:
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow([_cell(cell) for cell in cells])
     return line.getvalue()
+
+
+def attached(lines: Iterator[str], name: str, media_type: str = "text/csv") -> StreamingResponse:
+    """A file for a browser to save."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingResponse(lines, media_type=media_type, headers=headers)
 
 
 def _cell(cell: object) -> object:

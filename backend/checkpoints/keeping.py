@@ -70,11 +70,16 @@ def frames_at(session: Session, run: Run, step: int) -> int:
 
 def forkable(session: Session, run: Run, checkpoint_id: int) -> Checkpoint:
     """The run's checkpoint, if its file is still kept; its run is locked, so that it stays until it is copied."""
+    return kept(session, run, checkpoint_id, field="checkpoint_id", do="fork")
+
+
+def kept(session: Session, run: Run, checkpoint_id: int, *, field: str, do: str) -> Checkpoint:
+    """The run's checkpoint that a field of a request names, if its file is kept; refused with what to `do`."""
     checkpoint = session.get(Checkpoint, checkpoint_id)
     if checkpoint is None or checkpoint.run_id != run.id:
-        raise Invalid(FieldError(field="checkpoint_id", message=f"run {run.id} has no such checkpoint"))
+        raise Invalid(FieldError(field=field, message=f"run {run.id} has no such checkpoint"))
     if checkpoint.file_id is None:
-        raise Conflict(f"The checkpoint at step {checkpoint.step} was thinned out; fork one that is still kept.")
+        raise Conflict(f"The checkpoint at step {checkpoint.step} was thinned out; {do} one that is still kept.")
     return checkpoint
 
 

@@ -7,8 +7,8 @@ from pydantic_core import PydanticCustomError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.checkpoints.keeping import resumable
-from backend.errors import Conflict, FieldError, Invalid
+from backend.checkpoints.keeping import kept, resumable
+from backend.errors import Conflict
 from backend.models import Checkpoint, Run
 from workers.contract.values import Id
 
@@ -25,14 +25,9 @@ WantedCheckpoint = Annotated[Id | Literal["newest", "best"], WrapValidator(_told
 
 def wanted_checkpoint(session: Session, run: Run, wanted: int | str) -> Checkpoint:
     """The checkpoint that a user means, if its file is kept."""
-    there = list(resumable(session, run))
     if isinstance(wanted, int):
-        found = session.get(Checkpoint, wanted)
-        if found is None or found.run_id != run.id:
-            raise Invalid(FieldError(field="checkpoint", message=f"run {run.id} has no such checkpoint"))
-        if found.file_id is None:
-            raise Conflict(f"The checkpoint at step {found.step} was thinned out; choose one that is still kept.")
-        return found
+        return kept(session, run, wanted, field="checkpoint", do="choose")
+    there = resumable(session, run)
     if not there:
         raise Conflict(f"Run {run.id} has no checkpoint yet. Ask again once it has saved its first one.")
     if wanted == "newest":

@@ -1,6 +1,5 @@
 """/runs/…/evaluations and /evaluations: ask for, list, read, cancel, remove and export."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
@@ -14,6 +13,7 @@ from backend.evaluations import schemas, service, view
 from backend.evaluations.choices import EvaluationChoices, choices
 from backend.evaluations.spreadsheet import episode_lines, evaluation_lines
 from backend.lookup import KnownRun, RunId, find_run
+from backend.spreadsheet import attached
 
 router = APIRouter(tags=["evaluations"])
 
@@ -83,17 +83,12 @@ def export_evaluation(db: Db, evaluation_id: EvaluationId) -> StreamingResponse:
     """Every episode of an evaluation as CSV."""
     with db.read() as session:
         found = view.shown(session, *service.find_evaluation(session, evaluation_id))
-    return _attached(episode_lines(found), f"evaluation-{evaluation_id}.csv")
+    return attached(episode_lines(found), f"evaluation-{evaluation_id}.csv")
 
 
 @router.get("/export/runs/{run_id}/evaluations.csv", response_class=StreamingResponse)
 def export_evaluations(db: Db, run: KnownRun) -> StreamingResponse:
     """Every evaluation of a run as CSV, in the order of its steps."""
     with db.read() as session:
-        found = view.every(session, run)
-    return _attached(evaluation_lines(found), f"run-{run.id}-evaluations.csv")
-
-
-def _attached(lines: Iterator[str], name: str) -> StreamingResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(lines, media_type="text/csv", headers=headers)
+        found = view.of_run(session, run)
+    return attached(evaluation_lines(found), f"run-{run.id}-evaluations.csv")

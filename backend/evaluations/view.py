@@ -42,7 +42,7 @@ def shown(session: Session, evaluation: Evaluation, errand: Errand) -> Evaluatio
     return EvaluationWithEpisodes(**one.model_dump(), episodes=service.episodes(session, evaluation))
 
 
-def every(session: Session, run: Run) -> list[RunEvaluation]:
+def of_run(session: Session, run: Run) -> list[RunEvaluation]:
     """All evaluations of a run, in the order of their steps."""
     query = select(Evaluation, Errand).join(Errand, Errand.id == Evaluation.errand_id)
     query = query.where(Evaluation.run_id == run.id).order_by(Evaluation.step, Evaluation.id)

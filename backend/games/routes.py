@@ -13,6 +13,7 @@ from backend.games.catalogue import Slug
 from backend.games.figure import table_figure
 from backend.games.game import game
 from backend.games.spreadsheet import csv_lines
+from backend.spreadsheet import attached
 
 router = APIRouter(tags=["games"])
 
@@ -60,5 +61,4 @@ def export_game(db: Db, slug: Slug) -> StreamingResponse:
     """Every score of a game as CSV, with its protocol, interval and source."""
     with db.read() as session:
         found = game(session, slug)
-    headers = {"Content-Disposition": f'attachment; filename="{found.slug}.csv"'}
-    return StreamingResponse(csv_lines(found), media_type="text/csv", headers=headers)
+    return attached(csv_lines(found), f"{found.slug}.csv")

@@ -52,6 +52,13 @@ export class NotTheServerError extends UnreachableError {
   }
 }
 
+/** Whether the server knows of no such thing. */
+export const isMissing = (error: unknown) => error instanceof ApiError && error.status === 404;
+
+/** Whether the server has looked at what it was asked, and does not want it. */
+export const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status < 500;
+
 export async function problemOf(response: Response): Promise<ApiError> {
   const text = await response.text();
   try {

@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { ApiError } from "@/api/problem";
+import { isMissing } from "@/api/problem";
 import classes from "./charts.module.css";
 
 interface FigureWordsProps {
@@ -12,7 +12,7 @@ interface FigureWordsProps {
 /** Fills the place of a chart that is not drawn. */
 export function FigureWords({ problem, empty, retry }: FigureWordsProps) {
   // 404: the runs ended without this metric, so fetching again would not help.
-  const never = problem instanceof ApiError && problem.status === 404;
+  const never = isMissing(problem);
   return (
     <div className={classes.words}>
       {never && "No points: these runs ended without reporting this metric."}

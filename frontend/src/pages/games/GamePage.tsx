@@ -1,15 +1,15 @@
 import { Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { IconDeviceGamepad2, IconDownload, IconPlus } from "@tabler/icons-react";
+import { IconDeviceGamepad2, IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "react-router";
-import { address } from "@/api/client";
 import { gameQuery } from "@/api/queries";
 import type { Game } from "@/api/types";
 import { KeptGames } from "@/stage/KeptGames";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural, short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
+import { SaveScores } from "@/ui/SaveScores";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { GamePicture } from "./GamePicture";
 import classes from "./games.module.css";
@@ -127,18 +127,7 @@ function GameHeader({ game }: { game: Game }) {
           >
             Play
           </Button>
-          {game.tables.length > 0 && (
-            <Button
-              component="a"
-              href={address(`/export/games/${game.slug}.csv`)}
-              download
-              variant="default"
-              size="xs"
-              leftSection={<IconDownload size={16} />}
-            >
-              Save scores (CSV)
-            </Button>
-          )}
+          {game.tables.length > 0 && <SaveScores from={`/export/games/${game.slug}.csv`} />}
           {game.runs > 0 && (
             <Button component={Link} to={`/?env=${encodeURIComponent(game.env)}`} variant="default" size="xs">
               See its runs

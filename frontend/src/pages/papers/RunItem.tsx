@@ -72,16 +72,15 @@ function AskFirst({ item, parts, share, onClose }: AskFirstProps) {
   const start = useStartPaperItem(item.paper, item.name);
   const { data } = preview;
   const refused = data?.refused ?? null;
+  const startable = refused === null && !preview.isError;
   return (
     <ConfirmModal
       opened
       title={`Run ${item.label.toLowerCase()} at ${share * 100} % of its budget?`}
-      action={refused || preview.isError ? "Close" : `Start ${plural(parts.length, "study", "studies")}`}
+      action={startable ? `Start ${plural(parts.length, "study", "studies")}` : "Close"}
       busy={start.isPending || preview.isPending}
       onClose={onClose}
-      onConfirm={() =>
-        refused || !data ? onClose() : start.mutate({ share, parts }, { onSuccess: onClose })
-      }
+      onConfirm={() => (startable ? start.mutate({ share, parts }, { onSuccess: onClose }) : onClose())}
     >
       {preview.isPending && <Text size="sm">Counting its runs…</Text>}
       {preview.isError && <QueryProblem error={preview.error} retry={() => void preview.refetch()} />}

@@ -2,7 +2,7 @@ import { Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "react-router";
 import { sharedReportQuery, sharedShelf } from "@/api/reports";
-import { ApiError } from "@/api/problem";
+import { isRefusal } from "@/api/problem";
 import { EmptyState } from "@/ui/EmptyState";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryProblem } from "@/ui/QueryProblem";
@@ -15,7 +15,7 @@ export default function SharedReportPage() {
   const { token = "" } = useParams();
   const { data: report, error, isPending, refetch } = useQuery(sharedReportQuery(token));
   usePageTitle(report?.title ?? "Report");
-  if (error instanceof ApiError && error.status < 500)
+  if (isRefusal(error))
     return (
       <main>
         <EmptyState title="This link opens no report" alone>

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { ApiError, type FieldError } from "@/api/problem";
+import { type ApiError, type FieldError, isRefusal } from "@/api/problem";
 import { useSaveReport } from "@/api/reports";
 import type { Report, ReportBlock } from "@/api/types";
 import { forget, keep, type KeptReport, lackIn, readKept, rebase } from "./draft";
@@ -113,9 +113,6 @@ function beginningOf(report: Report): KeptReport {
 
 const textOf = (title: string, blocks: readonly ReportBlock[]) => JSON.stringify({ title, blocks });
 const contentOf = (text: string) => JSON.parse(text) as { title: string; blocks: ReportBlock[] };
-
-/** Whether the server has looked at it, and does not want it. */
-const isRefusal = (error: Error): error is ApiError => error instanceof ApiError && error.status < 500;
 
 interface Standing {
   dirty: boolean;

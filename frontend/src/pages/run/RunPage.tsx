@@ -2,7 +2,7 @@ import { Anchor, Stack, Tabs, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ComponentType, useEffect, useRef } from "react";
 import { Link, useNavigate, useParams } from "react-router";
-import { ApiError } from "@/api/problem";
+import { isMissing } from "@/api/problem";
 import { metricNamesQuery, runQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
 import { usePageTitle } from "@/ui/usePageTitle";
@@ -40,7 +40,7 @@ export default function RunPage() {
   usePageTitle(run.data?.name ?? `Run ${id}`);
 
   // What was fetched before it was purged is still there.
-  const gone = !Number.isInteger(runId) || (run.error instanceof ApiError && run.error.status === 404);
+  const gone = !Number.isInteger(runId) || isMissing(run.error);
   if (run.data && !gone) return <LoadedRun key={run.data.id} run={run.data} tab={tab} />;
   if (gone) {
     return (

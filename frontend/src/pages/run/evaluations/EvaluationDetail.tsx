@@ -1,7 +1,7 @@
 import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
-import { ApiError } from "@/api/problem";
+import { isMissing } from "@/api/problem";
 import { evaluationQuery } from "@/api/queries";
 import type { EvaluationWithEpisodes, Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
@@ -24,7 +24,7 @@ export function EvaluationDetail({ run, written }: { run: Run; written: string }
   const id = Number(written);
   const isNumber = Number.isSafeInteger(id) && id > 0;
   const query = useQuery({ ...evaluationQuery(run.id, id), enabled: isNumber });
-  const gone = !isNumber || (query.error instanceof ApiError && query.error.status === 404);
+  const gone = !isNumber || isMissing(query.error);
   return (
     <Stack gap="md">
       <Anchor component={Link} to={`/runs/${run.id}/evaluations`} size="sm" w="fit-content">

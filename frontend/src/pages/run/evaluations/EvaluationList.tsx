@@ -1,13 +1,12 @@
 import { Button, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconDownload } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { address } from "@/api/client";
 import { evaluationsQuery } from "@/api/queries";
 import type { Evaluation, Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
+import { SaveScores } from "@/ui/SaveScores";
 import { WideTable } from "@/ui/WideTable";
 import runClasses from "../run.module.css";
 import { EvaluateModal } from "./EvaluateModal";
@@ -44,16 +43,7 @@ export function EvaluationList({ run }: { run: Run }) {
               {plural(first?.total ?? 0, "evaluation")} of this run's checkpoints
             </Text>
             <Group gap="xs">
-              <Button
-                component="a"
-                href={address(`/export/runs/${run.id}/evaluations.csv`)}
-                download
-                size="xs"
-                variant="default"
-                leftSection={<IconDownload size={16} />}
-              >
-                Save scores (CSV)
-              </Button>
+              <SaveScores from={`/export/runs/${run.id}/evaluations.csv`} />
               <Button size="xs" onClick={ask.open}>
                 Evaluate a checkpoint
               </Button>
