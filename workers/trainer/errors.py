@@ -8,6 +8,7 @@ TrainerError
 ├── SharedMemoryError        the host has too little shared memory
 ├── TooManyAgentsError       the system allows too few open files
 ├── CheckpointError          a checkpoint cannot be read or written
+├── DivergedError            a weight of the network is NaN or infinite
 ├── RequestError             the command line asks for what cannot be evaluated
 ├── NoCheckpointError        there is no checkpoint that can be evaluated
 ├── MissingGameError         this installation has no ROM of the game

@@ -19,6 +19,7 @@ from workers.trainer.methods.ga3c.crew import TooManyAgentsError
 from workers.trainer.methods.ga3c.experiences import SharedMemoryError
 from workers.trainer.methods.gorila.ray_cluster import ClusterError
 from workers.trainer.run.checkpoints import CheckpointError
+from workers.trainer.run.directory_run import DivergedError
 from workers.trainer.run.journal import Journal
 from workers.trainer.run.run import Run
 from workers.trainer.stopping import StopRequest
@@ -44,6 +45,7 @@ def failed_with(error: Exception, directory: Path, monkeypatch: pytest.MonkeyPat
         CheckpointError,
         ClusterError,
         DeviceError,
+        DivergedError,
         MemoryShortageError,
         SharedMemoryError,
         TooManyAgentsError,

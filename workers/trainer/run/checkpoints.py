@@ -79,7 +79,7 @@ def write(directory: Path, state: TrainingState, config: TrainingConfig, version
 
 
 def read(path: Path) -> Checkpoint:
-    """Read one checkpoint file by its manifest, and refuse it if a byte has changed."""
+    """Read one checkpoint file by its manifest; refuse it if a byte has changed, or if its run had diverged."""
     manifest_path = path.with_suffix(".json")
     try:
         manifest = CheckpointFile.model_validate_json(manifest_path.read_bytes())
@@ -98,6 +98,10 @@ def read(path: Path) -> Checkpoint:
         raise CheckpointError(
             f"{path.name} is no checkpoint: what it tells of itself is missing or damaged; choose another"
         ) from error
+    if state.has_diverged:
+        raise CheckpointError(
+            f"{path.name} has weights that are NaN or infinite, because its run had diverged; choose an earlier one"
+        )
     return Checkpoint(manifest, state, config)
 
 

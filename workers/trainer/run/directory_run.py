@@ -1,5 +1,6 @@
 """A run that lives in a directory: events, checkpoints and replays are written there as training goes on."""
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ import torch
 from workers.contract import events, layout
 from workers.contract.config import TrainingConfig
 from workers.contract.events import CheckpointFile, LogLevel, RolePlace
+from workers.trainer.errors import TrainerError
 from workers.trainer.run import checkpoints
 from workers.trainer.run.alarms import DeadLayerAlarm
 from workers.trainer.run.checkpoints import CheckpointError
@@ -31,6 +33,10 @@ LAST_REPLAYS_SECONDS = 60.0
 OWN_FACTS = "run"
 
 Milestone = events.Progress | events.Stopped | events.Finished | events.Failed
+
+
+class DivergedError(TrainerError):
+    """A weight of the network is NaN or infinite."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,7 @@ class DirectoryRun:
         self._next_tick = self._next_metrics = now
         self._next_progress = now + PROGRESS_SECONDS
         self._next_checkpoint = now + config.checkpoint_seconds
+        self._doubted = False
 
     def advance(self, step: int, frames: int, updates: int = 1) -> None:
         self.step, self.frames = step, frames
@@ -111,15 +118,22 @@ class DirectoryRun:
         self._report({**told, **self._system.sample()})
         for warning in self._alarm.heard(told):
             self.log(warning, "warning")
+        if not self._doubted and not all(map(math.isfinite, told.values())):
+            self._doubted, self._next_checkpoint = True, now  # saving looks at the weights
 
     def checkpoint_due(self) -> bool:
         return time.monotonic() >= self._next_checkpoint
 
     def save(self, state: TrainingState) -> None:
-        """Copy the state and write it in the background; what was reported before it is in the event file before it."""
+        """Copy the state and write it in the background; what was reported before it is in the event file before it.
+
+        A diverged state is refused: it must not take the place of a checkpoint from which a run can go on.
+        """
         self.step, self.frames = state.step, state.frames
         self._next_checkpoint = time.monotonic() + self._config.checkpoint_seconds
         self._collect_checkpoint(wait=True)
+        if state.has_diverged:
+            raise self._divergence()
         if state.step == self._saved_step:
             return
         self._flush_episodes()
@@ -202,6 +216,14 @@ class DirectoryRun:
                 steps_per_second=standing.steps_per_second,
                 seconds_left=standing.seconds_left,
             )
+
+    def _divergence(self) -> DivergedError:
+        other_way = f", or fork it from the checkpoint of step {self._saved_step:,}," if self._saved_step else ""
+        return DivergedError(
+            f"The run has diverged: at step {self.step:,} some weights of its network are NaN or infinite, "
+            f"so it cannot learn any more. Start it again{other_way} with a smaller learning rate, "
+            "a lower gradient norm limit or a larger RMSProp ε."
+        )
 
     def _emit(self, kind: type[Milestone], **fields: object) -> None:
         self._journal.emit(kind, step=self.step, frames=self.frames, **fields)

@@ -25,6 +25,11 @@ class TrainingState:
         prefix = f"{name}."
         return {key.removeprefix(prefix): tensor for key, tensor in self.tensors.items() if key.startswith(prefix)}
 
+    @property
+    def has_diverged(self) -> bool:
+        """Whether a weight of the network is NaN or infinite, so that nothing it says means anything."""
+        return not all(weights.isfinite().all() for weights in self.component("network").values())
+
 
 def prefixed(component: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Prefix the names of tensors with the component that they belong to."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,19 @@ def test_a_damaged_newest_gives_way_to_the_one_before_and_is_spoken_of(tmp_path:
     assert len(warnings) == 1
     assert "step-000000000100" in warnings[0]
     assert "going on from step 50" in warnings[0]
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+def test_a_diverged_newest_gives_way_to_the_one_before_and_is_spoken_of(tmp_path: Path, wrong: float) -> None:
+    write(tmp_path, 50)
+    diverged = state(100)
+    diverged.tensors["network.bias"][1] = wrong
+    checkpoints.write(tmp_path, diverged, CONFIG, {})
+    warnings: list[str] = []
+    checkpoint = checkpoints.newest(tmp_path, warnings.append)
+    assert checkpoint is not None
+    assert checkpoint.state.step == 50
+    assert "step-000000000100.safetensors has weights that are NaN or infinite" in warnings[0]
 
 
 def test_when_all_are_damaged_it_says_what_to_do(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from workers.contract.config import PaacConfig
 from workers.contract.events import RolePlace
 from workers.trainer.run import checkpoints, durable_files
 from workers.trainer.run.checkpoints import CheckpointError
-from workers.trainer.run.directory_run import DirectoryRun
+from workers.trainer.run.directory_run import DirectoryRun, DivergedError
 from workers.trainer.run.journal import Journal
 from workers.trainer.run.recorder import Recorder
 from workers.trainer.run.run import NullRun, Run, TrainingState
@@ -323,6 +323,27 @@ def test_a_last_checkpoint_that_fails_fails_the_run(tmp_path: Path, open_run: Op
     run.save(state(2))
     with pytest.raises(CheckpointError, match="could not be written"):
         run.complete("test")
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
+def test_a_diverged_state_is_no_checkpoint(tmp_path: Path, open_run: OpenRun, wrong: float) -> None:
+    run = open_run()
+    save(run, 10)
+    diverged = TrainingState(20, 20, {"network.hidden.bias": torch.tensor([1.0, wrong])})
+    with pytest.raises(DivergedError, match=r"step 20 .* fork it from the checkpoint of step 10, with"):
+        run.save(diverged)
+    assert files(tmp_path) == [10]
+
+
+def test_a_metric_that_is_no_number_makes_a_checkpoint_due_once(open_run: OpenRun) -> None:
+    run = open_run()
+    run.metrics({"train/policy_loss": 0.5})
+    assert not run.checkpoint_due()
+    run.metrics({"train/policy_loss": float("nan")})
+    assert run.checkpoint_due()
+    save(run, 10)
+    run.metrics({"train/policy_loss": float("nan")})
+    assert not run.checkpoint_due()
 
 
 def test_a_replay_that_cannot_be_recorded_is_a_warning(tmp_path: Path, open_run: OpenRun) -> None:
