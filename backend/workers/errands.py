@@ -158,7 +158,7 @@ def _end(_session: Session, errand: Errand, event: ev.Stopped | ev.Finished | ev
     """Keep how the process ended. The errand changes state when its worker gives it back or falls silent."""
     errand.outcome = event.kind
     if isinstance(event, ev.Failed):
-        errand.message, errand.traceback = event.message, event.traceback
+        errand.message, errand.traceback = event.message, event.traceback or None
 
 
 _Handlers = dict[type[ev.Event], Callable[[Session, Errand, Any], None]]

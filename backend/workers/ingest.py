@@ -99,7 +99,7 @@ def _end(_session: Session, _run: Run, attempt: Attempt, event: ev.Stopped | ev.
     attempt.outcome = event.kind
     if isinstance(event, ev.Failed):
         attempt.failure_message = event.message
-        attempt.failure_traceback = event.traceback
+        attempt.failure_traceback = event.traceback or None
 
 
 _HANDLERS: dict[type[ev.Event], Callable[[Session, Run, Attempt, Any], None]] = {

@@ -189,6 +189,7 @@ class Finished(_Event):
 class Failed(_Event):
     kind: Literal["failed"] = "failed"
     message: Message
+    # Empty where the message says all.
     traceback: Traceback
 
 

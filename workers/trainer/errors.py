@@ -27,6 +27,9 @@ TrainerError
 Each stands beside the code that raises it. Any other exception that ends a run is a bug.
 """
 
+import contextlib
+import sys
+import traceback
 from typing import ClassVar
 
 
@@ -35,3 +38,21 @@ class TrainerError(Exception):
 
     # Whether the stack tells more than the sentence.
     is_bug: ClassVar[bool] = False
+
+
+def reason(error: Exception) -> str:
+    """Say what went wrong: our own errors are sentences, others need their type."""
+    return str(error) if isinstance(error, TrainerError) else f"{type(error).__name__}: {error}"
+
+
+def stack(error: Exception) -> str:
+    """Return where a bug was met, and nothing for an error that is a sentence."""
+    if isinstance(error, TrainerError) and not error.is_bug:
+        return ""
+    return "".join(traceback.format_exception(error))
+
+
+def show(error: Exception) -> None:
+    """Print the error on standard error, a bug with its stack."""
+    with contextlib.suppress(OSError):  # nobody reads it
+        sys.stderr.write(stack(error) or f"{error}\n")

@@ -2,11 +2,10 @@
 
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from workers.trainer.errors import TrainerError
+from workers.trainer.errors import TrainerError, show
 from workers.trainer.evaluation import request as requests
 from workers.trainer.evaluation.report import Report
 from workers.trainer.evaluation.request import Request, RequestError
@@ -51,10 +50,7 @@ def carry_out(request: Request, report: Report, stop: StopRequest) -> int:
         document = None
     except Exception as error:
         report.failed(error)
-        if isinstance(error, TrainerError):
-            print(error, file=sys.stderr)
-        else:
-            traceback.print_exception(error)
+        show(error)
         return 2 if isinstance(error, RequestError) else 1
     if document is None:
         report.stopped(f"{stop.reason} after {report.done} of {report.episodes} episodes")

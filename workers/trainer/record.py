@@ -2,11 +2,10 @@
 
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 
 from workers.contract.tracks import TrackHead
-from workers.trainer.errors import TrainerError
+from workers.trainer.errors import TrainerError, show
 from workers.trainer.evaluation.request import RequestError, check_fit
 from workers.trainer.evaluation.table import rounded
 from workers.trainer.recording import request as requests
@@ -29,13 +28,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{stop.reason}: nothing was recorded", file=sys.stderr)
         return 1
     except TrainerError as error:
-        print(error, file=sys.stderr)
+        show(error)
         return 2 if isinstance(error, RequestError) else 1
     except OSError as error:
         print(f"--out {request.folder} cannot be used: {error.strerror or error}", file=sys.stderr)
         return 1
     except Exception as error:
-        traceback.print_exception(error)
+        show(error)
         return 1
     print(head.model_dump_json(indent=2) if request.json else sentence(head, request), flush=True)
     return 0

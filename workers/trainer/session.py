@@ -3,7 +3,6 @@
 import contextlib
 import socket
 import sys
-import traceback
 from random import seed as seed_random
 
 import numpy as np
@@ -13,7 +12,7 @@ from workers.contract import events, layout
 from workers.contract.config import TrainingConfig
 from workers.contract.config.ceiling import CeilingFields
 from workers.trainer.environments import ceiling
-from workers.trainer.errors import TrainerError
+from workers.trainer.errors import reason, show, stack
 from workers.trainer.host import devices, memory
 from workers.trainer.launching import Launch
 from workers.trainer.methods import METHODS
@@ -34,15 +33,17 @@ def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
     except Exception as error:
         step = layout.newest_step(launch.directory)
         frames = step * launch.config.environment.frames_per_step
-        journal.emit(events.Failed, step=step, frames=frames, message=reason(error), traceback=traceback.format_exc())
-        return tell_failure(error)
+        journal.emit(events.Failed, step=step, frames=frames, message=reason(error), traceback=stack(error))
+        show(error)
+        return 1
     try:
         measure_ceiling(launch.config, run)
         METHODS[launch.config.algorithm].train(launch.config, run)
         run.complete(stop.reason or "the algorithm ended early")
     except Exception as error:
-        run.fail(reason(error), traceback.format_exc())
-        return tell_failure(error)
+        run.fail(reason(error), stack(error))
+        show(error)
+        return 1
     finally:
         run.close()
     with contextlib.suppress(OSError):  # nobody reads it
@@ -57,21 +58,6 @@ def measure_ceiling(config: TrainingConfig, run: Run) -> None:
     rate = ceiling.measure(config, config.ceiling_seconds, run.should_stop)
     if rate is not None:
         run.metrics({"throughput/ceiling_steps_per_second": rate})
-
-
-def reason(error: Exception) -> str:
-    """Say why the run failed: our own errors are sentences, others need their type."""
-    return str(error) if isinstance(error, TrainerError) else f"{type(error).__name__}: {error}"
-
-
-def tell_failure(error: Exception) -> int:
-    """Show the error on standard error, a bug with its stack."""
-    with contextlib.suppress(OSError):  # nobody reads it
-        if isinstance(error, TrainerError) and not error.is_bug:
-            print(error, file=sys.stderr)
-        else:
-            traceback.print_exception(error)
-    return 1
 
 
 def fix_seeds(seed: int) -> None:

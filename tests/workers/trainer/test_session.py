@@ -55,7 +55,7 @@ def test_a_trainer_error_is_reported_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: type[TrainerError]
 ) -> None:
     failed = failed_with(kind("too little of it: take less"), tmp_path, monkeypatch)
-    assert failed.message == "too little of it: take less"
+    assert (failed.message, failed.traceback) == ("too little of it: take less", "")
     assert capsys.readouterr().err == "too little of it: take less\n"
 
 

@@ -3,7 +3,6 @@
 import socket
 import sys
 import time
-import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -11,7 +10,7 @@ from typing import Literal
 from workers.contract import events
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
 from workers.contract.protocols.starts import Held
-from workers.trainer.errors import TrainerError
+from workers.trainer.errors import reason, stack
 from workers.trainer.run import versions
 from workers.trainer.run.journal import Journal
 from workers.trainer.run.recorder import Replay
@@ -106,8 +105,7 @@ class Report:
 
     def failed(self, error: Exception) -> None:
         """Tell why there is no result."""
-        message = str(error) if isinstance(error, TrainerError) else f"{type(error).__name__}: {error}"
-        self._emit(events.Failed, message=message, traceback="".join(traceback.format_exception(error)))
+        self._emit(events.Failed, message=reason(error), traceback=stack(error))
 
     def _emit(self, kind: type[events.Event], **fields: object) -> None:
         if self._journal:

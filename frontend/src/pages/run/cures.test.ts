@@ -17,6 +17,12 @@ it("names the fields to lower where memory is short", () => {
   expect(failed("MemoryError: ", { gamma: 0.9 })).toBeNull();
 });
 
+it("names the fields that decide how far an update goes where a run has diverged", () => {
+  const message = "The run has diverged: at step 44 some weights of its network are NaN or infinite";
+  const config = { learning_rate: 0.1, max_grad_norm: 40, gamma: 0.9 };
+  expect(failed(message, config)).toEqual({ lower: ["learning_rate", "max_grad_norm"] });
+});
+
 it("has no cure for a bug", () => {
   expect(failed("ValueError: shapes differ", { device: "cuda", num_envs: 32 })).toBeNull();
 });

@@ -22,6 +22,9 @@ const HUNGRY = [
   "t_max",
 ];
 
+/** Fields that decide how far an update takes the weights. */
+const HASTY = ["learning_rate", "max_grad_norm"];
+
 /** The cure of a failure, or null where no field is one. */
 export function cureOf({ failure, config }: Pick<Run, "failure" | "config">): Cure | null {
   if (!failure) return null;
@@ -32,6 +35,7 @@ export function cureOf({ failure, config }: Pick<Run, "failure" | "config">): Cu
     const lower = named.length > 0 ? named : held;
     return lower.length > 0 ? { lower } : null;
   }
+  if (/diverged/.test(message)) return { lower: HASTY.filter((name) => typeof config[name] === "number") };
   if (config["device"] === "cuda" && /cuda|gpu/i.test(message)) return { changes: { device: "auto" } };
   return null;
 }
