@@ -25,6 +25,11 @@ Network = Literal[
 ]
 Activation = Literal["tanh", "relu"]
 Optimizer = Literal["shared_rmsprop", "rmsprop", "momentum_sgd"]
+LearningRateDecay = Literal["linear", "late", "none"]
+LEARNING_RATE_DECAY = (
+    "linear: falls to zero at the last step; late: stays the same for two thirds of the steps and then falls to zero "
+    "at the last; none: stays the same."
+)
 
 # Fields that only the network for vectors reads.
 MLP_FIELDS = ("hidden_units", "hidden_layers", "activation")
@@ -179,10 +184,10 @@ class TrainingConfig(BaseModel):
         description="α: learning rate at the first step.",
         json_schema_extra=OPTIMISATION,
     )
-    learning_rate_decay: Literal["linear", "none"] = Field(
+    learning_rate_decay: LearningRateDecay = Field(
         default="linear",
         title="Learning rate decay",
-        description="linear: falls to zero at the last step; none: stays the same.",
+        description=LEARNING_RATE_DECAY,
         json_schema_extra=OPTIMISATION,
     )
     rmsprop_decay: float = Field(

@@ -6,12 +6,14 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from workers.contract.config.fields import (
     EXPLORATION,
+    LEARNING_RATE_DECAY,
     NETWORK,
     OPTIMISATION,
     REPLAY,
     ROLES,
     ROLLOUT,
     RUN,
+    LearningRateDecay,
     TrainingConfig,
 )
 from workers.contract.config.value_based import ActionValueConfig
@@ -190,10 +192,10 @@ class GorilaConfig(ActionValueConfig):
         description="α: learning rate at the first step; the paper does not give one.",
         json_schema_extra=OPTIMISATION,
     )
-    learning_rate_decay: Literal["linear", "none"] = Field(
+    learning_rate_decay: LearningRateDecay = Field(
         default="none",
         title="Learning rate decay",
-        description="linear: falls to zero at the last step; none: stays the same.",
+        description=LEARNING_RATE_DECAY,
         json_schema_extra=OPTIMISATION,
     )
     clip_errors: bool = Field(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from workers.contract.config.fields import LearningRateDecay
 from workers.trainer.networks.side_by_side import ALONE, SideBySide
 
 Correction = Callable[[Tensor], None]
@@ -238,6 +239,8 @@ def clip_to_norm(gradients: Tensor, limit: float) -> Tensor:
     return norm
 
 
-def learning_rate_at(initial: float, decay: str, step: int, total_steps: int) -> float:
-    """Return the learning rate at a step: it decays linearly to zero at the last step, or stays."""
-    return initial * max(0.0, 1 - step / total_steps) if decay == "linear" else initial
+def learning_rate_at(initial: float, decay: LearningRateDecay, step: int, total_steps: int) -> float:
+    """Return the learning rate at a step: it falls linearly to zero, over all steps or the last third, or stays."""
+    left = max(0.0, 1 - step / total_steps)
+    shares = {"linear": left, "late": min(1.0, 3 * left), "none": 1.0}
+    return initial * shares[decay]
