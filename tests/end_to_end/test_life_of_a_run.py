@@ -90,7 +90,7 @@ def fork_from(installation: Installation, parent: int, chosen: dict[str, Any]) -
     assert min(point["step"] for point in installation.points(fork)) > chosen["step"]
 
 
-def test_a_trainer_that_fails_leaves_its_reason_and_traceback_on_the_run(installation: Installation) -> None:
+def test_a_trainer_that_fails_leaves_its_reason_on_the_run(installation: Installation) -> None:
     run = installation.launch()
     installation.wait_for_points(run, 1)
     # A folder in the place of the next checkpoint's temporary file is an error that no trainer expects.
@@ -103,7 +103,7 @@ def test_a_trainer_that_fails_leaves_its_reason_and_traceback_on_the_run(install
     installation.post(f"runs/{run}/stop")
     failed = installation.wait_for_state(run, "failed")
     assert "checkpoint" in failed["failure"]["message"]
-    assert "Traceback" in failed["failure"]["traceback"]
+    assert failed["failure"]["traceback"] is None
     installation.assert_points_kept(run, whole={1})
 
 
@@ -114,7 +114,6 @@ def test_a_killed_actor_learner_fails_the_run_and_says_how_it_died(installation:
     victim.kill()
     failed = installation.wait_for_state(run, "failed")
     assert "signal 9" in failed["failure"]["message"]
-    assert "Traceback" in failed["failure"]["traceback"]
     assert not trainer.is_running()
     assert not survivor.is_running()
     installation.assert_points_kept(run, whole={1})

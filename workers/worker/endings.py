@@ -33,7 +33,7 @@ def ending_of_trainer(
     if kind == "stopped":
         return Ending(asked or "drained")
     if kind == "failed" and last_event:
-        return Ending("failed", str(last_event.get("message")), str(last_event.get("traceback")))
+        return Ending("failed", str(last_event.get("message")), last_event.get("traceback") or None)
     if returncode < 0:
         return _ending_by_signal(_name_of_signal(-returncode), last_words, asked, outstayed, process)
     said = last_words.splitlines()[-1].strip() if last_words else "it said nothing"

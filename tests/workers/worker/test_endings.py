@@ -34,6 +34,8 @@ def test_the_last_event_decides_then_the_exit_status(
 
 def test_a_failure_is_told_in_the_trainers_words() -> None:
     assert ending_of_trainer(1, FAILED, "other words", None, outstayed=False) == Ending("failed", "it broke", "here")
+    sentence = {**FAILED, "traceback": ""}
+    assert ending_of_trainer(1, sentence, "other words", None, outstayed=False) == Ending("failed", "it broke", None)
 
 
 def test_without_an_event_standard_error_tells() -> None:
