@@ -20,10 +20,8 @@ def fast_bfloat16(device: torch.device, cpuinfo: Path = Path("/proc/cpuinfo")) -
 
 
 def body_dtype(config: TrainingConfig, device: torch.device) -> torch.dtype:
-    """Resolve `precision`; on vectors, bfloat16 would cost accuracy and save little time."""
-    if config.precision == "bfloat16":
-        return torch.bfloat16
-    pays = config.environment.shows_pixels and config.auto_bfloat16
-    if config.precision == "auto" and pays and fast_bfloat16(device):
-        return torch.bfloat16
-    return torch.float32
+    """Resolve `precision`, which is that of convolutions: readings need none, and their layers compute in float32."""
+    if not config.environment.shows_pixels:
+        return torch.float32
+    pays = config.precision == "auto" and config.auto_bfloat16 and fast_bfloat16(device)
+    return torch.bfloat16 if pays or config.precision == "bfloat16" else torch.float32

@@ -18,6 +18,7 @@ from workers.trainer.networks.precision import body_dtype, fast_bfloat16
         (PaacConfig(precision="float32"), True, torch.float32),
         (PaacConfig(precision="bfloat16"), False, torch.bfloat16),
         (PaacConfig(env="CartPole-v1"), True, torch.float32),
+        (PaacConfig(env="CartPole-v1", precision="bfloat16"), True, torch.float32),
         (A3cConfig(), True, torch.float32),
         (A3cConfig(precision="bfloat16"), False, torch.bfloat16),
     ],
