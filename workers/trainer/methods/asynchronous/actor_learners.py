@@ -48,7 +48,7 @@ def train(
         step = shared.T
         tensors = prefixed("network", parameters.named())
         tensors |= {"optimizer.statistics": shared.statistics, **shared.others}
-        return TrainingState(step=step, frames=step * frames_per_step, tensors=tensors)
+        return TrainingState(step, step * frames_per_step, tensors, facts={"optimizer": config.optimizer})
 
     with Processes() as processes:
         for _ in range(config.num_actors):

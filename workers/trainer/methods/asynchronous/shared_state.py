@@ -136,10 +136,20 @@ def lay_out(
     )
     if restored:
         parameters.load(restored.component("network"))
-        saved = restored.tensors["optimizer.statistics"]
-        for row in range(rows):  # a fork may have more or fewer actor-learners
-            shared.statistics[row] = saved[row % len(saved)]
+        if keeps_statistics(config, restored):
+            saved = restored.tensors["optimizer.statistics"]
+            for row in range(rows):  # a fork may have more or fewer actor-learners
+                shared.statistics[row] = saved[row % len(saved)]
         for name, tensor in shared.others.items():
             tensor.copy_(restored.tensors[name])
         shared.steps[0] = restored.step
     return shared
+
+
+def keeps_statistics(config: AsynchronousFields, restored: TrainingState) -> bool:
+    """Say whether the optimizer can go on with a checkpoint's statistics: momentum's would mislead RMSProp.
+
+    A checkpoint that does not name its optimizer is an older one, and is taken to be of the run's.
+    """
+    before = restored.facts.get("optimizer", config.optimizer)
+    return (before == "momentum_sgd") == (config.optimizer == "momentum_sgd")

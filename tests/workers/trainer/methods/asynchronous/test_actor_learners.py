@@ -11,6 +11,7 @@ from typing import Any
 import psutil
 import pytest
 import torch
+from pydantic import JsonValue
 from torch import nn
 
 from tests.workers.trainer.conftest import StartTrainer
@@ -107,9 +108,10 @@ def test_a_run_that_stops_saves_t_and_all_shared_tensors() -> None:
     saved = run.saved[-1]
     assert saved.step == run.step >= 50
     assert saved.tensors.keys() == {"network.weight", "network.bias", "optimizer.statistics", "target"}
+    assert saved.facts == {"optimizer": "shared_rmsprop"}
 
 
-def made_state(rows: int) -> TrainingState:
+def made_state(rows: int, **facts: JsonValue) -> TrainingState:
     return TrainingState(
         step=300,
         frames=1200,
@@ -119,6 +121,7 @@ def made_state(rows: int) -> TrainingState:
             "optimizer.statistics": torch.arange(3.0 * rows).view(rows, 3),
             "target": torch.ones(2),
         },
+        facts=facts,
     )
 
 
@@ -137,6 +140,26 @@ def test_a_checkpoint_is_restored_to_any_number_of_actor_learners(
     assert shared.statistics[:, 0].tolist() == rows
     assert shared.others["target"].tolist() == [1.0, 1.0]
     assert all(tensor.is_shared() for tensor in (shared.values, shared.statistics, shared.steps, shared.sums))
+
+
+@pytest.mark.parametrize(
+    ("before", "optimizer", "statistics"),
+    [
+        ("rmsprop", "rmsprop", [0.0, 1.0, 2.0]),
+        ("rmsprop", "shared_rmsprop", [0.0, 1.0, 2.0]),
+        ("shared_rmsprop", "rmsprop", [0.0, 1.0, 2.0]),
+        ("momentum_sgd", "momentum_sgd", [0.0, 1.0, 2.0]),
+        ("momentum_sgd", "shared_rmsprop", [1.0, 1.0, 1.0]),
+        ("shared_rmsprop", "momentum_sgd", [0.0, 0.0, 0.0]),
+    ],
+)
+def test_a_fork_with_an_optimizer_of_another_kind_begins_with_fresh_statistics(
+    before: str, optimizer: str, statistics: list[float]
+) -> None:
+    config, parameters = config_of(num_actors=2, optimizer=optimizer), FlatParameters(network())
+    shared = lay_out(config, made_state(1, optimizer=before), parameters, MEASURES, {})
+    assert shared.values.tolist() == [5.0, 6.0, 7.0]
+    assert shared.statistics.tolist() == [statistics] * len(shared.statistics)
 
 
 class SilentLink(Link):
