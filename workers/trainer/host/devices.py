@@ -24,6 +24,12 @@ def describe(device: torch.device) -> str:
     return f"cuda ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else device.type
 
 
+def go_on_drawing(random: torch.Generator, state: torch.Tensor) -> None:
+    """Set a generator's saved state; where another kind of device drew before, the generator stays as it was seeded."""
+    if len(state) == len(random.get_state()):
+        random.set_state(state)
+
+
 def cores() -> int:
     """Count the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

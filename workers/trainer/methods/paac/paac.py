@@ -8,6 +8,7 @@ from torch import Tensor
 from workers.contract.config import PaacConfig
 from workers.contract.spaces import number_of_actions
 from workers.trainer.environments.episodes import EpisodeBook
+from workers.trainer.host import devices
 from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
 from workers.trainer.learning.returns import n_step_returns
@@ -87,13 +88,14 @@ def train(config: PaacConfig, run: Run) -> None:
     """Train by algorithm 1."""
     start = run.restored
     torch.manual_seed(config.seed)
-    actors = Actors(config, seed=config.seed + (start.step if start else 0), device=run.device)
+    seed = config.seed + (start.step if start else 0)
+    actors = Actors(config, seed, run.device)
     network = networks.build(config, actors.observation_shape, actors.actions, body_dtype(config, run.device)).to(
         run.device
     )
     parameters = FlatParameters(network)
     optimizer = RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, side_by_side=actors.learners)
-    sample = Sampler(config.seed, run.device)
+    sample = Sampler(seed, run.device)
     step = restore(start, optimizer, sample) if start else 0  # N of the paper, line 1
     book = EpisodeBook(run, config.num_envs, actors.frames_per_step, step)
     actors.reset(network.prepare)
@@ -159,5 +161,5 @@ def restore(start: TrainingState, optimizer: RMSProp, sample: Sampler) -> int:
     """Put a saved state back in place and return its step."""
     optimizer.parameters.load(start.component("network"))
     optimizer.mean_square.copy_(start.tensors["optimizer.mean_square"])
-    sample.random.set_state(start.tensors["sampler.random"])
+    devices.go_on_drawing(sample.random, start.tensors["sampler.random"])
     return start.step

@@ -9,6 +9,7 @@ from torch import Tensor
 from workers.contract.config import PaacQConfig
 from workers.contract.spaces import number_of_actions
 from workers.trainer.environments.episodes import EpisodeBook
+from workers.trainer.host import devices
 from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.exploration import EpsilonGreedy, FinalEpsilons
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
@@ -60,7 +61,8 @@ def train(config: PaacQConfig, run: Run) -> None:
     """Train by algorithm S1, with all actors in lockstep."""
     start = run.restored
     torch.manual_seed(config.seed)
-    actors = Actors(config, seed=config.seed + (start.step if start else 0), device=run.device)
+    seed = config.seed + (start.step if start else 0)
+    actors = Actors(config, seed, run.device)
     network = networks.build_action_values(
         config, actors.observation_shape, actors.actions, body_dtype(config, run.device)
     ).to(run.device)
@@ -68,7 +70,7 @@ def train(config: PaacQConfig, run: Run) -> None:
     parameters, target_parameters = FlatParameters(network), FlatParameters(target)
     optimizer = RMSProp(parameters, config.rmsprop_decay, config.rmsprop_epsilon, side_by_side=actors.learners)
     finals = FinalEpsilons(config, config.num_envs)
-    explore = EpsilonGreedy(finals.at(0), config.epsilon_anneal_frames, config.seed, run.device)
+    explore = EpsilonGreedy(finals.at(0), config.epsilon_anneal_frames, seed, run.device)
     step = restore(start, optimizer, target_parameters, explore) if start else 0  # T
     book = EpisodeBook(run, config.num_envs, actors.frames_per_step, step)
     actors.reset(network.prepare)
@@ -140,5 +142,5 @@ def restore(start: TrainingState, optimizer: RMSProp, target: FlatParameters, ex
     optimizer.parameters.load(start.component("network"))
     target.load(start.component("target"))
     optimizer.mean_square.copy_(start.tensors["optimizer.mean_square"])
-    explore.random.set_state(start.tensors["explore.random"])
+    devices.go_on_drawing(explore.random, start.tensors["explore.random"])
     return start.step

@@ -195,6 +195,20 @@ def test_a_restored_run_goes_on_at_its_step_with_the_same_network_and_statistics
         assert torch.equal(second.saved[-1].tensors[name], tensor), name
 
 
+def test_a_run_goes_on_where_another_kind_of_device_drew_the_random_numbers() -> None:
+    config = PaacConfig(env="CartPole-v1", num_envs=4, total_steps=400)
+    first = NullRun(stop_at_step=200)
+    paac.train(config, first)
+    saved = first.saved[-1]
+    saved.tensors["sampler.random"] = torch.zeros(16, dtype=torch.uint8)  # as long as a GPU's
+
+    second = NullRun(restored=saved, step=saved.step)
+    paac.train(config, second)
+
+    assert second.saved[-1].step >= 400
+    assert len(second.saved[-1].tensors["sampler.random"]) > 16
+
+
 def test_steps_count_decisions_and_frames_count_emulator_frames() -> None:
     run = NullRun()
     paac.train(PaacConfig(env="ALE/Pong-v5", num_envs=2, num_workers=1, t_max=5, total_steps=20), run)

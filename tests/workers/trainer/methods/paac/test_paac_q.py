@@ -160,6 +160,20 @@ def test_a_restored_run_goes_on_at_its_step_with_the_same_weights_statistics_and
         assert torch.equal(second.saved[-1].tensors[name], tensor), name
 
 
+def test_a_run_goes_on_where_another_kind_of_device_drew_the_random_numbers() -> None:
+    config = PaacQConfig(env="CartPole-v1", num_envs=4, total_steps=400)
+    first = NullRun(stop_at_step=200)
+    paac_q.train(config, first)
+    saved = first.saved[-1]
+    saved.tensors["explore.random"] = torch.zeros(16, dtype=torch.uint8)  # as long as a GPU's
+
+    second = NullRun(restored=saved, step=saved.step)
+    paac_q.train(config, second)
+
+    assert second.saved[-1].step >= 400
+    assert len(second.saved[-1].tensors["explore.random"]) > 16
+
+
 def test_the_learning_rate_can_grow_with_the_number_of_environments() -> None:
     run = NullRun()
     config = PaacQConfig(
