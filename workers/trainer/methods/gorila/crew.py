@@ -5,7 +5,7 @@ again with an empty memory. What a lost role had not reported is not counted.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass
 from math import ceil
@@ -114,6 +114,12 @@ CONSEQUENCES: dict[RoleKind, str] = {
     "replay": "begins again, empty",
     "bundle": "begins again with an empty replay memory",
 }
+
+
+def can_learn(config: GorilaConfig, stocks: Mapping[int, Stock]) -> bool:
+    """Say whether every shard of the global replay memory can be drawn from, and all together hold enough."""
+    stored = [stock.transitions for stock in stocks.values()]
+    return len(stored) == config.num_replays and all(stored) and sum(stored) >= config.learning_starts
 
 
 class Crew:
@@ -257,10 +263,7 @@ class Crew:
         config, left = self._config, self._config.total_steps - self.step
         if left <= 0 or not all(shard.ready for shard in self.roster.all("shard", "replay")):
             return None
-        stored = sum(stock.transitions for stock in self._stocks.values())
-        if role.kind == "learner" and (
-            len(self._stocks) < config.num_replays or stored < max(1, config.learning_starts)
-        ):
+        if role.kind == "learner" and not can_learn(config, self._stocks):
             return None
         return Orders(
             shards=[shard.handle for shard in self.roster.all("shard")],

@@ -15,7 +15,9 @@ from tests.processes import command_line
 from workers.contract.config import GorilaConfig
 from workers.trainer.host.memory import MemoryShortageError
 from workers.trainer.host.processes import ActorFailed
+from workers.trainer.methods.gorila.crew import can_learn
 from workers.trainer.methods.gorila.ray_cluster import RayCluster
+from workers.trainer.methods.gorila.reporter import Stock
 from workers.trainer.methods.gorila.train import train_on
 from workers.trainer.run.run import NullRun, TrainingState
 
@@ -48,6 +50,16 @@ def test_nobody_else_can_enter_the_folder_of_a_ray_of_our_own(cluster: RayCluste
     assert folder
     assert list(folder.rglob("session_latest"))
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    ("transitions", "enough"),
+    [((), False), ((90,), False), ((90, 0), False), ((50, 40), False), ((99, 1), True), ((500, 500), True)],
+)
+def test_learners_wait_until_every_replay_shard_can_be_drawn_from(transitions: tuple[int, ...], enough: bool) -> None:
+    config = GorilaConfig(**{**FREE, "num_replays": 2})
+    stocks = {number: Stock(count, fill=0.1, busy_seconds=0) for number, count in enumerate(transitions)}
+    assert can_learn(config, stocks) == enough
 
 
 class Watched(NullRun):
