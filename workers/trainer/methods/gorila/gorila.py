@@ -21,9 +21,9 @@ from workers.trainer.learning.optimizers import FlatParameters, clip_to_norm, le
 from workers.trainer.methods.gorila.parameter_server import ParameterServer, Replica
 from workers.trainer.methods.gorila.replay_memory import (
     Minibatch,
+    Numbers,
     PrioritisedMemory,
     ReplayMemory,
-    Slots,
     Weights,
     frames_of,
 )
@@ -53,7 +53,7 @@ class ExperienceSource(Protocol):
 
     def sample(self, size: int, beta: float) -> Minibatch: ...
 
-    def update_priorities(self, slots: Slots, errors: Weights) -> None: ...
+    def update_priorities(self, numbers: Numbers, errors: Weights) -> None: ...
 
 
 class GorilaActor:
@@ -128,7 +128,7 @@ class Learner:
         parameters.backward(loss)  # compute gradients with respect to θ using equation 2
         # TD errors are clipped before they become priorities (Schaul et al. 2016, section 4).
         learnt = errors.clamp(-1, 1) if config.clip_errors else errors
-        self._memory.update_priorities(batch.slots, learnt.numpy())
+        self._memory.update_priorities(batch.numbers, learnt.numpy())
         if self._watch.is_outlier(errors.abs().mean().item()):
             record.outliers += 1
             return

@@ -25,7 +25,7 @@ from workers.trainer.methods.gorila.parameter_server import (
     Tally,
     slices,
 )
-from workers.trainer.methods.gorila.replay_memory import Experience, Minibatch, Slots, Weights
+from workers.trainer.methods.gorila.replay_memory import Experience, Minibatch, Numbers, Weights
 from workers.trainer.methods.gorila.reporter import Stock
 
 # How long a role waits for another before it returns to the trainer, which finds out whether the other is lost.
@@ -123,10 +123,10 @@ class ReplayRole:
         with self._timed():
             return self._memory.sample(size, beta)
 
-    def update_priorities(self, slots: Slots, errors: Weights) -> None:
+    def update_priorities(self, numbers: Numbers, errors: Weights) -> None:
         """Update the priorities of transitions that were drawn, from their new errors."""
         with self._timed():
-            self._memory.update_priorities(slots, errors)
+            self._memory.update_priorities(numbers, errors)
 
     def stock(self) -> Stock:
         """Return what the memory holds, and its busy time since the last call."""
@@ -197,9 +197,9 @@ class RemoteSource:
         # Ray's arrays are read-only, and torch asks for writable ones.
         return Minibatch(**{field.name: getattr(batch, field.name).copy() for field in fields(Minibatch)})
 
-    def update_priorities(self, slots: Slots, errors: Weights) -> None:
+    def update_priorities(self, numbers: Numbers, errors: Weights) -> None:
         """Send the errors to the shard that the latest minibatch came from."""
-        self._source.update_priorities.remote(slots, errors)
+        self._source.update_priorities.remote(numbers, errors)
 
     def _ask(self, size: int, beta: float) -> tuple[Handle, Any]:
         replay = self.replays[self._drawn % len(self.replays)]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from workers.trainer.environments.environments import Observations
 
 Slots = NDArray[np.int64]
+Numbers = NDArray[np.int64]
 Weights = NDArray[np.float32]
 
 # Beside its frame, a transition takes an action, a reward, and two flags: terminal, and complete.
@@ -63,14 +64,14 @@ class Experience:
 
 @dataclass(frozen=True)
 class Minibatch:
-    """Transitions (s, a, r, s'), their slots in memory, and their weights in the loss."""
+    """Transitions (s, a, r, s'), their numbers in the order of storing, and their weights in the loss."""
 
     states: Observations
     actions: NDArray[np.int64]
     rewards: NDArray[np.float32]
     next_states: Observations
     terminals: NDArray[np.bool_]
-    slots: Slots
+    numbers: Numbers
     weights: Weights
 
 
@@ -80,6 +81,9 @@ class ReplayMemory:
     A slot holds a frame and the transition from the state that has this frame as its newest. A slot is complete, and
     can be sampled, once its transition is known and while all frames of its state are there. The older frames of an
     episode's first state and the frame of its last state are never complete.
+
+    Frames are numbered in the order of writing, and a frame's slot is its number modulo the capacity. A transition has
+    the number of its state's newest frame, which no later transition shares.
     """
 
     def __init__(self, frames: FrameKind, capacity: int, seed: int) -> None:
@@ -90,7 +94,7 @@ class ReplayMemory:
         self._rewards = np.zeros(capacity, dtype=np.float32)
         self._terminals = np.zeros(capacity, dtype=np.bool_)
         self._complete = np.zeros(capacity, dtype=np.bool_)
-        self._next, self._filled, self._transitions = 0, 0, 0
+        self._written, self._transitions = 0, 0
         self._random = np.random.default_rng(seed)
 
     def __len__(self) -> int:
@@ -101,6 +105,10 @@ class ReplayMemory:
     def fill(self) -> float:
         """The fraction of the slots in use."""
         return self._filled / self.capacity
+
+    @property
+    def _filled(self) -> int:
+        return min(self._written, self.capacity)
 
     @property
     def bytes(self) -> int:
@@ -140,11 +148,11 @@ class ReplayMemory:
             rewards=self._rewards[slots],
             next_states=frames[:, 1:].reshape(shape),
             terminals=self._terminals[slots],
-            slots=slots,
+            numbers=self._numbers(slots),
             weights=self._weights(slots, beta),
         )
 
-    def update_priorities(self, slots: Slots, errors: Weights) -> None:
+    def update_priorities(self, numbers: Numbers, errors: Weights) -> None:
         """Do nothing: uniform sampling has no priorities."""
 
     def _draw(self, size: int) -> Slots:
@@ -160,6 +168,11 @@ class ReplayMemory:
     def _weights(self, slots: Slots, beta: float) -> Weights:  # noqa: ARG002, all weights are equal here
         return np.ones(len(slots), dtype=np.float32)
 
+    def _numbers(self, slots: Slots) -> Numbers:
+        """Return the numbers of the frames that are in these slots now."""
+        newest = self._written - 1
+        return newest - (newest - slots) % self.capacity
+
     def _mark(self, slot: int, complete: bool) -> None:
         """Set whether a slot can be sampled."""
         self._transitions += int(complete) - int(self._complete[slot])
@@ -167,14 +180,13 @@ class ReplayMemory:
 
     def _write(self, frame: Observations) -> None:
         """Write a frame over the oldest one; states that contained the old frame can no longer be sampled."""
-        for slot in range(self._next, self._next + self._kind.stack):
-            self._mark(slot % self.capacity, complete=False)
-        self._frames[self._next] = frame
-        self._next = (self._next + 1) % self.capacity
-        self._filled = min(self._filled + 1, self.capacity)
+        for number in range(self._written, self._written + self._kind.stack):
+            self._mark(number % self.capacity, complete=False)
+        self._frames[self._written % self.capacity] = frame
+        self._written += 1
 
     def _complete_last(self, action: int, reward: float, terminal: bool, next_frame: Observations) -> None:
-        last = (self._next - 1) % self.capacity
+        last = (self._written - 1) % self.capacity
         self._actions[last], self._rewards[last], self._terminals[last] = action, reward, terminal
         self._write(next_frame)
         self._mark(last, complete=True)
@@ -238,10 +250,11 @@ class PrioritisedMemory(ReplayMemory):
     def bytes(self) -> int:
         return super().bytes + self._tree.bytes
 
-    def update_priorities(self, slots: Slots, errors: Weights) -> None:
+    def update_priorities(self, numbers: Numbers, errors: Weights) -> None:
         """Set p_i ← |δ_i| + ε for the transitions that have not been overwritten since they were drawn."""
         priorities = (np.abs(errors.astype(np.float64)) + SMALLEST_ERROR) ** self._alpha
-        kept = self._complete[slots]
+        slots = numbers % self.capacity
+        kept = self._complete[slots] & (numbers == self._numbers(slots))
         if kept.any():
             self._tree.set(slots[kept], priorities[kept])
             self._highest = max(self._highest, float(priorities[kept].max()))

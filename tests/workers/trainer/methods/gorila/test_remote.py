@@ -56,6 +56,6 @@ def test_a_learner_samples_from_the_shards_in_turn_and_sends_errors_back_to_the_
     source.replays = [handle_of(shard) for shard in shards]
     for number in (0, 1, 2, 0):
         batch = source.sample(8, beta=1.0)
-        source.update_priorities(batch.slots, batch.weights)
+        source.update_priorities(batch.numbers, batch.weights)
         assert told[-1] == number
         batch.states[:] = 0  # its own, to write to

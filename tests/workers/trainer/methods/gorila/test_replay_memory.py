@@ -184,11 +184,11 @@ def test_transitions_are_drawn_in_proportion_to_their_errors_and_weighted_agains
     priorities = (errors + SMALLEST_ERROR) ** ALPHA
     chances = priorities / priorities.sum()
 
-    drawn = np.concatenate([memory.sample(32, beta=0.5).slots for _ in range(500)])
+    drawn = np.concatenate([memory.sample(32, beta=0.5).numbers for _ in range(500)])
     assert np.bincount(drawn, minlength=4) / len(drawn) == pytest.approx(chances, abs=0.01)
 
     batch = memory.sample(64, beta=0.5)
-    weights = (4 * chances[batch.slots]) ** -0.5
+    weights = (4 * chances[batch.numbers]) ** -0.5
     assert batch.weights == pytest.approx(weights / weights.max(), rel=1e-5)
     assert memory.sample(64, beta=0.0).weights == pytest.approx(1.0)
 
@@ -198,15 +198,19 @@ def test_new_transitions_come_first() -> None:
     memory.update_priorities(np.arange(10), np.full(10, 3.0, dtype=np.float32))
     memory.update_priorities(np.arange(10), np.full(10, 0.01, dtype=np.float32))
     memory.add(0, 0.0, False, np.zeros(1, dtype=np.float32))
-    drawn = memory.sample(1000).slots
+    drawn = memory.sample(1000).numbers
     highest = (3.0 + SMALLEST_ERROR) ** ALPHA
     expected = highest / (highest + 10 * (0.01 + SMALLEST_ERROR) ** ALPHA)
     assert (drawn == 10).mean() == pytest.approx(expected, abs=0.02)
 
 
 def test_errors_of_overwritten_transitions_change_nothing() -> None:
-    memory = filled(100)  # slot 1 is written next; slot 0 holds the last state, which has no transition
-    before = memory.sample(2000).slots
-    memory.update_priorities(np.array([0]), np.array([1e6], dtype=np.float32))
-    assert 0 not in before
-    assert 0 not in memory.sample(2000).slots
+    memory = filled(99)
+    drawn = memory.sample(2000).numbers
+    for t in range(50):  # write over the older half
+        memory.add(0, float(t), False, np.array([t], dtype=np.float32))
+    memory.update_priorities(np.unique(drawn[drawn < 50]), np.full(50, 1e6, dtype=np.float32))
+    found = np.unique(memory.sample(20_000).numbers, return_counts=True)
+    assert len(found[0]) == len(memory) == 99
+    assert found[0].min() >= 50
+    assert found[1] / 20_000 == pytest.approx(1 / 99, rel=0.3)
