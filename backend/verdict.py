@@ -130,16 +130,21 @@ def _estimate(value: SupportsFloat, low: SupportsFloat | None, high: SupportsFlo
 
 def in_figures(number: float) -> str:
     """A difference of returns in three figures: 0.681, −12.3, 1,234."""
-    told = f"{number:,.0f}" if abs(number) >= 1_000 else f"{number:.3g}"
+    told = f"{number:,.0f}" if _in_three_figures(number) >= 1_000 else f"{number:.3g}"
     return told.replace("-", "−")
 
 
 def in_words(count: int) -> str:
     """A number of steps in three figures: 950, 99.9 k, 1.25 M."""
     for size, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if count >= size:
+        if _in_three_figures(count) >= size:
             return f"{count / size:.3g}{letter}"
     return str(count)
+
+
+def _in_three_figures(number: float) -> float:
+    """How large a number is once it is rounded."""
+    return float(f"{abs(number):.3g}")
 
 
 def _nothing(words: str) -> Verdict:

@@ -138,3 +138,8 @@ def test_differences_are_told_in_three_figures() -> None:
 
 def test_steps_are_told_in_three_figures() -> None:
     assert [in_words(count) for count in (950, 99_900, 1_250_000, 3_000_000_000)] == ["950", "99.9 k", "1.25 M", "3 G"]
+
+
+def test_what_rounds_up_to_a_thousand_is_told_in_the_next_unit() -> None:
+    assert [in_words(count) for count in (999, 999_499, 999_999, 999_960_000)] == ["999", "999 k", "1 M", "1 G"]
+    assert [in_figures(number) for number in (999.4, 999.7, -999.7)] == ["999", "1,000", "−1,000"]
