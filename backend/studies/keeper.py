@@ -76,9 +76,10 @@ class Keeper:
                     return
                 known = points_of(session, study)
             drawn = next_draw(asked, known)
-            with self._database.write() as session, suppress(NotFound):
-                locked = find_study(session, study.id, lock=True)
-                if locked.state != "running" or len(points_of(session, locked)) != len(known):
+            with self._database.write() as session:
+                locked = session.get(Study, study.id, with_for_update=True)
+                # Meanwhile it may have been removed too.
+                if locked is None or locked.state != "running" or len(points_of(session, locked)) != len(known):
                     return
                 planning.plan(session, locked, [drawn], asked.seeds)
                 making.announce(session, locked)

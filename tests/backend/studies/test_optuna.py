@@ -1,11 +1,15 @@
 """Points that learn from runs, and runs that are ended early."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from backend.studies import keeper
 from backend.studies.pruning import Course, losers
+from backend.studies.results import Point
+from backend.studies.specification import Specification
 from tests.backend.studies.conftest import Studies
 from tests.factories import metrics, started
 
@@ -52,6 +56,25 @@ def test_a_restarted_keeper_draws_no_point_twice(studies: Studies) -> None:
     assert studies.train() is None
     values = [point["values"]["learning_rate"] for point in studies.read(study["id"])["table"]]
     assert (len(values), len(set(values))) == (8, 8)
+
+
+def test_a_study_that_is_removed_while_a_point_is_drawn_leaves_the_keeper_free(
+    studies: Studies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = studies.start(axes=[DRAWN], sampler="tpe", points=8, seeds=1, at_once=1)
+    drawn: list[int] = []
+
+    def draw(_: Specification, known: Sequence[Point]) -> list[float]:
+        drawn.append(len(known))
+        assert len(drawn) == 1
+        studies.act(study["id"], "stop")
+        assert studies.api.user.delete(f"/api/v1/studies/{study['id']}").status_code == 204
+        return [1e-3]
+
+    monkeypatch.setattr(keeper, "next_draw", draw)
+    assert studies.train(near_one_thousandth) is not None
+    studies.keep()
+    assert drawn == [1]
 
 
 def learn(studies: Studies, run: dict[str, Any], tenths: int, value: float) -> None:
