@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -73,7 +74,13 @@ def course(session: Session, run: Progress) -> Course:
         for number in np.unique(tenth[known]).tolist():
             here = known & (tenth == number)
             means[int(number)] = float(np.average(curve.mean[here], weights=curve.count[here]))
-    return Course(run.run_id, run.state == "running", run.last_return if run.state == "finished" else None, means)
+    return Course(run.run_id, run.state == "running", _score(run), means)
+
+
+def _score(run: Progress) -> float | None:
+    """The return of a run that was trained to its end, if it is a number."""
+    known = run.state == "finished" and run.last_return is not None and math.isfinite(run.last_return)
+    return run.last_return if known else None
 
 
 def losers(pruner: Pruner, courses: Sequence[Course]) -> list[tuple[int, int]]:

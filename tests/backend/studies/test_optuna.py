@@ -77,7 +77,7 @@ def test_a_study_that_is_removed_while_a_point_is_drawn_leaves_the_keeper_free(
     assert drawn == [1]
 
 
-def learn(studies: Studies, run: dict[str, Any], tenths: int, value: float) -> None:
+def learn(studies: Studies, run: dict[str, Any], tenths: int, value: Any) -> None:
     """Train a run so far, with an episode of this return in each tenth of its steps."""
     total = run["config"]["total_steps"]
     held = run["run_id"], run["attempt"]
@@ -106,6 +106,18 @@ def test_a_run_that_does_worse_than_the_others_is_stopped(studies: Studies, prun
     studies.keep()
     ended = studies.read(study["id"])
     assert (ended["state"], ended["runs"]["stopped"], ended["runs"]["finished"]) == ("finished", 1, 5)
+
+
+def test_a_finished_run_whose_return_is_no_number_keeps_no_other_from_being_judged(studies: Studies) -> None:
+    studies.start(axes=[{"field": "learning_rate", "values": [1e-4]}], seeds=6, at_once=6, pruner="median")
+    for value in ("NaN", 100.0, 110.0, 120.0, 130.0):
+        run = studies.api.claim()
+        learn(studies, run, 10, value)
+        assert studies.api.release(run["run_id"], run["attempt"], "finished").status_code == 200
+    bad = studies.api.claim()
+    learn(studies, bad, 3, 20.0)
+    studies.keep()
+    assert studies.api.run(bad["run_id"])["desired"] == "stop"
 
 
 def courses(*values: float, under_way: bool, tenths: int = 10) -> list[Course]:
