@@ -1,6 +1,7 @@
 """What the runs of a study have come to: each point's mean return over its seeds, with its interval."""
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,9 @@ from backend.models import Run, Study, StudyPoint, StudyRun
 from backend.runs.states import ENDED
 from backend.statistics import curve
 from workers.contract.worker_api import State
+
+# Infinities, and NaN, which PostgreSQL takes for larger than all numbers, lie beyond.
+LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ def best_means(session: Session, study_ids: Sequence[int]) -> dict[int, float]:
     query = (
         select(StudyRun.study_id, func.avg(Run.last_return))
         .join(Run, Run.id == StudyRun.run_id)
-        .where(StudyRun.study_id.in_(study_ids), Run.state == "finished", Run.last_return.is_not(None))
+        .where(StudyRun.study_id.in_(study_ids), Run.state == "finished", Run.last_return.between(-LARGEST, LARGEST))
         .group_by(StudyRun.study_id, StudyRun.point)
     )
     found: dict[int, float] = {}

@@ -172,6 +172,16 @@ def test_a_point_has_the_mean_of_its_finished_runs_with_an_interval(studies: Stu
     assert studies.read(study["id"])["best"] == 25.0
 
 
+@pytest.mark.parametrize("score", ["NaN", "Infinity", "-Infinity"])
+def test_the_best_of_a_study_is_the_largest_mean_of_its_points_where_a_return_is_no_number(
+    studies: Studies, score: Any
+) -> None:
+    study = studies.start(axes=STUDY_OF_TWO, seeds=2)
+    studies.train_all(lambda config: score if config["seed"] == 1 else 1e4 * config["learning_rate"])
+    found = studies.read(study["id"])
+    assert found["best"] == max(point["mean"] for point in found["table"])
+
+
 def test_the_figure_has_every_run_and_each_mean_with_its_interval_on_a_log_axis(studies: Studies) -> None:
     axes = [{"field": "preset", "values": METHODS[:2]}, {"field": "learning_rate", "values": [1e-4, 1e-3]}]
     study = studies.start(preset=None, axes=axes, seeds=2)
