@@ -82,10 +82,11 @@ def curve(session: Session, run_ids: Sequence[int], axis: Axis, metric: str = EP
 
 def mean_of(curves: Sequence[tuple[Floats, Floats]]) -> Mean | None:
     """Their mean at every place of any; a curve counts between its ends alone."""
-    if not curves:
+    known = [(x, y) for x, y in (by_place(*each) for each in curves) if len(x)]
+    if not known:
         return None
-    x = np.unique(np.concatenate([places for places, _ in curves]))
-    heights = np.array([np.interp(x, *by_place(*each), left=np.nan, right=np.nan) for each in curves])
+    x = np.unique(np.concatenate([places for places, _ in known]))
+    heights = np.array([np.interp(x, *each, left=np.nan, right=np.nan) for each in known])
     count = np.isfinite(heights).sum(axis=0)
     shown = count > 0
     return Mean(x[shown], np.nansum(heights[:, shown], axis=0) / count[shown], count[shown])

@@ -46,6 +46,17 @@ def test_table_2_of_a3c_divides_the_times_to_the_score_that_all_came_to(studies:
     assert sorted(by_epoch) == ["1-step Q, 1", "1-step Q, 2", "A3C, 1", "A3C, 2", "n-step Q, 1", "n-step Q, 2"]
 
 
+def test_a_run_whose_returns_are_no_numbers_is_left_out_of_a_curve(studies: Studies) -> None:
+    start(studies, "a3c/table-2", "cartpole")
+    for value in ("NaN", 10.0):
+        run = studies.api.claim()
+        assert studies.api.send(run["run_id"], run["attempt"], started(), metrics(2, 10, returns=[value])).is_success
+        assert studies.api.release(run["run_id"], run["attempt"], "finished").is_success
+        studies.keep()
+    (trace,) = figure(studies, "a3c/figure-3", share=0.01, part="cartpole").values()
+    assert trace["y"] == [10.0]
+
+
 def test_table_2_of_ga3c_shows_each_host_beside_its_own_small_network(studies: Studies) -> None:
     start(studies, "ga3c/table-2", "ga3c")
     for speed in (400.0, 300.0):
