@@ -100,15 +100,12 @@ def extend(session: Session, study: Study, wanted: ExtendStudy, most: int) -> No
     """Plan more seeds of some points, or more points; one that has ended goes on, a paused one waits."""
     asked = specification_of(study)
     if wanted.points is not None:
-        _more_points(session, study, asked, wanted.points)
+        _more_points(session, study, asked, wanted.points, most)
     if wanted.seeds is not None:
-        planning.more_seeds(session, study, _chosen(session, study, wanted), wanted.seeds)
+        chosen = _chosen(session, study, wanted)
+        _refuse_too_many(session, study, "seeds", len(chosen) * wanted.seeds, most)
+        planning.more_seeds(session, study, chosen, wanted.seeds)
     session.flush()
-    count = planning.run_count(session, study)
-    if count > most:
-        field = "points" if wanted.points is not None else "seeds"
-        message = f"the study would have {count:,} runs; it may have {most:,} (ARCADIA_MAX_STUDY_RUNS)"
-        raise Invalid(FieldError(field=field, message=message))
     if study.state != "paused":
         _begin_again(study)
     announce(session, study)
@@ -118,10 +115,19 @@ def _begin_again(study: Study) -> None:
     study.state, study.state_reason, study.started_at, study.finished_at = "running", None, utc_now(), None
 
 
-def _more_points(session: Session, study: Study, asked: Specification, count: int) -> None:
+def _refuse_too_many(session: Session, study: Study, field: str, more: int, most: int) -> None:
+    """Refuse more runs than a study may have, before any of them is planned."""
+    count = planning.run_count(session, study) + more
+    if count > most:
+        message = f"the study would have {count:,} runs; it may have {most:,} (ARCADIA_MAX_STUDY_RUNS)"
+        raise Invalid(FieldError(field=field, message=message))
+
+
+def _more_points(session: Session, study: Study, asked: Specification, count: int, most: int) -> None:
     if asked.sampler == "grid":
         message = "a grid has all its points; clone the study with more values instead"
         raise Invalid(FieldError(field="points", message=message))
+    _refuse_too_many(session, study, "points", count * len(asked.seeds), most)
     drawn = asked.points or 0
     if asked.sampler == "random":
         planning.plan(session, study, random_draws(asked, drawn, count), asked.seeds)

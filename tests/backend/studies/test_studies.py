@@ -8,6 +8,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from backend.studies import planning, service
 from backend.studies.importance import omega_squared
 from tests.backend.studies.conftest import RATES, Studies
 from tests.conftest import WORKER_TOKEN
@@ -155,6 +156,20 @@ def test_more_seeds_of_the_best_points(studies: Studies) -> None:
     assert "no point 7" in studies.refused(study["id"], "extend", 422, seeds=1, of=[7])
     assert "a grid has all its points" in studies.refused(study["id"], "extend", 422, points=3)
     assert "2,000" in studies.refused(study["id"], "extend", 422, seeds=1_000)
+
+
+@pytest.mark.parametrize("more", [{"points": 100_000}, {"seeds": 1_000}])
+def test_an_extension_that_is_too_large_is_refused_before_it_is_planned(
+    studies: Studies, more: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    axis = {"field": "learning_rate", "log_uniform": [1e-4, 1e-2]}
+    study = studies.start(axes=[axis], sampler="random", points=5, seeds=1)
+    planned: list[int] = []
+    monkeypatch.setattr(planning, "plan_seeds", lambda *asked: planned.append(asked[2]))
+    monkeypatch.setattr(service, "random_draws", lambda *asked: planned.append(asked[2]))
+    refusal = studies.refused(study["id"], "extend", 422, **more)
+    assert "ARCADIA_MAX_STUDY_RUNS" in refusal
+    assert planned == []
 
 
 def test_the_best_is_unknown_until_a_run_has_finished(studies: Studies) -> None:
