@@ -98,6 +98,8 @@ def edit(session: Session, study: Study, changes: EditStudy) -> None:
 
 def extend(session: Session, study: Study, wanted: ExtendStudy, most: int) -> None:
     """Plan more seeds of some points, or more points; one that has ended goes on, a paused one waits."""
+    if wanted.points is None and wanted.seeds is None:
+        raise Invalid(FieldError(field="seeds", message="say how many more seeds or points"))
     asked = specification_of(study)
     if wanted.points is not None:
         _more_points(session, study, asked, wanted.points, most)

@@ -172,6 +172,18 @@ def test_an_extension_that_is_too_large_is_refused_before_it_is_planned(
     assert planned == []
 
 
+@pytest.mark.parametrize("nothing", [{}, {"best": 2}, {"of": [0]}])
+def test_an_extension_by_nothing_is_refused_and_leaves_a_stopped_study_stopped(
+    studies: Studies, nothing: dict[str, Any]
+) -> None:
+    study = studies.start()
+    studies.act(study["id"], "stop")
+    response = studies.api.user.post(f"/api/v1/studies/{study['id']}/extend", json=nothing)
+    assert response.status_code == 422, response.text
+    assert "say how many more seeds or points" in response.json()["detail"]
+    assert studies.read(study["id"])["state"] == "stopped"
+
+
 def test_the_best_is_unknown_until_a_run_has_finished(studies: Studies) -> None:
     study = studies.start()
     assert "has finished yet" in studies.refused(study["id"], "extend", seeds=1, best=1)
