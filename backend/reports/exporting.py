@@ -38,13 +38,17 @@ class Films:
     def shown(self, replay: Replay) -> str:
         """The film, or its picture with words that say why."""
         film = self._session.get(File, replay.file_id)
-        size, picture = film.bytes if film else 0, self._picture(replay)
+        size, picture = self._size(film), self._picture(replay)
         if film and size <= min(MOST_VIDEO_BYTES, self._left) and (address := self._inlined(film, "video/mp4")):
             self._left -= size
             poster = f' poster="{picture}"' if picture else ""
             return f'<video controls loop muted playsinline{poster} src="{address}"></video>'
         shown = f'<img alt="A picture of the replay" src="{picture}">' if picture else ""
         return f"{shown}<p>{_why_no_film(size)}</p>"
+
+    def _size(self, film: File | None) -> int:
+        """How large the film is; nothing where it is gone."""
+        return film.bytes if film and (files_root(self._session) / film.stored_path).is_file() else 0
 
     def _picture(self, replay: Replay) -> str | None:
         poster = self._session.get(File, replay.poster_file_id) if replay.poster_file_id else None

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from backend.config import Settings
 from backend.reports.blocks import MOST_BLOCKS
 from backend.reports.markdown import to_html
 from tests.factories import Api, metrics, video
@@ -246,6 +247,18 @@ def test_an_export_has_everything_in_it_and_nothing_that_people_wrote_is_markup(
     assert "<h2>Why</h2>" in page
     assert "This chart cannot be shown: There is no run 99." in page
     assert '<td class="number">100</td>' in page
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_film_whose_file_is_gone_is_said_to_be_gone(api: Api, settings: Settings) -> None:
+    _, replay = replayed(api)
+    report = begun(api, {"kind": "replay", "video": replay["id"]})
+    for path in settings.files_dir.rglob("*"):
+        if path.is_file() and path.read_bytes() == b"film":
+            path.unlink()
+    page = api.user.get(f"/api/v1/reports/{report['id']}/export").text
+    assert "<video" not in page
+    assert "The film is gone." in page
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
