@@ -84,6 +84,9 @@ def check(asked: Specification) -> None:
         if axis.values is None and (isinstance(value, bool) or not isinstance(value, int | float)):
             message = f"{axis.fields[0]} is no number: give values"
             raise Invalid(FieldError(field=f"axes.{number}.field", message=message))
+        if axis.log_uniform is not None and in_kind(asked, axis, axis.bounds[1]) <= 0:
+            message = f"{axis.fields[0]} takes whole numbers: give a range that has one above 0"
+            raise Invalid(FieldError(field=f"axes.{number}.log_uniform", message=message))
     for field, draw in _edges(asked):
         check_draw(asked, draw, field)
 

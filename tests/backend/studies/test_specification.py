@@ -57,6 +57,16 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
         "axes.0.uniform",
         "begins at 0.9, which is not below 0.5",
     ),
+    (
+        {
+            "axes": [{"field": "evaluate_every_steps", "log_uniform": [0.1, 0.4]}],
+            "sampler": "random",
+            "points": 3,
+            "seeds": 1,
+        },
+        "axes.0.log_uniform",
+        "takes whole numbers: give a range that has one above 0",
+    ),
     ({"at_once": 0}, "at_once", "greater than or equal to 1"),
     ({"priority": 0}, "priority", "less than or equal to -1"),
 ]
