@@ -12,11 +12,15 @@ from typing import Any
 
 from backend.errors import FieldError, Invalid
 from backend.figures.schemas import Figure
+from backend.runs.selection import MAX_RUNS
 
 # New points change the last bucket, and one that goes from the store's open chunk to a closed one the bucket before.
 UNSETTLED = 2
 ARRAYS = ("x", "y", "customdata", "text")
-CURSOR = re.compile(r"([0-9a-f]{16})((?:-\d{1,5}){0,400})")
+# Of a run: what it went on from with the forks, a band's two ends, the raw and the smooth line, what is no number.
+MOST_TRACES = 7 * MAX_RUNS
+CURSOR = re.compile(rf"([0-9a-f]{{16}})((?:-\d{{1,5}}){{0,{MOST_TRACES}}})")
+LONGEST_CURSOR = 16 + 6 * MOST_TRACES
 
 Trace = dict[str, Any]
 

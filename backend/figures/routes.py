@@ -13,7 +13,7 @@ from backend.errors import FieldError, Invalid
 from backend.figures import service
 from backend.figures.drawing import Look
 from backend.figures.groups import Band, Grouping
-from backend.figures.growth import since
+from backend.figures.growth import LONGEST_CURSOR, since
 from backend.figures.schemas import Figure, FigureName
 from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis
@@ -41,7 +41,9 @@ class FigureQuery:
     buckets: Annotated[int, Query(ge=1, le=MAX_BUCKETS)] = 400
     x_log: bool = False
     y_log: bool = False
-    after: Annotated[str | None, Query(description="Cursor of the last answer to the same.", max_length=2_000)] = None
+    after: Annotated[
+        str | None, Query(description="Cursor of the last answer to the same.", max_length=LONGEST_CURSOR)
+    ] = None
 
     @property
     def look(self) -> Look:

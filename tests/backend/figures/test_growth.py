@@ -4,6 +4,9 @@ import copy
 import math
 from typing import Any
 
+import pytest
+
+from backend.runs.selection import MAX_RUNS
 from tests.factories import Api, metrics, started
 
 CURVES = "/api/v1/figures/curves"
@@ -101,3 +104,18 @@ def test_what_is_no_cursor_is_refused(api: Api) -> None:
         assert answer.status_code == 422, after
         assert answer.json()["errors"][0]["field"] == "after"
     assert api.user.get(CURVES, params={"runs": run_id, "after": "0123456789abcdef-7"}).json()["complete"]
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_as_many_runs_as_a_figure_may_have_go_on_from_their_cursor(api: Api) -> None:
+    ids = []
+    for _ in range(MAX_RUNS):
+        run_id, attempt = api.running()
+        told = [metrics(1 + n, 10 * n, {"a": "NaN" if n == 4 else n}) for n in range(1, 7)]
+        api.send(run_id, attempt, *told).raise_for_status()
+        ids.append(str(run_id))
+    asked = LOOK | {"runs": ",".join(ids), "buckets": 3}
+    held = api.user.get(CURVES, params=asked).json()
+    assert len(held["data"]) == 5 * MAX_RUNS
+    answer = api.user.get(CURVES, params=asked | {"after": held["cursor"]})
+    assert (answer.status_code, answer.json().get("complete")) == (200, False)
