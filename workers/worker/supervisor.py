@@ -94,9 +94,14 @@ class Supervisor:
         log.info("%s, attempt %d was left behind; delivering what it wrote.", job, job.attempt)
         held = Held(job)
         relay = Relay(self._client, job, Spool(directory))
-        relay.start()
-        if self._deliver_rest(relay, held, directory):
-            self._release(held, directory, self._leftover_ending(directory, relay))
+        # Until all of it is there the lease must not run out: what comes from an attempt that is over is refused.
+        self._heartbeat.hold(held)
+        try:
+            relay.start()
+            if self._deliver_rest(relay, held, directory):
+                self._release(held, directory, self._leftover_ending(directory, relay))
+        finally:
+            self._heartbeat.drop(held)
 
     def _do(self, claimed: Claimed) -> None:
         log.info("%s, attempt %d: starting.", claimed.job, claimed.job.attempt)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import signal
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -307,6 +308,26 @@ def test_what_an_earlier_life_left_behind_is_delivered_and_given_back(api: Worke
     assert api.batches == [(11, 30)]
     assert [(release["outcome"], release["attempt"]) for release in api.releases] == [("lost", 3)]
     assert not directory.exists()
+
+
+def test_a_run_stays_with_its_worker_while_what_was_left_behind_is_delivered(api: WorkerApi, slot: Slot) -> None:
+    file = {"file": "checkpoints/step-000000000001.safetensors", "sha256": hashlib.sha256(b"learned").hexdigest()}
+    where = {"seq": 1, "time": 0.0, "step": 1, "frames": 1}
+    saved = {**where, "kind": "checkpoint", "checkpoint": file, "best": False, "kept": []}
+    slot.attempt(7).joinpath("checkpoints").mkdir(parents=True)
+    (slot.attempt(7) / file["file"]).write_bytes(b"learned")
+    (slot.attempt(7) / "events.jsonl").write_text(json.dumps(saved) + "\n")
+    api.blocks_uploads = True
+    recovery = threading.Thread(target=slot.supervisor.recover)
+    recovery.start()
+    try:
+        wait_until(lambda: any(beat["run"] == {"id": 7, "attempt": 1} for beat in api.heartbeats))
+    finally:
+        api.blocks_uploads = False
+        recovery.join()
+    assert api.points(7, 1) == [1]
+    assert [release["outcome"] for release in api.releases] == ["lost"]
+    wait_until(lambda: api.heartbeats[-1]["run"] is None)
 
 
 def test_a_damaged_leftover_does_not_keep_the_sound_ones_behind_it(api: WorkerApi, slot: Slot) -> None:
