@@ -63,9 +63,12 @@ def sign_in(db: Db, request: Request, response: Response, settings: CurrentSetti
 def sign_out(db: Db, request: Request, response: Response, settings: CurrentSettings) -> None:
     """Forget the cookie, here and in the browser."""
     proof = proof_of(request.cookies.get(COOKIE, ""), settings.token.get_secret_value())
-    if request.app.state.sign_ins.forget(proof):
+    sign_ins: SignIns = request.app.state.sign_ins
+    if sign_ins.holds(proof):
+        # First where it would outlive a restart: should that fail, the next sign-out finds the cookie still let in.
         with db.write() as session:
             session.execute(delete(SignedIn).where(SignedIn.proof == proof))
+        sign_ins.forget(proof)
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
 
 

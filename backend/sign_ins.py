@@ -20,9 +20,9 @@ class SignIns:
         self._ends = {known: end for known, end in self._ends.items() if end > now}
         self._ends[proof] = ends
 
-    def forget(self, proof: str) -> bool:
-        """Let a cookie in no more; return whether it was let in before."""
-        return self._ends.pop(proof, None) is not None
+    def forget(self, proof: str) -> None:
+        """Let a cookie in no more."""
+        self._ends.pop(proof, None)
 
     def holds(self, proof: str) -> bool:
         """Whether the cookie of this proof is let in now."""

@@ -1,5 +1,6 @@
 """Nothing answers without being let in, and no foreign page can call."""
 
+import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from sqlalchemy.exc import OperationalError
 from starlette.routing import BaseRoute, Route
 
 from backend.app import create_app, description
@@ -175,6 +177,27 @@ def test_sign_ins_outlive_a_restart_and_end_with_the_token(tmp_path: Path) -> No
         assert (opens(client, kept), opens(client, ended)) == (True, False)
     with restarted(token="another") as client:
         assert not opens(client, kept)
+
+
+def test_a_sign_out_that_the_database_did_not_take_is_made_up_for_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = create_app(Settings.model_validate({"data_dir": tmp_path, "token": TOKEN, "sweep_seconds": 60}))
+    with TestClient(app, base_url="http://localhost") as client:
+        cookie = {"Cookie": f"{COOKIE}={signed_in(client)}"}
+        with monkeypatch.context() as broken:
+            broken.setattr(app.state.database, "write", locked)
+            assert client.delete("/api/v1/session", headers=cookie).status_code == 503
+        assert client.get("/api/v1/runs", headers=cookie).status_code == 200
+        assert client.delete("/api/v1/session", headers=cookie).status_code == 204
+        assert client.get("/api/v1/runs", headers=cookie).status_code == 401
+    with TestClient(app, base_url="http://localhost") as client:
+        assert client.get("/api/v1/runs", headers=cookie).status_code == 401
+
+
+def locked() -> None:
+    """Stand for a database that another program has locked."""
+    raise OperationalError("BEGIN IMMEDIATE", None, sqlite3.OperationalError("database is locked"))
 
 
 def test_wrong_tokens_are_told_in_the_log_and_limited(
