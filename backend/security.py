@@ -30,7 +30,8 @@ SHARED = f"{API}/shared/"
 WORKERS_ONLY = f"{API}/worker/"
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-LIVE = re.compile(rf"{API}/worker/errands/(\d+)/live")
+# No number of an errand is longer.
+LIVE = re.compile(rf"{API}/worker/errands/(\d{{1,16}})/live")
 UPLOAD = re.compile(rf"{API}/worker/(runs|errands)/\d+/files")
 
 _HEADERS = {

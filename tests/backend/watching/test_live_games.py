@@ -250,6 +250,13 @@ def test_only_the_process_that_was_given_the_attempt_may_play(client: TestClient
         told(viewer, "audience")
 
 
+def test_a_number_that_no_game_can_have_is_refused_like_any_other(client: TestClient) -> None:
+    path = f"{ADDRESS}/worker/errands/{'9' * 5_000}/live?attempt=1"
+    with pytest.raises(WebSocketDenialResponse) as refused, client.websocket_connect(path):
+        pass
+    assert refused.value.status_code == 401
+
+
 @pytest.fixture
 def guarded(settings: Settings) -> Iterator[TestClient]:
     """An installation that asks users for a token."""
