@@ -122,9 +122,11 @@ def sweep(root: Path, known: Set[str]) -> None:
     old = time.time() - ABANDONED_SECONDS
     for path in stored_files(root):
         place = path.relative_to(root)
-        if place.as_posix() not in known and path.stat().st_mtime < old:
-            log.info("moved the abandoned file %s to %s", place, root / TRASH)
-            _throw_away(path, root / TRASH / place)
+        # Another backend that starts too may have been faster, or one that runs may have taken what it received.
+        with contextlib.suppress(FileNotFoundError):
+            if place.as_posix() not in known and path.stat().st_mtime < old:
+                _throw_away(path, root / TRASH / place)
+                log.info("moved the abandoned file %s to %s", place, root / TRASH)
 
 
 def _throw_away(path: Path, target: Path) -> None:
@@ -137,8 +139,9 @@ def _throw_away(path: Path, target: Path) -> None:
 def _empty_trash(root: Path) -> None:
     old = time.time() - TRASH_SECONDS
     for path in [path for path in root.glob(f"{TRASH}/*/*") if path.is_file()]:
-        if path.stat().st_mtime < old:
-            path.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            if path.stat().st_mtime < old:
+                path.unlink()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import delete
 from backend.config import Settings
 from backend.db import open_database
 from backend.files.ownership import MARK, read_mark
-from backend.files.storage import TRASH, TRASH_SECONDS, stored_files
+from backend.files.storage import TRASH, TRASH_SECONDS, stored_files, sweep
 from backend.migrations import migrate
 from backend.models import Installation
 from tests.factories import Api
@@ -77,6 +77,23 @@ def test_what_a_crash_left_behind_goes_to_the_trash(app: FastAPI, settings: Sett
     start(app, settings)
     assert places(settings) == ["incoming/being-written"]
     assert (settings.files_dir / TRASH / "run-3" / "lost").read_bytes() == b"x"
+
+
+def test_two_backends_that_start_at_once_both_start(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(settings, "incoming/half", "run-3/lost", f"{TRASH}/run-2/older")
+    days_ago = time.time() - TRASH_SECONDS - 600
+    os.utime(settings.files_dir / TRASH / "run-2" / "older", (days_ago, days_ago))
+    is_file = Path.is_file
+
+    def seen_by_both(path: Path) -> bool:
+        found = is_file(path)
+        if found and path.name in ("half", "lost", "older"):
+            path.unlink()
+        return found
+
+    monkeypatch.setattr(Path, "is_file", seen_by_both)
+    sweep(settings.files_dir, set())
+    assert places(settings) == []
 
 
 def test_the_trash_keeps_files_for_days_and_then_lets_them_go(app: FastAPI, settings: Settings) -> None:
