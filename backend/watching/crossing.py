@@ -60,6 +60,11 @@ class Crossing:
                 if not told:
                     log.warning("Redis does not answer (%s): live games stay in this process", type(error).__name__)
                 told = True
+            except Exception:
+                # Whatever it was: without this, the stages would know nothing of each other until the game is over.
+                if not told:
+                    log.exception("Live games may not reach other backend processes; trying on")
+                told = True
             await asyncio.sleep(RETRY_SECONDS)
 
     async def _publish(self) -> None:
