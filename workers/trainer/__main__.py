@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     try:
         launch = launching.read(options)
-        journal = Journal(launch.directory)
+        journal = launching.take_directory(launch)
     except LaunchError as error:
         print("\n".join(error.problems), file=sys.stderr)
         return 2

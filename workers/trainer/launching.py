@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from workers.contract.config.problems import FieldProblem, problems_of
 from workers.contract.presets import PRESETS, refusal_of_other_method
 from workers.trainer.errors import TrainerError
 from workers.trainer.run import durable_files
+from workers.trainer.run.journal import Journal
 
 
 class LaunchError(TrainerError):
@@ -53,14 +55,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def read(arguments: argparse.Namespace) -> Launch:
-    """Check what was asked for, and lay the directory out."""
+    """Check what was asked for."""
     if arguments.directory is None:
         raise LaunchError(["say where the run shall live: --dir RUN_DIR"])
     given, changes = _given_config(arguments), _changes(arguments.changes)
     if refusal := refusal_of_other_method(str(given.get("algorithm")), changes.get("algorithm")):
         raise LaunchError([_sentence(refusal)])
     config = validated({**given, **changes})
-    _prepare_directory(arguments.directory, arguments.resume, config)
+    _refuse_another_run(arguments.directory, arguments.resume)
     return Launch(config, arguments.directory, arguments.resume, not arguments.no_progress_bar)
 
 
@@ -122,15 +124,26 @@ def _sentence(problem: FieldProblem) -> str:
     return f"{problem.field}: {problem.message}"
 
 
-def _prepare_directory(directory: Path, resume: bool, config: TrainingConfig) -> None:
-    """Make the directory and keep the configuration in it; never mix two runs."""
-    holds_run = (directory / layout.EVENTS).exists() or layout.manifests(directory)
+def _refuse_another_run(directory: Path, resume: bool) -> None:
+    """Never mix two runs; one that could not even begin left an empty file of events, and is none."""
+    events = directory / layout.EVENTS
+    holds_run = (events.exists() and events.stat().st_size) or layout.manifests(directory)
     if holds_run and not resume:
         raise LaunchError([f"{directory} already holds a run: add --resume to go on with it, or choose another"])
+
+
+def take_directory(launch: Launch) -> Journal:
+    """Make the directory, take it for this trainer, and keep the configuration in it."""
+    directory = launch.directory
     kept = directory / layout.CONFIG
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        if not kept.exists() or _read_json(kept) != config.model_dump(mode="json"):
-            durable_files.write(kept, config.model_dump_json(indent=2).encode())
-    except OSError as error:
-        raise LaunchError([f"{directory} cannot be used as a run directory: {error.strerror}"]) from error
+    with ExitStack() as taken:
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            # First of all: where another trainer is at work, the configuration is that one's.
+            journal = taken.enter_context(Journal(directory))
+            if not kept.exists() or _read_json(kept) != launch.config.model_dump(mode="json"):
+                durable_files.write(kept, launch.config.model_dump_json(indent=2).encode())
+        except OSError as error:
+            raise LaunchError([f"{directory} cannot be used as a run directory: {error.strerror}"]) from error
+        taken.pop_all()
+    return journal

@@ -12,8 +12,10 @@ from workers.trainer.launching import Launch, LaunchError
 
 
 def launch(*arguments: str) -> Launch:
-    """Read a command line."""
-    return launching.read(launching.parser().parse_args(arguments))
+    """Read a command line, and take the directory as a trainer that ends at once."""
+    found = launching.read(launching.parser().parse_args(arguments))
+    launching.take_directory(found).close()
+    return found
 
 
 def problems(*arguments: str) -> list[str]:
@@ -127,6 +129,8 @@ def test_an_unreadable_configuration_file(tmp_path: Path, content: str | None, s
 
 def test_a_directory_with_a_run_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_text("")
+    assert not launch("--preset", "paac-pong", "--dir", str(tmp_path)).resume
+    (tmp_path / "events.jsonl").write_text('{"seq": 1}\n')
     assert "add --resume" in problems("--preset", "paac-pong", "--dir", str(tmp_path))[0]
     assert launch("--preset", "paac-pong", "--dir", str(tmp_path), "--resume").resume
 

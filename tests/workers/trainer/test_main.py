@@ -23,7 +23,9 @@ from tests.workers.trainer.trainers import (
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from workers.contract import events
 from workers.contract.presets import PRESETS
+from workers.trainer.__main__ import main
 from workers.trainer.run import checkpoints
+from workers.trainer.run.journal import Journal
 from workers.trainer.run.run import TrainingState
 
 SHORT = ("--preset", "paac-cartpole", "--set", "total_steps=3000", "--set", "device=cpu")
@@ -46,6 +48,18 @@ def assert_gone(processes: list[psutil.Process]) -> None:
     """Check that the processes end by themselves."""
     _, alive = psutil.wait_procs(processes, timeout=PATIENCE_SECONDS)
     assert all(process.status() == psutil.STATUS_ZOMBIE for process in alive)
+
+
+def test_a_trainer_that_is_refused_leaves_the_configuration_of_the_one_at_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "config.json"
+    kept.write_text(PRESETS["paac-cartpole"].config.model_dump_json())
+    before = kept.read_bytes()
+    with Journal(tmp_path):
+        assert main([*SHORT, "--dir", str(tmp_path), "--resume"]) == 2
+    assert "another trainer is at work" in capsys.readouterr().err
+    assert kept.read_bytes() == before
 
 
 def test_a_run_that_needs_too_much_memory_fails_before_it_begins(tmp_path: Path, start_trainer: StartTrainer) -> None:
