@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from backend.refusals import RefusedError
-from workers.contract.settings_in_common import in_one_word
+from workers.contract.settings_in_common import in_one_word, of_a_redis
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
@@ -27,7 +27,7 @@ class Settings(BaseSettings):
         default="",
         description="SQLAlchemy URL, as postgresql://user:password@host/name; empty: SQLite in the data folder.",
     )
-    broker_url: SecretStr = Field(
+    broker_url: Annotated[SecretStr, AfterValidator(of_a_redis)] = Field(
         default=SecretStr(""), description="Redis URL of the queue and the notices; empty: runs wait until it is set."
     )
     host: str = Field(default="127.0.0.1", description="Address to listen on; any but loopback needs ARCADIA_TOKEN.")

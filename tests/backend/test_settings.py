@@ -98,3 +98,16 @@ def test_an_empty_token_is_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("ARCADIA_BROKER_URL", "redis://x")
     with pytest.raises(ValidationError, match="worker_token"):
         WorkerSettings()
+
+
+@pytest.mark.parametrize("url", ["localhost:6379", "redis://:pa#ss@host:6379/0", "redis://host:port/0", "amqp://host"])
+def test_a_broker_that_would_be_called_in_vain_is_refused_without_its_password(url: str) -> None:
+    for model, others in ((Settings, {}), (WorkerSettings, {"worker_token": "t"})):
+        with pytest.raises(ValidationError, match=r"such as redis://:password@host:6379/0") as refused:
+            model.model_validate({"broker_url": url, **others})
+        assert "pa" not in str(refused.value.errors(include_input=False)).replace("password", "")
+
+
+@pytest.mark.parametrize("url", ["redis://host", "rediss://:p@host:6379/0", "redis+socket:///run/redis.sock"])
+def test_every_address_of_a_redis_will_do(url: str) -> None:
+    assert Settings.model_validate({"broker_url": url}).broker_url.get_secret_value() == url

@@ -1,7 +1,8 @@
-"""What all settings have in common: their names, so that a misspelt one is refused, and the form of tokens."""
+"""What all settings have in common: their names, so that a misspelt one is refused, and the form of their texts."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
@@ -37,3 +38,24 @@ def in_one_word(token: SecretStr) -> SecretStr:
     if not value.isprintable() or value != value.strip():
         raise ValueError("must not begin or end with a space, nor hold a line break")
     return token
+
+
+def of_a_redis(url: SecretStr) -> SecretStr:
+    """Refuse a broker's address that would be called in vain; the sentence does not repeat it, for the password."""
+    if url.get_secret_value() and not _is_of_a_redis(url.get_secret_value()):
+        raise ValueError(
+            "must be an address such as redis://:password@host:6379/0, with / # ? and @ of the password written as "
+            "%2F %23 %3F %40"
+        )
+    return url
+
+
+def _is_of_a_redis(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        # Reading the port raises where it is none.
+        return parts.scheme in ("redis+socket", "unix") or (
+            parts.scheme in ("redis", "rediss") and bool(parts.hostname) and parts.port != 0
+        )
+    except ValueError:
+        return False

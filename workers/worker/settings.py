@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from workers.contract.settings_in_common import in_one_word
+from workers.contract.settings_in_common import in_one_word, of_a_redis
 from workers.contract.worker_api import MOST_ERRANDS
 
 
@@ -20,7 +20,9 @@ class WorkerSettings(BaseSettings):
     worker_token: Annotated[SecretStr, AfterValidator(in_one_word)] = Field(
         description="The token that the backend knows its workers by."
     )
-    broker_url: SecretStr = Field(description="The Redis that carries the doorbell, as redis://:password@host:6379/0.")
+    broker_url: Annotated[SecretStr, AfterValidator(of_a_redis)] = Field(
+        description="The Redis that carries the doorbell, as redis://:password@host:6379/0."
+    )
     worker_dir: Path | None = Field(
         default=None, description="Where run directories lie; data/workers/NAME unless told otherwise."
     )
