@@ -1,7 +1,7 @@
 import { Button, Text } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { IconTrash } from "@tabler/icons-react";
+import { useState } from "react";
 import { useRemoveRecording } from "@/api/mutations";
 import { recordingsQuery } from "@/api/queries";
 import { ConfirmModal } from "@/ui/ConfirmModal";
@@ -11,32 +11,32 @@ import { notifyDone } from "@/ui/notify";
 export function RemoveRecording({ run, video }: { run: number; video: number }) {
   const { data } = useQuery(recordingsQuery(run));
   const remove = useRemoveRecording(run);
-  const [asking, asks] = useDisclosure(false);
+  // The one that was asked about: another replay may be shown by the time that it is confirmed.
+  const [asked, setAsked] = useState<number | null>(null);
+  const close = () => setAsked(null);
   const recording = data?.find(({ video_id }) => video_id === video);
-  if (!recording) return null;
-  const removeIt = () =>
-    remove.mutate(recording.id, {
-      onSuccess: () => notifyDone("Recording removed"),
-      onSettled: asks.close,
-    });
+  const removeIt = (id: number) =>
+    remove.mutate(id, { onSuccess: () => notifyDone("Recording removed"), onSettled: close });
   return (
     <>
-      <Button
-        size="xs"
-        variant="default"
-        leftSection={<IconTrash size={14} aria-hidden />}
-        onClick={asks.open}
-      >
-        Remove
-      </Button>
+      {recording && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconTrash size={14} aria-hidden />}
+          onClick={() => setAsked(recording.id)}
+        >
+          Remove
+        </Button>
+      )}
       <ConfirmModal
-        opened={asking}
+        opened={asked !== null}
         title="Remove this recording?"
         action="Remove recording"
         danger
         busy={remove.isPending}
-        onConfirm={removeIt}
-        onClose={asks.close}
+        onConfirm={() => asked !== null && removeIt(asked)}
+        onClose={close}
       >
         <Text size="sm">Its video, its track and its saliency are gone for good.</Text>
       </ConfirmModal>

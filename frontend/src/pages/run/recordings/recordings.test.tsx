@@ -1,5 +1,6 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { useState } from "react";
 import { describe, expect, it } from "vitest";
 import type { Recording } from "@/api/types";
 import { aCheckpoint } from "@/testing/files";
@@ -118,6 +119,29 @@ describe("a recording that is done", () => {
     await userEvent.click(await screen.findByRole("button", { name: "Remove" }));
     await userEvent.click(await screen.findByRole("button", { name: "Remove recording" }));
     await waitFor(() => expect(server.of("DELETE /recordings/3")).toHaveLength(1));
+  });
+
+  it("is the one that is removed, whichever replay is shown by the time that it is confirmed", async () => {
+    const recording = (id: number, video_id: number) =>
+      aRecording(id, { state: "done", video_id, reason: null });
+    const server = serve({
+      "GET /runs/1/recordings": [recording(3, 9), recording(4, 10)],
+      "DELETE /recordings/3": new Response(null, { status: 204 }),
+      "DELETE /recordings/4": new Response(null, { status: 204 }),
+    });
+    let showNewer: () => void = () => undefined;
+    function Shown() {
+      const [video, setVideo] = useState(9);
+      showNewer = () => setVideo(10);
+      return <RemoveRecording run={1} video={video} />;
+    }
+    renderPage(<Shown />);
+    await userEvent.click(await screen.findByRole("button", { name: "Remove" }));
+    const confirm = await screen.findByRole("button", { name: "Remove recording" });
+    act(showNewer);
+    await userEvent.click(confirm);
+    await waitFor(() => expect(server.of("DELETE /recordings/3")).toHaveLength(1));
+    expect(server.of("DELETE /recordings/4")).toEqual([]);
   });
 
   it("is told from a replay that training made, which cannot be removed", async () => {
