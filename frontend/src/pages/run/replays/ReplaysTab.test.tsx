@@ -110,6 +110,16 @@ describe("the replays of a run", () => {
     expect(picture.getAttribute("aria-pressed")).toBe("true");
   });
 
+  it("stay while arrow keys are pressed in a dialog that was opened from them", async () => {
+    open(THREE);
+    await replays();
+    await userEvent.click(screen.getByRole("button", { name: "Download" }));
+    await userEvent.click(await screen.findByText("Add to report…"));
+    (await screen.findByRole("button", { name: "Close" })).focus();
+    await userEvent.keyboard("{ArrowLeft}");
+    expect(shown()).toEqual(["Replay at 3\u202f000 steps"]);
+  });
+
   it("follow the newest while the run trains", async () => {
     const { record } = open(THREE);
     await replays();

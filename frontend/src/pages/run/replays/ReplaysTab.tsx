@@ -82,8 +82,7 @@ function Replays({ run, videos }: { run: Run; videos: Replay[] }) {
 
   function onKey(event: KeyboardEvent) {
     const by = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
-    const onControl =
-      event.target instanceof Element && event.target.closest("[role=slider],[role=radiogroup],input");
+    const onControl = event.target instanceof Element && event.target.closest(OWN_ARROWS);
     if (by === 0 || onControl) return;
     event.preventDefault();
     setIds(at.map((place) => idAt(stepped(place, by, videos.length))));
@@ -150,6 +149,9 @@ function Replays({ run, videos }: { run: Run; videos: Replay[] }) {
     </Stack>
   );
 }
+
+/** Where the arrow keys mean something else; what is pressed in a menu or dialog is heard here too. */
+const OWN_ARROWS = "[role=slider], [role=radiogroup], [role=menu], [role=dialog], input";
 
 const NEWEST = "newest";
 
