@@ -24,6 +24,19 @@ describe("the runs page", () => {
     expect(server.of("POST /runs").map(({ body }) => body)).toEqual([{ preset: "paac-cartpole" }]);
   });
 
+  it("leads to the archive where every run is archived", async () => {
+    const facets = ({ query }: Asked) => ({
+      state: query.get("archived") === "true" ? [{ value: "finished", runs: 2 }] : [],
+      ...{ algorithm: [], env: [], tag: [] },
+    });
+    openRuns({}, { "GET /run-facets": facets });
+    const { router } = show();
+    expect(await screen.findByText("Every run is archived")).toBeTruthy();
+    expect(screen.queryByText("Start a first run")).toBeNull();
+    await userEvent.click(screen.getByRole("switch", { name: "Archived" }));
+    await waitFor(() => expect(router.state.location.search).toBe("?archived=true"));
+  });
+
   it("says how to start a worker when none is connected", async () => {
     openRuns({ workers: [aWorker("cpu-1", { state: "gone" })] });
     show();

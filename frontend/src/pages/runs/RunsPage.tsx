@@ -1,8 +1,8 @@
 import { Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { PAGE, runListQuery } from "@/api/queries";
+import { facetsQuery, PAGE, runListQuery } from "@/api/queries";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
@@ -29,9 +29,12 @@ export default function RunsPage() {
   const list = useRunList(view, columns);
   const model = useRunTable(list.runs, columns);
   const narrow = useMediaQuery("(max-width: 48em)", window.matchMedia("(max-width: 48em)").matches);
-  const nothingAtAll = list.query.data && list.total === 0 && !isFiltered(view) && !view.archived;
+  const nothingListed = list.query.data && list.total === 0 && !list.query.isPlaceholderData;
+  const nothingThere = Boolean(nothingListed) && !isFiltered(view) && !view.archived;
+  const archive = useQuery({ ...facetsQuery(true), enabled: nothingThere });
+  const allArchived = nothingThere && (archive.data?.state.length ?? 0) > 0;
 
-  if (nothingAtAll && !list.query.isPlaceholderData) {
+  if (nothingThere && !archive.isLoading && !allArchived) {
     return (
       <Stack className={classes.page} gap="md">
         <Notices />
@@ -56,8 +59,9 @@ export default function RunsPage() {
       {list.query.isError && list.runs.length === 0 && (
         <QueryProblem error={list.query.error} retry={() => void list.query.refetch()} />
       )}
-      {list.query.isPending && <LoadingRows />}
-      {list.query.data && list.runs.length === 0 && <NoRuns view={view} onChange={change} />}
+      {(list.query.isPending || archive.isLoading) && <LoadingRows />}
+      {allArchived && <EmptyState title="Every run is archived">“Archived” above shows them.</EmptyState>}
+      {list.query.data && list.runs.length === 0 && !nothingThere && <NoRuns view={view} onChange={change} />}
       <FailureGroups view={view} onChoose={(text) => change({ state: ["failed"], text })} />
       {list.runs.length > 0 &&
         (narrow ? (
