@@ -1,4 +1,4 @@
-import { fireEvent, screen, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import type { Games } from "@/api/types";
@@ -84,10 +84,20 @@ describe("the wall of games", () => {
     await userEvent.click(screen.getByLabelText("Games without runs (1)"));
     expect(screen.getByRole("link", { name: "Amidar" }).getAttribute("href")).toBe("/games/amidar");
     await userEvent.type(screen.getByLabelText("Search games"), "po");
-    expect(cards().map((each) => within(each).getByRole("heading").textContent)).toEqual(["Pong"]);
+    const shown = () => cards().map((each) => within(each).getByRole("heading").textContent);
+    await waitFor(() => expect(shown()).toEqual(["Pong"]));
     expect(router.state.location.search).toBe("?text=po&all=true");
     await userEvent.type(screen.getByLabelText("Search games"), "xx");
-    expect(screen.getByText("No game is called “poxx”")).toBeTruthy();
+    expect(await screen.findByText("No game is called “poxx”")).toBeTruthy();
+  });
+
+  it("takes letters where they are typed into the search", async () => {
+    open(gamesOf([aGameCard("Pong")]));
+    await card("Pong");
+    const search = screen.getByLabelText<HTMLInputElement>("Search games");
+    await userEvent.type(search, "pg");
+    await userEvent.type(search, "on", { initialSelectionStart: 1, initialSelectionEnd: 1 });
+    expect(search.value).toBe("pong");
   });
 
   it("says how to come to a first run", async () => {

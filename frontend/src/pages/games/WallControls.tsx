@@ -1,6 +1,6 @@
-import { Group, NativeSelect, Switch, TextInput } from "@mantine/core";
-import { IconSearch } from "@tabler/icons-react";
+import { Group, NativeSelect, Switch } from "@mantine/core";
 import type { GameAverage } from "@/api/types";
+import { SearchField } from "@/ui/SearchField";
 import classes from "./games.module.css";
 import { type Sort, SORTS, type WallView } from "./wall";
 
@@ -17,16 +17,13 @@ interface WallControlsProps {
 export function WallControls({ view, averages, protocol, without, onChange }: WallControlsProps) {
   return (
     <Group gap="sm" role="search" aria-label="Filter games" className={classes.controls}>
-      <TextInput
-        type="search"
-        size="xs"
-        className={classes.search}
-        leftSection={<IconSearch size={14} aria-hidden />}
+      <SearchField
+        label="Search games"
         placeholder="Search games"
-        aria-label="Search games"
-        value={view.text}
+        className={classes.search}
         maxLength={100}
-        onChange={(event) => onChange({ text: event.currentTarget.value })}
+        text={view.text}
+        onSearch={(text) => onChange({ text })}
       />
       <NativeSelect
         size="xs"

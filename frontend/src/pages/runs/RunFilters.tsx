@@ -1,10 +1,10 @@
-import { Button, Group, NativeSelect, Switch, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { IconSearch, IconX } from "@tabler/icons-react";
+import { Button, Group, NativeSelect, Switch } from "@mantine/core";
+import { IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { facetsQuery, presetsQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
+import { SearchField } from "@/ui/SearchField";
 import { isState, STATE_NAMES, STATES } from "@/ui/states";
 import { shortEnv } from "./columns";
 import { FacetFilter, type FacetOption } from "./FacetFilter";
@@ -46,7 +46,15 @@ export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
   return (
     <Group gap="xs" className={classes.filters} role="search" aria-label="Filter runs">
       {/* A field that is cleared begins anew: what was typed a moment ago is not searched for any more. */}
-      <SearchField key={cleared} text={view.text} onChange={onChange} />
+      <SearchField
+        key={cleared}
+        label="Search runs"
+        placeholder="Search name, tag, game or number"
+        className={classes.search}
+        maxLength={200}
+        text={view.text}
+        onSearch={(text) => onChange({ text }, { replace: true })}
+      />
       {FACETS.map((facet) => (
         <FacetFilter
           key={facet}
@@ -86,40 +94,6 @@ export function RunFilters({ view, runs, onChange }: RunFiltersProps) {
         onChange={(event) => onChange({ archived: event.currentTarget.checked })}
       />
     </Group>
-  );
-}
-
-function SearchField({ text, onChange }: { text: string; onChange: RunFiltersProps["onChange"] }) {
-  const [typed, setTyped] = useState(text);
-  const [seen, setSeen] = useState(text);
-  const [sent, setSent] = useState<string | null>(null);
-  // The address may change by other means, such as the way back; what was sent from here may be older than what is typed.
-  if (text !== seen) {
-    setSeen(text);
-    setSent(null);
-    if (text !== sent) setTyped(text);
-  }
-  const search = useDebouncedCallback((value: string) => {
-    // Unless the address has changed by other means meanwhile.
-    if (value !== typed) return;
-    setSent(value);
-    onChange({ text: value }, { replace: true });
-  }, 250);
-  return (
-    <TextInput
-      type="search"
-      size="xs"
-      className={classes.search}
-      leftSection={<IconSearch size={14} aria-hidden />}
-      placeholder="Search name, tag, game or number"
-      aria-label="Search runs"
-      value={typed}
-      maxLength={200}
-      onChange={(event) => {
-        setTyped(event.currentTarget.value);
-        search(event.currentTarget.value);
-      }}
-    />
   );
 }
 
