@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import type { Environment, Preset, RunConfig } from "@/api/types";
 import { anEnvironment } from "@/testing/environments";
 import { aMethod } from "@/testing/methods";
@@ -365,3 +365,11 @@ it("says that a study is too large", async () => {
   await type(/Discount gamma/, "uniform(0.9, 0.99) x 1000");
   expect((await screen.findAllByText("1,000 points × 10 seeds are 10,000 runs")).length).toBe(1);
 });
+
+it("launches nothing by Enter in the search for presets", async () => {
+  const { router } = await open("/");
+  await userEvent.type(screen.getByLabelText("Search presets of every method"), "pendulum{Enter}");
+  expect(posted()).toEqual([]);
+  expect(router.state.location.pathname).toBe("/");
+});
+

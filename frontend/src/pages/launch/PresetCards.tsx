@@ -37,6 +37,8 @@ export function PresetCards({ presets, environments, algorithm, chosen, onChoose
           aria-label="Search presets of every method"
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
+          // It would launch a run: the search stands in the form.
+          onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
         />
       </Group>
       <Radio.Group value={chosen} onChange={onChoose} aria-label="Preset to start from">
