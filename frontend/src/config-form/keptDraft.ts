@@ -34,5 +34,9 @@ export function writeKept(name: string, kept: KeptDraft): void {
 }
 
 export function forgetKept(name: string, key: string): void {
-  sessionStorage.removeItem(place(name, key));
+  try {
+    sessionStorage.removeItem(place(name, key));
+  } catch {
+    // Forbidden: nothing was kept.
+  }
 }

@@ -373,3 +373,15 @@ it("launches nothing by Enter in the search for presets", async () => {
   expect(router.state.location.pathname).toBe("/");
 });
 
+it("opens the run that was launched also where the browser forbids storage", async () => {
+  const { router } = await open("/");
+  const forbidden = () => {
+    throw new DOMException("The operation is insecure.", "SecurityError");
+  };
+  for (const name of ["getItem", "setItem", "removeItem"] as const)
+    vi.spyOn(Storage.prototype, name).mockImplementation(forbidden);
+  await userEvent.click(screen.getByRole("button", { name: "Launch run" }));
+  await waitFor(() => expect(router.state.location.pathname).toBe("/runs/77"));
+  vi.restoreAllMocks();
+});
+
