@@ -385,3 +385,10 @@ it("opens the run that was launched also where the browser forbids storage", asy
   vi.restoreAllMocks();
 });
 
+it("counts no runs any more where a study is refused", async () => {
+  serveStudies(aStudy(), refusal(422, "A study has at most 10,000 runs."));
+  await openForStudies();
+  await type(/Discount gamma/, "0.9, 0.99");
+  expect(await screen.findByText("A study has at most 10,000 runs.")).toBeTruthy();
+  expect(screen.queryByText("Counting its runs…")).toBeNull();
+});

@@ -86,7 +86,7 @@ function StudyCost({ study }: { study: StudySpecification }) {
   return (
     <div role="status" aria-label="What it costs">
       <Text size="sm" fw={500}>
-        {preview.data ? costWords(preview.data) : "Counting its runs…"}
+        {preview.data ? costWords(preview.data) : preview.isFetching ? "Counting its runs…" : ""}
       </Text>
       <Text size="xs" c="dimmed">
         They are the runs of a study: they give way to single runs, and have neither tags nor a priority.
