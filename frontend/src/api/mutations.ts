@@ -263,12 +263,15 @@ export function usePinVideo(run: number) {
   });
 }
 
-/** DELETE /runs/{id}: the run, its points and its files are gone. */
-export function usePurgeRun() {
+/** DELETE /runs/{id}: the run, its points and its files are gone. `onPurged` is called though the page be left. */
+export function usePurgeRun(onPurged: (id: number) => void) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (id: number) => call("delete", "/api/v1/runs/{run_id}", { path: { run_id: id } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ["runs"] }),
+    onSuccess: (_, id) => {
+      onPurged(id);
+      return client.invalidateQueries({ queryKey: ["runs"] });
+    },
   });
 }
 

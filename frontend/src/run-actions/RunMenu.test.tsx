@@ -1,5 +1,6 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { useState } from "react";
 import { describe, expect, it, vi } from "vitest";
 import type { Run } from "@/api/types";
 import { renderPage } from "@/testing/render";
@@ -125,6 +126,27 @@ describe("purging a run", () => {
     expect(server.of("DELETE /runs/1")).toHaveLength(1);
     expect(onPurged).toHaveBeenCalledTimes(1);
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  });
+
+  it("says so also where the stream has taken the run off the page before the answer comes", async () => {
+    let answer: (answer: Response) => void = () => undefined;
+    const server = serve({ "DELETE /runs/1": () => new Promise<Response>((now) => (answer = now)) });
+    const onPurged = vi.fn();
+    let leave: () => void = () => undefined;
+    function Row() {
+      const [listed, setListed] = useState(true);
+      leave = () => setListed(false);
+      return listed && <RunMenu run={aFinishedRun()} onPurged={onPurged} />;
+    }
+    renderPage(<Row />);
+    await userEvent.click(screen.getByRole("button", { name: /^Actions for/ }));
+    await userEvent.click(item(/^Purge run/));
+    await userEvent.type(await screen.findByLabelText(/^Type its number/), "1{Enter}");
+    await waitFor(() => expect(server.of("DELETE /runs/1")).toHaveLength(1));
+    act(leave);
+    answer(done());
+    expect(await screen.findByText("Run 1 deleted", {}, { timeout: 5000 })).toBeTruthy();
+    expect(onPurged).toHaveBeenCalledTimes(1);
   });
 
   it("keeps the question open when the server refuses", async () => {

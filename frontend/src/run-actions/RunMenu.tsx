@@ -42,7 +42,12 @@ export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
   const [purging, purge] = useDisclosure(false);
   const clone = useCloneRun();
   const { steer, stopping, keepGoing } = useSteer(run);
-  const remove = usePurgeRun();
+  // The stream may take the run off the page before the server answers.
+  const remove = usePurgeRun((id) => {
+    notifyDone(`Run ${id} deleted`);
+    purge.close();
+    onPurged?.();
+  });
 
   const item = (action: RunAction) => (
     <ActionItem key={action} run={run} action={action} onClick={() => steer(action)} />
@@ -58,16 +63,6 @@ export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
         },
       },
     );
-  }
-
-  function deleteRun() {
-    remove.mutate(run.id, {
-      onSuccess() {
-        notifyDone(`Run ${run.id} deleted`);
-        purge.close();
-        onPurged?.();
-      },
-    });
   }
 
   return (
@@ -104,7 +99,7 @@ export function RunMenu({ run, onLaunched, onPurged }: RunMenuProps) {
         runs={[run]}
         opened={purging}
         busy={remove.isPending}
-        onConfirm={deleteRun}
+        onConfirm={() => remove.mutate(run.id)}
         onClose={purge.close}
       />
     </>
