@@ -125,13 +125,14 @@ export function useCancelEvaluation(run: number) {
   });
 }
 
-/** DELETE /evaluations/{id}: its scores are gone, and it may have been the best. */
-export function useRemoveEvaluation(run: number) {
+/** DELETE /evaluations/{id}: its scores are gone, and it may have been the best. `onRemoved` is called though its page be left. */
+export function useRemoveEvaluation(run: number, onRemoved: () => void) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (id: number) =>
       call("delete", "/api/v1/evaluations/{evaluation_id}", { path: { evaluation_id: id } }),
     onSuccess: (_, id) => {
+      onRemoved();
       client.removeQueries({ queryKey: ["run", run, "evaluations", id] });
       return client.invalidateQueries({ queryKey: ["run", run, "evaluations"] });
     },

@@ -18,18 +18,12 @@ interface ActionsProps {
 export function EvaluationActions({ evaluation, onRemoved }: ActionsProps) {
   const [removing, confirm] = useDisclosure(false);
   const cancel = useCancelEvaluation(evaluation.run_id);
-  const remove = useRemoveEvaluation(evaluation.run_id);
   const name = evaluationName(evaluation);
-
-  function removeIt() {
-    remove.mutate(evaluation.id, {
-      onSuccess() {
-        notifyDone(`Evaluation by ${name} removed`);
-        onRemoved?.();
-      },
-      onSettled: confirm.close,
-    });
-  }
+  const remove = useRemoveEvaluation(evaluation.run_id, () => {
+    notifyDone(`Evaluation by ${name} removed`);
+    onRemoved?.();
+  });
+  const removeIt = () => remove.mutate(evaluation.id, { onSettled: confirm.close });
 
   return (
     <Group gap={4} justify="flex-end" wrap="nowrap">

@@ -1,6 +1,7 @@
 import { act, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { describe, expect, it } from "vitest";
+import { useState } from "react";
+import { describe, expect, it, vi } from "vitest";
 import type { EvaluationWithEpisodes } from "@/api/types";
 import { anEvaluation, anUnfinishedEvaluation, CHOICES, withEpisodes } from "@/testing/evaluations";
 import { renderPage } from "@/testing/render";
@@ -8,6 +9,7 @@ import { aRun } from "@/testing/runs";
 import { done, refusal, serve } from "@/testing/server";
 import { fakeStreams, stream } from "@/testing/stream";
 import { aWorker } from "@/testing/workers";
+import { BestEvaluation } from "./BestEvaluation";
 import { EvaluationsTab } from "./EvaluationsTab";
 
 const PATH = "/runs/:id/:tab?/:item?";
@@ -134,6 +136,40 @@ describe("the page of an evaluation", () => {
     await userEvent.click(await screen.findByRole("button", { name: "Remove evaluation" }));
     expect(await screen.findByText("No evaluations yet")).toBeTruthy();
     expect(router.state.location.pathname).toBe("/runs/1/evaluations");
+  });
+
+  it("leads back to the list also where the run moves on meanwhile", async () => {
+    let list: (page: object) => void = () => undefined;
+    const nothing = { items: [], next_cursor: null, total: 0, best: null };
+    let lists = 0;
+    const server = serve({
+      "GET /evaluations/5": () =>
+        server.of("DELETE /evaluations/5").length > 0 ? refusal(404, "Gone.") : found(),
+      "GET /runs/1/evaluation-choices": CHOICES,
+      "GET /workers": [aWorker("one")],
+      "DELETE /evaluations/5": done(),
+      "GET /runs/1/evaluations": () =>
+        lists++ === 0 ? nothing : new Promise<object>((answer) => (list = answer)),
+    });
+    let move: () => void = () => undefined;
+    function Page() {
+      const [run, setRun] = useState(aRun());
+      move = () => setRun(aRun({ step: run.step + 1 }));
+      return (
+        <>
+          <BestEvaluation run={run} />
+          <EvaluationsTab run={run} />
+        </>
+      );
+    }
+    const { router } = renderPage(<Page />, { at: "/runs/1/evaluations/5", path: PATH });
+    await userEvent.click(await screen.findByLabelText(/^Actions for the evaluation/));
+    await userEvent.click(await screen.findByText("Remove evaluation…"));
+    await userEvent.click(await screen.findByRole("button", { name: "Remove evaluation" }));
+    await vi.waitFor(() => expect(lists).toBe(2));
+    act(move);
+    act(() => list(nothing));
+    await vi.waitFor(() => expect(router.state.location.pathname).toBe("/runs/1/evaluations"), 5000);
   });
 
   it.each(["5", "abc", "0"])("says that there is none of the number %s", async (item) => {
