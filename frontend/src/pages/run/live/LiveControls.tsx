@@ -45,9 +45,7 @@ export function LiveControls({ view, send, hands }: LiveControlsProps) {
         <NewGameButton send={send} disabled={off} />
       </Group>
       {othersPlay && <Text size="sm">Somebody else plays now, and you watch.</Text>}
-      {scene?.agent && (
-        <Temperature key={scene.agent.temperature} agent={scene.agent} off={off || hands.mine} send={send} />
-      )}
+      {scene?.agent && <Temperature agent={scene.agent} off={off || hands.mine} send={send} />}
     </div>
   );
 }
@@ -61,6 +59,12 @@ const MEANING: Record<AgentOnStage["sampled"], { name: string; least: string; mo
 function Temperature({ agent, off, send }: { agent: AgentOnStage; off: boolean; send: Send }) {
   const { name, least, most } = MEANING[agent.sampled];
   const [value, setValue] = useState(agent.temperature);
+  const [told, setTold] = useState(agent.temperature);
+  // All who watch may set it.
+  if (told !== agent.temperature) {
+    setTold(agent.temperature);
+    setValue(agent.temperature);
+  }
   return (
     <div className={classes.temperature}>
       <Text size="xs" c="dimmed">

@@ -1,6 +1,6 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { LiveGame } from "@/api/types";
 import { renderPage } from "@/testing/render";
 import { AGENT, FakeSocket, fakeSockets, HEAD, message, SCENE } from "@/testing/broadcast";
@@ -87,6 +87,20 @@ describe("a live game", () => {
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "Take over" }).disabled).toBe(true);
     socket.say({ ...SCENE, takes_hands: false });
     expect(screen.queryByRole("button", { name: "Take over" })).toBeNull();
+  });
+
+  it("leaves the keyboard at the temperature while it is changed, and shows what others set", async () => {
+    const { socket } = await watch();
+    const slider = () => screen.getByRole("slider", { name: "Temperature" });
+    const set = (temperature: number) => socket.say({ ...SCENE, agent: { ...AGENT, temperature } });
+    socket.say(SCENE, message(HEAD));
+    slider().focus();
+    await userEvent.keyboard("{ArrowLeft}");
+    set(0.95);
+    await userEvent.keyboard("{ArrowLeft}");
+    expect(socket.orders().map(({ value }) => value)).toEqual([0.95, 0.9]);
+    set(0.5);
+    expect(slider().getAttribute("aria-valuenow")).toBe("0.5");
   });
 
   it("says when a newer checkpoint was taken over", async () => {
