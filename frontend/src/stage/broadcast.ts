@@ -110,6 +110,8 @@ export class Broadcast {
     socket.onopen = () => this.tell({ connected: true });
     this.socket = socket;
     this.received = 0;
+    // Another process may play by now, whose pictures are counted from the first again.
+    this.drawn = 0;
   }
 
   private hear(message: Message): void {

@@ -103,6 +103,20 @@ describe("a live game", () => {
     expect(slider().getAttribute("aria-valuenow")).toBe("0.5");
   });
 
+  it("shows the pictures of a process that came in another's place while the connection was lost", async () => {
+    const { socket } = await watch();
+    socket.say(SCENE, message({ ...HEAD, picture: 500 }));
+    await screen.findByText("75.0 %");
+    act(() => socket.onclose?.({ code: 1006, reason: "" }));
+    const next = await vi.waitFor(
+      () => FakeSocket.all[1] ?? expect.fail("It has not connected again."),
+      5000,
+    );
+    act(() => next.onopen?.());
+    next.say(SCENE, message({ ...HEAD, picture: 1, score: 3 }));
+    await vi.waitFor(() => expect(screen.getByText("Score").nextSibling?.textContent).toBe("3"), 5000);
+  });
+
   it("says when a newer checkpoint was taken over", async () => {
     const { socket } = await watch();
     socket.say({ ...SCENE, agent: { ...AGENT, step: 9000, loaded: 2 } }, message(HEAD));
