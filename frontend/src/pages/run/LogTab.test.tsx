@@ -55,6 +55,11 @@ describe("the log of a run", () => {
     expect(screen.getByText("2 lines")).toBeTruthy();
   });
 
+  it("writes the hour after midnight as 00", async () => {
+    open([{ ...line(1), time: new Date(2026, 0, 1, 0, 5, 0).toISOString() }]);
+    expect((await words("line 1")).parentElement?.textContent).toContain("00:05:00");
+  });
+
   it("ends with the traceback of a run that failed", async () => {
     const failure = { message: "boom", traceback: "Traceback: line 3" };
     open([line(1, "Failed: boom")], aRun({ state: "failed", failure }));

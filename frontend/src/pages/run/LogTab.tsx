@@ -168,7 +168,7 @@ function Lines({ lines = [], empty, hasOlder, onOlder, following, onFollow }: Li
                 style={{ transform: `translateY(${row.start}px)` }}
               >
                 <time dateTime={line.time} title={`${exactTime(line.time)}, attempt ${line.attempt}`}>
-                  {new Date(line.time).toLocaleTimeString(undefined, { hour12: false })}
+                  {new Date(line.time).toLocaleTimeString(undefined, { hourCycle: "h23" })}
                 </time>
                 <span className={classes.level}>{line.level}</span>
                 <span className={classes.message}>{line.message}</span>
