@@ -25,6 +25,13 @@ describe("short", () => {
 describe("exact", () => {
   it("keeps every digit and groups them", () =>
     expect(exact(1_234_567, "steps")).toBe("1\u202f234\u202f567 steps"));
+  it.each([
+    [3.2e-7, "0.00000032"],
+    [0.000_123_456, "0.000123456"],
+    [-20.4375, "−20.4375"],
+    [0.1 + 0.2, "0.3"],
+    [0, "0"],
+  ])("keeps the digits of %d", (value, text) => expect(exact(value)).toBe(text));
   it("says when a number is not known", () => expect(exact(null)).toBe("not known"));
 });
 

@@ -34,11 +34,18 @@ function scaled(value: number): string {
   return size >= 99.95 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");
 }
 
+/** To a millionth, and six digits of what is smaller. */
+const EXACTLY: Intl.NumberFormatOptions = {
+  maximumFractionDigits: 6,
+  maximumSignificantDigits: 6,
+  roundingPriority: "morePrecision",
+};
+
 /** The whole number with thin spaces between thousands: 1 234 567 steps. */
 export function exact(value: number | null | undefined, unit = ""): string {
   if (value === null || value === undefined || Number.isNaN(value)) return "not known";
   const tail = unit && ` ${unit}`;
-  return minus(value.toLocaleString("en-US", { maximumFractionDigits: 6 }).replaceAll(",", "\u202f")) + tail;
+  return minus(value.toLocaleString("en-US", EXACTLY).replaceAll(",", "\u202f")) + tail;
 }
 
 /** A rate: 4.1 k/s. */
