@@ -86,6 +86,11 @@ describe("ago", () => {
 
 describe("percent", () => {
   it("never says 100 before the end", () => expect(percent(0.9999)).toBe("99 %"));
+  it.each([
+    [0.29, "29 %"],
+    [0.57, "57 %"],
+    [0.58, "58 %"],
+  ])("reads %d as %s", (share, text) => expect(percent(share)).toBe(text));
   it("says 100 at the end", () => expect(percent(1)).toBe("100 %"));
   it("shows that something has begun", () => expect(percent(0.001)).toBe("< 1 %"));
 });

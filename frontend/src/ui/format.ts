@@ -137,7 +137,8 @@ export const isSize = (unit: string): boolean => unit.startsWith("bytes");
 
 /** A share between 0 and 1: 42 %. Never 100 % before the end. */
 export function percent(share: number): string {
-  const whole = Math.floor(Math.min(1, Math.max(0, share)) * 100);
+  // 0.29 of a hundred comes out a hair below 29.
+  const whole = Math.floor(Math.min(1, Math.max(0, share)) * 100 + 1e-9);
   return share > 0 && whole === 0 ? "< 1 %" : `${whole} %`;
 }
 
