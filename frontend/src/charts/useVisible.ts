@@ -13,7 +13,7 @@ export function useVisible(element: RefObject<Element | null>): boolean {
     const target = element.current;
     if (!target) return;
     const observer = new IntersectionObserver(
-      ([entry]) => setNear(entry?.isIntersecting ?? false),
+      (changes) => setNear(changes.at(-1)?.isIntersecting ?? false),
       { rootMargin: "200px" }, // so that a chart is there when it scrolls into sight
     );
     observer.observe(target);
