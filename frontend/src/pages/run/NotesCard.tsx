@@ -1,5 +1,5 @@
 import { Stack, TagsInput, Textarea, Title } from "@mantine/core";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useEditRun } from "@/api/mutations";
 import type { Run } from "@/api/types";
 import { tidyTags } from "@/ui/tags";
@@ -16,8 +16,16 @@ export function NotesCard({ run }: { run: Run }) {
 
   function keep() {
     if (typed === null || typed === run.notes) setTyped(null);
-    else edit.mutate({ notes: typed }, { onSuccess: () => setTyped((now) => (now === typed ? null : now)) });
+    else if (!edit.isPending || edit.variables.notes !== typed)
+      edit.mutate({ notes: typed }, { onSuccess: () => setTyped((now) => (now === typed ? null : now)) });
   }
+
+  // The way back leaves them too, and takes the field off the page before it could tell.
+  const leave = useRef(keep);
+  useEffect(() => {
+    leave.current = keep;
+  });
+  useEffect(() => () => leave.current(), []);
 
   return (
     <section className={classes.card} aria-label="Tags and notes">

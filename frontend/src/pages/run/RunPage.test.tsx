@@ -276,6 +276,15 @@ describe("the overview", () => {
     );
   });
 
+  it("keeps notes also when the way back leads off the page while they are written", async () => {
+    const { server, unmount } = open(aRun(), { "PATCH /runs/1": aRun({ notes: "Slow." }) });
+    await userEvent.type(await screen.findByLabelText("Notes"), "Slow.");
+    unmount();
+    await waitFor(() =>
+      expect(server.of("PATCH /runs/1").map(({ body }) => body)).toEqual([{ notes: "Slow." }]),
+    );
+  });
+
   it("leaves what is written in the notes while the words before are being kept", async () => {
     let answer: (run: Run) => void = () => undefined;
     open(aRun(), { "PATCH /runs/1": () => new Promise<Run>((resolve) => (answer = resolve)) });
