@@ -3,8 +3,10 @@
 A part imports only parts of the lines above its own; tests/contract/test_backend_order.py reads this list:
 
     columns, errors, refusals, chores, colors, frontend, compression, json_numbers, reference, statistics
-    config, listening, sign_ins, spreadsheet, tries
-    db, models, live, security, allow
+    config, listening, spreadsheet, tries
+    db, models, live
+    sign_ins
+    security, allow
     space, turns
     migrations, doorbell, lookup, presence, session
     files, logs, metrics

@@ -40,8 +40,8 @@ from backend.reports.shared import router as shared
 from backend.runs.routes import router as runs
 from backend.saliency.routes import router as saliency
 from backend.security import API, Perimeter, describe_access, guard, guard_socket
-from backend.session import recall
 from backend.session import router as session
+from backend.sign_ins import SignIns
 from backend.start_points.routes import router as start_points
 from backend.studies.keeper import Keeper
 from backend.studies.routes import router as studies
@@ -100,7 +100,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.turns = turns.new_turns()
         sweep(app.state.database)
         app.state.installation = identity_of(app.state.database)
-        app.state.sign_ins = recall(app.state.database)
+        app.state.sign_ins = SignIns(app.state.database)
         app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
         app.state.stages = Stages(settings.broker_url.get_secret_value())
         sweeper = Sweeper(app.state.database, settings, app.state.doorbell)

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import Request, WebSocket
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
@@ -14,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.config import LOOPBACK_NAMES, Settings
 from backend.errors import Problem, respond, unexpected
-from backend.sign_ins import proof_of
+from backend.sign_ins import SignIns, proof_of
 from backend.tries import WrongTries
 from workers.contract.live import ticket
 from workers.contract.worker_api import INSTALLATION_HEADER, OTHER_INSTALLATION
@@ -92,7 +93,7 @@ async def guard(request: HTTPConnection) -> None:
         if not _same(_bearer(request), expected):
             raise Unauthorized("Show the worker token: Authorization: Bearer … (ARCADIA_WORKER_TOKEN).")
         _refuse_other_installation(request)
-    elif not is_public(path) and not is_signed_in(request, settings):
+    elif not is_public(path) and not await is_signed_in(request, settings):
         raise Unauthorized("Sign in, or show the token: Authorization: Bearer … (ARCADIA_TOKEN).")
 
 
@@ -138,7 +139,7 @@ def is_public(path: str) -> bool:
     return path in PUBLIC or path.startswith(SHARED)
 
 
-def is_signed_in(request: HTTPConnection, settings: Settings) -> bool:
+async def is_signed_in(request: HTTPConnection, settings: Settings) -> bool:
     """Whether the caller showed the user token or a cookie got for it; always true when no token is set."""
     token = settings.token.get_secret_value()
     if not token:
@@ -146,8 +147,12 @@ def is_signed_in(request: HTTPConnection, settings: Settings) -> bool:
     shown = _bearer(request)
     if shown:
         return matches_token(request, shown, settings)
-    held: bool = request.app.state.sign_ins.holds(proof_of(request.cookies.get(COOKIE, ""), token))
-    return held
+    cookie = request.cookies.get(COOKIE)
+    if not cookie:
+        return False
+    sign_ins: SignIns = request.app.state.sign_ins
+    proof = proof_of(cookie, token)
+    return sign_ins.believes(proof) or await run_in_threadpool(sign_ins.holds, proof)
 
 
 def matches_token(request: HTTPConnection, given: str, settings: Settings) -> bool:

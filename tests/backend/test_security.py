@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from pydantic import SecretStr
 from sqlalchemy.exc import OperationalError
 from starlette.routing import BaseRoute, Route
 
+from backend import sign_ins
 from backend.app import create_app, description
 from backend.config import Settings, UnsafeBindingError
 from backend.security import API, COOKIE, PUBLIC, SHARED, is_public
@@ -177,6 +179,31 @@ def test_sign_ins_outlive_a_restart_and_end_with_the_token(tmp_path: Path) -> No
         assert (opens(client, kept), opens(client, ended)) == (True, False)
     with restarted(token="another") as client:
         assert not opens(client, kept)
+
+
+def test_a_sign_in_at_one_backend_process_lets_into_the_others_and_ends_at_all(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sign_ins, "BELIEVED_SECONDS", 0.0)
+    guarded = settings.model_copy(update={"token": SecretStr(TOKEN)})
+    one, other = (TestClient(create_app(guarded), base_url="http://localhost") for _ in range(2))
+    with one, other:
+        kept, ended = signed_in(one), signed_in(one)
+        assert opens(other, kept)
+        assert opens(other, ended)
+        assert one.delete("/api/v1/session", headers={"Cookie": f"{COOKIE}={ended}"}).status_code == 204
+        assert not opens(one, ended)
+        assert not opens(other, ended)
+        assert opens(other, kept)
+
+
+def test_a_request_seconds_after_another_asks_the_database_no_more_who_is_signed_in(
+    guarded_app: FastAPI, stranger: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cookie = signed_in(stranger)
+    assert opens(stranger, cookie)
+    monkeypatch.setattr(guarded_app.state.sign_ins, "holds", lambda _: False)
+    assert opens(stranger, cookie)
 
 
 def test_a_sign_out_that_the_database_did_not_take_is_made_up_for_by_the_next(
