@@ -39,6 +39,8 @@ def _written_seeds(given: str) -> list[int]:
         if not 0 <= high - low < MOST_SEEDS:
             raise ValueError(f"{part.strip()} is no range of at most {MOST_SEEDS:,} seeds")
         found += range(low, high + 1)
+        if len(found) > MOST_SEEDS:
+            raise ValueError(f"give 1 to {MOST_SEEDS:,} seeds")
     return found
 
 

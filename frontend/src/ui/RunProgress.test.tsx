@@ -14,11 +14,13 @@ describe("the progress of a run", () => {
     [aRun({ seconds_left: null }), "25%"],
     [aRun({ state: "paused", seconds_left: 183 }), "25%"],
     [aFinishedRun(), "100%"],
+    [aRun({ step: 29, total_steps: 100, seconds_left: null }), "29%"],
     [aRun({ step: 999_999, seconds_left: 1 }), "99%1 s left"],
     [aRun({ step: 0, total_steps: 0, seconds_left: null }), "0%"],
   ])("says how far the run is and, while it trains, how long it still needs", (run, words) => {
     renderPage(<RunProgress run={run} />);
-    const text = screen.getByRole("progressbar").parentElement?.textContent;
-    expect(text?.replace(/[\s\u202f](?=%)/g, "")).toBe(words);
+    const bar = screen.getByRole("progressbar");
+    expect(bar.parentElement?.textContent?.replace(/[\s\u202f](?=%)/g, "")).toBe(words);
+    expect(words.split("%")[0]).toBe(bar.getAttribute("aria-valuenow"));
   });
 });

@@ -1,7 +1,7 @@
 import { Tooltip } from "@mantine/core";
 import type { Run } from "@/api/types";
 import classes from "./Run.module.css";
-import { duration, exact, percent } from "./format";
+import { duration, exact, percent, wholePercent } from "./format";
 
 type ProgressOf = Pick<Run, "state" | "step" | "total_steps" | "seconds_left">;
 
@@ -26,7 +26,7 @@ export function RunProgress({ run }: { run: ProgressOf }) {
           aria-label="Progress"
           aria-valuemin={0}
           aria-valuemax={100}
-          aria-valuenow={Math.floor(share * 100)}
+          aria-valuenow={wholePercent(share)}
         >
           <div className={classes.fill} data-state={run.state} style={{ width: `${share * 100}%` }} />
         </div>

@@ -135,10 +135,15 @@ export function measured(value: MetricValue | null | undefined, unit = ""): stri
 /** Whether a unit of the catalogue counts bytes, so that each value says it. */
 export const isSize = (unit: string): boolean => unit.startsWith("bytes");
 
-/** A share between 0 and 1: 42 %. Never 100 % before the end. */
-export function percent(share: number): string {
+/** The whole percent that a share between 0 and 1 has reached; never 100 before the end. */
+export function wholePercent(share: number): number {
   // 0.29 of a hundred comes out a hair below 29.
-  const whole = Math.floor(Math.min(1, Math.max(0, share)) * 100 + 1e-9);
+  return Math.floor(Math.min(1, Math.max(0, share)) * 100 + 1e-9);
+}
+
+/** A share between 0 and 1: 42 %. */
+export function percent(share: number): string {
+  const whole = wholePercent(share);
   return share > 0 && whole === 0 ? "< 1 %" : `${whole} %`;
 }
 

@@ -25,6 +25,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"seeds": 0}, "seeds", "give 1 to 1,000 seeds"),
     ({"seeds": "1-"}, "seeds", "write seeds as a number of them, as a list, or as 1-5"),
     ({"seeds": "9-3"}, "seeds", "9-3 is no range"),
+    ({"seeds": ",".join(["0-999"] * 200_000)}, "seeds", "give 1 to 1,000 seeds"),
     ({"seeds": [1, 1]}, "seeds", "each seed once"),
     ({"seeds": [1, True]}, "seeds.1", "not true or false"),
     ({"axes": [{"field": "lerning_rate", "values": [1]}]}, "axes.0", "lerning_rate"),
