@@ -11,11 +11,10 @@ from dataclasses import dataclass
 # Set this before importing torch, as the trainer does.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-import torch
-
 from tests.workers.trainer.local_server import server_for
 from workers.contract.config import GorilaConfig
 from workers.trainer.environments import own_environment
+from workers.trainer.host import devices
 from workers.trainer.methods.gorila import gorila
 from workers.trainer.methods.gorila.ray_cluster import RayCluster
 from workers.trainer.methods.gorila.reporter import WorkRecord
@@ -100,7 +99,7 @@ def config_of(options: argparse.Namespace, bundles: int) -> GorilaConfig:
 
 def in_one_process(config: GorilaConfig, seconds: float) -> Row:
     """Measure one bundle and its parameter server in one process, taking turns."""
-    torch.set_num_threads(1)
+    devices.compute_in(1)
     server = server_for(config, gorila.build(config, *own_environment.interface(config)))
     bundle = gorila.Bundle(config, config.num_shards, config.seed)
 

@@ -146,16 +146,15 @@ def address_of(asked: ErrandRequest) -> LiveAddress:
 
 def play_live(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> None:
     """Play in real time for those who watch, by an agent or by a person among them, until nobody watches."""
-    import torch  # which takes seconds to load
-
-    from workers.trainer.evaluation import subjects
+    from workers.trainer.evaluation import subjects  # loads torch, which takes seconds
+    from workers.trainer.host import devices
     from workers.trainer.recording.recording import StoppedError
     from workers.trainer.watching import stagings
     from workers.trainer.watching.line import Line
     from workers.trainer.watching.show import Show
 
     stop.interrupts = False
-    torch.set_num_threads(1)
+    devices.compute_in(1)
     if asked.kind == "play":
         staging = stagings.of_people(PlayParameters.model_validate(asked.parameters).env)
         report.started(0, 0, 0, 1)

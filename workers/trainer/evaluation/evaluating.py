@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import torch
-
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
 from workers.contract.protocols.starts import StartSet
@@ -13,11 +11,12 @@ from workers.trainer.evaluation.playing import Trail, play
 from workers.trainer.evaluation.report import Report
 from workers.trainer.evaluation.request import Request, RequestError, check_fit
 from workers.trainer.evaluation.subjects import Subject
+from workers.trainer.host import devices
 
 
 def evaluate(request: Request, report: Report, should_stop: Callable[[], bool]) -> EvaluationDocument | None:
     """Play the episodes that were asked for; return nothing if it is stopped before the last one ends."""
-    torch.set_num_threads(1)
+    devices.compute_in(1)
     subject = _subject(request)
     protocol = request.protocol
     points = starts.read(request.starts, protocol, subject.env) if request.starts else None

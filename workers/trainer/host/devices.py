@@ -50,4 +50,14 @@ def set_threads(config: TrainingConfig, device: torch.device) -> None:
     tenths of the rate. A network for vectors is too small to split, and on a GPU the CPU has nothing to split.
     """
     shared = device.type == "cpu" and config.environment.kind == "atari"
-    torch.set_num_threads(max(1, torch.get_num_threads() // 2) if shared else 1)
+    compute_in(max(1, torch.get_num_threads() // 2) if shared else 1)
+
+
+def compute_in(threads: int) -> None:
+    """Have torch compute in so many threads, and take numbers below 1e-38 for zero in them and in threads they start.
+
+    An optimizer's mean square that no gradient feeds, as that of a dead unit, fades to such numbers within some 9,000
+    updates and stays there. An Intel processor takes seven times as long for them.
+    """
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(True)

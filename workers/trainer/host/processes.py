@@ -16,6 +16,7 @@ from typing import Any, TypeVarTuple, cast
 import torch.multiprocessing
 
 from workers.trainer.errors import TrainerError
+from workers.trainer.host import devices
 
 Arguments = TypeVarTuple("Arguments")
 Pipe = connection.Connection
@@ -199,7 +200,7 @@ class Processes:
 
 def _run(number: int, pipe: Pipe, function: Callable[[Link, *Arguments], None], arguments: tuple[*Arguments]) -> None:
     """Run the function in the new process, and report how it ended."""
-    torch.set_num_threads(1)
+    devices.compute_in(1)
     link = Link(number, pipe)
     try:
         function(link, *arguments)

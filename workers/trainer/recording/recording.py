@@ -19,6 +19,7 @@ from workers.trainer.evaluation.games import Game
 from workers.trainer.evaluation.openings import Open
 from workers.trainer.evaluation.playing import LANES, Lane
 from workers.trainer.evaluation.subjects import Subject
+from workers.trainer.host import devices
 from workers.trainer.networks.agents import Memory
 from workers.trainer.recording.diary import Diary, kind_of_numbers
 from workers.trainer.recording.files import Files, Films
@@ -51,7 +52,7 @@ def record(
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Track:
     """Record an episode of a checkpoint's agent; the video appears last."""
-    torch.set_num_threads(1)
+    devices.compute_in(1)
     subject = subjects.agent_subject(checkpoint, config, asked.protocol, None, filmed=True)
     game = subject.open_game()
     kind = kind_of_numbers(subject.player.learnt, game.actions)

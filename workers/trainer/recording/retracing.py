@@ -17,6 +17,7 @@ from workers.trainer.errors import TrainerError
 from workers.trainer.evaluation import openings, subjects
 from workers.trainer.evaluation.games import Game
 from workers.trainer.evaluation.subjects import Subject
+from workers.trainer.host import devices
 from workers.trainer.recording.diary import kind_of_numbers
 from workers.trainer.recording.recording import StoppedError
 from workers.trainer.recording.saliency import BLUR_SIGMA, FIRST, SIGMA, SPACING, saliency
@@ -38,7 +39,7 @@ def salient(
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Saliency:
     """Compute the saliency of a recording; `advance` hears how many of its decisions are done."""
-    torch.set_num_threads(1)
+    devices.compute_in(1)
     subject = subjects.agent_subject(checkpoint, config, PROTOCOLS[which.protocol], None)
     game = subject.open_game()
     found: list[tuple[Tensor, Tensor]] = []

@@ -1,7 +1,8 @@
-"""The device that the network runs on, and its number of threads."""
+"""The device that the network runs on, its number of threads, and how they compute."""
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -33,6 +34,24 @@ def test_the_network_takes_the_cores_that_the_emulators_leave(
     torch.set_num_threads(available)
     devices.set_threads(PaacConfig(env=env), torch.device(device))
     assert torch.get_num_threads() == taken
+
+
+def a_number_below_1e_38() -> float:
+    return (torch.tensor([1e-30]) * 1e-12).item()
+
+
+def test_numbers_near_zero_are_taken_for_zero_in_a_thread_and_those_that_it_starts() -> None:
+    def alone_and_in_another() -> tuple[float, float, float]:
+        torch.set_flush_denormal(False)
+        before = a_number_below_1e_38()
+        devices.compute_in(1)
+        with ThreadPoolExecutor(1) as another:
+            return before, a_number_below_1e_38(), another.submit(a_number_below_1e_38).result()
+
+    with ThreadPoolExecutor(1) as fresh:  # how this test's own thread computes stays as it is
+        before, alone, in_another = fresh.submit(alone_and_in_another).result()
+    assert before > 0
+    assert alone == in_another == 0
 
 
 def test_cores_are_dealt_out_to_neighbours_in_equal_shares(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,10 @@ def until_asked(link: Link) -> None:
     link.send("stopped")
 
 
+def fade(link: Link) -> None:
+    link.send((torch.tensor([1e-30]) * 1e-12).item())
+
+
 def deaf(link: Link) -> None:
     link.send(os.getpid())
     while True:
@@ -110,6 +114,11 @@ def test_one_process_stops_when_asked_and_the_others_go_on(processes: Processes)
     processes.stop(numbers[0])
     while processes.running != [numbers[1]]:
         processes.receive(60)
+
+
+def test_a_process_takes_numbers_near_zero_for_zero(processes: Processes) -> None:
+    processes.start(fade)
+    assert first_message(processes) == 0
 
 
 def test_a_crash_is_raised_with_its_traceback_after_the_processs_last_messages(processes: Processes) -> None:

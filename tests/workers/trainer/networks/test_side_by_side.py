@@ -46,6 +46,10 @@ def test_threads_use_as_many_of_torchs_threads_as_the_caller() -> None:
     assert SideBySide(threads=2).each(lambda _: torch.get_num_threads(), "ab") == [wanted, wanted]
 
 
+def test_threads_take_numbers_near_zero_for_zero() -> None:
+    assert SideBySide(threads=2).each(lambda _: (torch.tensor([1e-30]) * 1e-12).item(), "ab") == [0, 0]
+
+
 @needs_affinity
 def test_each_thread_and_what_it_starts_stay_on_a_share_of_the_cores() -> None:
     own = sorted(os.sched_getaffinity(0))

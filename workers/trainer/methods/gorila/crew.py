@@ -12,10 +12,10 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-import torch
 
 from workers.contract.config import GorilaConfig
 from workers.contract.events import RoleKind, RolePlace
+from workers.trainer.host import devices
 from workers.trainer.methods.gorila import remote
 from workers.trainer.methods.gorila.gorila import Bundle, FreeActor, FreeLearner, Interface
 from workers.trainer.methods.gorila.memory_needs import check_replay
@@ -77,7 +77,7 @@ class BundleRole(WorkingRole):
 
     def begin(self, config: GorilaConfig, interface: Interface, seed: int, memories_here: int) -> None:
         """Set up the bundle, if this host has room for `memories_here` replay memories."""
-        torch.set_num_threads(1)
+        devices.compute_in(1)
         check_replay(config, interface[0], memories_here)
         self._worker = Bundle(config, config.num_shards, seed)
 
@@ -87,7 +87,7 @@ class ActorRole(WorkingRole):
 
     def begin(self, config: GorilaConfig, interface: Interface, seed: int, _memories_here: int) -> None:
         """Set up the actor."""
-        torch.set_num_threads(1)
+        devices.compute_in(1)
         self._memory = remote.RemoteSink(frames_of(interface[0]).stack)
         self._worker = FreeActor(config, config.num_shards, seed, self._memory)
 
@@ -97,7 +97,7 @@ class LearnerRole(WorkingRole):
 
     def begin(self, config: GorilaConfig, interface: Interface, _seed: int, _memories_here: int) -> None:
         """Set up the learner."""
-        torch.set_num_threads(1)
+        devices.compute_in(1)
         self._memory = remote.RemoteSource()
         self._worker = FreeLearner(config, config.num_shards, interface, self._memory)
 

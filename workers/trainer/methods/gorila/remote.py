@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import ray
-import torch
 from ray.exceptions import RayError, RayTaskError
 
 from workers.contract.config import GorilaConfig
 from workers.trainer.environments.environments import Observations
 from workers.trainer.errors import TrainerError
+from workers.trainer.host import devices
 from workers.trainer.methods.gorila.gorila import Interface, replay_memory
 from workers.trainer.methods.gorila.memory_needs import check_replay
 from workers.trainer.methods.gorila.parameter_server import (
@@ -57,7 +57,7 @@ class ShardRole:
 
     def begin(self, config: GorilaConfig, state: ShardState) -> None:
         """Set up the shard."""
-        torch.set_num_threads(1)
+        devices.compute_in(1)
         self._shard = ParameterShard(config, state)
 
     def pull(self, known: int) -> ShardParameters:
