@@ -4,11 +4,12 @@ from pydantic import JsonValue
 
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.problems import FieldProblem, title_of
-from workers.contract.presets import gorila, papers, poles, two_cores
+from workers.contract.presets import gorila, mujoco, papers, poles, two_cores
 from workers.contract.presets.preset import Preset as Preset
 
 PRESETS: dict[str, Preset] = {
-    preset.name: preset for preset in (*poles.PRESETS, *two_cores.PRESETS, *papers.PRESETS, *gorila.PRESETS)
+    preset.name: preset
+    for preset in (*poles.PRESETS, *mujoco.PRESETS, *two_cores.PRESETS, *papers.PRESETS, *gorila.PRESETS)
 }
 
 
