@@ -85,6 +85,9 @@ def test_a_token_that_no_header_can_carry_is_refused(name: str, token: str) -> N
         ("arcadia.example:8000", "must be an address"),
         ("ftp://arcadia.example", "must be an address"),
         ("http://", "must be an address"),
+        ("http://arcadia.example:web", "must be an address"),
+        ("http://arcadia.example:99999", "must be an address"),
+        ("http://arcadia..example", "must be an address"),
         ("http://me:secret@arcadia.example", "must hold no user and no password"),
     ],
 )

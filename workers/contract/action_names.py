@@ -8,7 +8,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "Arcadia/Identity-v0": ("1", "2", "3", "4"),
     "Arcadia/Catch-v0": ("left", "stay", "right"),
     "Arcadia/Recall-v0": ("orange", "blue"),
-    "Arcadia/Target-v0": ("to the right", "down"),
+    "Arcadia/Target-v0": ("to the right", "up"),
     "CartPole-v1": ("left", "right"),
     "Acrobot-v1": ("torque −1", "no torque", "torque +1"),
     "MountainCar-v0": ("left", "coast", "right"),

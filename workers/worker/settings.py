@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -47,7 +47,7 @@ class WorkerSettings(BaseSettings):
     def is_an_address(cls, value: str) -> str:
         """Refuse what would be called in vain for ever, and a password, which messages would repeat."""
         parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if parts.scheme not in ("http", "https") or not parts.hostname or not _can_be_reached(parts):
             raise ValueError("must be an address such as http://arcadia.example:8000")
         if parts.username is not None or parts.password is not None:
             raise ValueError("must hold no user and no password; workers show ARCADIA_WORKER_TOKEN")
@@ -56,3 +56,11 @@ class WorkerSettings(BaseSettings):
     def directory(self, name: str) -> Path:
         """Return the directory that this worker keeps its runs in."""
         return (self.worker_dir or Path("data") / "workers" / name).resolve()
+
+
+def _can_be_reached(parts: SplitResult) -> bool:
+    """Say whether the port is a number of a port, and the host a name that can be asked for."""
+    try:
+        return parts.port != 0 and bool((parts.hostname or "").encode("idna"))
+    except ValueError:
+        return False

@@ -179,8 +179,10 @@ class GymnasiumEnvironments:
 
     def send(self, actions: Actions) -> None:
         if isinstance(self.actions, Continuous):
-            # A Gaussian policy knows no bounds; the environments do.
-            actions = np.clip(actions, self.actions.low, self.actions.high).astype(np.float32)
+            # A Gaussian policy knows no bounds; the environments do. That of a run that has diverged gives no numbers,
+            # which Box2D's worlds fail on before the run is told.
+            bounded = np.clip(np.nan_to_num(actions), self.actions.low, self.actions.high)
+            actions = bounded.astype(np.float32)
         self._actions = actions
 
     def receive(self) -> Step:

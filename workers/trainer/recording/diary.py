@@ -56,6 +56,11 @@ class Diary:
         self._kind, self._keeps_observations = kind, keeps_observations
         self._rows: list[dict[str, object]] = []
 
+    @property
+    def empty(self) -> bool:
+        """Whether the agent has decided nothing yet."""
+        return not self._rows
+
     def decide(self, picture: int, thoughts: Thoughts, score: float, lives: int, observation: Observations) -> None:
         """Note what the agent sees and thinks before it acts."""
         row: dict[str, object] = {

@@ -103,7 +103,7 @@ def _play(
     lane.open(asked.episode)
     game.show(films.show)
     think = _thinker(subject, row)
-    while not game.over and films.seconds < asked.longest_seconds:
+    while not game.over and (diary.empty or films.seconds < asked.longest_seconds):
         if should_stop():
             raise StoppedError("the recording was stopped")
         thoughts, score, lives = think(game), game.score, game.lives

@@ -34,6 +34,7 @@ class ProgressBar:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self._encoding = stream.encoding or "utf-8"
         self._terminal = stream.isatty()
         self._interval = TERMINAL_SECONDS if self._terminal else PLAIN_LINE_SECONDS
         self._next = time.monotonic() + self._interval
@@ -66,7 +67,8 @@ class ProgressBar:
     def _write(self, text: str) -> None:
         # Training goes on where nobody reads it, or the disk of its log is full; there may be room again later.
         with contextlib.suppress(OSError):
-            self._stream.write(text)
+            # A terminal that is not of UTF-8 shows a question mark for each cell of the bar.
+            self._stream.write(text.encode(self._encoding, "replace").decode(self._encoding))
             self._stream.flush()
 
 

@@ -127,5 +127,14 @@ def test_an_action_outside_the_set_is_refused_before_it_reaches_the_emulator() -
     batch.close()
 
 
+def test_actions_that_are_no_numbers_do_not_end_the_process_before_the_run_is_told() -> None:
+    walker = GymnasiumEnvironments("BipedalWalker-v3", 1, 1)
+    walker.reset()
+    for odd in (np.nan, np.inf, -np.inf):
+        walker.send(np.full((1, 4), odd, dtype=np.float32))
+        assert np.isfinite(walker.receive().observations).all()
+    walker.close()
+
+
 def test_vector_environments_are_gymnasiums_own() -> None:
     assert all(env in gymnasium.registry for env, known in ENVIRONMENTS.items() if known.kind == "vector")

@@ -190,6 +190,11 @@ def test_a_long_episode_is_left_unfinished_and_says_so(tmp_path: Path) -> None:
     assert 60 <= track.head.pictures < 64
 
 
+def test_a_recording_shorter_than_a_picture_holds_a_decision(tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, KINDS["values"])
+    assert len(recorded(tmp_path, tmp_path / "out", seconds=0.01)) == 1
+
+
 def test_a_stopped_recording_leaves_nothing_behind(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, KINDS["values"])
     checkpoint, config = subjects.read(tmp_path, None)

@@ -56,6 +56,18 @@ def test_elsewhere_lines_are_seconds_apart() -> None:
 
 
 @pytest.mark.usefixtures("_always_due")
+def test_a_terminal_that_lacks_the_bars_cells_shows_something_else() -> None:
+    class LatinTerminal(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return True
+
+    shown = io.BytesIO()
+    bar = ProgressBar(LatinTerminal(shown, encoding="latin-1"))
+    bar.show(HALFWAY)
+    assert b"50.0% ????" in shown.getvalue()
+
+
+@pytest.mark.usefixtures("_always_due")
 def test_on_a_terminal_the_bar_renews_itself_below_messages() -> None:
     stream = Terminal()
     bar = ProgressBar(stream)

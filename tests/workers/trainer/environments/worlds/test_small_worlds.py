@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from workers.contract.action_names import action_names
 from workers.contract.config import A3cConfig
 from workers.contract.games import FIRST_STEPS
+from workers.contract.spaces import Continuous
 from workers.trainer.environments import environments
+from workers.trainer.environments.worlds.painting import LIGHT
 
 Policy = Callable[[NDArray[np.float32]], int | NDArray[np.float32]]
 
@@ -65,6 +68,19 @@ def test_target_charges_the_squared_distance() -> None:
     assert returns("Arcadia/Target-v0", lambda point: point) == [0.0] * 50
     aside = returns("Arcadia/Target-v0", lambda point: point + np.float32(0.1))
     assert aside == pytest.approx([-5 * 2 * 0.1**2] * 50, rel=1e-3)
+
+
+def test_targets_second_action_moves_the_shot_up_as_it_is_called() -> None:
+    env = gymnasium.make("Arcadia/Target-v0", render_mode="rgb_array")
+    env.reset(seed=1)
+    rows = []
+    for height in (-0.9, 0.9):
+        env.step(np.array([0.0, height], dtype=np.float32))
+        picture = env.render()
+        assert isinstance(picture, np.ndarray)
+        rows.append(np.argwhere((picture == LIGHT).all(-1))[:, 0].mean())
+    assert rows[1] < rows[0]
+    assert action_names("Arcadia/Target-v0", Continuous((-1.0, -1.0), (1.0, 1.0))) == ("to the right", "up")
 
 
 def test_actions_beyond_the_bounds_are_clipped_to_them() -> None:
