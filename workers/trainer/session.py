@@ -11,7 +11,7 @@ import torch
 from workers.contract import events, layout
 from workers.contract.config import TrainingConfig
 from workers.contract.config.ceiling import CeilingFields
-from workers.trainer.environments import ceiling
+from workers.trainer.environments import ceiling, roms
 from workers.trainer.errors import reason, show, stack
 from workers.trainer.host import devices, memory
 from workers.trainer.launching import Launch
@@ -73,6 +73,7 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest) -> DirectoryRun:
     device = devices.resolve(config.wanted_device)
     devices.set_threads(config, device)
     memory.check(METHODS[config.algorithm].needs(config, device))
+    roms.check(config.env)
     fix_seeds(config.seed)
     checkpoints.tidy(directory)
     durable_files.remove_temporary(directory / layout.REPLAYS)

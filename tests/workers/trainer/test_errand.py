@@ -41,7 +41,20 @@ def do_errand(
     how: dict[str, Any],
     **more: Any,
 ) -> None:
-    """Have a worker do an errand."""
+    """Have a worker do an errand, which succeeds."""
+    assert attempted(api, client, directory, checkpoint, kind, how, **more) == ("finished", None)
+
+
+def attempted(
+    api: WorkerApi,
+    client: BackendClient,
+    directory: Path,
+    checkpoint: Path | None,
+    kind: str,
+    how: dict[str, Any],
+    **more: Any,
+) -> tuple[str, str | None]:
+    """Have a worker do an errand; return how it ended, and the reason that is stored."""
     claim = {"errand_id": 5, "attempt": 1, "kind": kind, "parameters": how, "lease_seconds": 60}
     if checkpoint is not None:
         content = checkpoint.read_bytes()
@@ -53,7 +66,8 @@ def do_errand(
     api.errand_claims.append({**claim, **more})
     errands = Errands(client, CheckpointStore(client, directory / "checkpoints"), niceness=0)
     Supervisor(client, Heartbeat(client, machine_facts()), directory, 30, errands).look()
-    assert [(row["outcome"], row["message"]) for row in api.errand_releases] == [("finished", None)]
+    (release,) = api.errand_releases
+    return release["outcome"], release["message"]
 
 
 def by_errand(
@@ -65,6 +79,26 @@ def by_errand(
     (whole,) = [event for event in api.errand_events[5, 1].values() if event["kind"] == "evaluation"]
     document: dict[str, Any] = whole["document"]
     return document
+
+
+def test_a_missing_game_is_the_stored_reason_in_a_sentence(
+    api: WorkerApi, client: BackendClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    checkpoint = run / made_checkpoint.write(run, PaacConfig(env="ALE/Pong-v5"), STEP)
+    monkeypatch.setenv("ALE_ROMS_DIR", str(tmp_path))
+    for kind, how in (
+        ("evaluation", {"protocol": PROTOCOL, "acting": SAMPLED.model_dump(), "seed": SEED, "episodes": EPISODES}),
+        ("recording", {"protocol": PROTOCOL, "seed": SEED, "episode": 0}),
+    ):
+        outcome, message = attempted(api, client, tmp_path / kind, checkpoint, kind, how)
+        assert outcome == "failed"
+        assert message is not None
+        assert message.startswith(
+            f"ALE/Pong-v5 is missing: ALE_ROMS_DIR is {tmp_path}, which has no pong.bin. Unset it"
+        )
+        assert "\n" not in message
+        api.errand_releases.clear()
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,16 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ale_py.roms import get_rom_path
 
 from tests.workers.trainer import trainers
 from tests.workers.trainer.evaluation import made_checkpoint
@@ -19,6 +22,7 @@ from workers.contract.config import PaacConfig
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
 from workers.trainer.evaluate import main
+from workers.trainer.evaluation.emulator import game_of
 from workers.trainer.run import checkpoints
 
 CARTPOLE = PaacConfig(env="CartPole-v1", seed=1)
@@ -32,6 +36,17 @@ def run(tmp_path: Path) -> Path:
     for step in (5, 9):
         made_checkpoint.write(directory, CARTPOLE, step)
     return directory
+
+
+@pytest.fixture
+def roms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty folder that ALE_ROMS_DIR names; which game lies where is forgotten before and after."""
+    folder = tmp_path / "roms"
+    folder.mkdir()
+    monkeypatch.setenv("ALE_ROMS_DIR", str(folder))
+    game_of.cache_clear()
+    yield folder
+    game_of.cache_clear()
 
 
 def evaluated(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
@@ -135,6 +150,27 @@ def test_weights_of_another_network_are_refused_in_a_sentence(run: Path, capsys:
     checkpoints.write(run, made_checkpoint.state(larger, 12), CARTPOLE, {})
     said = refused(capsys, "--run-dir", run, "--protocol", "episodes", status=1)
     assert said.startswith("the checkpoint of step 12 has weights that do not fit the network")
+
+
+def test_a_missing_game_is_told_in_a_sentence(roms: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "events"
+    said = refused(capsys, *RANDOM_PONG, "--protocol", "no-op-5min", "--json", "--dir", folder, status=1)
+    assert said.startswith(f"ALE/Pong-v5 is missing: ALE_ROMS_DIR is {roms}, which has no pong.bin. Unset it")
+    (failed,) = read_events(folder)
+    assert isinstance(failed, events.Failed)
+    assert (failed.message, failed.traceback) == (said.strip(), "")
+
+
+def test_the_document_is_all_of_the_output_wherever_the_games_lie(
+    run: Path, roms: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as without:
+        without.delenv("ALE_ROMS_DIR")
+        made_checkpoint.write(run, PaacConfig(env="ALE/Pong-v5"), 12)
+        shutil.copy(str(get_rom_path("pong")), roms)
+    for who in (RANDOM_PONG, ("--run-dir", run)):
+        found = evaluated(capfd, *who, "--protocol", "no-op-5min", "--episodes", 1)
+        assert found["env"] == "ALE/Pong-v5"
 
 
 @pytest.mark.parametrize("name", ["none/starts.json", "."])

@@ -227,6 +227,22 @@ def test_a_missing_gpu_is_a_failure_in_one_sentence(tmp_path: Path, start_traine
     assert failed.message in errors
 
 
+@pytest.mark.parametrize("more", [(), ("--set", "ceiling_seconds=1")], ids=["at once", "with its ceiling"])
+def test_a_missing_game_is_a_failure_in_one_sentence_before_training_begins(
+    tmp_path: Path, start_trainer: StartTrainer, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("ALE_ROMS_DIR", str(tmp_path))
+    status, output, errors = ended(start_trainer("--preset", "paac-pong", "--set", "device=cpu", *more))
+    assert (status, output) == (1, "")
+    assert errors == (
+        f"ALE/Pong-v5 is missing: ALE_ROMS_DIR is {tmp_path}, which has no pong.bin. "
+        "Unset it to play the games that come with ale-py, or put the game's pong.bin there\n"
+    )
+    (failed,) = read_events(tmp_path / "run")
+    assert isinstance(failed, events.Failed)
+    assert (failed.message, failed.traceback) == (errors.strip(), "")
+
+
 def test_wrong_input_ends_with_status_2_and_a_sentence_before_torch_is_loaded(start_trainer: StartTrainer) -> None:
     status, output, errors = ended(start_trainer("--preset", "paac-cartpole", "--set", "num_envs=0", "--set", "sede=1"))
     assert (status, output) == (2, "")

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import ale_py
 import numpy as np
-from ale_py.roms import get_rom_path
 
 from workers.contract.config.emulator import ActionSet
-from workers.contract.games import rom_of
 from workers.contract.protocols.starts import Held
 from workers.contract.spaces import ActionSpace, Discrete
+from workers.trainer.environments import roms
 from workers.trainer.environments.environments import Observations
-from workers.trainer.errors import TrainerError
 from workers.trainer.evaluation.games import NO_LIVES, Watch
 from workers.trainer.evaluation.screens import SIDE, Screen, shrunk
 from workers.trainer.replays.players import Action
@@ -23,17 +21,11 @@ STACK = 4
 EMULATOR = f"ale-py {ale_py.__version__}"
 
 
-class MissingGameError(TrainerError):
-    """This installation has no ROM of the game."""
-
-
 @cache
 def game_of(env: str, action_set: ActionSet = "minimal") -> tuple[Path, tuple[ale_py.Action, ...]]:
     """Find the ROM of a game and a set of its actions."""
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
-    rom = get_rom_path(rom_of(env))
-    if rom is None:
-        raise MissingGameError(f"this installation of ale-py has no ROM of {env}: choose another game")
+    rom = roms.path_of(env)
     emulator = ale_py.ALEInterface()
     emulator.loadROM(rom)
     legal = emulator.getMinimalActionSet() if action_set == "minimal" else emulator.getLegalActionSet()

@@ -1,0 +1,68 @@
+"""A game that is missing is told in a sentence: where it was looked for, and what would be right."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from ale_py.roms import get_rom_path
+
+from workers.trainer.environments import roms
+from workers.trainer.environments.roms import MissingGameError
+
+PONG = "ALE/Pong-v5"
+
+
+def refusal(env: str) -> str:
+    """Look for a game in vain; return the sentence."""
+    with pytest.raises(MissingGameError) as refused:
+        roms.path_of(env)
+    return str(refused.value)
+
+
+def test_a_game_is_found_in_ale_py_or_in_the_folder_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("ALE_ROMS_DIR", raising=False)
+    shipped = roms.path_of(PONG)
+    assert shipped == get_rom_path("pong")
+    shutil.copy(shipped, tmp_path)
+    monkeypatch.setenv("ALE_ROMS_DIR", str(tmp_path))
+    assert roms.path_of(PONG) == tmp_path / "pong.bin"
+    assert capsys.readouterr().out == ""
+
+
+def test_a_game_that_is_missing_is_told_with_where_it_was_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALE_ROMS_DIR", str(tmp_path))
+    assert refusal(PONG) == (
+        f"{PONG} is missing: ALE_ROMS_DIR is {tmp_path}, which has no pong.bin. "
+        "Unset it to play the games that come with ale-py, or put the game's pong.bin there"
+    )
+    (tmp_path / "ms_pacman.bin").write_bytes(b"another game")
+    assert f"is {tmp_path}, which has a ms_pacman.bin that is not the game's. Unset it" in refusal("ALE/MsPacman-v5")
+    (tmp_path / "pong.bin").mkdir()
+    assert "which has a pong.bin that cannot be read (Is a directory). Unset it" in refusal(PONG)
+
+
+@pytest.mark.parametrize("name", ["none", "a file"])
+def test_a_folder_that_is_none_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    (tmp_path / "a file").touch()
+    monkeypatch.setenv("ALE_ROMS_DIR", str(tmp_path / name))
+    assert f"ALE_ROMS_DIR is {tmp_path / name}, which is no folder. Unset it" in refusal(PONG)
+
+
+def test_an_installation_without_the_game_is_to_be_mended(monkeypatch: pytest.MonkeyPatch) -> None:
+    def look(_name: str) -> Path:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.delenv("ALE_ROMS_DIR", raising=False)
+    monkeypatch.setattr(roms, "get_rom_path", look)
+    assert refusal(PONG) == f"{PONG} is missing: this installation of ale-py has no pong.bin. Install ale-py again"
+
+
+def test_what_is_no_atari_game_needs_no_rom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALE_ROMS_DIR", str(tmp_path))
+    roms.check("CartPole-v1")
+    with pytest.raises(MissingGameError):
+        roms.check(PONG)

@@ -1,0 +1,53 @@
+"""Where the ROM of an Atari game lies: in the folder that ALE_ROMS_DIR names, or in ale-py itself."""
+
+import contextlib
+import io
+import os
+from pathlib import Path
+
+from ale_py.roms import get_rom_path
+
+from workers.contract.games import ENVIRONMENTS, rom_of
+from workers.trainer.errors import TrainerError
+
+
+class MissingGameError(TrainerError):
+    """The ROM of the game is not where it is looked for."""
+
+
+def check(env: str) -> None:
+    """Refuse an Atari game that is missing."""
+    if ENVIRONMENTS[env].kind == "atari":
+        path_of(env)
+
+
+def path_of(env: str) -> Path:
+    """Return the ROM of a game."""
+    try:
+        # ale-py prints the folder, and standard output may be somebody's document.
+        with contextlib.redirect_stdout(io.StringIO()):
+            path = get_rom_path(rom_of(env))
+    except OSError as error:
+        raise _missing(env, error) from error
+    if path is None:
+        raise MissingGameError(f"ale-py does not know {env}: choose another game")
+    return path
+
+
+def _missing(env: str, error: OSError) -> MissingGameError:
+    """Say where the game was looked for, what is wrong there, and what would be right."""
+    file = f"{rom_of(env)}.bin"
+    if isinstance(error, NotADirectoryError):
+        wrong = "is no folder"
+    elif isinstance(error, FileNotFoundError):
+        wrong = f"has no {file}"
+    elif error.strerror:
+        wrong = f"has a {file} that cannot be read ({error.strerror})"
+    else:  # of another hash
+        wrong = f"has a {file} that is not the game's"
+    if folder := os.environ.get("ALE_ROMS_DIR"):
+        return MissingGameError(
+            f"{env} is missing: ALE_ROMS_DIR is {folder}, which {wrong}. "
+            f"Unset it to play the games that come with ale-py, or put the game's {file} there"
+        )
+    return MissingGameError(f"{env} is missing: this installation of ale-py {wrong}. Install ale-py again")
