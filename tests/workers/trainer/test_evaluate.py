@@ -245,11 +245,22 @@ def test_it_stops_when_it_is_asked_to(tmp_path: Path) -> None:
     assert stopped.reason == f"stopped by SIGTERM after {done} of 100000 episodes"
 
 
-def test_a_random_policy_scores_in_breakout_what_is_published(capsys: pytest.CaptureFixture[str]) -> None:
-    found = evaluated(capsys, "--random", "--game", "breakout", "--protocol", "no-op-5min")
-    published = found["normalised_by"]["random"]
-    assert published == 1.7
+@pytest.mark.parametrize(
+    ("game", "published", "human", "errors"),
+    [
+        ("breakout", 1.7, 31.8, 2),
+        ("seaquest", 68.4, 20181.8, 2),
+        # 120 episodes score 0.4 above what is published, and so does a literal loop over this emulator: the papers had
+        # another emulator, or drew actions otherwise (docs/results/evaluation.md).
+        ("pong", -20.7, 9.3, 3),
+    ],
+)
+def test_a_random_policy_scores_what_is_published(
+    capsys: pytest.CaptureFixture[str], game: str, published: float, human: float, errors: int
+) -> None:
+    found = evaluated(capsys, "--random", "--game", game, "--protocol", "no-op-5min")
+    assert (found["normalised_by"]["random"], found["normalised_by"]["human"]) == (published, human)
     # Both are means of so many episodes.
     noise = 2**0.5 * found["standard_error"]
-    assert abs(found["mean"] - published) < 2 * noise
-    assert found["human_normalised"] == pytest.approx(100 * (found["mean"] - 1.7) / (31.8 - 1.7))
+    assert abs(found["mean"] - published) < errors * noise
+    assert found["human_normalised"] == pytest.approx(100 * (found["mean"] - published) / (human - published))
