@@ -42,8 +42,10 @@ UNREAD = {
     "rmsprop_epsilon": ("optimizer", "adagrad"),
 }
 TUNED_HERE = {name for name, preset in PRESETS.items() if preset.source.startswith(("Tuned here", "As a3c-pong"))}
-# Of a program, not of a paper.
-OF_PAPERS = sorted(PRESETS.keys() - TUNED_HERE - {"a2c-robust"})
+# OpenAI Baselines' a2c, which is no paper's.
+OF_PROGRAMS = {"a2c-robust"}
+IN_THE_TABLE = sorted(PRESETS.keys() - TUNED_HERE)
+OF_PAPERS = [name for name in IN_THE_TABLE if name not in OF_PROGRAMS]
 
 
 def decided(config: TrainingConfig) -> set[str]:
@@ -55,12 +57,12 @@ def decided(config: TrainingConfig) -> set[str]:
     return fields if config.resolved_network == "mlp" else fields - set(MLP_FIELDS)
 
 
-@pytest.mark.parametrize("name", OF_PAPERS)
-def test_each_field_of_a_papers_preset_stands_once_in_the_table(name: str) -> None:
+@pytest.mark.parametrize("name", IN_THE_TABLE)
+def test_each_field_of_a_papers_or_programs_preset_stands_once_in_the_table(name: str) -> None:
     assert sorted(row.field for row in stated_for(name)) == sorted(decided(PRESETS[name].config))
 
 
-@pytest.mark.parametrize("name", OF_PAPERS)
+@pytest.mark.parametrize("name", IN_THE_TABLE)
 def test_the_tables_values_are_the_presets(name: str) -> None:
     values = PRESETS[name].config.model_dump(mode="json")
     assert {row.field: row.ours for row in stated_for(name)} == {
@@ -75,7 +77,7 @@ def test_a_papers_preset_is_evaluated_some_times_while_it_trains(name: str) -> N
 
 
 def test_presets_that_are_tuned_here_have_no_rows() -> None:
-    assert {name for name in PRESETS if stated_for(name)} == set(OF_PAPERS)
+    assert {name for name in PRESETS if stated_for(name)} == set(IN_THE_TABLE)
 
 
 def test_values_are_written_as_people_do() -> None:
@@ -87,7 +89,27 @@ def test_paacs_presets_say_where_paper_and_code_disagree() -> None:
     rows = {row.field: (row.paper, row.code, row.ours) for row in stated_for("paac-paper-nips") if row.differs}
     assert rows["entropy_cost"] == ("0.01", "0.02", "0.01")
     assert rows["loss_scale"] == ("1", "5", "5")
+    assert rows["min_noops"] == ("1", "0", "1")
+    assert rows["cap_frames"] == ("", "none", "108,000")
     assert "t_max" not in rows
+
+
+def test_a2cs_preset_says_where_it_leaves_the_code_of_baselines() -> None:
+    rows = {row.field: row for row in stated_for("a2c-robust")}
+    assert {row.paper for row in rows.values()} == {""}
+    assert {field: (row.code, row.ours) for field, row in rows.items() if row.differs} == {
+        "total_steps": ("80,000,000", "10,000,000"),
+        "num_workers": ("16", "8"),
+        "min_noops": ("1", "0"),
+        "fire_at_reset": ("yes, and after each lost life", "yes"),
+        "cap_frames": ("400,000", "108,000"),
+    }
+
+
+def test_a3cs_continuous_preset_says_how_the_papers_network_for_pixels_differs() -> None:
+    row = next(row for row in stated_for("a3c-continuous") if row.field == "network")
+    assert "two convolutions without non-linearity" in row.paper
+    assert "rectified" in row.why
 
 
 def test_ga3cs_table_says_what_stands_in_the_code_alone() -> None:

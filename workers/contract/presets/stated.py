@@ -1,4 +1,7 @@
-"""What the papers and their code state for each field of a preset that is named after them: stated.csv, read."""
+"""What the papers and their code state for each field of a preset that is named after them: stated.csv, read.
+
+A preset of a program that belongs to no paper has an empty column for the paper.
+"""
 
 import csv
 from dataclasses import dataclass
