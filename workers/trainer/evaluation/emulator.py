@@ -94,10 +94,10 @@ class AtariGame:
         screens: list[Screen] = []
         for remaining in reversed(range(self.frames_per_step)):
             self._frame(chosen)
-            if self.over:
-                return
-            if remaining < 2:
+            if remaining < 2 or self.over:
                 screens.append(self._emulator.getScreenGrayscale())
+            if self.over:
+                break
         self._see(screens)
 
     def close(self) -> None:

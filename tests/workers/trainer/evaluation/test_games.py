@@ -127,6 +127,22 @@ def test_an_emulators_film_is_of_the_game_that_the_agent_plays(game_name: str) -
     assert len(pictures) == 1 + 4 * 40
 
 
+@pytest.mark.parametrize("cap", [401, 402, 403, 404])
+def test_a_game_that_is_cut_off_shows_its_last_screen(cap: int) -> None:
+    cut, screens = AtariGame("ALE/Pong-v5", cap, 4), list[Frame]()
+    cut.begin(3)
+    cut.show(screens.append)
+    while not cut.over:
+        before = cut.observation
+        cut.step(2)
+    assert cut.cut_off
+    assert cut.frames == cap
+    assert np.array_equal(cut.observation[:-1], before[1:])
+    # The brighter of the last two frames of a whole decision, else the last frame alone.
+    seen = [np.round(picture @ np.array([0.2989, 0.5870, 0.1140])) for picture in screens[-1 if cap % 4 else -2 :]]
+    assert np.abs(cut.observation[-1] - ROWS @ np.maximum(seen[0], seen[-1]) @ COLUMNS).max() <= 2
+
+
 def test_lives_are_counted_where_there_are_any() -> None:
     breakout, pong = (AtariGame(f"ALE/{name}-v5", None, 4) for name in ("Breakout", "Pong"))
     for game in (breakout, pong):
