@@ -37,13 +37,13 @@ PRESETS = (
         title="A3C with memory balances two poles",
         shows="The paper's continuous agent on MuJoCo's two poles, one on the other.",
         source=SOURCE,
-        config=A3cConfig(**PAPERS_AGENT, env="InvertedDoublePendulum-v5", total_steps=800_000),
+        config=A3cConfig(**PAPERS_AGENT, env="InvertedDoublePendulum-v5", total_steps=400_000),
     ),
     Preset(
         name="a3c-lstm-reacher",
         title="A3C with memory moves MuJoCo's arm",
         shows="The paper's continuous agent brings the tip of an arm of two links to a point.",
         source=SOURCE,
-        config=A3cConfig(**PAPERS_AGENT, env="Reacher-v5", total_steps=600_000),
+        config=A3cConfig(**PAPERS_AGENT, env="Reacher-v5", total_steps=400_000),
     ),
 )
