@@ -6,7 +6,7 @@ published   the papers' scores, each once with all tables that have it
 tables      both together: who is ranked with whom, and what stands apart
 wall        every game with its best score, and averages over games
 pictures    replays to show a game by
-waiting     runs that have no score yet
+waiting     runs that have no score yet, and why
 game        one game with all of these
 figure      one table as bars
 spreadsheet every table as CSV

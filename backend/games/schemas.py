@@ -142,6 +142,19 @@ class ScoreTable(_Part):
     rows: list[TableRow] = Field(description="The best first, then what is not ranked.")
 
 
+class WaitingEvaluation(_Part):
+    """An evaluation that has given its run no score: it is under way, or has failed."""
+
+    id: int
+    state: Literal["queued", "running", "failed"]
+    reason: str | None = Field(description="In plain words, why it waits, or has failed.")
+    traceback: str | None = Field(description="Of a failure that is a bug.")
+    protocol: str
+    step: int = Field(description="Of the checkpoint.")
+    episodes_done: int
+    episodes_total: int
+
+
 class WaitingRun(_Part):
     """A run of a game without a score."""
 
@@ -152,7 +165,9 @@ class WaitingRun(_Part):
     state: State
     step: int
     has_checkpoint: bool
-    evaluation: Literal["queued", "running"] | None = Field(description="Of one that is under way.")
+    evaluation: WaitingEvaluation | None = Field(
+        description="One that is under way; else the last one, where it has failed."
+    )
 
 
 class Game(_Part):

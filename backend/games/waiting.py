@@ -1,15 +1,16 @@
-"""Runs of a game that have no score yet, so that they can be evaluated."""
+"""Runs of a game that have no score yet, so that they can be evaluated, each with what became of its evaluation."""
 
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import exists, select
+from sqlalchemy import ScalarSelect, Select, exists, select
 from sqlalchemy.orm import Session
 
 from backend.colors import color_of
-from backend.errands.service import UNDER_WAY
-from backend.games.schemas import WaitingRun
-from backend.models import Checkpoint, Errand, Run
+from backend.errands.service import UNDER_WAY, reason
+from backend.games.schemas import WaitingEvaluation, WaitingRun
+from backend.models import Checkpoint, Errand, Evaluation, Run
+from backend.presence import places_for_errands
 from workers.contract.config.problems import title_of
 
 MOST_SHOWN = 50
@@ -19,20 +20,31 @@ def waiting(session: Session, env: str, scored: Collection[int]) -> tuple[list[W
     """The newest of them, without archived ones, and how many there are."""
     listed = select(Run.id).where(Run.env == env, Run.archived_at.is_(None)).order_by(Run.id.desc())
     ids = [number for number in session.scalars(listed) if number not in scored]
-    evaluation = (
-        select(Errand.state)
-        .where(Errand.run_id == Run.id, Errand.kind == "evaluation", Errand.state.in_(UNDER_WAY))
-        .order_by((Errand.state == "running").desc())
-        .limit(1)
-        .scalar_subquery()
-    )
+    rows = session.execute(_runs_with_evaluations().where(Run.id.in_(ids[:MOST_SHOWN]))).all()
+    queued = any(row.Errand is not None and row.Errand.state == "queued" for row in rows)
+    free = places_for_errands(session) if queued else None
+    return [_shown(row, free) for row in rows], len(ids)
+
+
+def _runs_with_evaluations() -> Select[*tuple[Any, ...]]:
+    """Select runs, the newest first, each with the evaluation that is told of it."""
     kept = exists().where(Checkpoint.run_id == Run.id, Checkpoint.file_id.is_not(None))
-    columns = (Run.id, Run.name, Run.algorithm, Run.state, Run.step, kept.label("kept"), evaluation.label("evaluation"))
-    rows = session.execute(select(*columns).where(Run.id.in_(ids[:MOST_SHOWN])).order_by(Run.id.desc()))
-    return [_shown(row) for row in rows], len(ids)
+    columns = (
+        *(Run.id, Run.name, Run.algorithm, Run.state, Run.step, kept.label("kept"), Errand),
+        *(Evaluation.id.label("evaluation_id"), Evaluation.protocol, Evaluation.step.label("evaluated_step")),
+    )
+    query = select(*columns).select_from(Run).outerjoin(Evaluation, Evaluation.id == _told_evaluation())
+    return query.outerjoin(Errand, Errand.id == Evaluation.errand_id).order_by(Run.id.desc())
 
 
-def _shown(row: Any) -> WaitingRun:
+def _told_evaluation() -> ScalarSelect[int]:
+    """Select one of a run's evaluations: what is played before what waits, else the last."""
+    under_way = [(Errand.state == state).desc() for state in ("running", "queued")]
+    query = select(Evaluation.id).join(Errand, Errand.id == Evaluation.errand_id).where(Evaluation.run_id == Run.id)
+    return query.order_by(*under_way, Evaluation.id.desc()).limit(1).correlate(Run).scalar_subquery()
+
+
+def _shown(row: Any, free: int | None) -> WaitingRun:
     return WaitingRun(
         id=row.id,
         name=row.name,
@@ -41,5 +53,20 @@ def _shown(row: Any) -> WaitingRun:
         state=row.state,
         step=row.step,
         has_checkpoint=row.kept,
-        evaluation=row.evaluation,
+        evaluation=_evaluation(row, row.Errand, free),
+    )
+
+
+def _evaluation(row: Any, errand: Errand | None, free: int | None) -> WaitingEvaluation | None:
+    if errand is None or errand.state not in (*UNDER_WAY, "failed"):
+        return None
+    return WaitingEvaluation(
+        id=row.evaluation_id,
+        state=errand.state,
+        reason=reason(errand, free),
+        traceback=errand.traceback,
+        protocol=row.protocol,
+        step=row.evaluated_step,
+        episodes_done=errand.done,
+        episodes_total=errand.total,
     )

@@ -34,8 +34,12 @@ def test_a_run_is_evaluated_from_its_game_s_page_and_takes_its_place_there(page:
     api.save(run, attempt, 2, 10_000)
     page.goto("/games/amidar")
     page.evaluate("window.sameDocument = true")
+    no_player = page.get_by_role("status").filter(has_text="No worker that plays evaluations is connected")
+    expect(no_player).to_have_css("border-left-width", "4px")
     page.get_by_role("button", name=f"Evaluate climber #{run}").click()
-    expect(page.get_by_text("A worker will play 30 episodes by no-op-5min.")).to_be_visible()
+    waiting = page.get_by_role("region", name="Runs without a score").get_by_role("table")
+    expect(waiting.get_by_text("No worker that takes errands is connected")).to_be_visible()
+    expect(waiting.get_by_role("link", name="Evaluation by no-op-5min at 10 k steps")).to_be_visible()
 
     api.play([MEAN] * 30, protocol="no-op-5min", env="ALE/Amidar-v5", mean=MEAN, interval=[990.0, 1010.0])
 

@@ -6775,17 +6775,48 @@ export interface components {
             track?: string | null;
         };
         /**
+         * WaitingEvaluation
+         * @description An evaluation that has given its run no score: it is under way, or has failed.
+         */
+        WaitingEvaluation: {
+            /** Episodes Done */
+            episodes_done: number;
+            /** Episodes Total */
+            episodes_total: number;
+            /** Id */
+            id: number;
+            /** Protocol */
+            protocol: string;
+            /**
+             * Reason
+             * @description In plain words, why it waits, or has failed.
+             */
+            reason: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "failed";
+            /**
+             * Step
+             * @description Of the checkpoint.
+             */
+            step: number;
+            /**
+             * Traceback
+             * @description Of a failure that is a bug.
+             */
+            traceback: string | null;
+        };
+        /**
          * WaitingRun
          * @description A run of a game without a score.
          */
         WaitingRun: {
             /** Color */
             color: string;
-            /**
-             * Evaluation
-             * @description Of one that is under way.
-             */
-            evaluation: ("queued" | "running") | null;
+            /** @description One that is under way; else the last one, where it has failed. */
+            evaluation: components["schemas"]["WaitingEvaluation"] | null;
             /** Has Checkpoint */
             has_checkpoint: boolean;
             /** Id */

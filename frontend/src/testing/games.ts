@@ -1,4 +1,13 @@
-import type { BestScore, Game, GameCard, Games, RunScore, ScoreRow, ScoreTable } from "@/api/types";
+import type {
+  BestScore,
+  Game,
+  GameCard,
+  Games,
+  RunScore,
+  ScoreRow,
+  ScoreTable,
+  WaitingRun,
+} from "@/api/types";
 
 const TABLE_4 = {
   source: "Gorila (Nair et al. 2015)",
@@ -124,6 +133,38 @@ export function aGame(tables: ScoreTable[], changes: Partial<Game> = {}): Game {
     tables,
     waiting: [],
     waiting_total: 0,
+    ...changes,
+  };
+}
+
+/** Run 9 without a score, which can be evaluated. */
+export function aWaitingRun(changes: Partial<WaitingRun> = {}): WaitingRun {
+  return {
+    id: 9,
+    name: "new",
+    method: "PAAC",
+    color: "#000000",
+    state: "running",
+    step: 100,
+    has_checkpoint: true,
+    evaluation: null,
+    ...changes,
+  };
+}
+
+type WaitingEvaluation = NonNullable<WaitingRun["evaluation"]>;
+
+/** An evaluation of a run without a score that waits. */
+export function aWaitingEvaluation(changes: Partial<WaitingEvaluation> = {}): WaitingEvaluation {
+  return {
+    id: 3,
+    state: "queued",
+    reason: "A worker is about to take it.",
+    traceback: null,
+    protocol: "no-op-5min",
+    step: 100,
+    episodes_done: 0,
+    episodes_total: 30,
     ...changes,
   };
 }

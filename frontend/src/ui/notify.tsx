@@ -1,5 +1,6 @@
 import { Button, Group, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
+import type { ReactNode } from "react";
 
 /** How long a deed can be undone from its notice. */
 export const UNDO_MS = 10_000;
@@ -7,7 +8,7 @@ export const UNDO_MS = 10_000;
 const CLOSE = { closeButtonProps: { "aria-label": "Close the notice" } };
 
 /** Say in a corner that something was done. */
-export function notifyDone(message: string): void {
+export function notifyDone(message: ReactNode): void {
   notifications.show({ ...CLOSE, message, color: "gray", autoClose: 4000 });
 }
 

@@ -143,7 +143,7 @@ def test_what_is_not_finished_has_no_score(scorer: Scorer) -> None:
     game = scorer.game("phoenix")
     assert game["tables"] == []
     (waiting,) = game["waiting"]
-    assert (waiting["id"], waiting["has_checkpoint"], waiting["evaluation"]) == (run_id, True, "queued")
+    assert (waiting["id"], waiting["has_checkpoint"], waiting["evaluation"]["state"]) == (run_id, True, "queued")
     scorer.api.user.post(f"/api/v1/evaluations/{playing}/cancel")
     assert scorer.game("phoenix")["waiting"][0]["evaluation"] is None
     scorer.evaluate(run_id, 1.0)
@@ -158,7 +158,7 @@ def test_a_result_counts_once_its_evaluation_is_done(scorer: Scorer, api: Api) -
     found = evaluation(2, [5.0] * 30, protocol="no-op-5min", mean=5.0)
     assert api.send_of_errand(*held, started(1), found, event(3, "finished")).is_success
     game = scorer.game("phoenix")
-    assert (game["tables"], game["waiting"][0]["evaluation"]) == ([], "running")
+    assert (game["tables"], game["waiting"][0]["evaluation"]["state"]) == ([], "running")
     api.release_errand(*held, "finished")
     assert ranks(scorer.game("phoenix")["tables"][0]) == [(1, "PAAC on Phoenix #1", 5.0)]
 

@@ -1,8 +1,9 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { Game, WaitingRun } from "@/api/types";
-import { aGame, aRunScore, aScoreRow, aScoreTable } from "@/testing/games";
+import type { Game } from "@/api/types";
+import { anUnfinishedEvaluation } from "@/testing/evaluations";
+import { aGame, aRunScore, aScoreRow, aScoreTable, aWaitingEvaluation, aWaitingRun } from "@/testing/games";
 import { renderPage } from "@/testing/render";
 import { refusal, serve } from "@/testing/server";
 import { fakeStreams, stream } from "@/testing/stream";
@@ -125,44 +126,22 @@ describe("the page of a game", () => {
     expect(save.getAttribute("href")).toBe("/api/v1/export/games/pong.csv");
   });
 
-  it("has a run evaluated", async () => {
-    const run: WaitingRun = {
-      id: 9,
-      name: "new",
-      method: "PAAC",
-      color: "#000000",
-      state: "running",
-      step: 100,
-      has_checkpoint: true,
-      evaluation: null,
-    };
-    let waiting = [run, { ...run, id: 8, has_checkpoint: false }];
+  it("has a run evaluated, and says what it waits for", async () => {
+    let waiting = [aWaitingRun(), aWaitingRun({ id: 8, has_checkpoint: false })];
     const { server } = open(() => aGame([], { waiting, waiting_total: waiting.length }), {
       "POST /runs/9/evaluations": () => {
-        waiting = [{ ...run, evaluation: "queued" }];
-        return { id: 3, episodes_total: 30, protocol: "no-op-5min" };
+        waiting = [aWaitingRun({ evaluation: aWaitingEvaluation() })];
+        return anUnfinishedEvaluation(3, { step: 100, reason: "A worker is about to take it." });
       },
     });
     await screen.findByText("No checkpoint yet");
     await userEvent.click(screen.getByRole("button", { name: "Evaluate new #9" }));
-    await screen.findByText("A worker will play 30 episodes by no-op-5min.");
-    await screen.findByText("Waits for a worker");
+    await screen.findByText(
+      "Asked for an evaluation by no-op-5min at 100 steps. A worker is about to take it.",
+    );
+    await screen.findByText("Waiting");
+    expect(screen.getByText("A worker is about to take it.")).toBeTruthy();
     expect(server.of("POST /runs/9/evaluations")[0]?.body).toEqual({ checkpoint: "newest", seed: 1 });
-  });
-
-  it("says in the server's words why a run is not evaluated", async () => {
-    const waiting: WaitingRun[] = [
-      {
-        ...{ id: 9, name: "new", method: "PAAC", color: "#000000", state: "running", step: 100 },
-        has_checkpoint: true,
-        evaluation: null,
-      },
-    ];
-    open(aGame([], { waiting, waiting_total: 1 }), {
-      "POST /runs/9/evaluations": refusal(409, "The checkpoint was thinned out."),
-    });
-    await userEvent.click(await screen.findByRole("button", { name: "Evaluate new #9" }));
-    await screen.findByText("The checkpoint was thinned out.");
   });
 
   it("shows the best twenty of many runs until more are asked for", async () => {

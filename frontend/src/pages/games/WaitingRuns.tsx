@@ -1,25 +1,21 @@
-import { Button, Table, Text, Title } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
-import { Link } from "react-router";
-import { useAskEvaluation } from "@/api/mutations";
+import { Table, Text, Title } from "@mantine/core";
 import type { Game, WaitingRun } from "@/api/types";
-import { plural, short } from "@/ui/format";
-import { notifyDone, notifyProblem } from "@/ui/notify";
-import { RunDot } from "@/ui/RunDot";
-import { STATE_NAMES } from "@/ui/states";
+import { NoPlayer } from "@/ui/NoPlayer";
 import classes from "./games.module.css";
+import { WaitingRow } from "./WaitingRow";
 
-/** Runs without a score, each with what gives it one. */
+/** Runs without a score, each with what gives it one, or why it has none yet. */
 export function WaitingRuns({ game }: { game: Game }) {
   const { waiting, waiting_total: total } = game;
   if (total === 0) return null;
   return (
     <section className={classes.card} aria-label="Runs without a score">
       <Title order={2}>Runs without a score</Title>
-      <Text size="sm" c="dimmed" mt={4} maw={860}>
+      <Text size="sm" c="dimmed" mt={4} mb={8} maw={860}>
         A worker plays the episodes of the run's protocol from its newest checkpoint, beside what it trains.
         {total > waiting.length && ` These are the newest ${waiting.length} of ${total}.`}
       </Text>
+      {waiting.some(needsPlayer) && <NoPlayer />}
       <Table className={classes.ranking} verticalSpacing={6} horizontalSpacing="xs" mt={8}>
         <Table.Thead>
           <Table.Tr>
@@ -31,23 +27,7 @@ export function WaitingRuns({ game }: { game: Game }) {
         </Table.Thead>
         <Table.Tbody>
           {waiting.map((run) => (
-            <Table.Tr key={run.id}>
-              <Table.Td>
-                <div className={classes.player}>
-                  <RunDot run={run} />
-                  <span>
-                    <Link to={`/runs/${run.id}`}>{run.name}</Link>{" "}
-                    <span className={classes.dim}>#{run.id}</span>
-                  </span>
-                </div>
-                <div className={classes.dim}>
-                  {run.method} · {STATE_NAMES[run.state]} · {short(run.step, "steps")}
-                </div>
-              </Table.Td>
-              <Table.Td ta="right">
-                <Evaluate run={run} />
-              </Table.Td>
-            </Table.Tr>
+            <WaitingRow key={run.id} run={run} />
           ))}
         </Table.Tbody>
       </Table>
@@ -55,36 +35,6 @@ export function WaitingRuns({ game }: { game: Game }) {
   );
 }
 
-function Evaluate({ run }: { run: WaitingRun }) {
-  const client = useQueryClient();
-  const ask = useAskEvaluation(run.id);
-  const evaluate = () =>
-    ask.mutate(
-      { checkpoint: "newest", seed: 1 },
-      {
-        onSuccess: ({ episodes_total, protocol }) =>
-          notifyDone(`A worker will play ${plural(episodes_total, "episode")} by ${protocol}.`),
-        onError: notifyProblem,
-        onSettled: () => client.invalidateQueries({ queryKey: ["games"] }),
-      },
-    );
-  if (run.evaluation) {
-    return (
-      <span className={classes.dim}>
-        {run.evaluation === "running" ? "Being evaluated" : "Waits for a worker"}
-      </span>
-    );
-  }
-  if (!run.has_checkpoint) return <span className={classes.dim}>No checkpoint yet</span>;
-  return (
-    <Button
-      size="compact-sm"
-      variant="default"
-      loading={ask.isPending}
-      onClick={evaluate}
-      aria-label={`Evaluate ${run.name} #${run.id}`}
-    >
-      Evaluate
-    </Button>
-  );
-}
+/** Whether it waits for a worker, or will once it is asked to be evaluated. */
+const needsPlayer = ({ has_checkpoint, evaluation }: WaitingRun) =>
+  has_checkpoint || evaluation?.state === "queued";

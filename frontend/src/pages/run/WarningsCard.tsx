@@ -2,13 +2,14 @@ import { Anchor, Group, Text, Title } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { Link } from "react-router";
 import type { Run } from "@/api/types";
+import warningClasses from "@/ui/Warning.module.css";
 import classes from "./run.module.css";
 
 /** What went wrong without ending the run, in the trainer's own words. */
 export function WarningsCard({ run }: { run: Run }) {
   if (run.warnings.length === 0) return null;
   return (
-    <section className={`${classes.card} ${classes.warnings}`} role="status" aria-label="Warnings">
+    <section className={`${classes.card} ${warningClasses.warning}`} role="status" aria-label="Warnings">
       <Group gap="xs" wrap="nowrap" mb="xs">
         <IconAlertTriangle size={18} aria-hidden style={{ flex: "none" }} />
         <Title order={2}>{run.warnings.length === 1 ? "Warning" : "Warnings"}</Title>

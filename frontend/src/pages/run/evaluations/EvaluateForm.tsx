@@ -4,12 +4,13 @@ import { useNavigate } from "react-router";
 import { useAskEvaluation } from "@/api/mutations";
 import type { Acting, Checkpoint, EvaluationChoices, Run, StartSet } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
+import { evaluationName } from "@/ui/evaluationName";
 import { plural } from "@/ui/format";
+import { NoPlayer } from "@/ui/NoPlayer";
 import { notifyDone } from "@/ui/notify";
 import { Refusals } from "@/ui/Refusals";
 import { Words } from "@/ui/Words";
 import classes from "./evaluations.module.css";
-import { NoPlayer } from "./NoPlayer";
 import {
   checkpointChoices,
   type Draft,
@@ -19,7 +20,7 @@ import {
   problemsOf,
   requestOf,
 } from "./request";
-import { actingWords, evaluationName, sentence } from "./words";
+import { actingWords, sentence } from "./words";
 
 interface EvaluateFormProps {
   run: Run;

@@ -5,9 +5,10 @@ import { address } from "@/api/client";
 import { useCancelEvaluation, useRemoveEvaluation } from "@/api/mutations";
 import type { Evaluation } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
+import { evaluationName } from "@/ui/evaluationName";
 import { plural } from "@/ui/format";
 import { notifyDone } from "@/ui/notify";
-import { evaluationName, isUnderWay, meanWords } from "./words";
+import { isUnderWay, meanWords } from "./words";
 
 interface ActionsProps {
   evaluation: Evaluation;

@@ -5,19 +5,19 @@ import { isMissing } from "@/api/problem";
 import { evaluationQuery } from "@/api/queries";
 import type { EvaluationWithEpisodes, Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
+import { evaluationName } from "@/ui/evaluationName";
+import { EvaluationState } from "@/ui/EvaluationState";
+import { NoPlayer } from "@/ui/NoPlayer";
 import { QueryProblem } from "@/ui/QueryProblem";
+import { Reason } from "@/ui/Reason";
 import runClasses from "../run.module.css";
 import { EpisodeTable } from "./EpisodeTable";
 import { EvaluationActions } from "./EvaluationActions";
-import { EvaluationState } from "./EvaluationState";
 import classes from "./evaluations.module.css";
-import { NoPlayer } from "./NoPlayer";
-import { Reason } from "@/ui/Reason";
 import { ScoresChart } from "./ScoresChart";
 import { Statistics } from "./Statistics";
 import { UnlikeTraining } from "./UnlikeTraining";
 import { WhatWasEvaluated } from "./WhatWasEvaluated";
-import { evaluationName } from "./words";
 
 /** /runs/12/evaluations/5: what one evaluation found, how, and of what. */
 export function EvaluationDetail({ run, written }: { run: Run; written: string }) {

@@ -5,6 +5,7 @@ import { evaluationsQuery } from "@/api/queries";
 import type { Evaluation, Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
+import { NoPlayer } from "@/ui/NoPlayer";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { SaveScores } from "@/ui/SaveScores";
 import { WideTable } from "@/ui/WideTable";
@@ -13,7 +14,6 @@ import { EvaluateModal } from "./EvaluateModal";
 import { EvaluationRow } from "./EvaluationRow";
 import classes from "./evaluations.module.css";
 import { EvaluationsChart } from "./EvaluationsChart";
-import { NoPlayer } from "./NoPlayer";
 import { isUnderWay } from "./words";
 
 /** All evaluations of a run: over training, and one by one. */

@@ -1,12 +1,12 @@
 import { Anchor, Badge, Group, Table, Text } from "@mantine/core";
 import { Link } from "react-router";
 import type { Evaluation, Run } from "@/api/types";
+import { EvaluationState } from "@/ui/EvaluationState";
 import { exact, percentWords, short } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
-import { EvaluationActions } from "./EvaluationActions";
-import { EvaluationState } from "./EvaluationState";
-import classes from "./evaluations.module.css";
 import { Reason } from "@/ui/Reason";
+import { EvaluationActions } from "./EvaluationActions";
+import classes from "./evaluations.module.css";
 import { actingName, intervalWords, meanWords, playedWords } from "./words";
 
 const COLUMNS = 8;

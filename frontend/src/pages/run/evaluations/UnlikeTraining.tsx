@@ -1,12 +1,13 @@
 import { Text, Title } from "@mantine/core";
 import type { Evaluation } from "@/api/types";
+import warningClasses from "@/ui/Warning.module.css";
 import runClasses from "../run.module.css";
 
 /** What the protocol did otherwise than the training, which the score suffers from. */
 export function UnlikeTraining({ evaluation }: { evaluation: Evaluation }) {
   if (evaluation.unlike_training.length === 0) return null;
   return (
-    <section className={`${runClasses.card} ${runClasses.warnings}`} aria-label="Unlike training">
+    <section className={`${runClasses.card} ${warningClasses.warning}`} aria-label="Unlike training">
       <Title order={3} mb="xs">
         Unlike training
       </Title>

@@ -1,17 +1,7 @@
 /** Evaluations in words. */
 
 import type { Acting, Evaluation, MetricValue } from "@/api/types";
-import { plural, score, short } from "@/ui/format";
-
-type State = Evaluation["state"];
-
-export const STATE_NAMES: Record<State, string> = {
-  queued: "Waiting",
-  running: "Playing",
-  done: "Done",
-  failed: "Failed",
-  cancelled: "Cancelled",
-};
+import { plural, score } from "@/ui/format";
 
 export const isUnderWay = ({ state }: Pick<Evaluation, "state">) => state === "queued" || state === "running";
 
@@ -30,19 +20,11 @@ const ACTING: Record<Acting["name"], string> = {
 /** What an agent does that acts so. */
 export const actingWords = ({ name }: Pick<Acting, "name">) => ACTING[name];
 
-/** "no-op-5min at 1.2 M steps". */
-export const evaluationName = ({ protocol, step }: Pick<Evaluation, "protocol" | "step">) =>
-  `${protocol} at ${short(step, "steps")}`;
-
 /** "no-op-5min, 30 episodes"; the protocol "episodes" is not said twice. */
 export function playedWords({ protocol, episodes_total }: Pick<Evaluation, "protocol" | "episodes_total">) {
   const played = plural(episodes_total, "episode");
   return protocol === "episodes" ? played : `${protocol}, ${played}`;
 }
-
-/** "12 of 30 episodes". */
-export const progressWords = ({ episodes_done, episodes_total }: Evaluation) =>
-  `${episodes_done} of ${plural(episodes_total, "episode")}`;
 
 /** "17.2 to 21.0" of an interval. */
 export const intervalWords = ([low, high]: readonly [MetricValue, MetricValue]) =>

@@ -6,10 +6,17 @@ import {
   IconX,
 } from "@tabler/icons-react";
 import type { Evaluation } from "@/api/types";
-import badgeClasses from "@/ui/RunStateBadge.module.css";
-import classes from "@/ui/Run.module.css";
-import { progressWords, STATE_NAMES } from "./words";
+import { plural } from "./format";
+import badgeClasses from "./RunStateBadge.module.css";
+import classes from "./Run.module.css";
 
+const NAMES: Record<Evaluation["state"], string> = {
+  queued: "Waiting",
+  running: "Playing",
+  done: "Done",
+  failed: "Failed",
+  cancelled: "Cancelled",
+};
 const SIGNS: Record<Evaluation["state"], typeof IconCheck> = {
   queued: IconClock,
   running: IconPlayerPlayFilled,
@@ -20,8 +27,10 @@ const SIGNS: Record<Evaluation["state"], typeof IconCheck> = {
 /** The states of runs that look alike. */
 const LOOKS = { running: "running", done: "finished", failed: "failed" } as const;
 
+type Progress = Pick<Evaluation, "episodes_done" | "episodes_total">;
+
 /** The state of an evaluation: a sign and a word, and how far one is that is played. */
-export function EvaluationState({ evaluation }: { evaluation: Evaluation }) {
+export function EvaluationState({ evaluation }: { evaluation: Progress & Pick<Evaluation, "state"> }) {
   return evaluation.state === "running" ? (
     <EpisodeProgress evaluation={evaluation} />
   ) : (
@@ -35,12 +44,12 @@ function StateBadge({ state }: Pick<Evaluation, "state">) {
   return (
     <span className={badgeClasses.badge} data-state={look}>
       <Sign size={12} stroke={2.5} aria-hidden />
-      {STATE_NAMES[state]}
+      {NAMES[state]}
     </span>
   );
 }
 
-function EpisodeProgress({ evaluation }: { evaluation: Evaluation }) {
+function EpisodeProgress({ evaluation }: { evaluation: Progress }) {
   const { episodes_done, episodes_total } = evaluation;
   const share = Math.min(1, episodes_done / Math.max(1, episodes_total));
   return (
@@ -56,7 +65,9 @@ function EpisodeProgress({ evaluation }: { evaluation: Evaluation }) {
         <div className={classes.fill} data-state="running" style={{ width: `${share * 100}%` }} />
       </div>
       <div className={classes.progressWords}>
-        <span>{progressWords(evaluation)}</span>
+        <span>
+          {episodes_done} of {plural(episodes_total, "episode")}
+        </span>
       </div>
     </div>
   );

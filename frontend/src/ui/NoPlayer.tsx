@@ -2,9 +2,10 @@ import { Group, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { workersQuery } from "@/api/queries";
-import { addWorkerCommand } from "@/ui/addWorkerCommand";
-import { CommandLine } from "@/ui/CommandLine";
-import runClasses from "../run.module.css";
+import { addWorkerCommand } from "./addWorkerCommand";
+import { CommandLine } from "./CommandLine";
+import sheet from "./sheet.module.css";
+import classes from "./Warning.module.css";
 
 /** Says what to do where no worker is connected that plays evaluations; nothing where one is. */
 export function NoPlayer() {
@@ -12,7 +13,7 @@ export function NoPlayer() {
   if (!workers || workers.some(({ state, errand_slots }) => state !== "gone" && errand_slots > 0))
     return null;
   return (
-    <div className={`${runClasses.card} ${runClasses.warnings}`} role="status">
+    <div className={`${sheet.card} ${classes.warning}`} role="status">
       <Group gap="xs" wrap="nowrap" mb={4}>
         <IconAlertTriangle size={18} aria-hidden style={{ flex: "none" }} />
         <Text fw={600} size="sm">

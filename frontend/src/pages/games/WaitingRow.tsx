@@ -1,0 +1,83 @@
+import { Anchor, Button, Group, Table } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "react-router";
+import { useAskEvaluation } from "@/api/mutations";
+import type { WaitingRun } from "@/api/types";
+import { evaluationName } from "@/ui/evaluationName";
+import { EvaluationState } from "@/ui/EvaluationState";
+import { short } from "@/ui/format";
+import { notifyDone, notifyProblem } from "@/ui/notify";
+import { Reason } from "@/ui/Reason";
+import { RunDot } from "@/ui/RunDot";
+import { STATE_NAMES } from "@/ui/states";
+import { Words } from "@/ui/Words";
+import classes from "./games.module.css";
+
+/** A run without a score, and below it why its evaluation waits or has failed. */
+export function WaitingRow({ run }: { run: WaitingRun }) {
+  const { evaluation } = run;
+  return (
+    <>
+      <Table.Tr data-told={evaluation !== null || undefined}>
+        <Table.Td>
+          <div className={classes.player}>
+            <RunDot run={run} />
+            <span>
+              <Link to={`/runs/${run.id}`}>{run.name}</Link> <span className={classes.dim}>#{run.id}</span>
+            </span>
+          </div>
+          <div className={classes.dim}>
+            {run.method} · {STATE_NAMES[run.state]} · {short(run.step, "steps")}
+          </div>
+        </Table.Td>
+        <Table.Td>
+          <Group gap="4px 12px" justify="flex-end">
+            {evaluation && <EvaluationState evaluation={evaluation} />}
+            {(evaluation === null || evaluation.state === "failed") && <Evaluate run={run} />}
+          </Group>
+        </Table.Td>
+      </Table.Tr>
+      {evaluation && (
+        <Table.Tr>
+          <Table.Td colSpan={2}>
+            <div className={classes.reason}>
+              <Anchor component={Link} to={`/runs/${run.id}/evaluations/${evaluation.id}`} size="xs">
+                Evaluation by {evaluationName(evaluation)}
+              </Anchor>
+              <Reason of={evaluation} />
+            </div>
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </>
+  );
+}
+
+function Evaluate({ run }: { run: WaitingRun }) {
+  const client = useQueryClient();
+  const ask = useAskEvaluation(run.id);
+  const evaluate = () =>
+    ask.mutate(
+      { checkpoint: "newest", seed: 1 },
+      {
+        onSuccess: (asked) =>
+          notifyDone(
+            <Words>{`Asked for an evaluation by ${evaluationName(asked)}. ${asked.reason ?? ""}`}</Words>,
+          ),
+        onError: notifyProblem,
+        onSettled: () => client.invalidateQueries({ queryKey: ["games"] }),
+      },
+    );
+  if (!run.has_checkpoint) return <span className={classes.dim}>No checkpoint yet</span>;
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      loading={ask.isPending}
+      onClick={evaluate}
+      aria-label={`Evaluate ${run.name} #${run.id}`}
+    >
+      Evaluate
+    </Button>
+  );
+}

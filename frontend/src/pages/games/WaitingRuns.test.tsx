@@ -1,0 +1,96 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import type { WaitingRun } from "@/api/types";
+import { anUnfinishedEvaluation } from "@/testing/evaluations";
+import { aGame, aWaitingEvaluation, aWaitingRun } from "@/testing/games";
+import { renderPage } from "@/testing/render";
+import { refusal, serve } from "@/testing/server";
+import { aWorker } from "@/testing/workers";
+import { WaitingRuns } from "./WaitingRuns";
+
+const NO_WORKER = "No worker that takes errands is connected: start one with `arcadia worker --errands 1`.";
+
+function open(waiting: WaitingRun[], more: Record<string, object> = {}) {
+  const server = serve({ "GET /workers": [aWorker("one")], ...more });
+  const game = aGame([], { waiting, waiting_total: waiting.length });
+  return { server, ...renderPage(<WaitingRuns game={game} />) };
+}
+
+const evaluate = () => screen.getByRole("button", { name: "Evaluate new #9" });
+
+describe("runs without a score", () => {
+  it("say why an evaluation waits, and lead to it", async () => {
+    open([aWaitingRun({ evaluation: aWaitingEvaluation({ reason: NO_WORKER }) })]);
+    const table = within(await screen.findByRole("table"));
+    expect(table.getByText("Waiting")).toBeTruthy();
+    expect(table.getByText(/^No worker that takes errands is connected/)).toBeTruthy();
+    expect(table.getByText("arcadia worker --errands 1").tagName).toBe("CODE");
+    const link = table.getByRole("link", { name: "Evaluation by no-op-5min at 100 steps" });
+    expect(link.getAttribute("href")).toBe("/runs/9/evaluations/3");
+    expect(table.queryByRole("button")).toBeNull();
+  });
+
+  it("say how far one is that is played", async () => {
+    const evaluation = aWaitingEvaluation({ state: "running", reason: null, episodes_done: 12 });
+    open([aWaitingRun({ evaluation })]);
+    expect(await screen.findByText("12 of 30 episodes")).toBeTruthy();
+    expect(screen.queryByRole("button")).toBeNull();
+  });
+
+  it("say why one failed, with the traceback folded, and offer another", async () => {
+    const reason = "The checkpoint is damaged.";
+    const failed = aWaitingEvaluation({ state: "failed", reason, traceback: "Traceback: in play" });
+    const { server } = open([aWaitingRun({ evaluation: failed })], {
+      "POST /runs/9/evaluations": anUnfinishedEvaluation(4),
+    });
+    expect(await screen.findByText("Failed")).toBeTruthy();
+    expect(screen.getByText("The checkpoint is damaged.")).toBeTruthy();
+    expect(screen.getByText("Traceback: in play").closest("details")?.open).toBe(false);
+    await userEvent.click(evaluate());
+    await waitFor(() => expect(server.of("POST /runs/9/evaluations")).toHaveLength(1));
+  });
+
+  it("say once one is asked for that no worker plays it", async () => {
+    open([aWaitingRun()], {
+      "POST /runs/9/evaluations": anUnfinishedEvaluation(3, { step: 100, reason: NO_WORKER }),
+    });
+    await userEvent.click(evaluate());
+    const notice = await screen.findByText(/^Asked for an evaluation by no-op-5min at 100 steps\./);
+    expect(notice.textContent).toBe(
+      "Asked for an evaluation by no-op-5min at 100 steps. " +
+        "No worker that takes errands is connected: start one with arcadia worker --errands 1.",
+    );
+  });
+
+  it("say in the server's words why one is refused", async () => {
+    open([aWaitingRun()], {
+      "POST /runs/9/evaluations": refusal(409, "The checkpoint was thinned out."),
+    });
+    await userEvent.click(evaluate());
+    expect(await screen.findByText("The checkpoint was thinned out.")).toBeTruthy();
+  });
+
+  const idle = { "GET /workers": [aWorker("one", { errand_slots: 0 })] };
+
+  it.each([
+    ["can be evaluated", aWaitingRun()],
+    ["waits", aWaitingRun({ has_checkpoint: false, evaluation: aWaitingEvaluation() })],
+  ])("say what to do where no worker plays evaluations and one %s", async (_, run) => {
+    open([run], idle);
+    expect(await screen.findByText("No worker that plays evaluations is connected")).toBeTruthy();
+    expect(screen.getByText(/^arcadia worker --queue cpu/)).toBeTruthy();
+  });
+
+  it("say nothing of workers where one plays evaluations", async () => {
+    const { server } = open([aWaitingRun()]);
+    await waitFor(() => expect(server.of("GET /workers")).toHaveLength(1));
+    expect(screen.queryByText(/No worker that plays/)).toBeNull();
+  });
+
+  it("ask for no workers where nothing can be evaluated yet", async () => {
+    const { server } = open([aWaitingRun({ has_checkpoint: false })], idle);
+    expect(await screen.findByText("No checkpoint yet")).toBeTruthy();
+    expect(server.of("GET /workers")).toHaveLength(0);
+  });
+});
