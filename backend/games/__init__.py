@@ -9,5 +9,5 @@ pictures    replays to show a game by
 waiting     runs that have no score yet, and why
 game        one game with all of these
 figure      one table as bars
-spreadsheet every table as CSV
+spreadsheet the best scores of all games, and every table of one, as CSV
 """

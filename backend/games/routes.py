@@ -1,4 +1,4 @@
-"""/games: the list, one game, its tables as bars and as CSV."""
+"""/games: the list and one game, also as CSV, and its tables as bars."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from backend.games import schemas, wall
 from backend.games.catalogue import Slug
 from backend.games.figure import table_figure
 from backend.games.game import game
-from backend.games.spreadsheet import csv_lines
+from backend.games.spreadsheet import game_lines, wall_lines
 from backend.spreadsheet import attached
 
 router = APIRouter(tags=["games"])
@@ -56,9 +56,17 @@ def _named(protocol: str, starts: str | None) -> str:
     return protocol if starts is None else f"{protocol} with starts={starts}"
 
 
+@router.get("/export/games.csv", response_class=StreamingResponse)
+def export_games(db: Db) -> StreamingResponse:
+    """The best score of each game by each protocol as CSV. The averages over the games are in `/games` alone."""
+    with db.read() as session:
+        found = wall.games(session).games
+    return attached(wall_lines(found), "games.csv")
+
+
 @router.get("/export/games/{slug}.csv", response_class=StreamingResponse)
 def export_game(db: Db, slug: Slug) -> StreamingResponse:
     """Every score of a game as CSV, with its protocol, interval and source."""
     with db.read() as session:
         found = game(session, slug)
-    return attached(csv_lines(found), f"{found.slug}.csv")
+    return attached(game_lines(found), f"{found.slug}.csv")

@@ -1,25 +1,39 @@
-"""A game's tables as CSV, a line a score."""
+"""Scores as CSV: a line for each score of a game, or for each best score of all games."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from backend.games.schemas import Game, ScoreTable, TableRow
+from backend.games.schemas import BestScore, Game, GameCard, ScoreTable, TableRow
+from backend.games.tables import unranked_because
 from backend.spreadsheet import csv_line
 
-COLUMNS = (
+GAME = (
     *("protocol", "starts", "rank", "player", "run", "method", "score", "interval_low", "interval_high", "episodes"),
     *("step", "frames", "acting", "human_normalised", "normalised_by", "published_in", "note"),
 )
+WALL = (
+    *("game", "env", "protocol", "start_set", "run", "name", "method", "evaluation", "score", "interval_low"),
+    *("interval_high", "episodes", "step", "frames", "acting", "human_normalised", "normalised_by", "finished_at"),
+    "note",
+)
 
 
-def csv_lines(game: Game) -> Iterator[str]:
+def game_lines(game: Game) -> Iterator[str]:
     """Every score of every table."""
-    yield csv_line(COLUMNS)
+    yield csv_line(GAME)
     for table in game.tables:
         for row in table.rows:
-            yield csv_line(_cells(table, row))
+            yield csv_line(_row_cells(table, row))
 
 
-def _cells(table: ScoreTable, row: TableRow) -> tuple[object, ...]:
+def wall_lines(cards: Iterable[GameCard]) -> Iterator[str]:
+    """The best score of each game by each protocol; a game without one has no line."""
+    yield csv_line(WALL)
+    for card in cards:
+        for score in card.best:
+            yield csv_line(_best_cells(card, score))
+
+
+def _row_cells(table: ScoreTable, row: TableRow) -> tuple[object, ...]:
     ours, by = row.ours, table.normalised_by
     low, high = (ours and ours.interval) or (None, None)
     return (
@@ -28,4 +42,14 @@ def _cells(table: ScoreTable, row: TableRow) -> tuple[object, ...]:
         *(ours and str(ours.acting), row.human_normalised, by and f"{by.source}, {by.table}"),
         "; ".join(f"{each.source}, {each.table}" for each in row.sources),
         row.note or row.unranked_because,
+    )
+
+
+def _best_cells(card: GameCard, score: BestScore) -> tuple[object, ...]:
+    run, by = score.run, score.normalised_by
+    return (
+        *(card.name, card.env, score.protocol, score.start_set, run.id, run.name, run.method, score.evaluation_id),
+        *(score.mean, *(score.interval or (None, None)), score.episodes, score.step, score.frames, str(score.acting)),
+        *(score.human_normalised, by and f"{by.source}, {by.table}"),
+        *(score.finished_at and score.finished_at.isoformat(), unranked_because(score)),
     )

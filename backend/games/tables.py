@@ -71,15 +71,19 @@ def _apart_because(protocol: str) -> str:
     return "The paper measured in a way that is no protocol here, so that these scores are ranked with no others."
 
 
-def _of_run(score: schemas.RunScore) -> schemas.TableRow:
-    because = None
-    if score.short:
-        because = f"{score.episodes} of the protocol's {PROTOCOLS[score.protocol].episodes} episodes"
+def unranked_because(score: schemas.RunScore) -> str | None:
+    """Why a run's score is ranked with no others; None if it is."""
     if math.isnan(score.mean):
-        because = "its mean is no number"
+        return "its mean is no number"
+    if score.short:
+        return f"{score.episodes} of the protocol's {PROTOCOLS[score.protocol].episodes} episodes"
+    return None
+
+
+def _of_run(score: schemas.RunScore) -> schemas.TableRow:
     return schemas.TableRow(
         rank=None,
-        unranked_because=because,
+        unranked_because=unranked_because(score),
         player=f"{score.run.name} #{score.run.id}",
         score=score.mean,
         human_normalised=score.human_normalised,

@@ -113,6 +113,19 @@ describe("the wall of games", () => {
     expect((await card("Pong")).textContent).toContain("3 runs, none evaluated yet");
   });
 
+  it("gives the scores away", async () => {
+    open(gamesOf([aGameCard("Pong"), unplayed("Amidar")]));
+    const save = await screen.findByRole("link", { name: "Save scores (CSV)" });
+    expect(save.getAttribute("href")).toBe("/api/v1/export/games.csv");
+    expect(save.hasAttribute("download")).toBe(true);
+  });
+
+  it("has nothing to give away without a score", async () => {
+    open(gamesOf([aGameCard("Pong", { best: [], evaluated_runs: 0 })], []));
+    await card("Pong");
+    expect(screen.queryByText("Save scores (CSV)")).toBeNull();
+  });
+
   it("says that a score is from few episodes", async () => {
     open(gamesOf([aGameCard("Pong", { best: [aBestScore({ short: true, episodes: 2 })] })]));
     expect((await card("Pong")).textContent).toContain("From 2 episodes only");

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Alert, Anchor, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { gamesQuery } from "@/api/queries";
@@ -6,6 +6,7 @@ import type { GameCard, Games } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
+import { SaveScores } from "@/ui/SaveScores";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { Averages } from "./Averages";
 import classes from "./games.module.css";
@@ -19,12 +20,15 @@ export default function GamesPage() {
   const games = useQuery(gamesQuery);
   return (
     <Stack className={classes.sheet} gap="md">
-      <Stack gap={4}>
-        <Title order={1}>Games</Title>
-        <Text size="sm" c="dimmed" role="status">
-          {games.data && summary(games.data.games)}
-        </Text>
-      </Stack>
+      <Group justify="space-between" gap="sm">
+        <Stack gap={4}>
+          <Title order={1}>Games</Title>
+          <Text size="sm" c="dimmed" role="status">
+            {games.data && summary(games.data.games)}
+          </Text>
+        </Stack>
+        {games.data?.games.some(hasScore) && <SaveScores from="/export/games.csv" />}
+      </Group>
       {games.isError && !games.data && (
         <QueryProblem error={games.error} retry={() => void games.refetch()} />
       )}
@@ -36,9 +40,11 @@ export default function GamesPage() {
 
 const hasRuns = ({ runs }: GameCard): boolean => runs > 0;
 
+const hasScore = ({ best }: GameCard): boolean => best.length > 0;
+
 function summary(games: readonly GameCard[]): string {
   const played = games.filter(hasRuns);
-  const scored = played.filter(({ best }) => best.length > 0);
+  const scored = played.filter(hasScore);
   if (played.length === 0) return "No Atari game has a run yet";
   return `${plural(played.length, "game")} with runs, ${scored.length} with a score`;
 }

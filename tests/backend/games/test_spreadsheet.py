@@ -1,0 +1,87 @@
+"""The best scores of all games as CSV."""
+
+import csv
+import io
+from typing import Any
+
+from tests.backend.games.conftest import Scorer
+
+GORILA = "Gorila (Nair et al. 2015)"
+
+
+def exported(scorer: Scorer) -> list[dict[str, str]]:
+    """The lines, by the names of their columns."""
+    response = scorer.api.user.get("/api/v1/export/games.csv")
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith("text/csv")
+    assert response.headers["content-disposition"] == 'attachment; filename="games.csv"'
+    return list(csv.DictReader(io.StringIO(response.text)))
+
+
+def test_the_best_score_of_each_game_by_each_protocol_is_a_line(scorer: Scorer) -> None:
+    scorer.scored("ALE/Pong-v5", 3.0)
+    scorer.scored("ALE/Amidar-v5", 100.0)
+    run_id = scorer.run("ALE/Amidar-v5", name="=1+1")
+    number = scorer.evaluate(run_id, 840.8)
+    scorer.scored("ALE/Amidar-v5", 5_000.0, "no-op-30min")
+    first, second, third = exported(scorer)
+    finished = scorer.api.evaluation(number)["finished_at"].replace("Z", "+00:00")
+    assert first == {
+        "game": "Amidar",
+        "env": "ALE/Amidar-v5",
+        "protocol": "no-op-5min",
+        "start_set": "",
+        "run": str(run_id),
+        "name": "'=1+1",
+        "method": "PAAC",
+        "evaluation": str(number),
+        "score": "840.8",
+        "interval_low": "839.8",
+        "interval_high": "841.8",
+        "episodes": "30",
+        "step": "100",
+        "frames": "400",
+        "acting": "sampled",
+        "human_normalised": "50.0",
+        "normalised_by": f"{GORILA}, table 4",
+        "finished_at": finished,
+        "note": "",
+    }
+    assert (second["game"], second["protocol"], second["score"]) == ("Amidar", "no-op-30min", "5000.0")
+    assert (second["human_normalised"], second["normalised_by"]) == ("", "")
+    assert (third["game"], third["score"]) == ("Pong", "3.0")
+
+
+def test_the_lines_are_what_the_list_of_games_has(scorer: Scorer) -> None:
+    for game, mean in (("Pong", 3.0), ("Alien", 900.0), ("Phoenix", "NaN")):
+        scorer.scored(f"ALE/{game}-v5", mean)
+    games: dict[str, Any] = scorer.games()["games"]
+    listed = [(game["name"], str(best["mean"])) for game in games.values() for best in game["best"]]
+    assert [(line["game"], line["score"]) for line in exported(scorer)] == listed
+    assert listed == [("Alien", "900.0"), ("Phoenix", "NaN"), ("Pong", "3.0")]
+
+
+def test_scores_from_several_sets_of_start_points_are_lines_of_their_own(scorer: Scorer) -> None:
+    run_id = scorer.run()
+    for points in (100, 101):
+        scorer.evaluate_from_points(run_id, points=points)
+    lines = exported(scorer)
+    assert [(line["protocol"], line["start_set"]) for line in lines] == [
+        ("agent-starts", "100 points"),
+        ("agent-starts", "101 points"),
+    ]
+
+
+def test_what_does_not_compare_says_why(scorer: Scorer) -> None:
+    scorer.evaluate(scorer.run("ALE/Amidar-v5"), 10.0, episodes=2)
+    scorer.scored("ALE/Phoenix-v5", "NaN")
+    assert [line["note"] for line in exported(scorer)] == [
+        "2 of the protocol's 30 episodes",
+        "its mean is no number",
+    ]
+
+
+def test_without_scores_there_are_the_names_of_the_columns_alone(scorer: Scorer) -> None:
+    scorer.run()
+    assert exported(scorer) == []
+    assert scorer.api.user.get("/api/v1/export/games.csv").text.startswith("game,env,protocol,start_set,run,")
