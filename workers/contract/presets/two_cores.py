@@ -41,9 +41,15 @@ PRESETS = (
     Preset(
         name="paac-pong",
         title="PAAC plays Pong",
-        shows="From losing every rally to winning nearly all: 2.5 to 3.8 M steps, from 25 minutes on two idle cores.",
+        shows="From losing every rally to winning nearly all: 2.5 to 4.4 M steps, from 25 minutes on two idle cores.",
         source="Tuned here to need fewer steps than the paper's settings; the method is PAAC's algorithm 1.",
-        config=PaacConfig(**IN_LOCKSTEP, env="ALE/Pong-v5", total_steps=4_000_000, value_cost=0.25),
+        # The rate falls once most runs have found how to win: one that fell sooner left some behind.
+        config=PaacConfig(
+            **IN_LOCKSTEP | {"learning_rate_decay": "late"},
+            env="ALE/Pong-v5",
+            total_steps=6_000_000,
+            value_cost=0.25,
+        ),
     ),
     Preset(
         name="paac-breakout",
