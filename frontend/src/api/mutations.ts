@@ -81,10 +81,17 @@ export function useCloneRun() {
   });
 }
 
-export function useForkRun(id: number) {
+interface Fork {
+  id: number;
+  checkpoint_id: number;
+  name?: string;
+  overrides?: RunConfig;
+}
+
+export function useForkRun() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: { checkpoint_id: number; name?: string; overrides?: RunConfig }): Promise<Run> =>
+    mutationFn: ({ id, ...body }: Fork): Promise<Run> =>
       call("post", "/api/v1/runs/{run_id}/fork", { path: { run_id: id }, body }),
     meta: OWN_ERRORS,
     onSuccess: (run) => settle(client, run),

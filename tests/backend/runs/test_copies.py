@@ -51,6 +51,16 @@ def test_a_fork_goes_on_from_the_parents_checkpoint(api: Api) -> None:
     assert (run["state"], run["step"], run["frames"]) == ("running", 100, 400)
 
 
+def test_a_fork_with_another_seed_counts_for_the_group_of_the_first_one(api: Api) -> None:
+    parent, checkpoint_id = saved_run(api)
+    first = api.act(parent, "fork", checkpoint_id=checkpoint_id, overrides={"learning_rate": 0.001, "seed": 7})
+    again = api.act(parent, "fork", checkpoint_id=checkpoint_id, overrides={**first["config"], "seed": 8})
+    anew = api.act(first["id"], "clone", overrides={"seed": 9})
+    runs = f"{first['id']},{again['id']},{anew['id']}"
+    groups = api.user.get("/api/v1/compare", params={"runs": runs}).json()["groups"]
+    assert groups == [[first["id"], again["id"]], [anew["id"]]]
+
+
 def test_a_fork_outlives_its_parent(api: Api, settings: Settings) -> None:
     parent, checkpoint_id = saved_run(api)
     fork = api.act(parent, "fork", checkpoint_id=checkpoint_id)

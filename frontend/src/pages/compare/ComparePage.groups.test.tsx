@@ -1,8 +1,10 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
+import type { ComparedRun } from "@/api/types";
 import { comparisonOf, openComparison, RUNS, TIMES } from "@/testing/comparisons";
 import { downloads } from "@/testing/downloads";
+import { aCheckpoint } from "@/testing/files";
 import { aRun } from "@/testing/runs";
 import { type Asked, refusal } from "@/testing/server";
 import ComparePage from "./ComparePage";
@@ -173,6 +175,60 @@ describe("the verdict", () => {
       [8, 9, 10].map((seed) => ({ name: "fast", overrides: { seed } })),
     );
     expect(await screen.findByText("3 runs of PAAC · lr 0.5 launched: #21, #22, #23")).toBeTruthy();
+  });
+
+  describe("on forks", () => {
+    const parent = { run_id: 9, checkpoint_id: 40, step: 1_200_000 };
+    const [slow, fast] = RUNS as [ComparedRun, ComparedRun];
+    const compare = { "GET /compare": comparisonOf([slow, { ...fast, parent }]) };
+    const forks = "POST /runs/9/fork";
+    const more = async () => (await verdict()).findByRole("button", { name: "Add 3 seeds of PAAC · lr 0.5" });
+
+    it("launches more seeds from the same checkpoint, so that they count for the group", async () => {
+      let next = 20;
+      const { server, address } = open("/?runs=1,2", {
+        ...compare,
+        "GET /runs/9/checkpoints": [aCheckpoint(39, 1_100_000), aCheckpoint(40, 1_200_000)],
+        [forks]: () => aRun({ id: (next += 1) }),
+      });
+      await userEvent.click(await more());
+      await address("?runs=1%2C2%2C21%2C22%2C23");
+      expect(server.of(forks).map(({ body }) => body)).toEqual(
+        [8, 9, 10].map((seed) => ({ checkpoint_id: 40, name: "fast", overrides: { ...fast.config, seed } })),
+      );
+      expect(server.of("POST /runs/2/clone")).toEqual([]);
+    });
+
+    it.each([
+      [
+        "was thinned out",
+        [aCheckpoint(40, 1_200_000, { available: false })],
+        "These runs were forked from run 9 at 1 200 000 steps, and that checkpoint is no longer kept.",
+      ],
+      [
+        "went with its run",
+        () => refusal(404, "There is no run 9."),
+        "These runs were forked from run 9, which was purged.",
+      ],
+    ])("says why there can be no more where the checkpoint %s", async (_, answer, why) => {
+      const { server } = open("/?runs=1,2", { ...compare, "GET /runs/9/checkpoints": answer });
+      await waitFor(async () => expect((await more()).getAttribute("aria-disabled")).toBe("true"));
+      await userEvent.hover(await more());
+      expect(await screen.findByText(why)).toBeTruthy();
+      await userEvent.click(await more());
+      expect(server.of(forks)).toEqual([]);
+    });
+
+    it("says why the server refuses them", async () => {
+      open("/?runs=1,2", {
+        ...compare,
+        "GET /runs/9/checkpoints": [aCheckpoint(40, 1_200_000)],
+        [forks]: () => refusal(409, "The checkpoint at step 1200000 was thinned out."),
+      });
+      await userEvent.click(await more());
+      const told = await screen.findAllByText("The checkpoint at step 1200000 was thinned out.");
+      expect(told.length).toBeGreaterThan(0);
+    });
   });
 
   it("says why there is nothing to compare", async () => {

@@ -1,17 +1,15 @@
-import { Button, List, Table, Text, Title, VisuallyHidden } from "@mantine/core";
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { useCloneRun } from "@/api/mutations";
+import { List, Table, Text, Title, VisuallyHidden } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { profileFigureQuery, verdictQuery } from "@/api/comparisons";
 import type { ComparedRun, Verdict } from "@/api/types";
 import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
-import { percent, plural, score, short } from "@/ui/format";
-import { notifyDone } from "@/ui/notify";
+import { percent, score, short } from "@/ui/format";
 import { WideTable } from "@/ui/WideTable";
 import { CardProblem } from "./CardProblem";
 import classes from "./compare.module.css";
-
-const MORE_SEEDS = 3;
+import { MoreSeedsButton } from "./MoreSeedsButton";
+import { membersOf, type Standing, useMoreSeeds } from "./useMoreSeeds";
 
 interface VerdictCardProps {
   runs: readonly number[];
@@ -25,7 +23,7 @@ interface VerdictCardProps {
 export function VerdictCard(props: VerdictCardProps) {
   const query = useQuery(verdictQuery(props.runs, props.by));
   const verdict = query.data;
-  const more = useMoreSeeds(props);
+  const more = useMoreSeeds(props.known, (made) => props.onRuns([...props.runs, ...made]));
   if (query.isError && !verdict)
     return <CardProblem title="Verdict" error={query.error} retry={() => void query.refetch()} />;
   if (!verdict) return null;
@@ -45,7 +43,7 @@ export function VerdictCard(props: VerdictCardProps) {
               </List.Item>
             ))}
           </List>
-          <Standings verdict={verdict} launching={more.isPending} onSeeds={more.mutate} />
+          <Standings verdict={verdict} known={props.known} launching={more.isPending} onSeeds={more.mutate} />
           <FigureFrame
             title="Share of runs above a return"
             hint="The performance profile, with its 95 % interval where there are three seeds or more"
@@ -72,15 +70,14 @@ export function VerdictCard(props: VerdictCardProps) {
   );
 }
 
-type Standing = Verdict["standings"][number];
-
 interface StandingsProps {
   verdict: Verdict;
+  known: readonly ComparedRun[];
   launching: boolean;
   onSeeds: (group: Standing) => void;
 }
 
-function Standings({ verdict, launching, onSeeds }: StandingsProps) {
+function Standings({ verdict, known, launching, onSeeds }: StandingsProps) {
   const [best] = verdict.standings;
   return (
     <WideTable label="Table of settings">
@@ -110,15 +107,12 @@ function Standings({ verdict, launching, onSeeds }: StandingsProps) {
               </Table.Td>
               <Table.Td ta="right">{probability(verdict, place)}</Table.Td>
               <Table.Td ta="right">
-                <Button
-                  size="compact-xs"
-                  variant={group.missing > 0 ? "filled" : "default"}
-                  disabled={launching}
-                  aria-label={`Add ${MORE_SEEDS} seeds of ${group.name}`}
-                  onClick={() => onSeeds(group)}
-                >
-                  Add {MORE_SEEDS} seeds
-                </Button>
+                <MoreSeedsButton
+                  group={group}
+                  like={membersOf(group, known)[0]}
+                  launching={launching}
+                  onLaunch={() => onSeeds(group)}
+                />
               </Table.Td>
             </Table.Tr>
           ))}
@@ -151,30 +145,4 @@ function interval(estimate: Standing["mean"]): string {
 function probability({ duels }: Verdict, place: number): string {
   const estimate = duels.find(({ other }) => other === place)?.probability;
   return estimate ? percent(estimate.value) : "–";
-}
-
-/** Launch a group's settings with seeds that it has not had, and compare these runs too. */
-function useMoreSeeds({ runs, known, onRuns }: VerdictCardProps) {
-  const clone = useCloneRun();
-  return useMutation({
-    mutationFn: async ({ run_ids }: Standing) => {
-      const members = known.filter(({ id }) => run_ids.includes(id));
-      const [first] = members;
-      if (!first) return [];
-      const last = Math.max(...members.map(({ config }) => Number(config["seed"] ?? 0)));
-      const seeds = Array.from({ length: MORE_SEEDS }, (_, place) => last + 1 + place);
-      const answers = await Promise.allSettled(
-        seeds.map((seed) => clone.mutateAsync({ id: first.id, name: first.name, overrides: { seed } })),
-      );
-      // Those that were refused have said so already.
-      return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value.id] : []));
-    },
-    onSuccess: (made, { name }) => {
-      if (made.length === 0) return;
-      onRuns([...runs, ...made]);
-      notifyDone(
-        `${plural(made.length, "run")} of ${name} launched: ${made.map((id) => `#${id}`).join(", ")}`,
-      );
-    },
-  });
 }

@@ -11,7 +11,7 @@ import { notifyDone, notifyProblem } from "@/ui/notify";
 /** Goes on from the last checkpoint of a run that ended early, as a new run; nothing where none is kept. */
 export function ContinueButton({ run }: { run: Run }) {
   const { data: checkpoints = [] } = useQuery(checkpointsQuery(run.id));
-  const fork = useForkRun(run.id);
+  const fork = useForkRun();
   const navigate = useNavigate();
   const [last] = checkpoints
     .filter(({ available, file_id, step }) => available && file_id !== null && step < run.total_steps)
@@ -20,7 +20,7 @@ export function ContinueButton({ run }: { run: Run }) {
 
   const goOn = () =>
     fork.mutate(
-      { checkpoint_id: last.id },
+      { id: run.id, checkpoint_id: last.id },
       {
         onSuccess(child) {
           notifyDone(`Run ${child.id} goes on from run ${run.id}.`);

@@ -66,7 +66,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
   });
   const [name, setName] = useState(`${run.name}, from ${short(checkpoint.step, "steps")}`);
   const [problems, setProblems] = useState<string[]>([]);
-  const fork = useForkRun(run.id);
+  const fork = useForkRun();
   const navigate = useNavigate();
   const overrides = overridesOf(config.values, run.config);
   const changes = Object.keys(overrides).length;
@@ -88,6 +88,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
     }
     try {
       const copy = await fork.mutateAsync({
+        id: run.id,
         checkpoint_id: checkpoint.id,
         overrides,
         ...(name.trim() && { name: name.trim() }),

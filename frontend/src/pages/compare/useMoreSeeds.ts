@@ -1,0 +1,50 @@
+import { useMutation } from "@tanstack/react-query";
+import { useCloneRun, useForkRun } from "@/api/mutations";
+import type { ComparedRun, Verdict } from "@/api/types";
+import { plural } from "@/ui/format";
+import { notifyDone, notifyProblem } from "@/ui/notify";
+
+export const MORE_SEEDS = 3;
+
+export type Standing = Verdict["standings"][number];
+
+/** The runs of a group, as the comparison knows them. */
+export const membersOf = ({ run_ids }: Standing, known: readonly ComparedRun[]) =>
+  known.filter(({ id }) => run_ids.includes(id));
+
+/** Launch a group's settings with seeds that it has not had, and tell of the runs that were made. */
+export function useMoreSeeds(known: readonly ComparedRun[], onMade: (made: number[]) => void) {
+  const launch = useSeedOf();
+  return useMutation({
+    mutationFn: async (group: Standing) => {
+      const members = membersOf(group, known);
+      const [first] = members;
+      if (!first) return [];
+      const last = Math.max(...members.map(({ config }) => Number(config["seed"] ?? 0)));
+      const seeds = Array.from({ length: MORE_SEEDS }, (_, place) => last + 1 + place);
+      const answers = await Promise.allSettled(seeds.map((seed) => launch(first, seed)));
+      // Those that were refused have said so already.
+      return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value.id] : []));
+    },
+    onSuccess: (made, { name }) => {
+      if (made.length === 0) return;
+      onMade(made);
+      notifyDone(
+        `${plural(made.length, "run")} of ${name} launched: ${made.map((id) => `#${id}`).join(", ")}`,
+      );
+    },
+  });
+}
+
+/** Launch a run with another seed, which begins where that run began: a fork is of the same checkpoint. */
+function useSeedOf() {
+  const clone = useCloneRun();
+  const fork = useForkRun();
+  return ({ id, name, parent, config }: ComparedRun, seed: number) => {
+    if (!parent?.checkpoint_id) return clone.mutateAsync({ id, name, overrides: { seed } });
+    const { run_id, checkpoint_id } = parent;
+    const forked = fork.mutateAsync({ id: run_id, checkpoint_id, name, overrides: { ...config, seed } });
+    forked.catch(notifyProblem);
+    return forked;
+  };
+}
