@@ -86,11 +86,13 @@ export const runQuery = (id: number) =>
 export const fetchMetrics = (id: number, query: MetricsQuery, signal?: AbortSignal): Promise<Metrics> =>
   call("get", "/api/v1/runs/{run_id}/metrics", { path: { run_id: id }, query, signal });
 
+export const fetchMetricNames = (id: number, signal?: AbortSignal): Promise<string[]> =>
+  call("get", "/api/v1/runs/{run_id}/metric-names", { path: { run_id: id }, signal });
+
 export const metricNamesQuery = (id: number) =>
   queryOptions({
     queryKey: ["run", id, "metric-names"],
-    queryFn: ({ signal }): Promise<string[]> =>
-      call("get", "/api/v1/runs/{run_id}/metric-names", { path: { run_id: id }, signal }),
+    queryFn: ({ signal }) => fetchMetricNames(id, signal),
   });
 
 export const allMetricNamesQuery = queryOptions({

@@ -141,10 +141,34 @@ describe("a chart", () => {
   });
 
   it("does not offer to try again where the runs ended without its metric", async () => {
-    show({ answer: () => refusal(404, "No such metric.") });
+    const never = { type: "/problems/unknown-metric", title: "No such metric", detail: "None has it." };
+    show({ answer: () => Response.json(never, { status: 404 }) });
     look(true);
     await screen.findByText("No points: these runs ended without reporting this metric.");
     expect(screen.queryByText("Try again")).toBeNull();
+  });
+
+  it("does not offer to try again where a run is not there, and says so", async () => {
+    show({ answer: () => refusal(404, "There is no run 1.") });
+    look(true);
+    await screen.findByText("The chart cannot be shown: There is no run 1.");
+    expect(screen.queryByText("Try again")).toBeNull();
+  });
+
+  it.each([
+    [
+      "the server is away",
+      () => Promise.reject(new TypeError("Failed to fetch")),
+      "the server does not answer",
+    ],
+    ["its run was purged", () => refusal(404, "There is no run 1."), "There is no run 1."],
+  ])("stays where %s, and says why it is not up to date", async (_, later, why) => {
+    let answer: () => object | Promise<object> = () => LINE;
+    const { changed } = await seen({ answer: () => answer() });
+    answer = later;
+    await changed();
+    await screen.findByText(`Not up to date: ${why}`);
+    expect(screen.getByRole("img")).toBeTruthy();
   });
 
   it("is fetched once more on request when the server stumbled", async () => {

@@ -1,7 +1,6 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
+import { type Asked, refusal, serve } from "@/testing/server";
 import { drawnRows, metricRows, ROW_HEADER, rowsOf } from "./points";
-
-afterEach(() => vi.unstubAllGlobals());
 
 const answer = {
   run_id: 3,
@@ -29,14 +28,24 @@ it("gives a row a point, and keeps what is no number", () => {
 });
 
 it("asks for what the chart shows, in seconds where that is time", async () => {
-  const fetched = vi.fn((_: string) => Promise.resolve(Response.json(answer)));
-  vi.stubGlobal("fetch", fetched);
+  const server = serve({ "GET /runs/3/metric-names": ["a/b"], "GET /runs/3/metrics": answer });
   await metricRows(3, ["a/b"], "time", [1800, 7200]);
   await metricRows(3, ["a/b"], "step", null);
-  const asked = fetched.mock.calls.map(([address]) => new URL(address, "http://h").searchParams);
+  const asked = server.of("GET /runs/3/metrics").map(({ query }) => query);
   expect([asked[0]?.get("from"), asked[0]?.get("to")]).toEqual(["1800", "7200"]);
   expect(asked[1]?.has("from")).toBe(false);
   expect(ROW_HEADER("time")[2]).toBe("seconds");
+});
+
+it("asks for what the run has reported alone, since a run that has ended refuses the rest", async () => {
+  const server = serve({
+    "GET /runs/3/metric-names": ["a/b", "c"],
+    "GET /runs/3/metrics": ({ query }: Asked) =>
+      query.get("names") === "a/b" ? answer : refusal(404, "No such metric."),
+  });
+  expect(await metricRows(3, ["never", "a/b"], "step", null)).toHaveLength(2);
+  expect(await metricRows(3, ["never"], "step", null)).toEqual([]);
+  expect(server.of("GET /runs/3/metrics")).toHaveLength(1);
 });
 
 it("has a row for each mark of a figure", () => {

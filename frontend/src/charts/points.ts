@@ -1,6 +1,6 @@
 /** The points behind a chart, as rows of a table. */
 
-import { fetchMetrics, type MetricsQuery } from "@/api/queries";
+import { fetchMetricNames, fetchMetrics, type MetricsQuery } from "@/api/queries";
 import type { Figure, Metrics } from "@/api/types";
 import type { Cell } from "./csv";
 import type { XAxis, Zoom } from "./curveView";
@@ -34,14 +34,18 @@ export function rowsOf({ run_id, series }: Metrics): Cell[][] {
   );
 }
 
+/** A run's points of some metrics; of those that it has not reported there are none. */
 export async function metricRows(
   run: number,
   metrics: readonly string[],
   x: XAxis,
   zoom: Zoom | null,
 ): Promise<Cell[][]> {
+  const reported = await fetchMetricNames(run);
+  const names = metrics.filter((name) => reported.includes(name));
+  if (names.length === 0) return [];
   const query: MetricsQuery = {
-    names: metrics.join(","),
+    names: names.join(","),
     x,
     buckets: BUCKETS,
     ...(zoom && { from: zoom[0], to: zoom[1] }),
