@@ -55,6 +55,10 @@ export class NotTheServerError extends UnreachableError {
 /** Whether the server knows of no such thing. */
 export const isMissing = (error: unknown) => error instanceof ApiError && error.status === 404;
 
+/** Whether the runs have ended without reporting a metric. */
+export const isUnknownMetric = (error: unknown) =>
+  error instanceof ApiError && error.type === "/problems/unknown-metric";
+
 /** Whether the server has looked at what it was asked, and does not want it. */
 export const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status < 500;

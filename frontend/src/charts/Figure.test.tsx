@@ -63,14 +63,20 @@ interface Shown {
   chart?: Chart;
   runs?: number[];
   view?: CurveView;
-  answer?: object | ((asked: Asked) => object);
+  answer?: object | ((asked: Asked) => object | Promise<object>);
   points?: object;
   at?: string;
 }
 
 function show(shown: Shown = {}) {
   const { chart = RETURN, runs = [1], view = DEFAULT_VIEW, answer = LINE, points = {}, at = "/" } = shown;
-  const server = serve({ [CURVES]: answer, [TOGETHER]: answer, "GET /runs/1/metrics": points });
+  const server = serve({
+    [CURVES]: answer,
+    [TOGETHER]: answer,
+    "GET /runs/1/metric-names": ["episode/return"],
+    "GET /runs/1/metrics": points,
+    "GET /runs/2/metric-names": [],
+  });
   const { client, router } = renderPage(<Figure runs={runs} chart={chart} view={view} />, { at });
   const changed = () => act(() => client.invalidateQueries({ queryKey: ["figure"] }));
   const queries = (name = CURVES) => server.of(name).map(({ query }) => Object.fromEntries(query));
@@ -267,6 +273,15 @@ describe("the menu of a chart", () => {
     );
     const [{ query } = { query: new URLSearchParams() }] = server.of("GET /runs/1/metrics");
     expect([query.get("from"), query.get("to")]).toEqual(["100", "200"]);
+  });
+
+  it("saves the points of the runs that have some, where another ended without the metric", async () => {
+    const saved = downloads();
+    const series = { x: [150], mean: [1.5], min: [1], max: [2], last: [2], count: [4] };
+    await seen({ runs: [2, 1], points: { run_id: 1, series: { "episode/return": series } } });
+    await choose("Save points (CSV)");
+    await waitFor(() => expect(saved.map(({ name }) => name)).toEqual(["episode-return-runs-2-1.csv"]));
+    expect(await saved[0]?.text()).toContain("\r\n1,episode/return,150,");
   });
 
   it("saves the picture under its title", async () => {

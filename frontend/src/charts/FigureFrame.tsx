@@ -4,6 +4,7 @@ import { type QueryKey, useQuery, type UseQueryOptions } from "@tanstack/react-q
 import type { PlotlyHTMLElement } from "plotly.js";
 import { useMemo, useRef, useState } from "react";
 import type { Figure } from "@/api/types";
+import { outdatedWords } from "@/ui/outdated";
 import classes from "./charts.module.css";
 import type { Zoom } from "./curveView";
 import { FigureMenu, type Points } from "./FigureMenu";
@@ -68,7 +69,7 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
           {title}
         </span>
         <span className={classes.state} role="status">
-          {stateWords(answer.isPlaceholderData, answer.isError && Boolean(answer.data))}
+          {stateWords(answer.isPlaceholderData, answer.data ? answer.error : null)}
         </span>
         {zoom && element && library.data && (
           <Button size="compact-xs" variant="subtle" onClick={() => resetZoom(library.data, element)}>
@@ -108,8 +109,8 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
   );
 }
 
-function stateWords(loading: boolean, failed: boolean): string {
-  if (failed) return "Not up to date: the server does not answer";
+function stateWords(loading: boolean, problem: Error | null): string {
+  if (problem) return outdatedWords(problem);
   return loading ? "Still loading…" : "";
 }
 

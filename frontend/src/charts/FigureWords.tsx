@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { isMissing } from "@/api/problem";
+import { isMissing, isUnknownMetric } from "@/api/problem";
 import classes from "./charts.module.css";
 
 interface FigureWordsProps {
@@ -11,8 +11,7 @@ interface FigureWordsProps {
 
 /** Fills the place of a chart that is not drawn. */
 export function FigureWords({ problem, empty, retry }: FigureWordsProps) {
-  // 404: the runs ended without this metric, so fetching again would not help.
-  const never = isMissing(problem);
+  const never = isUnknownMetric(problem);
   return (
     <div className={classes.words}>
       {never && "No points: these runs ended without reporting this metric."}
@@ -21,9 +20,11 @@ export function FigureWords({ problem, empty, retry }: FigureWordsProps) {
       {!never && problem && (
         <>
           <span>The chart cannot be shown: {problem.message}</span>
-          <Button size="compact-sm" variant="default" onClick={retry}>
-            Try again
-          </Button>
+          {!isMissing(problem) && (
+            <Button size="compact-sm" variant="default" onClick={retry}>
+              Try again
+            </Button>
+          )}
         </>
       )}
     </div>

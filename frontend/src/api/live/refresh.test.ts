@@ -212,6 +212,21 @@ describe("what events of the live stream fetch again", () => {
     expect(client.getQueryData<Run>(["run", 1, "detail"])?.state).toBe("finished");
   });
 
+  it("fetches what a purged run was part of, and no other comparison", async () => {
+    const had = [
+      shown(client, ["figure", "curves", { runs: [1, 2] }]),
+      shown(client, ["compare", { runs: [1, 2], by: [] }]),
+      shown(client, ["studies", 3]),
+      shown(client, ["papers", "a3c"]),
+      shown(client, ["games"]),
+    ];
+    const other = shown(client, ["compare", { runs: [1, 3], by: [] }]);
+    refresher.take({ kind: "run.removed", run_id: 2 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    for (const { fetched } of had) expect(fetched).toHaveBeenCalledTimes(1);
+    expect(other.fetched).not.toHaveBeenCalled();
+  });
+
   it("takes a purged run out of the list at once", () => {
     shown(client, ["runs", {}], list([aRun(), aRun({ id: 2 })]));
     refresher.take({ kind: "run.removed", run_id: 1 });

@@ -50,7 +50,8 @@ export class Refresher {
       case "run.removed":
         dropRun(this.client, event.run_id);
         this.later(["run", event.run_id, "detail"]);
-        this.later(["games"]);
+        for (const root of TOGETHER) this.pending.moved[root].add(event.run_id);
+        for (const root of ["games", "studies", "papers"]) this.later([root]);
         this.laterLists();
         break;
       case "play.changed":

@@ -1,9 +1,9 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
-import { compared, comparisonOf, openComparison } from "@/testing/comparisons";
+import { compared, comparisonOf, openComparison, RUNS } from "@/testing/comparisons";
 import { downloads } from "@/testing/downloads";
-import { refusal } from "@/testing/server";
+import { type Asked, refusal } from "@/testing/server";
 import ComparePage from "./ComparePage";
 
 const open = (at: string, more?: Record<string, object>) => openComparison(<ComparePage />, at, more);
@@ -71,6 +71,24 @@ describe("the runs compared", () => {
     open("/?runs=1,99", { "GET /compare": () => refusal(404, "There is no run 99.") });
     expect(await screen.findByText("There is no run 99.")).toBeTruthy();
     expect(screen.getByLabelText("Take run 99 out")).toBeTruthy();
+  });
+
+  it("say that one of them was purged meanwhile, and go on without it", async () => {
+    let there = true;
+    const { client } = open("/?runs=1,2", {
+      "GET /compare": ({ query }: Asked) =>
+        there || query.get("runs") === "1"
+          ? comparisonOf(RUNS.filter(({ id }) => query.get("runs")?.includes(String(id))))
+          : refusal(404, "There is no run 2."),
+    });
+    await screen.findByRole("region", { name: "Summary" });
+    there = false;
+    await client.invalidateQueries();
+    expect(await screen.findByText("There is no run 2.")).toBeTruthy();
+    expect(screen.queryByRole("region", { name: "Summary" })).toBeNull();
+    await userEvent.click(screen.getByLabelText("Take run 2 out"));
+    expect(await screen.findByRole("region", { name: "Summary" })).toBeTruthy();
+    expect(screen.queryByText("There is no run 2.")).toBeNull();
   });
 });
 

@@ -2,6 +2,7 @@ import { Stack, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useSearchParams } from "react-router";
 import { comparisonQuery } from "@/api/comparisons";
+import { isMissing } from "@/api/problem";
 import { readView } from "@/charts/curveView";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
@@ -34,6 +35,8 @@ export default function ComparePage() {
   const { by, center } = readView(search);
   usePageTitle(runs.length > 0 ? `Compare ${runs.join(", ")}` : "Compare runs");
   const comparison = useQuery(comparisonQuery(runs, by));
+  // What was fetched before one of the runs was purged is still there.
+  const problem = isMissing(comparison.error) || !comparison.data ? comparison.error : null;
   const setRuns = (next: number[]) => setSearch((current) => writeRuns(current, next));
 
   return (
@@ -46,10 +49,8 @@ export default function ComparePage() {
           names them, so that it can be kept or sent to somebody.
         </EmptyState>
       )}
-      {runs.length > 0 && comparison.isError && !comparison.data && (
-        <QueryProblem error={comparison.error} retry={() => void comparison.refetch()} />
-      )}
-      {runs.length > 0 && (comparison.data || !comparison.isError) && (
+      {runs.length > 0 && problem && <QueryProblem error={problem} retry={() => void comparison.refetch()} />}
+      {runs.length > 0 && !problem && (
         <>
           <CompareCurves
             runs={runs}

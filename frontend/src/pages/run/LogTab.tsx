@@ -6,6 +6,7 @@ import { type UIEvent, useEffect, useLayoutEffect, useRef, useState } from "reac
 import type { LogLine, Run } from "@/api/types";
 import { save } from "@/charts/csv";
 import { exactTime, plural } from "@/ui/format";
+import { outdatedWords } from "@/ui/outdated";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { isActive } from "@/ui/states";
 import classes from "./log.module.css";
@@ -51,7 +52,7 @@ export function LogTab({ run }: { run: Run }) {
           Download log
         </Button>
         <Text size="xs" c="dimmed" role="status">
-          {log.error ? "Not up to date: the server does not answer" : countOf(log.lines, search)}
+          {log.error ? outdatedWords(log.error) : countOf(log.lines, search)}
         </Text>
       </Group>
       <Lines
