@@ -15,10 +15,10 @@ const PRESETS = [
 ];
 const COST = { points: 3, runs: 9, steps: 900_000, seconds: 7800, places: 2, unmeasured: [], refused: null };
 
-function open(preview: object | ((asked: Asked) => object), at = "/studies/new") {
+function open(preview: object | ((asked: Asked) => object), at = "/studies/new", cloned = aStudy()) {
   const server = serve({
     "GET /presets": PRESETS,
-    "GET /studies/3": aStudy(),
+    "GET /studies/3": cloned,
     "POST /studies/preview": preview,
     "POST /studies": aStudy(),
   });
@@ -75,5 +75,19 @@ describe("the form of a study", () => {
     expect(screen.getByDisplayValue("0.0001, 0.001")).toBeTruthy();
     await waitFor(() => expect(server.of("POST /studies/preview").length).toBeGreaterThan(0));
     expect(server.of("POST /studies/preview").at(-1)?.body).toMatchObject({ seeds: "1, 2" });
+    expect(screen.queryByLabelText("Draw points")).toBeNull();
+  });
+
+  it("keeps how the cloned study drew its points from listed values, until that is changed", async () => {
+    const drawn = { ...aStudy().specification, sampler: "random" as const, points: 20 };
+    const server = open(COST, "/studies/new?from=3", aStudy({ specification: drawn }));
+    const asked = () => server.of("POST /studies/preview").at(-1)?.body;
+    expect((await screen.findByLabelText<HTMLInputElement>("Points to draw")).value).toBe("20");
+    const sampler = screen.getByLabelText<HTMLSelectElement>("Draw points");
+    expect(sampler.value).toBe("random");
+    await waitFor(() => expect(asked()).toMatchObject({ sampler: "random", points: 20 }));
+    await userEvent.selectOptions(sampler, "Each value with each other");
+    expect(screen.queryByLabelText("Points to draw")).toBeNull();
+    await waitFor(() => expect(asked()).toMatchObject({ sampler: "grid", points: null }));
   });
 });

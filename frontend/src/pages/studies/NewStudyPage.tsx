@@ -25,7 +25,16 @@ import { placeErrors } from "@/config-form/serverErrors";
 import { costWords } from "@/ui/studyCost";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { type AxisDraft, draftOf, EMPTY, isDrawn, specificationOf, type StudyDraft } from "./draft";
+import {
+  type AxisDraft,
+  draftOf,
+  EMPTY,
+  type Sampler,
+  samplerOf,
+  samplersOf,
+  specificationOf,
+  type StudyDraft,
+} from "./draft";
 import classes from "./studies.module.css";
 
 /** The form of a new study, or of one that is started again; it tells its cost before it starts. */
@@ -70,15 +79,17 @@ const PRUNERS = [
   { value: "median", label: "Below the median" },
   { value: "halving", label: "Successive halving" },
 ];
-const SAMPLERS = [
-  { value: "tpe", label: "Where runs look best (TPE)" },
-  { value: "random", label: "At random" },
-];
+const SAMPLERS: Record<Sampler, string> = {
+  grid: "Each value with each other",
+  tpe: "Where runs look best (TPE)",
+  random: "At random",
+};
 
 function StudyForm({ presets, cloned }: StudyFormProps) {
   const [draft, setDraft] = useState<StudyDraft>(() => (cloned ? draftOf(cloned) : EMPTY));
   const [settled] = useDebouncedValue(draft, 400);
   const base = cloned ?? {};
+  const wasDrawn = (cloned?.sampler ?? "grid") !== "grid";
   const preview = useQuery(
     studyPreviewQuery(specificationOf({ ...settled, name: settled.name || "-" }, base)),
   );
@@ -86,6 +97,8 @@ function StudyForm({ presets, cloned }: StudyFormProps) {
   const navigate = useNavigate();
   const errors = placeErrors(start.error ?? preview.error ?? undefined, FIELDS);
   const wrong = (start.error ?? preview.error) ? errors : { byField: {}, elsewhere: [] };
+  const sampler = samplerOf(draft);
+  const isDrawn = sampler !== "grid";
   const ofPresets = draft.axes.some(({ field }) => field === "preset");
   const change = (changes: Partial<StudyDraft>) => {
     start.reset();
@@ -168,22 +181,20 @@ function StudyForm({ presets, cloned }: StudyFormProps) {
             error={wrong.byField.pruner}
             onChange={({ currentTarget }) => change({ pruner: currentTarget.value as StudyDraft["pruner"] })}
           />
-          {isDrawn(draft) && (
+          {(isDrawn || wasDrawn) && (
             <NativeSelect
               label="Draw points"
-              description="By Optuna"
-              data={SAMPLERS}
-              value={draft.sampler}
+              description={isDrawn ? "By Optuna" : "As a grid"}
+              data={samplersOf(draft).map((value) => ({ value, label: SAMPLERS[value] }))}
+              value={sampler}
               error={wrong.byField.sampler}
-              onChange={({ currentTarget }) =>
-                change({ sampler: currentTarget.value as StudyDraft["sampler"] })
-              }
+              onChange={({ currentTarget }) => change({ sampler: currentTarget.value as Sampler })}
             />
           )}
-          {isDrawn(draft) && (
+          {isDrawn && (
             <TextInput
               label="Points to draw"
-              description="From the ranges above"
+              description="From the axes above"
               inputMode="numeric"
               value={draft.points}
               error={wrong.byField.points}

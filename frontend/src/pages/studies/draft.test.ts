@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { axisOf, draftOf, EMPTY, isDrawn, specificationOf } from "./draft";
+import { axisOf, draftOf, EMPTY, samplerOf, samplersOf, specificationOf } from "./draft";
 
 describe("the draft of a study", () => {
   it("reads values as numbers where they are numbers, and ranges by their names", () => {
@@ -30,7 +30,7 @@ describe("the draft of a study", () => {
       preset: "paac-cartpole",
     });
     const drawn = { ...listed, axes: [{ field: "gamma", values: "uniform(0.9, 0.99)" }], points: "7" };
-    expect([isDrawn(listed), isDrawn(drawn)]).toEqual([false, true]);
+    expect([samplerOf(listed), samplerOf(drawn)]).toEqual(["grid", "tpe"]);
     expect(specificationOf(drawn, {})).toMatchObject({ sampler: "tpe", points: 7 });
   });
 
@@ -72,6 +72,21 @@ describe("the draft of a study", () => {
     });
     // What is written wrongly is for the server to tell.
     expect(axisOf({ field: "t_max, num_envs", values: "5, 2" }).values).toEqual([5, 2]);
+  });
+
+  it.each(["random", "tpe"] as const)("clones a %s study of listed values as what it is", (sampler) => {
+    const axes = [{ field: "gamma", values: [0.9, 0.99] }];
+    const asked = { name: "Some of many", preset: "paac-cartpole", axes, seeds: [1], sampler, points: 20 };
+    const draft = draftOf(asked);
+    expect(specificationOf(draft, asked)).toMatchObject({ sampler, points: 20 });
+    // It may become a grid, unless it gets a range.
+    expect(specificationOf({ ...draft, sampler: "grid" }, asked)).toMatchObject({
+      sampler: "grid",
+      points: null,
+    });
+    const ranged = { ...draft, axes: [{ field: "gamma", values: "uniform(0.9, 0.99)" }] };
+    expect(samplersOf(ranged)).toEqual(["tpe", "random"]);
+    expect(samplerOf(ranged)).toBe(sampler);
   });
 
   it("clones a study with what the form cannot say", () => {

@@ -9,6 +9,8 @@ export interface AxisDraft {
   values: string;
 }
 
+export type Sampler = NonNullable<StudySpecification["sampler"]>;
+
 export interface StudyDraft {
   name: string;
   question: string;
@@ -17,7 +19,8 @@ export interface StudyDraft {
   seeds: string;
   totalSteps: string;
   points: string;
-  sampler: "random" | "tpe";
+  /** What draws the points; ranges are drawn from whatever this says. */
+  sampler: Sampler;
   pruner: "none" | "median" | "halving";
   atOnce: string;
 }
@@ -30,7 +33,7 @@ export const EMPTY: StudyDraft = {
   seeds: "1-3",
   totalSteps: "",
   points: "20",
-  sampler: "tpe",
+  sampler: "grid",
   pruner: "none",
   atOnce: "2",
 };
@@ -67,8 +70,16 @@ function valueOf(written: string): string | number | boolean {
   return Number.isFinite(Number(written)) ? Number(written) : written;
 }
 
-export function isDrawn(draft: StudyDraft): boolean {
-  return draft.axes.some(({ values }) => RANGE.test(values.trim()));
+/** What may draw the points: a range has no values of which each could be taken. */
+export function samplersOf(draft: StudyDraft): Sampler[] {
+  const ranged = draft.axes.some(({ values }) => RANGE.test(values.trim()));
+  return ranged ? ["tpe", "random"] : ["grid", "tpe", "random"];
+}
+
+/** What draws the points: what was chosen, where that can be. */
+export function samplerOf(draft: StudyDraft): Sampler {
+  const [usual = "grid", ...others] = samplersOf(draft);
+  return others.includes(draft.sampler) ? draft.sampler : usual;
 }
 
 /** Whether the form can say an axis: lists as values are written in files alone, and kept when a study is cloned. */
@@ -85,6 +96,7 @@ export function specificationOf(draft: StudyDraft, base: Partial<StudySpecificat
   const written = draft.axes.filter(({ field, values }) => field !== "" && values.trim() !== "").map(axisOf);
   const axes = [...(base.axes ?? []).filter((axis) => !isWritable(axis)), ...written];
   const ofPresets = axes.some(({ field }) => (Array.isArray(field) ? field : [field]).includes("preset"));
+  const sampler = samplerOf(draft);
   return {
     ...base,
     name: draft.name,
@@ -93,9 +105,9 @@ export function specificationOf(draft: StudyDraft, base: Partial<StudySpecificat
     axes,
     seeds: draft.seeds,
     total_steps: numberOf(draft.totalSteps),
-    sampler: isDrawn(draft) ? draft.sampler : "grid",
+    sampler,
     pruner: draft.pruner,
-    points: isDrawn(draft) ? numberOf(draft.points) : null,
+    points: sampler === "grid" ? null : numberOf(draft.points),
     at_once: numberOf(draft.atOnce) ?? 2,
   };
 }
@@ -117,7 +129,7 @@ export function draftOf(asked: StudySpecification): StudyDraft {
     seeds: Array.isArray(asked.seeds) ? asked.seeds.join(", ") : String(asked.seeds ?? "1"),
     totalSteps: asked.total_steps ? String(asked.total_steps) : "",
     points: String(asked.points ?? EMPTY.points),
-    sampler: asked.sampler === "random" ? "random" : "tpe",
+    sampler: asked.sampler ?? "grid",
     pruner: asked.pruner ?? "none",
     atOnce: String(asked.at_once ?? 2),
   };
