@@ -42,8 +42,8 @@ function AverageCard({ average }: { average: GameAverage }) {
         </>
       ) : (
         <Text size="sm" c="dimmed" mt={4}>
-          {plural(average.games, "game")} with a score. The papers publish no random and human scores by this
-          protocol, so there is no average over games.
+          {plural(average.games, "game")} with a score. None here has both a random score and a higher human
+          score by this protocol in the papers, so there is no average over games.
         </Text>
       )}
     </div>

@@ -52,7 +52,11 @@ describe("the wall of games", () => {
       ),
     );
     expect((await card("Pong")).textContent).toContain("18.3");
-    expect(screen.getByText(/so there is no average over games/)).toBeTruthy();
+    expect(
+      screen.getByText(
+        "1 game with a score. None here has both a random score and a higher human score by this protocol in the papers, so there is no average over games.",
+      ),
+    ).toBeTruthy();
     await userEvent.selectOptions(screen.getByLabelText("Protocol of the scores"), "no-op-30min");
     expect((await card("Pong")).textContent).toContain("21");
     expect((await card("Alien")).textContent).toContain("No score by no-op-30min; 18.3 by no-op-5min");
