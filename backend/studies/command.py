@@ -122,6 +122,16 @@ def _print_list(client: Client) -> None:
         print(_line(study))
 
 
+def _extend(client: Client, options: argparse.Namespace) -> None:
+    before = client.call("GET", f"/studies/{options.id}")
+    more = {name: getattr(options, name) for name in ("seeds", "best", "points")}
+    body = {name: value for name, value in more.items() if value is not None}
+    print(_line(client.call("POST", f"/studies/{options.id}/extend", body)))
+    if before["state"] == "stopped" and (unmade := before["unmade"]):
+        runs = f"{unmade:,} runs that were" if unmade > 1 else "1 run that was"
+        print(f"It had been stopped and goes on, also with {runs} not made yet.")
+
+
 def _line(study: dict[str, Any]) -> str:
     counted = ", ".join(f"{count:,} {state}" for state, count in study["runs"].items() if count)
     return f"#{study['id']}  {study['state']:8}  {study['name']}  ({counted})"
@@ -150,10 +160,10 @@ def main() -> int:
         elif options.command == "show":
             study = client.call("GET", f"/studies/{options.id}")
             print(json.dumps(study, indent=2)) if options.json else _print_study(study)
+        elif options.command == "extend":
+            _extend(client, options)
         else:
-            named = ("seeds", "best", "points") if options.command == "extend" else ()
-            body = {name: getattr(options, name) for name in named if getattr(options, name) is not None} or None
-            print(_line(client.call("POST", f"/studies/{options.id}/{options.command}", body)))
+            print(_line(client.call("POST", f"/studies/{options.id}/{options.command}")))
     except RefusedError as error:
         print(f"arcadia study: {error}", file=sys.stderr)
         return 1

@@ -69,7 +69,17 @@ def undrawn(session: Session, study: Study) -> int:
 def run_count(session: Session, study: Study) -> int:
     """How many runs a study plans, those of points that are still to be drawn among them."""
     planned = session.scalar(select(func.count()).where(StudyRun.study_id == study.id)) or 0
-    return planned + undrawn(session, study) * len(points.specification_of(study).seeds)
+    return planned + _undrawn_runs(session, study)
+
+
+def unmade_count(session: Session, study: Study) -> int:
+    """How many of these runs are not made yet."""
+    unmade = select(func.count()).where(StudyRun.study_id == study.id, StudyRun.run_id.is_(None))
+    return (session.scalar(unmade) or 0) + _undrawn_runs(session, study)
+
+
+def _undrawn_runs(session: Session, study: Study) -> int:
+    return undrawn(session, study) * len(points.specification_of(study).seeds)
 
 
 def plan_seeds(session: Session, study: Study, point: int, seeds: Seeds) -> None:

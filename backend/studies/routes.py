@@ -124,7 +124,10 @@ def stop_study(db: Db, bell: Bell, study_id: StudyId) -> schemas.Study:
 def extend_study(
     db: Db, bell: Bell, settings: CurrentSettings, study_id: StudyId, wanted: schemas.ExtendStudy
 ) -> schemas.Study:
-    """Go on with more seeds, as 3 more of the best 2 points, or with more random points."""
+    """Go on with more seeds, as 3 more of the best 2 points, or with more random points.
+
+    A study that was stopped makes the runs too that it had not made.
+    """
     with db.write() as session:
         study = service.find_study(session, study_id, lock=True)
         service.extend(session, study, wanted, settings.max_study_runs)

@@ -143,6 +143,9 @@ class Study(StudySummary):
     question: str
     origin: StudyOrigin | None = Field(description="Null where it was not started from a paper.")
     specification: Specification
+    unmade: int = Field(
+        description="How many runs are not made yet, those of points that tpe has yet to draw among them."
+    )
     axes: list[StudyAxis]
     table: list[StudyPoint] = Field(description="The points in the order of drawing.")
 

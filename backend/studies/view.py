@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from backend import models
 from backend.studies import schemas
 from backend.studies.making import counts
+from backend.studies.planning import unmade_count
 from backend.studies.points import specification_of, values_at
 from backend.studies.results import Point, Tried, best_means, points_of
 from backend.studies.service import refusal
@@ -36,6 +37,7 @@ def shown(session: Session, study: models.Study) -> schemas.Study:
         question=study.question,
         origin=_origin(session, study),
         specification=asked,
+        unmade=unmade_count(session, study),
         axes=[
             schemas.StudyAxis(title=axis_title(axis), fields=axis.fields, numeric=axis.numeric, log=axis.log)
             for axis in asked.axes

@@ -1718,6 +1718,8 @@ export interface paths {
         /**
          * Extend Study
          * @description Go on with more seeds, as 3 more of the best 2 points, or with more random points.
+         *
+         *     A study that was stopped makes the runs too that it had not made.
          */
         post: operations["extend_study"];
         delete?: never;
@@ -6283,6 +6285,11 @@ export interface components {
              * @description The points in the order of drawing.
              */
             table: components["schemas"]["StudyPoint"][];
+            /**
+             * Unmade
+             * @description How many runs are not made yet, those of points that tpe has yet to draw among them.
+             */
+            unmade: number;
         };
         /**
          * StudyActions

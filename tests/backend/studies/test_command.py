@@ -58,6 +58,12 @@ def test_the_example_is_started_shown_steered_and_extended(
     assert "59 planned" in said()
     assert study("list") == 0
     assert "#1  paused    Which learning rate, for which method?" in said()
+    assert study("stop", "1") == 0
+    assert "59 planned" in said()
+    assert study("extend", "1", "--seeds", "1") == 0
+    assert "It had been stopped and goes on, also with 59 runs that were not made yet." in said()
+    assert study("extend", "1", "--seeds", "1") == 0
+    assert "had been stopped" not in said()
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -47,6 +47,17 @@ def test_tpe_draws_values_whole_numbers_and_ranges_with_several_seeds(studies: S
     assert all(point["t_max"] in range(2, 10) and point["gamma"] in (0.9, 0.99) for point in values)
 
 
+def test_runs_not_made_yet_are_those_too_of_points_that_tpe_has_yet_to_draw(studies: Studies) -> None:
+    study = studies.start(axes=[DRAWN], sampler="tpe", points=6, seeds=2, at_once=3)
+    # Of twelve runs three are made; two of the six points are drawn.
+    assert (study["runs"]["planned"], study["unmade"]) == (1, 9)
+    stopped = studies.act(study["id"], "stop")
+    assert stopped["unmade"] == 9
+    studies.act(study["id"], "extend", seeds=1, of=[0])
+    assert len(studies.train_all(near_one_thousandth)) == 9 + 1
+    assert studies.read(study["id"])["unmade"] == 0
+
+
 def test_a_restarted_keeper_draws_no_point_twice(studies: Studies) -> None:
     study = studies.start(axes=[DRAWN], sampler="tpe", points=8, seeds=1, at_once=1)
     for _ in range(8):

@@ -118,7 +118,7 @@ def test_a_stopped_study_stops_its_runs_and_makes_no_more_until_it_is_resumed(st
     assert (stopped["state"], states_of(stopped)) == ("stopped", {"stopped": 2, "planned": 4})
     studies.keep()
     assert states_of(studies.read(study["id"])) == {"stopped": 2, "planned": 4}
-    assert "stopped already" in studies.refused(study["id"], "stop")
+    assert (stopped["unmade"], "stopped already" in studies.refused(study["id"], "stop")) == (4, True)
     assert states_of(studies.act(study["id"], "resume")) == {"stopped": 2, "queued": 2, "planned": 2}
     assert len(studies.train_all()) == 4
     assert "extend it" in studies.refused(study["id"], "resume")

@@ -3,11 +3,12 @@ import { useState } from "react";
 import { Link } from "react-router";
 import { useExtendStudy } from "@/api/mutations";
 import type { Study, StudyPoint, StudyRun } from "@/api/types";
+import { ConfirmModal } from "@/ui/ConfirmModal";
 import { notifyDone } from "@/ui/notify";
 import { plural, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { WideTable } from "@/ui/WideTable";
-import { comparisonOf, isThere, ranked } from "./points";
+import { alsoMade, comparisonOf, isThere, ranked } from "./points";
 import classes from "./studies.module.css";
 
 const FIRST_SHOWN = 200;
@@ -66,13 +67,7 @@ export function PointTable({ study }: { study: Study }) {
 }
 
 function PointRow({ study, point }: { study: Study; point: StudyPoint }) {
-  const extend = useExtendStudy(study.id);
   const compared = comparisonOf([point]);
-  const more = () =>
-    extend.mutate(
-      { seeds: MORE_SEEDS, of: [point.number] },
-      { onSuccess: () => notifyDone(`${MORE_SEEDS} more seeds of ${point.label} are planned.`) },
-    );
   return (
     <Table.Tr>
       <Table.Td className={classes.label}>
@@ -99,11 +94,48 @@ function PointRow({ study, point }: { study: Study; point: StudyPoint }) {
         </div>
       </Table.Td>
       <Table.Td className={classes.number}>
-        <Button size="compact-xs" variant="subtle" loading={extend.isPending} onClick={more}>
-          Launch with {MORE_SEEDS} new seeds
-        </Button>
+        <NewSeeds study={study} point={point} />
       </Table.Td>
     </Table.Tr>
+  );
+}
+
+/** Adds seeds to a point; where that sets more going than these, it asks first. */
+function NewSeeds({ study, point }: { study: Study; point: StudyPoint }) {
+  const extend = useExtendStudy(study.id);
+  const [asked, setAsked] = useState(false);
+  const others = alsoMade(study);
+  const launch = () =>
+    extend.mutate(
+      { seeds: MORE_SEEDS, of: [point.number] },
+      {
+        onSuccess: () => notifyDone(`${MORE_SEEDS} more seeds of ${point.label} are planned.`),
+        onSettled: () => setAsked(false),
+      },
+    );
+  return (
+    <>
+      <Button
+        size="compact-xs"
+        variant="subtle"
+        loading={extend.isPending}
+        onClick={others === null ? launch : () => setAsked(true)}
+      >
+        Launch with {MORE_SEEDS} new seeds
+      </Button>
+      {others !== null && (
+        <ConfirmModal
+          opened={asked}
+          title="Go on with the stopped study?"
+          action={`Launch ${plural(MORE_SEEDS + study.unmade, "run")}`}
+          onClose={() => setAsked(false)}
+          onConfirm={launch}
+          busy={extend.isPending}
+        >
+          {point.label} gets {MORE_SEEDS} new seeds, and the study goes on. {others}
+        </ConfirmModal>
+      )}
+    </>
   );
 }
 

@@ -5,6 +5,7 @@ import { useDeleteStudy, useExtendStudy, useStudyAction } from "@/api/mutations"
 import type { Study } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { plural } from "@/ui/format";
+import { alsoMade } from "./points";
 
 /** What can be done with a study now. */
 export function StudyActions({ study }: { study: Study }) {
@@ -109,7 +110,8 @@ function MoreSeeds({ study }: { study: Study }) {
             onChange={setBest}
           />
           <Text size="xs" c="dimmed">
-            {ready && `${plural(seeds * best, "more run")}`}
+            {ready && `${plural(seeds * best, "more run")}. `}
+            {alsoMade(study)}
           </Text>
           <Button size="xs" disabled={!ready} loading={extend.isPending} onClick={start}>
             Extend study

@@ -61,10 +61,34 @@ describe("the page of a study", () => {
     expect(server.of("POST /studies/3/extend").map(({ body }) => body)).toEqual([{ seeds: 5, of: [1] }]);
   });
 
+  it("asks before new seeds of a stopped study set its other runs going", async () => {
+    const server = open(aStudy({ state: "stopped", unmade: 41 }));
+    const [best] = (await rows()) as [HTMLElement];
+    await userEvent.click(within(best).getByRole("button", { name: "Launch with 5 new seeds" }));
+    const question = within(await screen.findByRole("dialog"));
+    expect(question.getByText(/Its 41 runs not made yet are made too\./)).toBeTruthy();
+    expect(server.of("POST /studies/3/extend")).toEqual([]);
+    await userEvent.click(question.getByRole("button", { name: "Launch 46 runs" }));
+    expect(server.of("POST /studies/3/extend").map(({ body }) => body)).toEqual([{ seeds: 5, of: [1] }]);
+  });
+
+  it("asks nothing where a stopped study has no other runs to make", async () => {
+    const server = open(aStudy({ state: "stopped", unmade: 0 }));
+    const [best] = (await rows()) as [HTMLElement];
+    await userEvent.click(within(best).getByRole("button", { name: "Launch with 5 new seeds" }));
+    expect(server.of("POST /studies/3/extend")).toHaveLength(1);
+  });
+
+  it("says beside more seeds of the best points what a stopped study makes too", async () => {
+    open(aStudy({ state: "stopped", unmade: 1 }));
+    await userEvent.click(await screen.findByRole("button", { name: "More seeds of the best" }));
+    expect(await screen.findByText("6 more runs. Its run not made yet is made too.")).toBeTruthy();
+  });
+
   it("adds seeds to the best points", async () => {
     const server = open(aStudy());
     await userEvent.click(await screen.findByRole("button", { name: "More seeds of the best" }));
-    expect(await screen.findByText("6 more runs")).toBeTruthy();
+    expect(await screen.findByText("6 more runs.")).toBeTruthy();
     await userEvent.click(screen.getByRole("button", { name: "Extend study" }));
     expect(server.of("POST /studies/3/extend").map(({ body }) => body)).toEqual([{ seeds: 3, best: 2 }]);
   });

@@ -1,6 +1,7 @@
 import { MOST_RUNS } from "@/api/comparisons";
 import type { Study, StudyPoint } from "@/api/types";
 import type { Cell } from "@/charts/csv";
+import { exact } from "@/ui/format";
 
 /** The points with the largest mean first; those without one come last, in the order of drawing. */
 export function ranked(points: readonly StudyPoint[]): StudyPoint[] {
@@ -19,6 +20,14 @@ export function comparisonOf(points: readonly StudyPoint[]): string | null {
 /** Whether a run has a page. */
 export function isThere({ run_id, state }: StudyPoint["runs"][number]): boolean {
   return run_id !== null && state !== "removed";
+}
+
+/** What a stopped study makes besides the seeds that are added, since it goes on; null where that is nothing. */
+export function alsoMade({ state, unmade }: Study): string | null {
+  if (state !== "stopped" || unmade === 0) return null;
+  return unmade === 1
+    ? "Its run not made yet is made too."
+    : `Its ${exact(unmade)} runs not made yet are made too.`;
 }
 
 export const POINT_HEADER = ["point", "what", "seed", "run", "state", "score", "mean", "low", "high"];
