@@ -47,8 +47,8 @@ export function StudyActions({ study }: { study: Study }) {
         onConfirm={() => act.mutate("stop", { onSettled: () => setAsked(null) })}
         busy={act.isPending}
       >
-        Its runs that wait or train are stopped for good. {plural(study.runs.planned, "run")} not made yet can
-        still be made by resuming it.
+        Its runs that wait or train are stopped for good.
+        {study.unmade > 0 && ` ${plural(study.unmade, "run")} not made yet can still be made by resuming it.`}
       </ConfirmModal>
       <DeleteModal study={study} opened={asked === "delete"} onClose={() => setAsked(null)} />
     </Group>
@@ -77,7 +77,9 @@ function MoreSeeds({ study }: { study: Study }) {
   const extend = useExtendStudy(study.id);
   const [opened, setOpened] = useState(false);
   const [seeds, setSeeds] = useState<number | string>(3);
-  const [best, setBest] = useState<number | string>(Math.min(2, study.points));
+  const [wanted, setWanted] = useState<number | string>(2);
+  const scored = study.table.filter(({ mean }) => mean !== null).length;
+  const best = typeof wanted === "number" ? Math.min(wanted, scored) : wanted;
   const ready = typeof seeds === "number" && typeof best === "number";
   const start = () => {
     if (ready) extend.mutate({ seeds, best }, { onSuccess: () => setOpened(false) });
@@ -103,11 +105,12 @@ function MoreSeeds({ study }: { study: Study }) {
           <NumberInput
             size="xs"
             label="Of so many best points"
+            description={`${plural(scored, "point")} with a finished run`}
             min={1}
-            max={study.points}
+            max={scored}
             allowDecimal={false}
             value={best}
-            onChange={setBest}
+            onChange={setWanted}
           />
           <Text size="xs" c="dimmed">
             {ready && `${plural(seeds * best, "more run")}. `}

@@ -61,6 +61,14 @@ describe("the page of a study", () => {
     expect(server.of("POST /studies/3/extend").map(({ body }) => body)).toEqual([{ seeds: 5, of: [1] }]);
   });
 
+  it("counts more seeds only of points that have a finished run", async () => {
+    open(aStudy({ table: [aPoint(0), aPoint(1, { mean: null, n: 0 })] }));
+    await userEvent.click(await screen.findByRole("button", { name: "More seeds of the best" }));
+    expect(await screen.findByText("3 more runs.")).toBeTruthy();
+    expect(screen.getByLabelText<HTMLInputElement>("Of so many best points").value).toBe("1");
+    expect(screen.getByText("1 point with a finished run")).toBeTruthy();
+  });
+
   it("asks before new seeds of a stopped study set its other runs going", async () => {
     const server = open(aStudy({ state: "stopped", unmade: 41 }));
     const [best] = (await rows()) as [HTMLElement];
@@ -105,6 +113,18 @@ describe("the page of a study", () => {
     const question = await screen.findByRole("dialog");
     await userEvent.click(within(question).getByRole("button", { name: "Stop study" }));
     expect(server.of("POST /studies/3/stop").length).toBe(1);
+  });
+
+  it.each([
+    [0, "Its runs that wait or train are stopped for good."],
+    [
+      9,
+      "Its runs that wait or train are stopped for good. 9 runs not made yet can still be made by resuming it.",
+    ],
+  ])("says of %d runs not made yet what becomes of them", async (unmade, told) => {
+    open(aStudy({ unmade }));
+    await userEvent.click(await screen.findByRole("button", { name: "Stop study" }));
+    expect(await screen.findByText(told)).toBeTruthy();
   });
 
   it("links back to the paper's figure that it was started from", async () => {
