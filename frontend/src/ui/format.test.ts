@@ -1,6 +1,18 @@
 import type { MetricValue } from "@/api/types";
 import { describe, expect, it } from "vitest";
-import { ago, bytes, duration, exact, measured, percent, plural, rate, score, short } from "./format";
+import {
+  ago,
+  bytes,
+  duration,
+  exact,
+  measured,
+  nearestPercent,
+  percent,
+  plural,
+  rate,
+  score,
+  short,
+} from "./format";
 
 describe("short", () => {
   it.each([
@@ -93,6 +105,18 @@ describe("percent", () => {
   ])("reads %d as %s", (share, text) => expect(percent(share)).toBe(text));
   it("says 100 at the end", () => expect(percent(1)).toBe("100 %"));
   it("shows that something has begun", () => expect(percent(0.001)).toBe("< 1 %"));
+});
+
+describe("the nearest percent", () => {
+  it.each([
+    [8 / 9, "89 %"],
+    [0.29, "29 %"],
+    [0, "0 %"],
+    [0.004, "< 1 %"],
+    [0.996, "> 99 %"],
+    [1, "100 %"],
+    [1.04, "104 %"],
+  ])("of %d reads %s", (share, text) => expect(nearestPercent(share)).toBe(text));
 });
 
 it("writes sizes in powers of 1024", () => {

@@ -141,10 +141,17 @@ export function wholePercent(share: number): number {
   return Math.floor(Math.min(1, Math.max(0, share)) * 100 + 1e-9);
 }
 
-/** A share between 0 and 1: 42 %. */
+/** How much is done, from 0 to 1: 42 %. */
 export function percent(share: number): string {
   const whole = wholePercent(share);
   return share > 0 && whole === 0 ? "< 1 %" : `${whole} %`;
+}
+
+/** A share that is no progress, to the nearest percent: 8 of 9 are 89 %. */
+export function nearestPercent(share: number): string {
+  const whole = Math.round(share * 100);
+  if (share > 0 && whole === 0) return "< 1 %";
+  return share < 1 && whole === 100 ? "> 99 %" : `${whole} %`;
 }
 
 /** "1 run", "3 runs". */

@@ -4,7 +4,7 @@ import { profileFigureQuery, verdictQuery } from "@/api/comparisons";
 import type { ComparedRun, Verdict } from "@/api/types";
 import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
-import { percent, score, short } from "@/ui/format";
+import { nearestPercent, score, short } from "@/ui/format";
 import { WideTable } from "@/ui/WideTable";
 import { CardProblem } from "./CardProblem";
 import classes from "./compare.module.css";
@@ -144,5 +144,5 @@ function interval(estimate: Standing["mean"]): string {
 
 function probability({ duels }: Verdict, place: number): string {
   const estimate = duels.find(({ other }) => other === place)?.probability;
-  return estimate ? percent(estimate.value) : "–";
+  return estimate ? nearestPercent(estimate.value) : "–";
 }

@@ -131,7 +131,7 @@ describe("the page of a paper's figure", () => {
 
   it("tells speeds as parts of what the host did with the environments alone, or that it was not measured", async () => {
     const speed = { part: "Pong, arch_nips", share: 0.01 as const };
-    const measured = { ...speed, setting: "Environments 32", rate: 250.4, ceiling: 500, of_ceiling: 0.5 };
+    const measured = { ...speed, setting: "Environments 32", rate: 250.4, ceiling: 500, of_ceiling: 0.499 };
     const unmeasured = { ...speed, setting: "Environments 16", rate: 100, ceiling: null, of_ceiling: null };
     open(aPaperItem({ speeds: [measured, unmeasured] }));
     const table = within(await screen.findByRole("group", { name: "Speed beside the environments alone" }));

@@ -2,7 +2,7 @@ import { Anchor, Button, Group, Table, Text, Title } from "@mantine/core";
 import { Link } from "react-router";
 import type { PaperItem } from "@/api/types";
 import { saveCsv } from "@/charts/csv";
-import { percent, plural } from "@/ui/format";
+import { nearestPercent, plural } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./papers.module.css";
@@ -126,7 +126,7 @@ export function StartedStudies({ item }: { item: PaperItem }) {
               <Table.Tr key={study.id}>
                 <Table.Td>
                   <Anchor component={Link} to={`/studies/${study.id}`} size="sm">
-                    {study.part}, {percent(study.share)}
+                    {study.part}, {nearestPercent(study.share)}
                   </Anchor>
                 </Table.Td>
                 <Table.Td>{study.state}</Table.Td>

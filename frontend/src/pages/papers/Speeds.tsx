@@ -1,6 +1,6 @@
 import { Table, Text, Title } from "@mantine/core";
 import type { PaperItem } from "@/api/types";
-import { exact, percent, plural } from "@/ui/format";
+import { exact, nearestPercent, plural } from "@/ui/format";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./papers.module.css";
 
@@ -37,7 +37,7 @@ export function Speeds({ item: { speeds } }: { item: PaperItem }) {
           {speeds.map(({ part, share, setting, rate, ceiling, of_ceiling }) => (
             <Table.Tr key={`${part} ${share} ${setting}`}>
               <Table.Td>
-                {part}, {percent(share)}
+                {part}, {nearestPercent(share)}
               </Table.Td>
               <Table.Td>{setting}</Table.Td>
               <Table.Td className={classes.number}>{exact(Math.round(rate))}</Table.Td>
@@ -45,7 +45,7 @@ export function Speeds({ item: { speeds } }: { item: PaperItem }) {
                 {ceiling === null ? "not measured" : exact(Math.round(ceiling))}
               </Table.Td>
               <Table.Td className={classes.number}>
-                {of_ceiling === null ? "–" : percent(of_ceiling)}
+                {of_ceiling === null ? "–" : nearestPercent(of_ceiling)}
               </Table.Td>
             </Table.Tr>
           ))}

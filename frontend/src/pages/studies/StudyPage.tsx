@@ -6,7 +6,7 @@ import { isMissing } from "@/api/problem";
 import { paperQuery, studyFigureQuery, studyQuery } from "@/api/studies";
 import type { Study } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
-import { percent } from "@/ui/format";
+import { nearestPercent } from "@/ui/format";
 import { Markdown } from "@/ui/Markdown";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { usePageTitle } from "@/ui/usePageTitle";
@@ -78,7 +78,7 @@ function Origin({ origin }: { origin: NonNullable<Study["origin"]> }) {
       <Anchor component={Link} to={`/papers/${origin.paper}/${origin.item}`} inherit>
         {paper?.title ?? origin.paper}, {label}
       </Anchor>
-      , at {percent(origin.share)} of its budget
+      , at {nearestPercent(origin.share)} of its budget
     </Text>
   );
 }
