@@ -172,8 +172,12 @@ def test_the_tree_finds_what_a_running_sum_finds(leaves: int) -> None:
         tree.set(changed, new)
         priorities[changed] = new
         assert tree.total == pytest.approx(priorities.sum())
+        one, alone = int(random.integers(leaves)), float(random.random() * random.integers(2))
+        tree.set_one(one, alone)
+        priorities[one] = alone
+        assert tree.total == pytest.approx(priorities.sum())
     priorities[leaves // 2] = 1.0
-    tree.set(np.array([leaves // 2]), 1.0)
+    tree.set_one(leaves // 2, 1.0)
     prefixes = random.random(1000) * tree.total
     assert np.array_equal(tree.find(prefixes), np.searchsorted(np.cumsum(priorities), prefixes, side="right"))
 
