@@ -48,6 +48,14 @@ class ExperienceSink(Protocol):
     def add(self, action: int, reward: float, terminal: bool, observation: Observations) -> None: ...
 
 
+class DistantSink(ExperienceSink, Protocol):
+    """A sink in another process, which may store more slowly than an actor acts."""
+
+    def keep_pace(self) -> None:
+        """Wait until little of what was sent is not stored yet."""
+        ...
+
+
 class ExperienceSource(Protocol):
     """Where a learner samples experience."""
 
@@ -240,8 +248,8 @@ class Bundle:
 class FreeActor:
     """An actor that stores its experience in the global replay memory."""
 
-    def __init__(self, config: GorilaConfig, shards: int, seed: int, sink: ExperienceSink) -> None:
-        self._config = config
+    def __init__(self, config: GorilaConfig, shards: int, seed: int, sink: DistantSink) -> None:
+        self._config, self._sink = config, sink
         environment = OwnEnvironment(config, seed)
         self._replica = Replica(build(config, environment.observation_shape, environment.actions), shards)
         self.actor = GorilaActor(config, environment, self._replica, sink, seed)
@@ -250,6 +258,8 @@ class FreeActor:
         """Continue the acting of algorithm 1."""
         actor, replica = self.actor, self._replica
         while goes_on():
+            with record.timed("waiting"):
+                self._sink.keep_pace()  # between two steps, because a shard that does not answer ends the order
             if actor.begins or actor.t % self._config.pull_interval == 0:
                 pull(replica, server, record)
                 replica.ask(server)  # for the next pull

@@ -32,6 +32,8 @@ from workers.trainer.methods.gorila.reporter import Stock
 PATIENCE_SECONDS = 5.0
 # A free actor sends this many steps at a time; the first state of each piece costs three more frames.
 EXPERIENCE_STEPS = 64
+# It goes on acting while so many pieces are being stored. Without a limit, the calls would pile up in a busy shard.
+MOST_UNDER_WAY = 1
 
 # A Ray actor; Ray gives calls of its methods no types.
 Handle = Any
@@ -148,6 +150,7 @@ class RemoteSink:
         self.replays: Sequence[Handle] = ()
         self._stack = stack
         self._sent = 0
+        self._under_way: list[Any] = []
         self._frames: list[Observations] = []
         self._steps: list[tuple[int, float, bool]] = []
 
@@ -163,6 +166,11 @@ class RemoteSink:
         if len(self._steps) >= EXPERIENCE_STEPS:
             self._send()
 
+    def keep_pace(self) -> None:
+        """Wait until little of what was sent is not stored yet."""
+        while len(self._under_way) > MOST_UNDER_WAY:
+            results_of([self._under_way.pop(0)])
+
     def _send(self) -> None:
         """Send the gathered steps and keep the last state, from which the next ones continue."""
         if not self._steps:
@@ -175,7 +183,7 @@ class RemoteSink:
             np.array(rewards, dtype=np.float32),
             np.array(terminals, dtype=np.bool_),
         )
-        self.replays[self._sent % len(self.replays)].extend.remote(experience)
+        self._under_way.append(self.replays[self._sent % len(self.replays)].extend.remote(experience))
         self._sent += 1
         self._frames, self._steps = self._frames[-self._stack :], []
 

@@ -5,10 +5,18 @@ from typing import Any
 
 import pytest
 
+from tests.workers.trainer.local_server import LocalServer, server_for
 from tests.workers.trainer.methods.gorila.test_replay_memory import READINGS, STACKED, World, literal, sampled
+from workers.contract.config import GorilaConfig
+from workers.trainer.environments import own_environment
 from workers.trainer.methods.gorila import remote
-from workers.trainer.methods.gorila.remote import RemoteSink, RemoteSource
-from workers.trainer.methods.gorila.replay_memory import FrameKind, ReplayMemory
+from workers.trainer.methods.gorila.gorila import FreeActor, build
+from workers.trainer.methods.gorila.remote import MOST_UNDER_WAY, RemoteSink, RemoteSource, UnreachableError
+from workers.trainer.methods.gorila.replay_memory import Experience, FrameKind, ReplayMemory
+from workers.trainer.methods.gorila.reporter import WorkRecord
+
+# An episode of Catch has five steps.
+CONFIG, EPISODE_STEPS = GorilaConfig(env="Arcadia/Catch-v0", mode="free", num_shards=1, hidden_units=16), 5
 
 
 def handle_of(memory: ReplayMemory) -> Any:
@@ -36,6 +44,59 @@ def test_every_step_reaches_one_of_the_shards_with_its_whole_stacks(
     assert sum(map(len, shards)) == len(stored)
     assert sampled(shards[0], 3000) | sampled(shards[1], 3000) == literal(stored)
     assert all(len(shard) > len(stored) / 4 for shard in shards)
+
+
+def a_server() -> LocalServer:
+    """A fresh parameter server for free actors."""
+    return server_for(CONFIG, build(CONFIG, *own_environment.interface(CONFIG)))
+
+
+class SlowReplay:
+    """A shard that stores a piece only when somebody waits for that."""
+
+    def __init__(self) -> None:
+        self.sent: list[int] = []
+        self.stored: list[int] = []
+        self.extend = SimpleNamespace(remote=self._accept)
+
+    def _accept(self, _experience: Experience) -> int:
+        self.sent.append(len(self.sent))
+        return self.sent[-1]
+
+
+def test_an_actor_that_is_faster_than_the_replay_memory_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    replay = SlowReplay()
+    monkeypatch.setattr(remote, "EXPERIENCE_STEPS", 2)
+    monkeypatch.setattr(remote, "results_of", replay.stored.extend)
+    sink = RemoteSink(stack=1)
+    sink.replays = [replay]
+    actor, record = FreeActor(CONFIG, 1, seed=1, sink=sink), WorkRecord()
+
+    def goes_on() -> bool:
+        assert len(replay.sent) - len(replay.stored) <= MOST_UNDER_WAY + 1
+        return record.steps < 50
+
+    actor.work(a_server(), 0, record, goes_on)
+    assert len(replay.sent) >= 25
+    assert replay.stored == replay.sent[: len(replay.stored)]
+
+
+def test_a_replay_memory_that_does_not_answer_ends_the_order_between_two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_answer(_calls: list[Any]) -> None:
+        raise UnreachableError
+
+    monkeypatch.setattr(remote, "EXPERIENCE_STEPS", 2)
+    sink, replay = RemoteSink(stack=1), SlowReplay()
+    sink.replays = [replay]
+    actor, record = FreeActor(CONFIG, 1, seed=1, sink=sink), WorkRecord()
+    monkeypatch.setattr(remote, "results_of", no_answer)
+    with pytest.raises(UnreachableError):
+        actor.work(a_server(), 0, record, lambda: record.steps < 50)
+    assert record.steps == actor.actor.t < 10
+
+    monkeypatch.setattr(remote, "results_of", replay.stored.extend)
+    actor.work(a_server(), 0, record, lambda: record.steps < 50)
+    assert {episode.length for _, episode in record.episodes} == {EPISODE_STEPS}
 
 
 def test_a_learner_samples_from_the_shards_in_turn_and_sends_errors_back_to_the_right_shard(
