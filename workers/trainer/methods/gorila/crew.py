@@ -75,17 +75,17 @@ class WorkingRole:
 class BundleRole(WorkingRole):
     """A process that holds an actor, its replay memory and its learner."""
 
-    def begin(self, config: GorilaConfig, interface: Interface, seed: int, memories_here: int) -> None:
-        """Set up the bundle, if this host has room for `memories_here` replay memories."""
+    def begin(self, config: GorilaConfig, interface: Interface, seed: int, memories_to_fill: float) -> None:
+        """Set up the bundle, if this host has room for so many replay memories."""
         devices.compute_in(1)
-        check_replay(config, interface[0], memories_here)
+        check_replay(config, interface[0], memories_to_fill)
         self._worker = Bundle(config, config.num_shards, seed)
 
 
 class ActorRole(WorkingRole):
     """A process that holds an actor of the free mode."""
 
-    def begin(self, config: GorilaConfig, interface: Interface, seed: int, _memories_here: int) -> None:
+    def begin(self, config: GorilaConfig, interface: Interface, seed: int, _memories_to_fill: float) -> None:
         """Set up the actor."""
         devices.compute_in(1)
         self._memory = remote.RemoteSink(frames_of(interface[0]).stack)
@@ -95,7 +95,7 @@ class ActorRole(WorkingRole):
 class LearnerRole(WorkingRole):
     """A process that holds a learner of the free mode."""
 
-    def begin(self, config: GorilaConfig, interface: Interface, _seed: int, _memories_here: int) -> None:
+    def begin(self, config: GorilaConfig, interface: Interface, _seed: int, _memories_to_fill: float) -> None:
         """Set up the learner."""
         devices.compute_in(1)
         self._memory = remote.RemoteSource()
@@ -206,8 +206,9 @@ class Crew:
             backup = restored(self._backups[role.number], self.updates, self._config.target_update_interval)
             role.expect(role.handle.begin.remote(self._config, backup))
             return
-        here = sum(each.host == role.host for each in self.roster.all("bundle", "replay"))
-        role.expect(role.handle.begin.remote(self._config, self._interface, self._seed(), here))
+        # What replay memories hold already is no longer free; the rest of each will be taken as it is filled.
+        to_fill = sum(1 - each.fill for each in self.roster.all("bundle", "replay") if each.host == role.host)
+        role.expect(role.handle.begin.remote(self._config, self._interface, self._seed(), to_fill))
 
     def _seed(self) -> int:
         """Make a new seed for every process of every attempt, because environments begin anew."""
@@ -235,6 +236,7 @@ class Crew:
             self.updates = max(self.updates, found.updates)
             self._work.episodes += [(before + at, episode) for at, episode in found.episodes]
             self._work.records.append(found)
+            role.fill = found.fill or 0.0
         elif isinstance(found, Tally):
             self._work.tally += found
         elif isinstance(found, ShardState):
@@ -242,6 +244,7 @@ class Crew:
             self.updates = max(self.updates, min(state.updates for state in self._backups))
         elif isinstance(found, Stock):
             self._stocks[role.number] = found
+            role.fill = found.fill
             self._work.stock_seconds += found.busy_seconds
 
     def _ask(self, role: Role) -> None:

@@ -29,8 +29,8 @@ def needs(config: GorilaConfig, device: torch.device) -> list[Need]:
     ]
 
 
-def check_replay(config: GorilaConfig, observation_shape: tuple[int, ...], memories: int) -> None:
-    """Refuse so many of a run's replay memories on this host of a cluster if they do not fit."""
+def check_replay(config: GorilaConfig, observation_shape: tuple[int, ...], memories: float) -> None:
+    """Refuse so many of a run's replay memories on this host of a cluster if they do not fit into what is free."""
     size = memories * (config.replay_frames // config.num_memories) * slot_size(config, frames_of(observation_shape))
     refuse_if_short([replay_need(size)], f"on {socket.gethostname()}")
 

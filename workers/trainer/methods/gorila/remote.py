@@ -109,9 +109,9 @@ class RemoteServer:
 class ReplayRole:
     """A process that holds a shard of the global replay memory."""
 
-    def begin(self, config: GorilaConfig, interface: Interface, seed: int, memories_here: int) -> None:
-        """Set up the memory, if this host has room for `memories_here` of them."""
-        check_replay(config, interface[0], memories_here)
+    def begin(self, config: GorilaConfig, interface: Interface, seed: int, memories_to_fill: float) -> None:
+        """Set up the memory, if this host has room for so many of them."""
+        check_replay(config, interface[0], memories_to_fill)
         self._memory = replay_memory(config, interface[0], seed)
         self._busy_seconds = 0.0
 

@@ -43,6 +43,8 @@ class Role:
     asked: float = 0.0
     # Whether the process has set itself up.
     ready: bool = False
+    # The fraction of its replay memory in use when it last told.
+    fill: float = 0.0
     # Losses in a row, without any work between them.
     losses: int = 0
     # All losses.
@@ -61,7 +63,7 @@ class Role:
         there = NodeAffinitySchedulingStrategy(self.host.node, soft=True)
         options = {"num_cpus": CORES_ASKED_FOR, "scheduling_strategy": there}
         self.handle = ray.remote(process).options(**options).remote()
-        self.ready = False
+        self.ready, self.fill = False, 0.0
 
     def end(self) -> None:
         """Kill the process."""

@@ -6,8 +6,9 @@ import pytest
 
 from workers.trainer.methods.gorila.ray_cluster import LOOK_SECONDS, SUSPICION_SECONDS, Host, Hosts, RayCluster
 
-A, B = Host("node-a", "10.0.0.1", "a", 4), Host("node-b", "10.0.0.2", "b", 4)
-B_AGAIN = Host("node-c", "10.0.0.2", "b", 4)
+# Nodes have numbers of 28 bytes.
+A, B = Host("a" * 56, "10.0.0.1", "a", 4), Host("b" * 56, "10.0.0.2", "b", 4)
+B_AGAIN = Host("c" * 56, "10.0.0.2", "b", 4)
 
 
 class MadeCluster:

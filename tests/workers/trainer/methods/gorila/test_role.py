@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+import ray
 from ray.exceptions import ActorDiedError
 
 from tests.workers.trainer.methods.gorila.test_ray_cluster import B_AGAIN, A, B, MadeCluster
@@ -24,15 +25,24 @@ CONFIG = GorilaConfig(env="Arcadia/Catch-v0", num_actors=3, num_learners=3, num_
 class MadeHandle:
     """A process that accepts every call and answers only when the test says so."""
 
-    def __getattr__(self, _name: str) -> Any:
-        return SimpleNamespace(remote=lambda *_: SimpleNamespace(future=Future))
+    def __init__(self) -> None:
+        # The arguments of the latest call of each method.
+        self.called: dict[str, tuple[Any, ...]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return SimpleNamespace(remote=lambda *arguments: self._call(name, arguments))
+
+    def _call(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        self.called[name] = arguments
+        return SimpleNamespace(future=Future)
 
 
 @pytest.fixture(autouse=True)
 def _no_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.trainer.methods.gorila.ray_cluster.LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(Role, "start", lambda role, _process: setattr(role, "handle", MadeHandle()))
-    monkeypatch.setattr(Role, "end", lambda _role: None)
+    started = SimpleNamespace(options=lambda **_: SimpleNamespace(remote=MadeHandle))
+    monkeypatch.setattr(ray, "remote", lambda _process: started)
+    monkeypatch.setattr(ray, "kill", lambda _handle: None)
 
 
 def crew_on(cluster: MadeCluster, log: list[str]) -> Crew:
@@ -85,6 +95,36 @@ def test_roles_of_a_lost_host_move_elsewhere_and_return_when_it_is_back() -> Non
         crew.watch(0)
     assert places(crew) == [*everybody[:2], "bundle 1 on b (10.0.0.2), lost 1", everybody[3]]
     assert log[-1] == "A host came back. Roles: a (10.0.0.1): shard × 1, bundle × 2; b (10.0.0.2): bundle × 1"
+
+
+def memories_to_fill(role: Role) -> float:
+    """For how many replay memories a role's host was asked to have room when its latest process began."""
+    *_, memories = role.handle.called["begin"]
+    return float(memories)
+
+
+def test_a_lost_bundle_needs_room_for_its_own_memory_and_what_the_others_on_its_host_have_not_filled() -> None:
+    cluster = MadeCluster(A, B)
+    crew = crew_on(cluster, [])
+    first, elsewhere, third = bundles = crew.roster.all("bundle")
+    assert [memories_to_fill(bundle) for bundle in bundles] == [2, 1, 2]
+
+    for bundle, fill in ((first, 1.0), (elsewhere, 1.0), (third, 0.75)):
+        answer(bundle, WorkRecord(fill=fill))
+    crew.watch(0)
+    die(first)
+    crew.watch(0)
+    assert memories_to_fill(first) == 1.25
+
+    answer(first)
+    crew.watch(0)
+    answer(first, WorkRecord(fill=1.0))
+    answer(third, WorkRecord(fill=1.0))
+    crew.watch(0)
+    cluster.hosts = [A]
+    die(elsewhere)
+    crew.watch(0)
+    assert memories_to_fill(elsewhere) == 1
 
 
 def test_losses_with_work_between_them_are_forgiven_but_all_are_reported() -> None:
