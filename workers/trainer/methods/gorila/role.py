@@ -84,9 +84,9 @@ class Role:
         """Return the answer; an exception in the role fails the run."""
         try:
             return answer.result()
-        except MemoryShortageError:
-            raise
         except Exception as error:
+            if isinstance(error, RayTaskError) and isinstance(error.cause, MemoryShortageError):
+                raise error.cause from None  # Ray's own text of it is a traceback
             words = COLOURS.sub("", str(error)).strip()
             failure = ActorCrashed(f"{self} failed: {words.splitlines()[-1]}")
             failure.add_note(f"{self} on {self.host}: {words}")

@@ -6,11 +6,12 @@ from typing import Any, cast
 
 import pytest
 import ray
-from ray.exceptions import ActorDiedError
+from ray.exceptions import ActorDiedError, RayTaskError
 
 from tests.workers.trainer.methods.gorila.test_ray_cluster import B_AGAIN, A, B, MadeCluster
 from workers.contract.config import GorilaConfig
 from workers.trainer.environments import own_environment
+from workers.trainer.host.memory import MemoryShortageError
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.methods.gorila.crew import Crew
 from workers.trainer.methods.gorila.gorila import build
@@ -125,6 +126,29 @@ def test_a_lost_bundle_needs_room_for_its_own_memory_and_what_the_others_on_its_
     die(elsewhere)
     crew.watch(0)
     assert memories_to_fill(elsewhere) == 1
+
+
+def raised_over_ray(error: Exception) -> Exception:
+    """Return what Ray raises here when this error was raised in a role."""
+    traceback = f"Traceback (most recent call last):\n  File 'crew.py', line 1, in begin\n{error!r}"
+    arrived: Exception = RayTaskError(
+        "begin", traceback, error, "ray::BundleRole.begin", 1, "10.0.0.1"
+    ).as_instanceof_cause()
+    assert isinstance(arrived, type(error))
+    assert str(arrived) != str(error)
+    return arrived
+
+
+def test_a_shortage_of_memory_that_a_role_finds_is_told_in_its_own_words() -> None:
+    words = "this configuration needs about 7.0 GiB of memory, but 2.0 GiB are free on a: lower replay_frames"
+    crew = crew_on(MadeCluster(A), [])
+    bundle = crew.roster.roles[1]
+    bundle.pending = Future()
+    bundle.pending.set_exception(raised_over_ray(MemoryShortageError(words)))
+    with pytest.raises(MemoryShortageError) as failure:
+        crew.watch(0)
+    assert str(failure.value) == words
+    assert failure.type is MemoryShortageError
 
 
 def test_losses_with_work_between_them_are_forgiven_but_all_are_reported() -> None:
