@@ -23,6 +23,11 @@ class Counts:
             if 1 <= number + change <= limits[name]
         ]
 
+    def within(self, most: "Counts") -> "Counts":
+        """Lower each number to its limit."""
+        limits = asdict(most)
+        return Counts(**{name: min(number, limits[name]) for name, number in asdict(self).items()})
+
 
 class Adjustment:
     """Tries a neighbour of the current setting for a while, and keeps it if it makes more updates a second.

@@ -118,8 +118,8 @@ def train(config: Ga3cConfig, run: Run) -> None:
     torch.manual_seed(config.seed)
     network = networks.build(config, observation_shape, actions, body_dtype(config, run.device)).to(run.device)
     model = Model(config, network, run.device)
-    counts = restore(start, model, config) if start else configured(config)
-    most = largest(config, counts, observation_shape)
+    most = largest(config, observation_shape)
+    counts = restore(start, model, config).within(most) if start else configured(config)
     exchange = Exchange(Experiences.allocate(config, most.agents, observation_shape, number_of_actions(actions)))
     adjustment = Adjustment(counts, most, config.adjustment_seconds, random)
     reporter = Ga3cReporter(run, model, exchange, config.environment.frames_per_step)
@@ -202,8 +202,9 @@ def configured(config: Ga3cConfig) -> Counts:
     return Counts(config.num_agents, config.num_predictors, config.num_trainers)
 
 
-def largest(config: Ga3cConfig, counts: Counts, observation_shape: tuple[int, ...]) -> Counts:
+def largest(config: Ga3cConfig, observation_shape: tuple[int, ...]) -> Counts:
     """Return the adjustment's upper limits. They fix the number of agents' slots, which cannot grow during training."""
+    counts = configured(config)
     if not config.dynamic_adjustment:
         return counts
     affordable = free_shared_memory() / 4 / bytes_of_agent(config, observation_shape)

@@ -19,7 +19,6 @@ from workers.trainer.environments.environments import Actions, Floats, Step
 from workers.trainer.environments.own_environment import OwnEnvironment
 from workers.trainer.host.processes import ActorFailed
 from workers.trainer.methods.ga3c import ga3c
-from workers.trainer.methods.ga3c.adjustment import Counts
 from workers.trainer.methods.ga3c.experiences import Exchange, Experiences, Submission
 from workers.trainer.methods.ga3c.model import Model, TrainingBatch
 from workers.trainer.networks import networks
@@ -378,15 +377,30 @@ def test_a_restored_run_goes_on_with_its_network_statistics_and_numbers() -> Non
 
 
 def test_the_adjustment_may_double_the_agents_as_far_as_shared_memory_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = Ga3cConfig(env="ALE/Pong-v5")
-    shape = (4, 84, 84)
+    def limit(agents: int, dynamic: bool = True) -> int:
+        config = Ga3cConfig(env="ALE/Pong-v5", num_agents=agents, dynamic_adjustment=dynamic)
+        return ga3c.largest(config, (4, 84, 84)).agents
+
     monkeypatch.setattr(ga3c, "cores", lambda: 2)
     monkeypatch.setattr(ga3c, "free_shared_memory", lambda: 10e9)
-    assert ga3c.largest(config, Counts(32, 2, 2), shape).agents == 64
-    assert ga3c.largest(config, Counts(1, 2, 2), shape).agents == 16
-    assert ga3c.largest(config, Counts(1000, 2, 2), shape).agents == 1024
+    assert limit(32) == 64
+    assert limit(1) == 16
+    assert limit(1000) == 1024
     monkeypatch.setattr(ga3c, "free_shared_memory", lambda: 64e6)
-    assert 32 < ga3c.largest(config, Counts(32, 2, 2), shape).agents < 64
-    assert ga3c.largest(config, Counts(63, 2, 2), shape).agents == 63
-    fixed = config.model_copy(update={"dynamic_adjustment": False})
-    assert ga3c.largest(fixed, Counts(32, 2, 2), shape) == Counts(32, 2, 2)
+    assert 32 < limit(32) < 64
+    assert limit(63) == 63
+    assert limit(32, dynamic=False) == 32
+
+
+def test_a_resume_goes_on_with_the_adjusted_numbers_as_far_as_the_first_limits_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ga3c, "cores", lambda: 1)
+    first = NullRun(stop_at_step=100)
+    ga3c.train(LEARNING, first)
+    saved = first.saved[-1]
+    for stored, restored in ((6, 6), (100, 8)):
+        saved.facts["counts"] = {"agents": stored, "predictors": 2, "trainers": 1}
+        second = NullRun(restored=saved, stop_at_step=0)
+        ga3c.train(LEARNING, second)
+        assert second.saved[-1].facts["counts"] == {"agents": restored, "predictors": 2, "trainers": 1}
