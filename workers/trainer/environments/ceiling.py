@@ -9,6 +9,7 @@ from workers.contract.config.ceiling import CeilingFields, Stepping
 from workers.contract.spaces import ActionSpace, Discrete
 from workers.trainer.environments import environments
 from workers.trainer.environments.environments import Actions
+from workers.trainer.host import open_files
 from workers.trainer.host.processes import Link, Processes
 
 TELL_SECONDS = 0.1
@@ -22,6 +23,7 @@ def measure(config: CeilingFields, seconds: float, should_stop: Callable[[], boo
     # By process: when it told, and how many steps it had taken.
     first: dict[int, tuple[float, int]] = {}
     last: dict[int, tuple[float, int]] = {}
+    open_files.allow(stepping.processes)
     with Processes() as processes:
         for number in range(stepping.processes):
             processes.start(step, config, stepping, config.seed + number)

@@ -1,6 +1,7 @@
 """How fast the environments step by themselves, and that a run that asks for it reports it before it trains."""
 
 import json
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,17 @@ def test_the_rates_of_all_processes_add_up_from_when_all_of_them_step(monkeypatc
     rate = ceiling.measure(A3cConfig(env="CartPole-v1", num_actors=2), 2.0, lambda: False)
     assert rate == pytest.approx(1_000 / 2 + 500 / 2)
     assert processes.started == 2
+
+
+def test_the_limit_of_open_files_is_raised_before_the_first_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    processes, raised = Told(), list[tuple[int, int]]()
+    monkeypatch.setattr(ceiling, "Processes", lambda: processes)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 20_000))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: raised.append((processes.started, limits[0])))
+    ceiling.measure(Ga3cConfig(env="CartPole-v1", num_agents=1000), 2.0, lambda: True)
+    ((started, limit),) = raised
+    assert started == 0
+    assert limit > 3 * processes.started == 3 * 1000
 
 
 def test_a_run_that_is_to_stop_measures_no_further(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,24 +1,19 @@
 """Run the wanted numbers of GA3C's agents, predictors and trainers, and raise their failures."""
 
-import resource
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
-from workers.trainer.errors import TrainerError
+from workers.trainer.host import open_files
 from workers.trainer.host.processes import Processes
 from workers.trainer.methods.ga3c.adjustment import Counts
 from workers.trainer.methods.ga3c.experiences import Desk, Exchange
 
-# Open files of the main process: those for an agent's four pipes with some room, and all others.
-FILES_OF_AN_AGENT, OTHER_FILES = 10, 200
+# Open files of the main process for an agent's four pipes, with some room.
+FILES_OF_AN_AGENT = 10
 
 Work = Callable[[], None]
 # Starts an agent at a desk and returns the number of its process.
 StartAgent = Callable[[Processes, Desk], int]
-
-
-class TooManyAgentsError(TrainerError):
-    """The system's limit of open files is too low for so many agents."""
 
 
 class Crew:
@@ -29,7 +24,7 @@ class Crew:
     ) -> None:
         self._exchange, self._slots = exchange, range(most.agents)
         self._start_agent, self._predictor, self._trainer = start_agent, predictor, trainer
-        allow_open_files(most.agents)
+        open_files.allow(most.agents, "agents", FILES_OF_AN_AGENT)
         self._processes = Processes()
         self._threads = ThreadPoolExecutor(most.predictors + most.trainers, "ga3c")
         self._working: set[Future[None]] = set()
@@ -94,16 +89,3 @@ class Crew:
         vacant = [slot for slot in self._slots if slot not in self._agents]
         for slot in vacant[: max(0, number - len(staying))]:
             self._agents[slot] = self._start_agent(self._processes, self._exchange.desk(slot))
-
-
-def allow_open_files(agents: int) -> None:
-    """Raise this process's limit of open files to what so many agents take."""
-    needed = agents * FILES_OF_AN_AGENT + OTHER_FILES
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and hard < needed:
-        raise TooManyAgentsError(
-            f"{agents} agents need {needed} open files, and the system allows {hard}: choose at most "
-            f"{(hard - OTHER_FILES) // FILES_OF_AN_AGENT} agents, or raise the limit (ulimit -Hn)"
-        )
-    if soft != resource.RLIM_INFINITY and soft < needed:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))

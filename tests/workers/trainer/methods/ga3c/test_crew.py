@@ -1,6 +1,5 @@
 """The crew: the wanted numbers of agents, predictors and trainers, reused slots, and failures."""
 
-import resource
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +10,7 @@ from tests.workers.waiting import wait_until
 from workers.contract.config import Ga3cConfig
 from workers.trainer.host.processes import ActorFailed, Link, Processes
 from workers.trainer.methods.ga3c.adjustment import Counts
-from workers.trainer.methods.ga3c.crew import Crew, TooManyAgentsError, allow_open_files
+from workers.trainer.methods.ga3c.crew import Crew
 from workers.trainer.methods.ga3c.experiences import Desk, Exchange, Experiences
 
 MOST = Counts(agents=3, predictors=3, trainers=3)
@@ -135,15 +134,3 @@ def test_closing_wakes_waiting_agents(exchange: Exchange, open_crew: Callable[..
     crew.close()  # it waits for the threads, without a limit
     assert (threads.predictors, threads.trainers) == (0, 0)
     assert crew.agents == 0
-
-
-def test_the_limit_of_open_files_is_raised_as_far_as_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    granted: list[tuple[int, int]] = []
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 4096))
-    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: granted.append(limits))
-    allow_open_files(50)
-    assert granted == []
-    allow_open_files(300)
-    assert granted == [(3200, 4096)]
-    with pytest.raises(TooManyAgentsError, match="choose at most 389 agents"):
-        allow_open_files(400)

@@ -1,0 +1,20 @@
+"""The limit of open files, with limits made for the test."""
+
+import resource
+
+import pytest
+
+from workers.trainer.host import open_files
+from workers.trainer.host.open_files import TooManyProcessesError
+
+
+def test_the_limit_of_open_files_is_raised_as_far_as_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    granted: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 4096))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: granted.append(limits))
+    open_files.allow(50, "agents", 10)
+    assert granted == []
+    open_files.allow(300, "agents", 10)
+    assert granted == [(3200, 4096)]
+    with pytest.raises(TooManyProcessesError, match="choose at most 389 agents"):
+        open_files.allow(400, "agents", 10)
