@@ -54,9 +54,17 @@ def test_a_run_that_does_not_fit_is_refused_with_the_fields_to_lower(
         memory.check(needs_of(config.model_copy(update=change)))
 
 
-def test_a_replay_memory_takes_the_memory_of_its_frames(monkeypatch: pytest.MonkeyPatch) -> None:
-    small, large = (GorilaConfig(replay_frames=frames) for frames in (100_000, 1_000_000))
-    assert total(large) - total(small) == 900_000 * (84 * 84 + 7)
+@pytest.mark.parametrize(
+    ("env", "bytes_of_frame"),
+    [("ALE/Pong-v5", 84 * 84), ("Arcadia/Labyrinth-v0", 3 * 84 * 84), ("CartPole-v1", 4 * 4)],
+)
+def test_a_replay_memory_takes_the_memory_of_its_frames(env: str, bytes_of_frame: int) -> None:
+    small, large = (GorilaConfig(env=env, replay_frames=frames) for frames in (100_000, 1_000_000))
+    assert total(large) - total(small) == 900_000 * (bytes_of_frame + 7)
+
+
+def test_priorities_take_memory_besides_and_a_cluster_none_of_this_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = GorilaConfig(replay_frames=1_000_000)
     prioritised = large.model_copy(update={"prioritised_replay": True})
     assert total(prioritised) - total(large) == 1_000_000 * 16
     monkeypatch.setenv("ARCADIA_RAY_ADDRESS", "10.0.0.1:6379")  # then the cluster's hosts need the memory, not this one

@@ -5,7 +5,8 @@ import socket
 import torch
 
 from workers.contract.config import GorilaConfig
-from workers.trainer.host.memory import FRAMES, MEBIBYTE, SIDE, Need, refuse_if_short, row_size
+from workers.trainer.environments import own_environment
+from workers.trainer.host.memory import MEBIBYTE, Need, refuse_if_short, row_size
 from workers.trainer.methods.gorila import ray_cluster
 from workers.trainer.methods.gorila.replay_memory import BYTES_OF_PRIORITY, FrameKind, bytes_of_slot, frames_of
 
@@ -21,11 +22,11 @@ def needs(config: GorilaConfig, device: torch.device) -> list[Need]:
     if config.mode == "free":
         roles += config.num_learners + config.num_replays
     each = ROLE + 3 * config.batch_size * row_size(config, device)
-    shape = (FRAMES, SIDE, SIDE) if config.environment.shows_pixels else (32,)
+    observation_shape, _ = own_environment.interface(config)
     return [
         Need("Ray", RAY, "num_actors"),
         Need(f"{roles:,} roles", roles * each, "num_actors or num_shards"),
-        replay_need(config.replay_frames * slot_size(config, frames_of(shape))),
+        replay_need(config.replay_frames * slot_size(config, frames_of(observation_shape))),
     ]
 
 
