@@ -18,6 +18,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -28,6 +29,10 @@ ADDRESS = "ARCADIA_RAY_ADDRESS"
 # One message holds a few million numbers at most, and is deleted when its reader has it.
 OBJECT_STORE_BYTES = 200 * 2**20
 FOLDER = "arcadia-ray-"
+# How many bytes the path of a socket may have, and the longest of Ray's, below the parent of our folder.
+LONGEST_SOCKET = 103 if sys.platform == "darwin" else 107
+SOCKET = f"{FOLDER}4194304-12345678/ray/session_2026-01-01_00-00-00_000000_4194304/sockets/plasma_store"
+SHORT_FOLDER = Path("/tmp")  # noqa: S108, our folder in it is made for its owner alone
 # Settings of a Ray that we start, for one machine and a token; Ray reads them when it is imported. By default its
 # workers have a low priority: beside another training they would hardly run.
 OWN_RAY = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token", "RAY_worker_niceness": "0"}
@@ -102,24 +107,26 @@ class RayCluster:
             os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # Ray reads it once per process
         import ray
 
-        if self._address is None:
-            remove_left_behind()
-            self._folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-"))
-            command = [sys.executable, "-I", "-S", ray_watch.__file__, str(self._folder)]
-            self._watch = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
-            where = {
-                "num_cpus": os.cpu_count(),
-                "object_store_memory": OBJECT_STORE_BYTES,
-                "include_dashboard": False,
-                # Ray lets every user write into the folder that it is given; into its parent, only us.
-                "_temp_dir": str(self._folder / "ray"),
-            }
-        else:
-            where = {"address": self._address}
         try:
+            where = {"address": self._address} if self._address else self._own_place()
             ray.init(**where, log_to_driver=False, logging_level="ERROR", namespace=secrets.token_hex(8))
-        except (ConnectionError, RuntimeError, TimeoutError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError) as error:  # among them, connections and time-outs
             raise ClusterError(self._in_words(error)) from error
+
+    def _own_place(self) -> dict[str, Any]:
+        """Make the folder of a Ray of our own, and have it watched; return how Ray is to start there."""
+        parent = parent_of_folders()
+        remove_left_behind(parent)
+        self._folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-", dir=parent))
+        command = [sys.executable, "-I", "-S", ray_watch.__file__, str(self._folder)]
+        self._watch = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+        return {
+            "num_cpus": os.cpu_count(),
+            "object_store_memory": OBJECT_STORE_BYTES,
+            "include_dashboard": False,
+            # Ray lets every user write into the folder that it is given; into its parent, only us.
+            "_temp_dir": str(self._folder / "ray"),
+        }
 
     def _in_words(self, error: Exception) -> str:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -183,9 +190,15 @@ def kill_monitor() -> None:
                 child.kill()
 
 
-def remove_left_behind() -> None:
+def parent_of_folders() -> Path:
+    """Choose the system's folder for temporary files, unless Ray's sockets would have too long paths there."""
+    usual = Path(tempfile.gettempdir())
+    return usual if len(os.fsencode(usual / SOCKET)) <= LONGEST_SOCKET else SHORT_FOLDER
+
+
+def remove_left_behind(parent: Path) -> None:
     """Delete the folders of trainers that are gone."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*"):
+    for folder in parent.glob(f"{FOLDER}*"):
         owner = folder.name.removeprefix(FOLDER).split("-")[0]
         if owner.isdigit() and not psutil.pid_exists(int(owner)):
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,7 +1,6 @@
 """Gorila as a program: it saves and ends when asked, goes on after kill -9, and leaves nothing of Ray behind."""
 
 import signal
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from tests.workers.trainer.trainers import Trainer, of_kind, wait_for_checkpoint
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from workers.contract import events
 from workers.contract.config import GorilaConfig
+from workers.trainer.methods.gorila.ray_cluster import parent_of_folders
 
 CONFIG = GorilaConfig(
     env="CartPole-v1",
@@ -34,7 +34,7 @@ def assert_gone(processes: list[psutil.Process], seconds: float) -> None:
 
 
 def folders_of_ray(trainer: Trainer) -> list[Path]:
-    return list(Path(tempfile.gettempdir()).glob(f"arcadia-ray-{trainer.pid}-*"))
+    return list(parent_of_folders().glob(f"arcadia-ray-{trainer.pid}-*"))
 
 
 def test_it_goes_on_after_kill_9_and_saves_and_ends_when_asked(tmp_path: Path, start_trainer: StartTrainer) -> None:
