@@ -7,6 +7,7 @@ even if that is killed: the kernel kills the processes of its node when the thre
 
 import contextlib
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -28,6 +29,7 @@ from workers.trainer.methods.gorila import ray_watch
 ADDRESS = "ARCADIA_RAY_ADDRESS"
 # One message holds a few million numbers at most, and is deleted when its reader has it.
 OBJECT_STORE_BYTES = 200 * 2**20
+TOKEN_FILE = Path("~/.ray/auth_token")
 FOLDER = "arcadia-ray-"
 # How many bytes the path of a socket may have, and the longest of Ray's, below the parent of our folder.
 LONGEST_SOCKET = 103 if sys.platform == "darwin" else 107
@@ -105,12 +107,16 @@ class RayCluster:
         if self._address is None:
             os.environ.update(OWN_RAY)
             os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # Ray reads it once per process
+        elif TOKEN_FILE.expanduser().exists():
+            # By itself Ray takes the token for a cluster that it has found, but not for one that it is told of.
+            os.environ.setdefault("RAY_AUTH_MODE", "token")
         import ray
+        from ray.exceptions import RayError
 
         try:
             where = {"address": self._address} if self._address else self._own_place()
             ray.init(**where, log_to_driver=False, logging_level="ERROR", namespace=secrets.token_hex(8))
-        except (OSError, RuntimeError, ValueError) as error:  # among them, connections and time-outs
+        except (RayError, OSError, RuntimeError, ValueError) as error:  # among them, connections and time-outs
             raise ClusterError(self._in_words(error)) from error
 
     def _own_place(self) -> dict[str, Any]:
@@ -129,12 +135,12 @@ class RayCluster:
         }
 
     def _in_words(self, error: Exception) -> str:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        first = re.split(r"\n|\. ", str(error).strip())[0] or type(error).__name__
         if self._address is None:
             return f"Ray could not be started on this machine: {first}"
         return (
             f"the Ray cluster at {self._address} could not be joined ({first}): check {ADDRESS}, that `ray start` ran "
-            "on this host too, and that both have the same ~/.ray/auth_token"
+            f"on this host too, and that both have the same RAY_AUTH_MODE and {TOKEN_FILE}"
         )
 
     def _end(self) -> None:

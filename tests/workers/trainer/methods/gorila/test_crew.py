@@ -7,6 +7,7 @@ import stat
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -14,6 +15,7 @@ import pytest
 import torch
 
 from tests.processes import command_line
+from tests.workers.trainer.methods.gorila.test_ray_cluster import joined
 from workers.contract.config import GorilaConfig
 from workers.trainer.host.memory import MemoryShortageError
 from workers.trainer.host.processes import ActorFailed
@@ -179,6 +181,16 @@ def test_roles_are_as_nice_to_other_programs_as_the_trainer_is() -> None:
 
     process = ray.remote(num_cpus=0.001)(lambda: os.nice(0))
     assert ray.get(process.remote()) == os.nice(0)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_the_token_of_a_cluster_is_taken_from_its_file(tmp_path: Path) -> None:
+    import ray  # only after the cluster has started
+
+    file = tmp_path / ".ray/auth_token"
+    file.parent.mkdir()
+    file.write_text(os.environ["RAY_AUTH_TOKEN"])
+    assert joined(ray.get_runtime_context().gcs_address, {"HOME": str(tmp_path)}) == "joined 1"
 
 
 def test_a_run_ends_at_its_last_step(whole: Watched) -> None:

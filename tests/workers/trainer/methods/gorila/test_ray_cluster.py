@@ -1,6 +1,10 @@
 """The hosts of a cluster, and which of them to trust."""
 
+import os
+import subprocess
+import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
@@ -30,6 +34,25 @@ class MadeCluster:
 
     def __init__(self, *hosts: Host) -> None:
         self.hosts = list(hosts)
+
+
+JOIN = """
+from workers.trainer.methods.gorila.ray_cluster import ClusterError, RayCluster
+
+try:
+    with RayCluster() as cluster:
+        print(f"joined {len(cluster.hosts)}")
+except ClusterError as error:
+    print(error)
+"""
+
+
+def joined(address: str, environment: Mapping[str, str]) -> str:
+    """Join a cluster in a process of its own, since Ray reads its settings once; return what it says in the end."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH_")}
+    everything = {**inherited, ADDRESS: address, **environment}
+    told = subprocess.run([sys.executable, "-c", JOIN], env=everything, check=True, capture_output=True, text=True)
+    return told.stdout.strip()
 
 
 @pytest.fixture
@@ -78,6 +101,15 @@ def test_the_folder_of_a_ray_is_where_the_paths_of_its_sockets_are_short_enough(
     chosen = parent_of_folders()
     validate_socket_filepath(str(chosen / SOCKET))
     assert chosen == (Path(temporary) if kept else SHORT_FOLDER)
+
+
+def test_a_cluster_whose_token_is_missing_is_told_in_a_sentence(tmp_path: Path) -> None:
+    words = joined("127.0.0.1:1", {"HOME": str(tmp_path), "RAY_AUTH_MODE": "token"})
+    assert words == (
+        "the Ray cluster at 127.0.0.1:1 could not be joined (Token authentication is enabled but no authentication "
+        "token was found): check ARCADIA_RAY_ADDRESS, that `ray start` ran on this host too, and that both have the "
+        "same RAY_AUTH_MODE and ~/.ray/auth_token"
+    )
 
 
 def test_a_folder_that_cannot_be_made_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
