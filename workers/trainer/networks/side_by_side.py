@@ -16,8 +16,6 @@ from typing import TypeVar
 
 import torch
 
-from workers.trainer.host import devices
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -48,7 +46,7 @@ class SideBySide:
 
 def _begin(torch_threads: int, cores: set[int] | None) -> None:
     # Without this, torch would use every core in a new thread.
-    devices.compute_in(torch_threads)
+    torch.set_num_threads(torch_threads)
     if cores:
         os.sched_setaffinity(0, cores)
 
