@@ -6,12 +6,12 @@ TrainerError
 ├── DeviceError              there is no such device
 ├── MemoryShortageError      the host has too little memory
 ├── SharedMemoryError        the host has too little shared memory
-├── TooManyAgentsError       the system allows too few open files
+├── TooManyProcessesError    the system allows too few open files
 ├── CheckpointError          a checkpoint cannot be read or written
 ├── DivergedError            a weight of the network is NaN or infinite
 ├── RequestError             the command line asks for what cannot be evaluated
 ├── NoCheckpointError        there is no checkpoint that can be evaluated
-├── MissingGameError         the ROM of the game is not where it is looked for
+├── MissingGameError         this installation has no ROM of the game
 ├── ActingError              the agent cannot act as was asked for
 ├── StartsError              a set of start points cannot be used or made
 ├── StartPointError          a start point leads to another screen than the stored one

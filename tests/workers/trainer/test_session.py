@@ -13,9 +13,9 @@ from workers.trainer import session
 from workers.trainer.errors import TrainerError
 from workers.trainer.host.devices import DeviceError
 from workers.trainer.host.memory import MemoryShortageError
+from workers.trainer.host.open_files import TooManyProcessesError
 from workers.trainer.host.processes import ActorCrashed, ActorFailed
 from workers.trainer.launching import Launch
-from workers.trainer.methods.ga3c.crew import TooManyAgentsError
 from workers.trainer.methods.ga3c.experiences import SharedMemoryError
 from workers.trainer.methods.gorila.ray_cluster import ClusterError
 from workers.trainer.run.checkpoints import CheckpointError
@@ -48,7 +48,7 @@ def failed_with(error: Exception, directory: Path, monkeypatch: pytest.MonkeyPat
         DivergedError,
         MemoryShortageError,
         SharedMemoryError,
-        TooManyAgentsError,
+        TooManyProcessesError,
     ],
 )
 def test_a_trainer_error_is_reported_in_a_sentence(
