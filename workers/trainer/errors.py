@@ -11,7 +11,7 @@ TrainerError
 ├── DivergedError            a weight of the network is NaN or infinite
 ├── RequestError             the command line asks for what cannot be evaluated
 ├── NoCheckpointError        there is no checkpoint that can be evaluated
-├── MissingGameError         this installation has no ROM of the game
+├── MissingGameError         the ROM of the game is not where it is looked for
 ├── ActingError              the agent cannot act as was asked for
 ├── StartsError              a set of start points cannot be used or made
 ├── StartPointError          a start point leads to another screen than the stored one
