@@ -22,14 +22,9 @@ KeptAs = Literal["pinned", "best", "first", "last", "spread"]
 
 def thin_out(session: Session, run: Run, attempt: Attempt) -> None:
     """Delete the files of checkpoints that go by the rule, or that the run went back behind, with their replays."""
-    rows = session.scalars(
-        select(Checkpoint).where(Checkpoint.run_id == run.id).order_by(Checkpoint.step, Checkpoint.id)
-    ).all()
-    resumed = attempt.resumed_step or 0
-    current = [row for row in available(rows) if row.attempt == attempt.attempt or row.step <= resumed]
-    trained, best = max(current, key=trained_score, default=None), choose_best(session, run, current)
-    for row in rows:
-        row.best = row is best
+    rows = _by_step(session, run)
+    current = _current(rows, attempt)
+    best, trained = _mark_best(session, run, rows, current), max(current, key=trained_score, default=None)
     # These come on top of the number that is kept.
     besides = {row.id for row in current if row.pinned} | _awaited(session, run)
     spared = [place for place, row in enumerate(current) if row.id in besides or row in (best, trained)]
@@ -43,6 +38,33 @@ def settle(session: Session, run: Run) -> None:
     """Go by the rule again after an errand, unless nobody knows yet where the run's present attempt begins."""
     if (attempt := begun_attempt(session, run)) is not None:
         thin_out(session, run, attempt)
+
+
+def choose_anew(session: Session, run: Run) -> None:
+    """Choose the best again after an evaluation was removed; the rule waits for the next checkpoint or errand."""
+    if (attempt := begun_attempt(session, run)) is not None:
+        rows = _by_step(session, run)
+        _mark_best(session, run, rows, _current(rows, attempt))
+
+
+def _by_step(session: Session, run: Run) -> Sequence[Checkpoint]:
+    query = select(Checkpoint).where(Checkpoint.run_id == run.id)
+    return session.scalars(query.order_by(Checkpoint.step, Checkpoint.id)).all()
+
+
+def _current(rows: Sequence[Checkpoint], attempt: Attempt) -> list[Checkpoint]:
+    """Those that are kept and that the attempt did not go back behind."""
+    resumed = attempt.resumed_step or 0
+    return [row for row in available(rows) if row.attempt == attempt.attempt or row.step <= resumed]
+
+
+def _mark_best(
+    session: Session, run: Run, rows: Sequence[Checkpoint], current: Sequence[Checkpoint]
+) -> Checkpoint | None:
+    best = choose_best(session, run, current)
+    for row in rows:
+        row.best = row is best
+    return best
 
 
 def _awaited(session: Session, run: Run) -> set[int]:

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
-from backend.checkpoints.thinning import settle
+from backend.checkpoints.thinning import choose_anew
 from backend.db import Db
 from backend.doorbell import Bell
 from backend.errands import service as errands
@@ -68,13 +68,13 @@ def cancel_evaluation(db: Db, evaluation_id: EvaluationId) -> schemas.Evaluation
 
 @router.delete("/evaluations/{evaluation_id}", status_code=204)
 def delete_evaluation(db: Db, evaluation_id: EvaluationId) -> Response:
-    """Remove an evaluation for good; one that is played ends."""
+    """Remove an evaluation for good; one that is played ends. No checkpoint is deleted."""
     with db.write() as session:
         evaluation, errand = service.find_evaluation(session, evaluation_id, lock=True)
         run = find_run(session, evaluation.run_id)
         errands.remove(session, errand)
         # Another checkpoint may be the best without it.
-        settle(session, run)
+        choose_anew(session, run)
     return Response(status_code=204)
 
 

@@ -120,7 +120,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Evaluation
-         * @description Remove an evaluation for good; one that is played ends.
+         * @description Remove an evaluation for good; one that is played ends. No checkpoint is deleted.
          */
         delete: operations["delete_evaluation"];
         options?: never;

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.factories import CARTPOLE, Api, evaluation, started
+from tests.factories import CARTPOLE, Api, evaluation, started, video
 
 KEEP_FOUR = {**CARTPOLE, "checkpoints_kept": 4}
 
@@ -18,6 +18,18 @@ def best(api: Api, run_id: int) -> tuple[int, str]:
     """The best checkpoint's step, and by what it is the best."""
     ((step, by),) = [(step, row["best_by"]) for step, row in rows(api, run_id).items() if row["best"]]
     return step, by
+
+
+def available(api: Api, run_id: int) -> list[int]:
+    """The steps of the checkpoints that are kept."""
+    return [step for step, row in rows(api, run_id).items() if row["available"]]
+
+
+def record(api: Api, run_id: int, attempt: int, seq: int, step: int) -> None:
+    """Report a replay of a step's checkpoint."""
+    for ending, kind in (("mp4", "video"), ("png", "poster")):
+        api.upload(run_id, attempt, f"replays/{step}.{ending}", f"{kind} of {step}".encode(), kind)
+    assert api.send(run_id, attempt, video(seq, step, played=step)).is_success
 
 
 def evaluated(api: Api, run_id: int, step: int, scores: list[float]) -> None:
@@ -88,6 +100,35 @@ def test_the_best_by_evaluation_and_the_best_by_training_are_both_kept(api: Api)
         api.save(run_id, attempt, 1 + number, 100 * number, return_mean=number)
     there = {step: row["kept_as"] for step, row in rows(api, run_id).items() if row["available"]}
     assert there == {100: "first", 200: "spread", 300: "best", 1900: "last"}
+
+
+def test_removing_an_evaluation_deletes_no_checkpoint_and_no_replay(api: Api) -> None:
+    run_id, attempt = api.running(config=KEEP_FOUR | {"checkpoints_kept": 3})
+    for number in range(1, 4):
+        api.save(run_id, attempt, 2 * number, 100 * number, return_mean=50.0 if number == 2 else number)
+        record(api, run_id, attempt, 2 * number + 1, 100 * number)
+    evaluated(api, run_id, 300, [7.0])
+    for number in range(4, 8):
+        api.save(run_id, attempt, 4 + number, 100 * number, return_mean=number)
+    assert available(api, run_id) == [100, 200, 300, 700]
+    assert api.user.delete(f"/api/v1/evaluations/{api.evaluations(run_id)[0]['id']}").status_code == 204
+    assert available(api, run_id) == [100, 200, 300, 700]
+    assert 300 in [row["step"] for row in api.user.get(f"/api/v1/runs/{run_id}/videos").json()]
+    assert best(api, run_id) == (200, "training")
+    api.save(run_id, attempt, 12, 2_000, return_mean=1.0)
+    assert available(api, run_id) == [100, 200, 2_000], "the rule is applied with the next one"
+
+
+def test_a_checkpoint_stays_when_the_evaluation_that_waits_for_it_is_removed(api: Api) -> None:
+    run_id, attempt = api.running(config=KEEP_FOUR)
+    for number in range(1, 5):
+        api.save(run_id, attempt, 1 + number, 100 * number, return_mean=number)
+    waiting = api.evaluate(run_id, checkpoint=rows(api, run_id)[300]["id"])["id"]
+    api.save(run_id, attempt, 6, 500, return_mean=5.0)
+    there = available(api, run_id)
+    assert (len(there), 300 in there) == (5, True)
+    assert api.user.delete(f"/api/v1/evaluations/{waiting}").status_code == 204
+    assert available(api, run_id) == there
 
 
 def test_a_checkpoint_that_an_errand_waits_for_is_not_thinned_out(api: Api) -> None:
