@@ -88,8 +88,12 @@ def trails(session: Session, runs: Sequence[Run]) -> dict[int, Trail]:
 
 
 def common_step(reached: Sequence[Sequence[float]]) -> int:
-    """The last step that in each group as many runs have reached as a verdict takes, or all of fewer."""
-    return int(min(sorted(steps, reverse=True)[:FEWEST][-1] for steps in reached))
+    """The last step that in each group as many runs have reached as a verdict takes, or all of fewer.
+
+    Runs without an episode, which are at step 0, are left out; 0 where a group has no other.
+    """
+    known = [sorted((step for step in steps if step), reverse=True) for steps in reached]
+    return int(min(steps[:FEWEST][-1] if steps else 0 for steps in known))
 
 
 def _scores(

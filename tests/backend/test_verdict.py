@@ -88,13 +88,33 @@ def test_a_run_that_ended_before_the_step_does_not_count(api: Api) -> None:
     }
 
 
+def test_seeds_without_an_episode_leave_the_others_compared(api: Api) -> None:
+    old = [trained(api, rate, seed, [score] * 10) for rate, score in ((0.001, 1.0), (0.01, 2.0)) for seed in (1, 2)]
+    # None of these has ended an episode, and one has not begun.
+    configs = [CARTPOLE | {"learning_rate": 0.01, "seed": seed} for seed in (3, 4, 5)]
+    new = [*(api.running(config=config)[0] for config in configs[:2]), api.launch(config=configs[2])["id"]]
+    told = verdict(api, old + new)
+    assert (told["at"], told["words"]) == (1_000, "")
+    assert [(each["n"], each["missing"], each["mean"]["value"]) for each in told["standings"]] == [
+        (2, 1, 2.0),
+        (2, 1, 1.0),
+    ]
+    assert len(told["standings"][0]["run_ids"]) == 5
+    runs = ",".join(map(str, old + new))
+    for figure in ("profile", "sample-efficiency"):
+        drawn = api.user.get(f"/api/v1/figures/{figure}", params={"runs": runs}).json()["data"]
+        assert [trace["name"][-8:] for trace in drawn] == [" (n = 2)"] * 2, figure
+
+
 @pytest.mark.parametrize(
     ("reached", "step"),
     [
         ([[10, 20, 30], [40, 50, 60]], 10),
         ([[10, 20, 30, 40], [40, 50, 60]], 20),
         ([[10, 20], [5]], 5),
-        ([[0, 0, 90], [90, 90, 90]], 0),
+        ([[0, 0, 90], [90, 90, 90]], 90),
+        ([[200, 0, 150, 0, 0], [300, 300, 300]], 150),
+        ([[0, 0, 0], [90, 90, 90]], 0),
     ],
 )
 def test_the_step_is_the_last_that_enough_runs_of_each_group_reached(reached: list[list[float]], step: int) -> None:

@@ -36,9 +36,9 @@ export function EfficiencyCard({ runs, by, center }: EfficiencyCardProps) {
       />
       <Text size="xs" c="var(--arcadia-dim)" mt="xs">
         {center === "iqm" ? "Interquartile mean" : "Mean"} over runs of their last 100 episodes, to the step
-        that three runs of each setting reached, or all where it has fewer. Runs that differ in seed and game
-        alone count as one unless settings to group by are chosen; scores of several games are scaled from the
-        least to the greatest among these runs.
+        that three runs of each setting reached, or all where fewer have finished an episode. Runs that differ
+        in seed and game alone count as one unless settings to group by are chosen; scores of several games
+        are scaled from the least to the greatest among these runs.
       </Text>
     </section>
   );
