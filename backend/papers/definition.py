@@ -13,8 +13,9 @@ from backend.studies.specification import Specification
 # What part of its budget a study can be started with.
 SHARES = (0.01, 0.1, 1.0)
 
-# together: one figure of all parts; each: a figure for each part, whose scores have other scales.
-Panels = Literal["together", "each"]
+# together: one figure of all parts; each: a figure for each part, whose scores have other scales; best: one figure of
+# the best evaluation of any run, started from here or not, whatever its budget.
+Panels = Literal["together", "each", "best"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Started:
     study: Study
 
 
-# What ours have come to, drawn over what the paper prints; nothing of ours while no study was started.
+# What ours have come to, drawn over what the paper prints; of the studies that were started, or of any run.
 Draw = Callable[[Session, Sequence[Started]], Figure]
 
 

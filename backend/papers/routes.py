@@ -49,10 +49,10 @@ def draw_item(
     db: Db,
     paper: PaperName,
     item: ItemName,
-    share: Annotated[schemas.Share | None, Query(description="Of which studies; none of ours without it.")] = None,
+    share: Annotated[schemas.Share | None, Query(description="Of which studies; without it none.")] = None,
     part: Annotated[str | None, Query(max_length=60, description="Of which part; of all without it.")] = None,
 ) -> Figure:
-    """Ours over theirs: the newest study of each part at one share of the budget."""
+    """Ours over theirs: the newest study of each part at one share of the budget, or the best scores of any run."""
     of = find_paper(paper)
     found = find_item(of, item)
     if part is not None and find_part(found, part) is None:

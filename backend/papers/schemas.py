@@ -104,8 +104,8 @@ class Panel(BaseModel):
 
     title: str
     part: str | None = Field(description="To be sent as `part`.")
-    share: Share | None = Field(description="To be sent as `share`; null where nothing of ours is in it.")
-    told: str = Field(description="At which budget ours were trained, and how many of them have finished.")
+    share: Share | None = Field(description="To be sent as `share`; null where it draws no studies of one share.")
+    told: str = Field(description="Which of ours it draws: at which budget, and how many have finished.")
 
 
 class PaperSpeed(BaseModel):

@@ -16,6 +16,7 @@ from workers.contract.presets.stated import Stated, stated_for
 
 # Points of a grid that are looked through for the presets that it moves.
 MOST_POINTS = 1_000
+OF_ANY_RUN = "Ours: the best score that any run here has by this protocol, however long it was trained."
 
 
 def paper_summary(paper: Paper, counted: dict[tuple[str, str], int]) -> schemas.PaperSummary:
@@ -123,6 +124,8 @@ def _panels(session: Session, item: Item, started: Sequence[Started]) -> list[sc
     """Figures that can be drawn: the largest budgets first."""
     if item.draw is None:
         return []
+    if item.panels == "best":
+        return [schemas.Panel(title=item.title, part=None, share=None, told=OF_ANY_RUN)]
     shares = sorted({each.share for each in started}, reverse=True)
     found = []
     for share in shares:

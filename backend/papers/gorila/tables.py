@@ -62,6 +62,7 @@ TABLE_1 = Item(
     differs=DIFFERS,
     published=tuple(map(percent_of, PERCENTS["table 1"])),
     parts=PARTS,
+    panels="best",
     height=1_080,
 )
 TABLE_2 = replace(

@@ -823,7 +823,7 @@ export interface paths {
         };
         /**
          * Draw Item
-         * @description Ours over theirs: the newest study of each part at one share of the budget.
+         * @description Ours over theirs: the newest study of each part at one share of the budget, or the best scores of any run.
          */
         get: operations["draw_item"];
         put?: never;
@@ -4250,14 +4250,14 @@ export interface components {
             part: string | null;
             /**
              * Share
-             * @description To be sent as `share`; null where nothing of ours is in it.
+             * @description To be sent as `share`; null where it draws no studies of one share.
              */
             share: (0.01 | 0.1 | 1) | null;
             /** Title */
             title: string;
             /**
              * Told
-             * @description At which budget ours were trained, and how many of them have finished.
+             * @description Which of ours it draws: at which budget, and how many have finished.
              */
             told: string;
         };
@@ -8300,7 +8300,7 @@ export interface operations {
             query?: {
                 /** @description Of which part; of all without it. */
                 part?: string | null;
-                /** @description Of which studies; none of ours without it. */
+                /** @description Of which studies; without it none. */
                 share?: (0.01 | 0.1 | 1) | null;
             };
             header?: never;

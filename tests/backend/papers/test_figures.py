@@ -121,3 +121,30 @@ def test_scores_are_normalised_as_gorila_prints_them_and_only_like_ones_are_draw
     assert "Video Pinball" not in human["y"]
     refused = studies.api.user.get("/api/v1/papers/paac/table-1/figure")
     assert (refused.status_code, "has no figure" in refused.json()["detail"]) == (404, True)
+
+
+def test_scores_of_any_run_are_one_panel_that_names_no_budget(studies: Studies) -> None:
+    path = "/api/v1/papers/gorila/table-1"
+    (panel,) = studies.api.user.get(path).json()["panels"]
+    assert (panel["title"], panel["part"], panel["share"]) == ("Scores after no-ops, normalised", None, None)
+    assert panel["told"] == (
+        "Ours: the best score that any run here has by this protocol, however long it was trained."
+    )
+    for share in (0.01, 0.1):
+        assert studies.api.user.post(f"{path}/studies", json={"share": share, "parts": ["pong"]}).is_success
+    assert studies.api.user.get(path).json()["panels"] == [panel]
+
+
+def test_a_score_of_too_few_episodes_is_marked_and_gives_way_to_a_full_one(studies: Studies) -> None:
+    scorer = Scorer(studies.api)
+    scorer.evaluate(scorer.run(), 20.0, episodes=1)
+    scorer.evaluate(scorer.run(), "NaN")
+    drawn = figure(studies, "gorila/table-1")
+    assert "Ours, the best run" not in drawn
+    few = drawn["Ours, too few episodes"]
+    assert (few["y"], few["marker"]["symbol"]) == (["Pong"], "circle-open")
+    assert few["hovertext"] == ["Pong, Ours, too few episodes: 135.7 % (20), 1 of 30 episodes"]
+    scorer.scored("ALE/Pong-v5", 9.3)
+    drawn = figure(studies, "gorila/table-1")
+    assert "Ours, too few episodes" not in drawn
+    assert drawn["Ours, the best run"]["hovertext"] == ["Pong, Ours, the best run: 100 % (9.3)"]

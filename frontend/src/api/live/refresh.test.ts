@@ -100,6 +100,16 @@ describe("what events of the live stream fetch again", () => {
     for (const { fetched } of others) expect(fetched).not.toHaveBeenCalled();
   });
 
+  it("fetches the papers and the games again when an evaluation has brought scores", async () => {
+    const pages = [
+      shown(client, ["papers", "gorila", "table-1", "figure", {}]),
+      shown(client, ["games", "all"]),
+    ];
+    refresher.take({ kind: "run.files", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    for (const { fetched } of pages) expect(fetched).toHaveBeenCalledTimes(1);
+  });
+
   it("fetches figures once a second and comparisons every other one, however often runs report", async () => {
     const figure = shown(client, ["figure", "curves", { runs: [1, 2] }]);
     const compare = shown(client, ["compare", { runs: [1, 2] }]);

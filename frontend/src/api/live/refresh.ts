@@ -90,6 +90,7 @@ export class Refresher {
         this.later(["figure", "evaluations", { runs: [event.run_id] }]);
         this.pending.runs.add(event.run_id);
         this.later(["games"]);
+        this.later(["papers"]);
         break;
     }
     this.schedule();

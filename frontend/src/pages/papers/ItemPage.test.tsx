@@ -102,6 +102,13 @@ describe("the page of a paper's figure", () => {
     expect((await region("Pong")).textContent).toContain("Ours at 1 %.");
   });
 
+  it("draws scores of any run without a choice of budgets", async () => {
+    const told = "Ours: the best score of any run.";
+    open(aPaperItem({ panels: [{ title: "Scores", part: null, share: null, told }] }));
+    expect((await region("Scores")).textContent).toContain(told);
+    expect(screen.queryByRole("radiogroup", { name: "Share of the budget" })).toBeNull();
+  });
+
   it("gives what its figure draws and what the paper prints as tables, and the figure to notebooks", async () => {
     userEvent.setup();
     const saved = downloads();
