@@ -277,6 +277,8 @@ class Checkpoint(Base):
     best: Mapped[bool] = mapped_column(default=False)
     # Kept whatever the rule of thinning says.
     pinned: Mapped[bool] = mapped_column(default=False, server_default=false())
+    # The run's schedule has had it evaluated; the evaluation may have been removed since.
+    scheduled: Mapped[bool] = mapped_column(default=False, server_default=false())
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
 
 

@@ -11,6 +11,7 @@ from backend.doorbell import Bell
 from backend.errands import service as errands
 from backend.evaluations import schemas, service, view
 from backend.evaluations.choices import EvaluationChoices, choices
+from backend.evaluations.schedule import catch_up
 from backend.evaluations.spreadsheet import episode_lines, evaluation_lines
 from backend.lookup import KnownRun, RunId, find_run
 from backend.spreadsheet import attached
@@ -63,6 +64,7 @@ def cancel_evaluation(db: Db, evaluation_id: EvaluationId) -> schemas.Evaluation
     with db.write() as session:
         evaluation, errand = service.find_evaluation(session, evaluation_id, lock=True)
         errands.cancel(session, errand)
+        catch_up(session, find_run(session, evaluation.run_id))
         return view.shown(session, evaluation, errand)
 
 
@@ -75,6 +77,7 @@ def delete_evaluation(db: Db, evaluation_id: EvaluationId) -> Response:
         errands.remove(session, errand)
         # Another checkpoint may be the best without it.
         choose_anew(session, run)
+        catch_up(session, run)
     return Response(status_code=204)
 
 

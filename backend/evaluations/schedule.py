@@ -30,11 +30,12 @@ def keep_schedule(session: Session, run: Run, attempt: Attempt) -> None:
     protocol, acting = protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting
     episodes = PROTOCOLS[protocol].episodes
     how = EvaluationParameters(protocol=protocol, acting=acting, seed=1, episodes=episodes)
+    checkpoint.scheduled = True
     follow(session, run, add(session, run, checkpoint, how, "schedule"))
 
 
 def catch_up(session: Session, run: Run) -> None:
-    """Have the newest checkpoint evaluated if too many others waited when it came, and one of them has just ended.
+    """Have the newest checkpoint evaluated if too many others waited when it came, and one of them is done or gone now.
 
     So the last checkpoint of a run is evaluated too, however far its workers are behind.
     """
@@ -44,10 +45,10 @@ def catch_up(session: Session, run: Run) -> None:
 
 
 def _last_scheduled(session: Session, run: Run, attempt: Attempt) -> int:
-    """The step of the last evaluation by schedule, but for those of checkpoints that the run went back behind."""
+    """The step of the last checkpoint that the schedule chose, but for those that the run went back behind."""
     in_line = or_(Checkpoint.attempt == attempt.attempt, Checkpoint.step <= (attempt.resumed_step or 0))
-    query = select(func.max(Evaluation.step)).join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)
-    return session.scalar(query.where(Evaluation.run_id == run.id, Evaluation.origin == "schedule", in_line)) or 0
+    query = select(func.max(Checkpoint.step)).where(Checkpoint.run_id == run.id, Checkpoint.scheduled, in_line)
+    return session.scalar(query) or 0
 
 
 def _waiting(session: Session, run: Run) -> int:

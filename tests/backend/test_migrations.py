@@ -124,6 +124,35 @@ def test_numbers_of_errands_that_were_removed_are_not_used_again_and_their_files
         assert connection.execute(text("SELECT errand_id FROM files")).scalars().all() == [1]
 
 
+def test_checkpoints_that_a_schedule_had_evaluated_are_known(empty: Settings) -> None:
+    engine = migration_engine(empty.resolved_database_url)
+    config = alembic_config()
+    checkpoint = text(
+        "INSERT INTO checkpoints (run_id, attempt, step, frames, file, sha256, bytes, best, created_at) "
+        "VALUES (1, 1, 1, 1, :file, '', 1, false, '2026-01-01 10:00:00')"
+    )
+    errand = text(
+        "INSERT INTO errands (kind, run_id, checkpoint_id, parameters, state, desired, done, total, attempt, last_seq, "
+        "tries, created_at) VALUES ('evaluation', 1, 1, '{}', 'done', 'run', 0, 1, 1, 0, 0, '2026-01-01 10:00:00')"
+    )
+    evaluation = text(
+        "INSERT INTO evaluations (run_id, errand_id, checkpoint_id, step, frames, sha256, protocol, acting, seed, "
+        "origin) VALUES (1, :number, :number, 1, 1, '', 'episodes', '{}', 1, :origin)"
+    )
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0014")
+        connection.execute(text(OLD_RUN))
+        for number, origin in enumerate(("schedule", "asked"), 1):
+            connection.execute(checkpoint, {"file": f"file {number}"})
+            connection.execute(errand)
+            connection.execute(evaluation, {"number": number, "origin": origin})
+    migrate(empty)
+    with engine.begin() as connection:
+        found = connection.execute(text("SELECT scheduled FROM checkpoints ORDER BY id")).scalars().all()
+    assert list(map(bool, found)) == [True, False]
+
+
 def test_migrations_can_be_undone(empty: Settings) -> None:
     migrate(empty)
     engine = migration_engine(empty.resolved_database_url)

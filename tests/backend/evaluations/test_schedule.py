@@ -72,6 +72,32 @@ def test_a_schedule_far_ahead_of_the_workers_waits_until_one_is_done(api: Api) -
     assert steps(api, run_id) == [*ten, 12_300], "the last one is not left out"
 
 
+@pytest.mark.parametrize(("method", "path"), [("POST", "/cancel"), ("DELETE", "")], ids=["cancelled", "removed"])
+@pytest.mark.parametrize("chosen", [0, -1], ids=["the first", "the last"])
+def test_the_last_checkpoint_is_evaluated_also_where_one_that_waited_is_given_up(
+    api: Api, method: str, path: str, chosen: int
+) -> None:
+    run_id, attempt = api.running(config=EVERY_THOUSAND)
+    save(api, run_id, attempt, *range(1_000, 12_500, 1_000), 12_300)
+    api.release(run_id, attempt, "finished")
+    given_up = list(reversed(api.evaluations(run_id)))[chosen]
+    assert api.user.request(method, f"/api/v1/evaluations/{given_up['id']}{path}").is_success
+    assert steps(api, run_id)[-1] == 12_300
+    waiting = [row["step"] for row in api.evaluations(run_id) if row["state"] == "queued"]
+    assert (len(waiting), given_up["step"] in waiting) == (10, False)
+
+
+def test_what_is_removed_is_not_evaluated_again(api: Api) -> None:
+    run_id, attempt = api.running(config=EVERY_THOUSAND)
+    save(api, run_id, attempt, *range(1_000, 10_500, 1_000))
+    newest = api.evaluations(run_id)[0]
+    assert api.user.delete(f"/api/v1/evaluations/{newest['id']}").status_code == 204
+    save(api, run_id, attempt, 10_400, first=12)
+    assert steps(api, run_id) == list(range(1_000, 9_500, 1_000)), "its interval was its own"
+    save(api, run_id, attempt, 11_100, first=13)
+    assert steps(api, run_id)[-1] == 11_100
+
+
 @pytest.mark.parametrize(
     ("config", "told"),
     [
