@@ -17,13 +17,15 @@ from backend.runs.thresholds import NEVER, Climb, Reached, climbs, common_score,
 
 router = APIRouter(tags=["compare"])
 
+FORKED = "it has forks, whose steps include those of the runs that they were forked from, and whose time does not"
+
 
 class Place(BaseModel):
     """A place in training."""
 
     steps: float
     frames: float
-    seconds: float
+    seconds: float | None = Field(description="Null for a fork: its steps include its parent's, its time does not.")
 
 
 class RunTime(BaseModel):
@@ -43,6 +45,7 @@ class GroupTime(BaseModel):
     median: Place | None = Field(
         description="Of all the runs, those that did not come to the score being last; null unless more than half did."
     )
+    untimed_because: str | None = Field(description="Why there is no time, and so no speed-up of or beside the group.")
     speed_up: float | None = Field(description="How many times less training time than the group compared with.")
     data_efficiency: float | None = Field(description="How many times fewer steps than the group compared with.")
     runs: list[RunTime]
@@ -104,15 +107,20 @@ def thresholds(
 
 def _group(name: str, runs: Sequence[Run], climbed: Mapping[int, Climb], score: float) -> GroupTime:
     reached = {run.id: climbed[run.id].reached(score) for run in runs}
+    forks = {run.id for run in runs if run.parent_step is not None}
     return GroupTime(
         name=name,
         run_ids=list(reached),
         n=len(reached),
         reached=sum(place != NEVER for place in reached.values()),
-        median=_place(middle([climbed[run.id] for run in runs], score)),
+        median=_place(middle([climbed[run.id] for run in runs], score), timed=not forks),
+        untimed_because=FORKED if forks else None,
         speed_up=None,
         data_efficiency=None,
-        runs=[RunTime(run_id=run_id, reached=_place(place)) for run_id, place in reached.items()],
+        runs=[
+            RunTime(run_id=run_id, reached=_place(place, timed=run_id not in forks))
+            for run_id, place in reached.items()
+        ],
     )
 
 
@@ -122,14 +130,16 @@ def _beside(group: GroupTime, base: GroupTime) -> GroupTime:
         return group
     return group.model_copy(
         update={
-            "speed_up": other.seconds / one.seconds if one.seconds else None,
+            "speed_up": other.seconds / one.seconds if one.seconds and other.seconds is not None else None,
             "data_efficiency": other.steps / one.steps if one.steps else None,
         }
     )
 
 
-def _place(reached: Reached | None) -> Place | None:
-    return None if reached is None or reached == NEVER else Place(**reached._asdict())
+def _place(reached: Reached | None, *, timed: bool) -> Place | None:
+    if reached is None or reached == NEVER:
+        return None
+    return Place(steps=reached.steps, frames=reached.frames, seconds=reached.seconds if timed else None)
 
 
 def _nothing(base: int, words: str) -> Thresholds:

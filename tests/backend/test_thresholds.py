@@ -113,6 +113,30 @@ def test_the_table_is_that_of_a_direct_computation(api: Api) -> None:
     assert [(group["reached"], group["median"], group["speed_up"]) for group in far] == [(0, None, None)] * 2
 
 
+def test_a_fork_has_no_time_and_no_speed_up_since_its_parents_time_is_not_counted(api: Api) -> None:
+    parent, attempt = api.running()
+    told = [metrics(1 + n, n, returns=[n]) for n in range(1, 201)]
+    assert api.send(parent, attempt, *told).is_success
+    checkpoint = api.save(parent, attempt, 202, 200)
+    api.release(parent, attempt, "finished")
+    fork = api.act(parent, "fork", checkpoint_id=checkpoint)["id"]
+    attempt = api.claim()["attempt"]
+    told = [metrics(1 + n, 200 + n, returns=[300]) for n in range(1, 101)]
+    assert api.send(fork, attempt, started(1, resumed_from=200), *told).is_success
+    for to in (parent, fork):
+        own, forked = asked(api, [parent, fork], score=100, to=to)["groups"]
+        assert (own["median"], own["untimed_because"]) == ({"steps": 150, "frames": 600, "seconds": 149}, None)
+        assert (forked["median"]["steps"], forked["median"]["seconds"]) == (300, None)
+        assert forked["runs"][0]["reached"]["seconds"] is None
+        assert forked["untimed_because"].startswith("it has forks, whose steps include")
+        assert forked["speed_up"] is None
+        assert own["speed_up"] == (1 if to == parent else None)
+        assert None not in (own["data_efficiency"], forked["data_efficiency"])
+    (both,) = asked(api, [parent, fork], score=100, group_by="env")["groups"]
+    assert (both["median"]["seconds"], both["speed_up"]) == (None, None)
+    assert [run["reached"]["seconds"] for run in both["runs"]] == [149, None]
+
+
 def test_what_cannot_be_compared_is_said(api: Api) -> None:
     (one, _), (other, _) = trained(api, 0.001, 1, 0.3), trained(api, 0.001, 1, 0.3, "Acrobot-v1")
     silent = api.launch(config=CARTPOLE | {"learning_rate": 0.5})["id"]

@@ -3760,6 +3760,11 @@ export interface components {
              * @description How many times less training time than the group compared with.
              */
             speed_up: number | null;
+            /**
+             * Untimed Because
+             * @description Why there is no time, and so no speed-up of or beside the group.
+             */
+            untimed_because: string | null;
         };
         /**
          * Health
@@ -4547,8 +4552,11 @@ export interface components {
         Place: {
             /** Frames */
             frames: number;
-            /** Seconds */
-            seconds: number;
+            /**
+             * Seconds
+             * @description Null for a fork: its steps include its parent's, its time does not.
+             */
+            seconds: number | null;
             /** Steps */
             steps: number;
         };

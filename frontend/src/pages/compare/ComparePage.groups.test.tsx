@@ -73,6 +73,19 @@ describe("the time to a score", () => {
     );
   });
 
+  it("has no time where there are forks, and says why", async () => {
+    const [own, forked] = TIMES.groups;
+    const place = { steps: 9000, frames: 36_000, seconds: null };
+    const groups = [own, { ...forked, median: place, data_efficiency: 1.5, untimed_because: "it has forks" }];
+    open("/?runs=1,2", { "GET /compare/thresholds": { ...TIMES, groups } });
+    const found = await card();
+    expect([...found.querySelectorAll("tr")].at(-1)?.textContent).toBe("PAAC · lr 0.50 of 19 k36 k––1.5 ×");
+    expect(found.textContent).toContain(
+      "PAAC · lr 0.5 has no time, and no speed-up is told of it or beside it: it has forks.",
+    );
+    expect(found.textContent).not.toContain("PAAC · lr 0.01 has no time");
+  });
+
   it("is asked for another score and beside another group, which stand in the address", async () => {
     const { server, address } = open("/?runs=1,2");
     const score = within(await card()).getByLabelText("Score to come to");

@@ -74,6 +74,13 @@ export function ThresholdsCard({ runs, by, oneGame }: ThresholdsCardProps) {
             Speed-up compares times in training, which depend on the host and on what ran beside; data
             efficiency compares steps.
           </Text>
+          {told.groups.map(({ name, run_ids, untimed_because }) =>
+            untimed_because === null ? null : (
+              <Text key={run_ids.join()} size="xs" c="var(--arcadia-dim)" mt={4}>
+                {name} has no time, and no speed-up is told of it or beside it: {untimed_because}.
+              </Text>
+            ),
+          )}
         </>
       )}
     </section>
