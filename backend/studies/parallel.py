@@ -31,7 +31,8 @@ def parallel_figure(asked: Specification, points: Sequence[Point]) -> Figure:
     means = np.array([point.mean for point in scored], np.float64)
     columns = [*(_heights(axis, [p.draw[n] for p in scored]) for n, axis in enumerate(asked.axes)), _scaled(means)]
     heights = np.stack(columns, axis=1)
-    fifth = np.arange(len(scored)) * len(COLORS) // len(scored)
+    # Of fewer than five points the best is named so too.
+    fifth = (np.arange(1, len(scored) + 1) * len(COLORS) - 1) // len(scored)
     traces = [_lines(asked, scored, heights, np.flatnonzero(fifth == number), number) for number in np.unique(fifth)]
     titles = [*(axis_title(axis) for axis in asked.axes), "Mean return"]
     places = [*range(len(titles))]
