@@ -71,7 +71,8 @@ def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False)
     evaluation = session.get(Evaluation, evaluation_id)
     if evaluation is not None and lock:
         find_run(session, evaluation.run_id, lock=True)
-        session.refresh(evaluation)
+        # Gone meanwhile, or changed.
+        evaluation = session.get(Evaluation, evaluation_id, populate_existing=True)
     errand = session.get(Errand, evaluation.errand_id, with_for_update=True if lock else None) if evaluation else None
     if evaluation is None or errand is None:
         raise NotFound(f"There is no evaluation {evaluation_id}.")

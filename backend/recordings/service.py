@@ -48,7 +48,8 @@ def find_recording(session: Session, recording_id: int, *, lock: bool = False) -
     errand = session.get(Errand, recording_id)
     if errand is not None and lock:
         find_run(session, errand.of_run, lock=True)
-        session.refresh(errand, with_for_update=True)
+        # Gone meanwhile, or changed.
+        errand = session.get(Errand, recording_id, populate_existing=True, with_for_update=True)
     if errand is None or errand.kind != "recording":
         raise NotFound(f"There is no recording {recording_id}.")
     return errand

@@ -3,9 +3,13 @@
 from typing import Any
 
 import pytest
+from sqlalchemy import delete
+from sqlalchemy.orm import Session
 
 from backend.config import Settings
 from backend.files.storage import stored_files
+from backend.lookup import find_run
+from backend.models import Errand, Run
 from backend.recordings import service
 from tests.factories import CARTPOLE, Api, checkpoint_path, evaluation, event, sha256, started, video
 
@@ -101,6 +105,21 @@ def test_one_that_waits_can_be_cancelled(api: Api, run: int) -> None:
     asked = ask(api, run)
     assert api.user.post(f"/api/v1/recordings/{asked['id']}/cancel").json()["state"] == "cancelled"
     assert api.user.post(f"/api/v1/recordings/{asked['id']}/cancel").status_code == 409
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", "/cancel"), ("DELETE", "")])
+def test_one_that_is_removed_while_another_waits_for_its_run_is_not_there(
+    api: Api, run: int, monkeypatch: pytest.MonkeyPatch, method: str, path: str
+) -> None:
+    asked = ask(api, run)["id"]
+
+    def lock_late(session: Session, run_id: int, *, lock: bool = False) -> Run:
+        session.execute(delete(Errand).execution_options(synchronize_session=False))
+        return find_run(session, run_id, lock=lock)
+
+    monkeypatch.setattr(service, "find_run", lock_late)
+    answer = api.user.request(method, f"/api/v1/recordings/{asked}{path}")
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no recording {asked}.")
 
 
 def test_a_process_that_brings_nothing_has_failed(api: Api, run: int) -> None:

@@ -4,7 +4,12 @@ import csv
 from typing import Any
 
 import pytest
+from sqlalchemy import delete
+from sqlalchemy.orm import Session
 
+from backend.evaluations import service
+from backend.lookup import find_run
+from backend.models import Errand, Run
 from tests.factories import PONG, Api, evaluated_episode, evaluation, event, sha256, start_set, started
 
 
@@ -231,6 +236,21 @@ def test_one_that_is_removed_leaves_its_worker(api: Api) -> None:
     assert api.evaluations(run_id) == []
     assert api.beat(errands=[held]).json()["errands"] == [{**held, "desired": None}]
     assert api.send_of_errand(held["id"], held["attempt"], started(1)).status_code == 404
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", "/cancel"), ("DELETE", "")])
+def test_one_that_is_removed_while_another_waits_for_its_run_is_not_there(
+    api: Api, monkeypatch: pytest.MonkeyPatch, method: str, path: str
+) -> None:
+    asked = api.evaluate(trained(api))["id"]
+
+    def lock_late(session: Session, run_id: int, *, lock: bool = False) -> Run:
+        session.execute(delete(Errand).execution_options(synchronize_session=False))
+        return find_run(session, run_id, lock=lock)
+
+    monkeypatch.setattr(service, "find_run", lock_late)
+    answer = api.user.request(method, f"/api/v1/evaluations/{asked}{path}")
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no evaluation {asked}.")
 
 
 @pytest.mark.parametrize(
