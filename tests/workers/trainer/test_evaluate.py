@@ -168,8 +168,8 @@ def test_the_document_is_all_of_the_output_wherever_the_games_lie(
         without.delenv("ALE_ROMS_DIR")
         made_checkpoint.write(run, PaacConfig(env="ALE/Pong-v5"), 12)
         shutil.copy(str(get_rom_path("pong")), roms)
-    for who in (RANDOM_PONG, ("--run-dir", run)):
-        found = evaluated(capfd, *who, "--protocol", "no-op-5min", "--episodes", 1)
+    for policy in (RANDOM_PONG, ("--run-dir", run)):
+        found = evaluated(capfd, *policy, "--protocol", "no-op-5min", "--episodes", 1)
         assert found["env"] == "ALE/Pong-v5"
 
 
