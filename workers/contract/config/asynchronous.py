@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
+from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centred import CentredFields
 from workers.contract.config.fields import NETWORK, OPTIMISATION, ROLLOUT, RUN, Optimizer, TrainingConfig
@@ -49,21 +50,13 @@ class AsynchronousFields(CentredFields):
         return Stepping(processes=self.num_actors)
 
 
-class A3cConfig(AsynchronousFields):
+class A3cConfig(AsynchronousFields, ActorCriticFields):
     """A3C: asynchronous advantage actor-critic (Mnih et al. 2016, algorithm S2)."""
 
     model_config = ConfigDict(title="A3C")
 
     algorithm: Literal["a3c"] = Field(
         default="a3c", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
-    )
-    entropy_cost: float = Field(
-        default=0.01,
-        ge=0,
-        le=10,
-        title="Entropy weight",
-        description="β: how much the policy's entropy is rewarded; 0.01 on Atari, 0.0001 for continuous actions.",
-        json_schema_extra=OPTIMISATION,
     )
     value_cost: float = Field(
         default=0.5,

@@ -25,8 +25,8 @@ Network = Literal[
 ]
 Activation = Literal["tanh", "relu"]
 Optimizer = Literal["shared_rmsprop", "rmsprop", "momentum_sgd"]
-LearningRateDecay = Literal["linear", "late", "none"]
-LEARNING_RATE_DECAY = (
+Decay = Literal["linear", "late", "none"]
+DECAY = (
     "linear: falls to zero at the last step; late: stays the same for two thirds of the steps and then falls to zero "
     "at the last; none: stays the same."
 )
@@ -184,10 +184,10 @@ class TrainingConfig(BaseModel):
         description="α: learning rate at the first step.",
         json_schema_extra=OPTIMISATION,
     )
-    learning_rate_decay: LearningRateDecay = Field(
+    learning_rate_decay: Decay = Field(
         default="linear",
         title="Learning rate decay",
-        description=LEARNING_RATE_DECAY,
+        description=DECAY,
         json_schema_extra=OPTIMISATION,
     )
     rmsprop_decay: float = Field(

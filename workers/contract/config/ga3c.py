@@ -4,12 +4,13 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centred import CentredFields
 from workers.contract.config.fields import OPTIMISATION, ROLLOUT, RUN
 
 
-class Ga3cConfig(CentredFields):
+class Ga3cConfig(CentredFields, ActorCriticFields):
     """GA3C: hybrid CPU/GPU A3C (Babaeizadeh et al. 2017, section 4)."""
 
     model_config = ConfigDict(title="GA3C")
@@ -79,14 +80,6 @@ class Ga3cConfig(CentredFields):
         le=1,
         title="Log guard ε",
         description="Added to probabilities inside the logarithm (equation 5), because agents act by an older policy.",
-        json_schema_extra=OPTIMISATION,
-    )
-    entropy_cost: float = Field(
-        default=0.01,
-        ge=0,
-        le=10,
-        title="Entropy weight",
-        description="β: how much the policy's entropy is rewarded, which keeps it exploring.",
         json_schema_extra=OPTIMISATION,
     )
     value_cost: float = Field(

@@ -5,15 +5,15 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from workers.contract.config.fields import (
+    DECAY,
     EXPLORATION,
-    LEARNING_RATE_DECAY,
     NETWORK,
     OPTIMISATION,
     REPLAY,
     ROLES,
     ROLLOUT,
     RUN,
-    LearningRateDecay,
+    Decay,
     TrainingConfig,
 )
 from workers.contract.config.value_based import ActionValueConfig
@@ -192,10 +192,10 @@ class GorilaConfig(ActionValueConfig):
         description="α: learning rate at the first step; the paper does not give one.",
         json_schema_extra=OPTIMISATION,
     )
-    learning_rate_decay: LearningRateDecay = Field(
+    learning_rate_decay: Decay = Field(
         default="none",
         title="Learning rate decay",
-        description=LEARNING_RATE_DECAY,
+        description=DECAY,
         json_schema_extra=OPTIMISATION,
     )
     clip_errors: bool = Field(

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centred import CentredFields
 from workers.contract.config.fields import OPTIMISATION, ROLLOUT, RUN
@@ -72,21 +73,13 @@ class SynchronousFields(CentredFields):
         return self.learning_rate * (self.num_envs if self.learning_rate_scale == "num_envs" else 1)
 
 
-class PaacConfig(SynchronousFields):
+class PaacConfig(SynchronousFields, ActorCriticFields):
     """PAAC: parallel advantage actor-critic (Clemente et al. 2017, algorithm 1)."""
 
     model_config = ConfigDict(title="PAAC")
 
     algorithm: Literal["paac"] = Field(
         default="paac", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
-    )
-    entropy_cost: float = Field(
-        default=0.01,
-        ge=0,
-        le=10,
-        title="Entropy weight",
-        description="β: how much the policy's entropy is rewarded, which keeps it exploring.",
-        json_schema_extra=OPTIMISATION,
     )
     value_cost: float = Field(
         default=1.0,

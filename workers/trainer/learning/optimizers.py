@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from workers.contract.config.fields import LearningRateDecay
 from workers.trainer.networks.side_by_side import ALONE, SideBySide
 
 Correction = Callable[[Tensor], None]
@@ -237,10 +236,3 @@ def clip_to_norm(gradients: Tensor, limit: float) -> Tensor:
     if gradients.is_cuda or norm > limit:  # a comparison would wait for the GPU
         gradients.mul_((limit / (norm + 1e-12)).clamp(max=1.0))
     return norm
-
-
-def learning_rate_at(initial: float, decay: LearningRateDecay, step: int, total_steps: int) -> float:
-    """Return the learning rate at a step: it falls linearly to zero, over all steps or the last third, or stays."""
-    left = max(0.0, 1 - step / total_steps)
-    shares = {"linear": left, "late": min(1.0, 3 * left), "none": 1.0}
-    return initial * shares[decay]

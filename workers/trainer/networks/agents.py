@@ -12,7 +12,7 @@ from workers.trainer.networks.bodies import Body, build_body, prepared
 from workers.trainer.networks.gradients import write_linear
 from workers.trainer.networks.initialisation import initialised
 from workers.trainer.networks.lstm import Cells, Lstm, LstmTape
-from workers.trainer.networks.tapes import StepTape, step_tape_of
+from workers.trainer.networks.tapes import Tape
 
 Memory = tuple[Cells, ...]
 """The state of each LSTM; empty in a feed-forward agent."""
@@ -85,23 +85,18 @@ class Agent(nn.Module):
 class AgentTape:
     """Keeps what an agent computes in a rollout, so that learning needs no second forward pass."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, rows: int) -> None:
         self._agent = agent
-        self._bodies = [step_tape_of(cast(Body, body)) for body in agent.bodies]
+        self._bodies = [Tape(body, rows) for body in agent.trunks]
         self._lstms = [LstmTape(lstm) for lstm in agent.cells]
         # The heads read the last tape of each trunk.
-        self._last: Sequence[StepTape | LstmTape] = self._lstms or self._bodies
+        self._last: Sequence[Tape | LstmTape] = self._lstms or self._bodies
         self.rewind(agent.blank)
 
     @property
     def memory(self) -> Memory:
         """The agent's current memory."""
         return tuple(lstm.memory for lstm in self._lstms)
-
-    @property
-    def states(self) -> list[Tensor]:
-        """The states since the tape was rewound."""
-        return self._bodies[0].states
 
     def rewind(self, memory: Memory) -> None:
         """Drop everything kept, because the weights have changed, and continue with this memory."""
@@ -119,29 +114,33 @@ class AgentTape:
         return self._agent.policy.forward(features[0])
 
     @torch.no_grad()
-    def input_means(self) -> list[Tensor]:
+    def input_means(self, states: Tensor) -> list[Tensor]:
         """Return the mean of the inputs of each layer of the bodies, in their order, over all states."""
-        return [mean for body in self._bodies for mean in body.input_means()]
+        return [mean for body in self._bodies for mean in body.input_means(states)]
 
     @torch.no_grad()
     def recall(self) -> tuple[Tensor, Tensor]:
         """Return the policy's numbers and the values for all states since the tape was rewound."""
-        return self._agent.heads([tape.features().float() for tape in self._last])
+        return self._agent.heads(self._features())
 
     @torch.no_grad()
-    def backward(self, of_numbers: Tensor, of_values: Tensor) -> None:
-        """Write the gradients of all parameters, given the gradients of the numbers and the values."""
+    def backward(self, states: Tensor, of_numbers: Tensor, of_values: Tensor) -> None:
+        """Write the gradients of all parameters, given the gradients of the numbers and the values of all states."""
         of_values = of_values.unsqueeze(-1)
-        first, last = self._last[0].features().float(), self._last[-1].features().float()
-        write_linear(self._agent.policy, of_numbers, first)
-        write_linear(self._agent.value, of_values, last)
+        features = self._features()
+        write_linear(self._agent.policy, of_numbers, features[0])
+        write_linear(self._agent.value, of_values, features[-1])
         gradients = [of_numbers @ self._agent.policy.weight, of_values @ self._agent.value.weight]
         if len(self._bodies) == 1:
             gradients = [gradients[0] + gradients[1]]
         if self._lstms:
             gradients = [lstm.backward(gradient) for lstm, gradient in zip(self._lstms, gradients, strict=True)]
         for body, gradient in zip(self._bodies, gradients, strict=True):
-            body.backward(gradient)
+            body.backward(states, gradient.to(self._agent.dtype))
+
+    def _features(self) -> list[Tensor]:
+        """Return what the heads read, for each trunk."""
+        return [tape.recall().float() for tape in self._last]
 
 
 def build(

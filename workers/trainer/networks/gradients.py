@@ -11,9 +11,14 @@ from torch import Tensor, nn
 
 
 def write_linear(layer: nn.Linear, gradient: Tensor, x: Tensor) -> None:
-    """Write the gradients of a layer's weight and bias, given its input x and the gradient of its output."""
-    torch.mm(gradient.t(), x, out=gradient_of(layer.weight))
-    torch.sum(gradient, 0, out=gradient_of(layer.bias))
+    """Write the gradients of a layer into their buffers, given its input x and the gradient of its output."""
+    write_linear_gradients(gradient_of(layer.weight), gradient_of(layer.bias), gradient, x)
+
+
+def write_linear_gradients(of_weight: Tensor, of_bias: Tensor, gradient: Tensor, x: Tensor) -> None:
+    """Write the gradients of a linear layer's weight and bias, given its input x and the gradient of its output."""
+    torch.mm(gradient.t(), x, out=of_weight)
+    torch.sum(gradient, 0, out=of_bias)
 
 
 def gradient_of(parameter: Tensor | None) -> Tensor:

@@ -87,7 +87,7 @@ class LstmTape:
         self._c.append(c)
         return h
 
-    def features(self) -> Tensor:
+    def recall(self) -> Tensor:
         """Return h of all steps."""
         return torch.cat(self._h)
 

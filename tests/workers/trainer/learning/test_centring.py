@@ -14,7 +14,7 @@ from workers.trainer.methods.paac.rollouts import Rollout
 from workers.trainer.networks import networks
 from workers.trainer.networks.dead_units import measured
 from workers.trainer.networks.networks import ActorCritic
-from workers.trainer.networks.tapes import step_tape_of, tape_of
+from workers.trainer.networks.tapes import Tape
 from workers.trainer.run.run import NullRun
 
 BACKGROUND, RATE = 87, 0.001
@@ -55,11 +55,11 @@ def test_an_update_equals_that_of_layers_that_read_their_inputs_minus_the_means(
     pixels = torch.randint(256, (6, 4, 84, 84)).float()
     direction = torch.randn(256)
     parameters = FlatParameters(network)
-    tape = tape_of(network.body, 6)
+    tape = Tape(network.body, 6)
     tape.act(pixels)
     means = tape.input_means(pixels)
     literal = LiterallyCentred(network, means)
-    torch.testing.assert_close(literal(pixels), tape.recall(pixels), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(literal(pixels), tape.recall(), rtol=1e-4, atol=1e-5)
 
     literal_step(literal, (literal(pixels) @ direction).sum(), learning_rate=0.01, epsilon=1e-3)
     tape.backward(pixels, direction.expand(6, -1))
@@ -85,7 +85,7 @@ def test_what_others_write_while_the_optimizer_steps_is_not_taken_for_its_step()
     torch.manual_seed(0)
     network = networks.build(PaacConfig(), (4, 84, 84), Discrete(3))
     pixels = torch.randint(256, (6, 4, 84, 84)).float()
-    parameters, tape = FlatParameters(network), tape_of(network.body, 6)
+    parameters, tape = FlatParameters(network), Tape(network.body, 6)
     tape.act(pixels)
     theirs = torch.randn_like(parameters.values) / 100
 
@@ -104,19 +104,6 @@ def test_what_others_write_while_the_optimizer_steps_is_not_taken_for_its_step()
         return found
 
     torch.testing.assert_close(after_a_step(interrupted=True), after_a_step(interrupted=False) + theirs)
-
-
-@pytest.mark.parametrize("shape", [(4,), (4, 84, 84)], ids=["vector", "pixels"])
-def test_a_tape_of_single_states_finds_the_same_means(shape: tuple[int, ...]) -> None:
-    env = "CartPole-v1" if shape == (4,) else "ALE/Pong-v5"
-    body = networks.build(PaacConfig(env=env), shape, Discrete(3)).body
-    together, one_by_one = tape_of(body, 3), step_tape_of(body)
-    states = torch.randint(256, (3, *shape)).float()
-    together.act(states)
-    for state in states.split(1):
-        one_by_one.act(state)
-    for ours, theirs in zip(one_by_one.input_means(), together.input_means(states), strict=True):
-        torch.testing.assert_close(ours, theirs)
 
 
 def noisy_rollout(random: torch.Generator, steps: int, environments: int) -> Rollout:
@@ -145,14 +132,14 @@ def dead_filters(centred: bool, updates: int = 20) -> float:
     network = networks.build(config, (4, 84, 84), Discrete(3))
     parameters = FlatParameters(network)
     optimizer = RMSProp(parameters, 0.99, 1e-10, mean_square=torch.full_like(parameters.values, 1e-10))
-    centring, tape = Centring(network.body, parameters), tape_of(network.body, 8)
+    centring, tape = Centring(network.body, parameters), Tape(network.body, 8)
     random = torch.Generator().manual_seed(2)
     for _ in range(updates):
         tape.rewind()
         rollout = noisy_rollout(random, 2, 4)
         for states in rollout.states:
             tape.act(states)
-        paac.find_gradients(network, tape, rollout, config)
+        paac.find_gradients(network, tape, rollout, config, config.entropy_cost)
         parameters.written()
         correct = centring.centre(tape.input_means(rollout.states.flatten(0, 1))) if centred else None
         optimizer.step(RATE, correct)
@@ -172,7 +159,7 @@ def parted(states: int) -> float:
     """
     torch.manual_seed(0)
     network = networks.build(PaacConfig(env="CartPole-v1"), (4,), Discrete(2))
-    parameters, tape = FlatParameters(network), step_tape_of(network.body)
+    parameters, tape = FlatParameters(network), Tape(network.body, 3)
     centring = Centring(network.body, parameters)
     places = torch.tensor([[0.5, 1.0, 0.5, 1.0], [1.0, 0.5, 1.0, 0.5]])
     before = network.body(places).detach()
@@ -180,9 +167,10 @@ def parted(states: int) -> float:
         tape.rewind()
         for _ in range(3):
             tape.act(place)
-        tape.backward(torch.full_like(tape.features(), down))
+        seen = place.repeat(3, 1)
+        tape.backward(seen, torch.full_like(tape.recall(), down))
         parameters.written()
-        correct = centring.centre(tape.input_means(), states)
+        correct = centring.centre(tape.input_means(seen), states)
         step = parameters.gradients.clone()
         correct(step)
         parameters.values.sub_(0.01 * step)

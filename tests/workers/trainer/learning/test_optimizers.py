@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from workers.trainer.learning.optimizers import FlatParameters, MomentumSGD, RMSProp, clip_to_norm, learning_rate_at
+from workers.trainer.learning.optimizers import FlatParameters, MomentumSGD, RMSProp, clip_to_norm
 
 
 def test_rmsprop_follows_equation_1() -> None:
@@ -155,10 +155,3 @@ def test_clipping_bounds_the_norm_and_keeps_the_direction(gradients: list[float]
         torch.testing.assert_close(after, before)
     else:
         torch.testing.assert_close(after * (norm / limit), before, rtol=1e-3, atol=1e-4)
-
-
-def test_the_learning_rate_falls_linearly_to_zero_soon_or_late_or_stays() -> None:
-    assert [learning_rate_at(0.2, "linear", step, 100) for step in (0, 50, 100, 120)] == [0.2, 0.1, 0.0, 0.0]
-    late = [learning_rate_at(0.2, "late", step, 300) for step in (0, 200, 250, 300, 301)]
-    assert late == pytest.approx([0.2, 0.2, 0.1, 0.0, 0.0])
-    assert learning_rate_at(0.2, "none", 100, 100) == 0.2

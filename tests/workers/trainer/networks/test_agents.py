@@ -70,13 +70,13 @@ def test_the_tape_recalls_the_agents_outputs_and_computes_its_gradients(
     parameters.backward((numbers * of_numbers).sum() + (values * of_values).sum())
     wanted = parameters.gradients.clone()
 
-    tape = AgentTape(agent)
+    tape = AgentTape(agent, 3)
     parameters.gradients.fill_(float("nan"))
     for _ in range(2):  # the second round checks that rewinding drops the first
         tape.rewind(agent.blank)
         acted = torch.cat([tape.act(agent.prepare(each)) for each in seen])
     recalled = tape.recall()
-    tape.backward(of_numbers, of_values)
+    tape.backward(torch.cat([agent.prepare(each) for each in seen]), of_numbers, of_values)
     parameters.written()
 
     def close(ours: object, theirs: object) -> None:

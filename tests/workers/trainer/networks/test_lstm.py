@@ -47,7 +47,7 @@ def test_the_tape_computes_the_gradients_of_a_second_forward_pass() -> None:
     of_x = tape.backward(of_h)
 
     torch.testing.assert_close(acted, h.detach())
-    torch.testing.assert_close(tape.features(), h.detach())
+    torch.testing.assert_close(tape.recall(), h.detach())
     torch.testing.assert_close(tape.memory, (after[0].detach(), after[1].detach()))
     torch.testing.assert_close(parameters.gradients, wanted)
     torch.testing.assert_close(of_x, wanted_of_x)

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from workers.contract.config import Network
+from workers.contract.config import Activation, Network
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.networks.bodies import ARCHITECTURES, PixelBody, VectorBody, prepared
 from workers.trainer.networks.side_by_side import SideBySide
-from workers.trainer.networks.tapes import Tape, tape_of
+from workers.trainer.networks.tapes import Tape
 
 ROWS = 12
 
@@ -33,7 +33,7 @@ def shown(tape: Tape, states: Tensor) -> Tensor:
 @pytest.mark.parametrize("network", ["nips", "nature", "large-stride-3"])
 def test_kept_features_have_the_gradients_of_an_ordinary_forward_pass(network: Network, dtype: torch.dtype) -> None:
     body, states, gradient = made(network, dtype)
-    tape = tape_of(body, ROWS)
+    tape = Tape(body, ROWS)
     expected = body(states)
     wanted = torch.autograd.grad(expected, list(body.parameters()), gradient)
 
@@ -56,7 +56,7 @@ def test_several_threads_give_the_same_gradients_every_time() -> None:
     body, states, gradient = made("nips", torch.float32)
     found: list[list[Tensor]] = []
     for threads in (1, 3, 3):
-        tape = tape_of(body, ROWS, SideBySide(threads))
+        tape = Tape(body, ROWS, SideBySide(threads))
         shown(tape, states)
         found.append(list(torch.autograd.grad(tape.features(states), list(body.parameters()), gradient)))
 
@@ -71,13 +71,13 @@ def test_threads_that_act_at_once_write_the_rows_that_they_are_given() -> None:
     halves = SideBySide(2)
     found: list[list[Tensor]] = []
     for together in (False, True):
-        tape = tape_of(body, ROWS, halves)
+        tape = Tape(body, ROWS, halves)
         rows = [slice(0, 7), slice(7, ROWS)]
         if together:
             acted = halves.each(lambda row: tape.act(states[row], row), rows)  # noqa: B023, used in this round only
         else:
             acted = [tape.act(states[row]) for row in rows]
-        assert torch.equal(tape.recall(states), torch.cat(acted))
+        assert torch.equal(tape.recall(), torch.cat(acted))
         found.append(list(torch.autograd.grad(tape.features(states), list(body.parameters()), gradient)))
     for one, two in zip(*found, strict=True):
         assert torch.equal(one, two)
@@ -85,7 +85,7 @@ def test_threads_that_act_at_once_write_the_rows_that_they_are_given() -> None:
 
 def test_a_rewound_tape_keeps_the_new_states_only() -> None:
     body, states, gradient = made("nips", torch.float32)
-    tape = tape_of(body, ROWS)
+    tape = Tape(body, ROWS)
     shown(tape, states.flip(0))
     body.hidden.weight.data.mul_(1.1)
 
@@ -99,33 +99,34 @@ def test_a_rewound_tape_keeps_the_new_states_only() -> None:
 
 def test_a_tape_refuses_to_recall_states_that_it_has_not_seen() -> None:
     body, states, _ = made("nips", torch.float32)
-    tape = tape_of(body, ROWS)
+    tape = Tape(body, ROWS)
     tape.act(states[:5])
     with pytest.raises(ValueError, match="keeps 5 states, but 12 were given"):
         tape.features(states)
 
 
-def test_a_vector_tape_runs_the_body_again() -> None:
-    body = VectorBody((4,), 8)
-    tape, states = tape_of(body, ROWS), torch.randn(ROWS, 4)
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+def test_a_tape_of_vectors_has_the_gradients_of_an_ordinary_forward_pass(activation: Activation) -> None:
+    body = VectorBody((4,), 8, layers=3, activation=activation)
+    tape, states, gradient = Tape(body, ROWS), torch.randn(ROWS, 4), torch.randn(ROWS, 8)
+    wanted = torch.autograd.grad(body(states), list(body.parameters()), gradient)
+
     # A batch that is multiplied in parts may be summed in another order.
     torch.testing.assert_close(shown(tape, states), body(states))
-    assert tape.features(states).requires_grad
-
-    gradient = torch.randn(ROWS, 8)
-    wanted = torch.autograd.grad(body(states), list(body.parameters()), gradient)
+    torch.testing.assert_close(tape.recall(), body(states))
     FlatParameters(body)
-    torch.testing.assert_close(tape.recall(states), body(states))
     tape.backward(states, gradient)
-    for parameter, theirs in zip(body.parameters(), wanted, strict=True):
+    found = torch.autograd.grad(tape.features(states), list(body.parameters()), gradient)
+    for parameter, ours, theirs in zip(body.parameters(), found, wanted, strict=True):
         torch.testing.assert_close(parameter.grad, theirs)
+        torch.testing.assert_close(ours, theirs)
 
 
-def test_a_vector_tape_does_not_load_what_takes_half_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tape_of_vectors_does_not_load_what_takes_half_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch.fx.experimental.symbolic_shapes", None)
     body, states = VectorBody((4,), 8), torch.randn(ROWS, 4)
     FlatParameters(body)
-    tape = tape_of(body, ROWS)
-    tape.recall(states)
+    tape = Tape(body, ROWS)
+    tape.act(states)
     tape.backward(states, torch.randn(ROWS, 8))
     assert any(parameter.grad is not None and parameter.grad.any() for parameter in body.parameters())

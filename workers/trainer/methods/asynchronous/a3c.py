@@ -11,6 +11,7 @@ from workers.trainer.environments import own_environment
 from workers.trainer.environments.own_environment import OwnEnvironment
 from workers.trainer.host.processes import Link
 from workers.trainer.learning.centring import Centring
+from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.losses import Losses
 from workers.trainer.learning.optimizers import FlatParameters, Optimizer, clip_to_norm
 from workers.trainer.learning.policies import Policy, policy_over
@@ -28,15 +29,18 @@ MEASURES = ("train/policy_loss", "train/value_loss", "train/entropy", "train/gra
 
 @dataclass
 class EpisodeRollout:
-    """The results of up to t_max steps of one episode."""
+    """Up to t_max steps of one episode."""
 
+    states: list[Tensor] = field(default_factory=list)
     actions: list[Tensor] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
     # R after the last step: 0 if it was terminal or the run does not bootstrap, else V(s_t).
     bootstrap: float = 0.0
 
 
-def losses(numbers: Tensor, values: Tensor, policy: Policy, rollout: EpisodeRollout, config: A3cConfig) -> Losses:
+def losses(
+    numbers: Tensor, values: Tensor, policy: Policy, rollout: EpisodeRollout, config: A3cConfig, entropy_cost: float
+) -> Losses:
     """Return the objective whose gradients algorithm S2 accumulates, for all steps of the rollout at once."""
     log_chosen, entropies = policy.judge(numbers, torch.cat(rollout.actions))
     returns = torch.tensor(returns_of_one(rollout.rewards, rollout.bootstrap, config.gamma))  # R ← r_i + γR
@@ -45,7 +49,7 @@ def losses(numbers: Tensor, values: Tensor, policy: Policy, rollout: EpisodeRoll
     policy_loss = -(log_chosen * advantages).sum()
     value_loss = (returns - values).square().sum()
     entropy = entropies.sum()
-    total = policy_loss - config.entropy_cost * entropy + config.value_cost * value_loss
+    total = policy_loss - entropy_cost * entropy + config.value_cost * value_loss
     return Losses(total, policy_loss, value_loss, entropy)
 
 
@@ -57,7 +61,8 @@ class PolicyActor:
         self._t_max, self._bootstraps = config.t_max, config.bootstrap
         self._memory = agent.blank
         self.policy = policy_over(environment.actions, torch.Generator().manual_seed(participant.seed))
-        self.tape = AgentTape(agent)
+        self.tape = AgentTape(agent, config.t_max)
+        self._look()
 
     @torch.no_grad()
     def rollout(self) -> EpisodeRollout:
@@ -66,22 +71,26 @@ class PolicyActor:
         rollout, over, terminal = EpisodeRollout(), False, False
         tape.rewind(self._memory)
         while len(rollout.rewards) < self._t_max and not (over or terminal or participant.stopping):
-            action = self.policy.sample(tape.act(self._state()))  # perform a_t according to π(a_t|s_t; θ')
+            action = self.policy.sample(tape.act(self._state))  # perform a_t according to π(a_t|s_t; θ')
             outcome = environment.step(action.numpy())
+            rollout.states.append(self._state)
             rollout.actions.append(action)
             rollout.rewards.append(outcome.reward)
             participant.count_step()  # T ← T + 1
             over, terminal = outcome.over, outcome.terminal
+            self._look()
         self._memory = tape.memory
         if self._bootstraps and not terminal:
-            rollout.bootstrap = self._agent(self._state(), self._memory)[1].item()
+            rollout.bootstrap = self._agent(self._state, self._memory)[1].item()
         if over:
             participant.tell_episode(environment.begin_again())
             self._memory = self._agent.blank
+            self._look()
         return rollout
 
-    def _state(self) -> Tensor:
-        return self._agent.prepare(torch.from_numpy(self._environment.observation))
+    def _look(self) -> None:
+        """Make what the environment shows the agent's state."""
+        self._state = self._agent.prepare(torch.from_numpy(self._environment.observation))
 
 
 def learn(
@@ -90,15 +99,16 @@ def learn(
     config: A3cConfig,
     optimizer: Optimizer,
     learning_rate: float,
+    entropy_cost: float,
     centring: Centring | None = None,
 ) -> dict[str, float]:
     """Perform asynchronous update of θ using dθ; return the measures, with losses as means over the steps."""
     numbers, values = (output.requires_grad_() for output in actor.tape.recall())
-    loss = losses(numbers, values, actor.policy, rollout, config)
-    actor.tape.backward(*torch.autograd.grad(loss.total, (numbers, values)))
+    loss = losses(numbers, values, actor.policy, rollout, config, entropy_cost)
+    states, steps = torch.cat(rollout.states), len(rollout.rewards)
+    actor.tape.backward(states, *torch.autograd.grad(loss.total, (numbers, values)))
     optimizer.parameters.written()
-    steps = len(rollout.rewards)
-    correct = centring.centre(actor.tape.input_means(), steps) if centring else None
+    correct = centring.centre(actor.tape.input_means(states), steps) if centring else None
     gradient_norm = clip_to_norm(optimizer.parameters.gradients, config.max_grad_norm)
     optimizer.step(learning_rate, correct)
     return {
@@ -127,8 +137,10 @@ def actor_learner(link: Link, config: A3cConfig, shared: SharedState) -> None:
         rollout = actor.rollout()
         if participant.stopping:
             break  # the stop may have cut the rollout short
-        participant.tell_update(learn(actor, rollout, config, optimizer, participant.learning_rate, centring))
-        participant.tell_network(agent, actor.tape.states[-1])
+        entropy_cost = decayed(config.entropy_cost, config.entropy_cost_decay, participant.T, config.total_steps)
+        rates = (participant.learning_rate, entropy_cost)
+        participant.tell_update(learn(actor, rollout, config, optimizer, *rates, centring))
+        participant.tell_network(agent, rollout.states[-1])
     environment.close()
 
 

@@ -23,7 +23,7 @@ from workers.trainer.methods.asynchronous.shared_state import Participant, Share
 from workers.trainer.networks import networks
 from workers.trainer.networks.networks import ActionValues
 from workers.trainer.networks.precision import body_dtype
-from workers.trainer.networks.tapes import Tape, tape_of
+from workers.trainer.networks.tapes import Tape
 from workers.trainer.run.run import Run
 
 Config = OneStepQConfig | OneStepSarsaConfig | NStepQConfig
@@ -89,7 +89,7 @@ class EpsilonGreedyActor:
         self._final_epsilons = FinalEpsilons(config, config.num_actors)
         self._intended: int | None = None
         self.epsilon = 1.0
-        self.tape = tape_of(network.body, config.t_max)
+        self.tape = Tape(network.body, config.t_max)
 
     @torch.no_grad()
     def act(self, steps: int, intends: bool = False) -> Experience:

@@ -10,7 +10,8 @@ from torch import Tensor
 from workers.contract.config import AsynchronousFields
 from workers.trainer.environments.own_environment import FinishedEpisode
 from workers.trainer.host.processes import Link
-from workers.trainer.learning.optimizers import FlatParameters, MomentumSGD, Optimizer, RMSProp, learning_rate_at
+from workers.trainer.learning.decay import decayed
+from workers.trainer.learning.optimizers import FlatParameters, MomentumSGD, Optimizer, RMSProp
 from workers.trainer.networks.dead_units import Measurable, NetworkWatch
 from workers.trainer.run.run import TrainingState
 
@@ -80,7 +81,7 @@ class Participant:
     def learning_rate(self) -> float:
         """η at this T."""
         config = self._config
-        return learning_rate_at(config.learning_rate, config.learning_rate_decay, self.T, config.total_steps)
+        return decayed(config.learning_rate, config.learning_rate_decay, self.T, config.total_steps)
 
     def optimizer(self, parameters: FlatParameters) -> Optimizer:
         """Make the optimizer that the run asks for, over the shared statistics or this actor-learner's own."""

@@ -9,15 +9,18 @@ from torch import Tensor
 from workers.contract.config import Ga3cConfig
 from workers.trainer.environments.own_environment import FinishedEpisode
 from workers.trainer.learning.centring import Centring
+from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.losses import Losses
-from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
+from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm
 from workers.trainer.methods.ga3c.experiences import Experiences, Submission
 from workers.trainer.networks.dead_units import NetworkWatch
 from workers.trainer.networks.networks import ActorCritic
-from workers.trainer.networks.tapes import tape_of
+from workers.trainer.networks.tapes import Tape
 
 
-def guarded_losses(logits: Tensor, values: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig) -> Losses:
+def guarded_losses(
+    logits: Tensor, values: Tensor, actions: Tensor, returns: Tensor, config: Ga3cConfig, entropy_cost: float
+) -> Losses:
     """Return equations 5 and 2 as one loss to minimise; ε keeps log π finite if the policy has changed since acting."""
     policy = torch.softmax(logits, dim=-1) + config.log_epsilon
     log_policy = policy.log()
@@ -26,7 +29,7 @@ def guarded_losses(logits: Tensor, values: Tensor, actions: Tensor, returns: Ten
     policy_loss = -((returns - values.detach()) * log_chosen).sum()
     entropy = -(policy * log_policy).sum()
     value_loss = (returns - values).square().sum()
-    total = policy_loss - config.entropy_cost * entropy + config.value_cost * value_loss
+    total = policy_loss - entropy_cost * entropy + config.value_cost * value_loss
     return Losses(total, policy_loss, value_loss, entropy)
 
 
@@ -123,7 +126,7 @@ class Model:
         self._config, self._network, self._device = config, network, device
         self.parameters = FlatParameters(network)
         self.optimizer = RMSProp(self.parameters, config.rmsprop_decay, config.rmsprop_epsilon)
-        self._tape = tape_of(network.body, most_rows(config))
+        self._tape = Tape(network.body, most_rows(config))
         self._centring = Centring(network.body, self.parameters) if config.centred_inputs else None
         self._watch = NetworkWatch(network)
         self.updating = threading.Lock()
@@ -154,10 +157,9 @@ class Model:
         with self.updating:
             if self.step >= config.total_steps:
                 return  # the run is complete
-            learning_rate = learning_rate_at(
-                config.learning_rate, config.learning_rate_decay, self.step, config.total_steps
-            )
-            losses = guarded_losses(*self._forward(states), actions, returns, config)
+            learning_rate = decayed(config.learning_rate, config.learning_rate_decay, self.step, config.total_steps)
+            entropy_cost = decayed(config.entropy_cost, config.entropy_cost_decay, self.step, config.total_steps)
+            losses = guarded_losses(*self._forward(states), actions, returns, config, entropy_cost)
             self.parameters.backward(losses.total)
             correct = self._centring.centre(self._tape.input_means(states)) if self._centring else None
             gradient_norm = clip_to_norm(self.parameters.gradients, config.max_grad_norm)

@@ -17,7 +17,8 @@ from workers.contract.config import GorilaConfig
 from workers.contract.spaces import ActionSpace, number_of_actions
 from workers.trainer.environments.environments import Observations
 from workers.trainer.environments.own_environment import FinishedEpisode, OwnEnvironment
-from workers.trainer.learning.optimizers import FlatParameters, clip_to_norm, learning_rate_at
+from workers.trainer.learning.decay import decayed
+from workers.trainer.learning.optimizers import FlatParameters, clip_to_norm
 from workers.trainer.methods.gorila.parameter_server import ParameterServer, Replica
 from workers.trainer.methods.gorila.replay_memory import (
     Minibatch,
@@ -141,7 +142,7 @@ class Learner:
             record.outliers += 1
             return
         gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
-        learning_rate = learning_rate_at(config.learning_rate, config.learning_rate_decay, step, config.total_steps)
+        learning_rate = decayed(config.learning_rate, config.learning_rate_decay, step, config.total_steps)
         # Send gradients to the parameter server.
         server.push(parameters.gradients.numpy(), self._replica.versions, learning_rate)
         record.bytes_pushed += parameters.gradients.nbytes

@@ -10,14 +10,15 @@ from workers.contract.spaces import number_of_actions
 from workers.trainer.environments.episodes import EpisodeBook
 from workers.trainer.host import devices
 from workers.trainer.learning.centring import Centring
-from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
+from workers.trainer.learning.decay import decayed
+from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm
 from workers.trainer.learning.returns import n_step_returns
 from workers.trainer.methods.paac.rollouts import Actors, Rollout
 from workers.trainer.networks import networks
 from workers.trainer.networks.dead_units import NetworkWatch
 from workers.trainer.networks.networks import ActorCritic
 from workers.trainer.networks.precision import body_dtype
-from workers.trainer.networks.tapes import Tape, tape_of
+from workers.trainer.networks.tapes import Tape
 from workers.trainer.run.run import Run, TrainingState, prefixed
 
 
@@ -54,7 +55,9 @@ class Sampler:
         return (logits - self._log_race[rows]).argmax(dim=-1)
 
 
-def actor_critic_losses(logits: Tensor, values: Tensor, rollout: Rollout, config: PaacConfig) -> WeightedLosses:
+def actor_critic_losses(
+    logits: Tensor, values: Tensor, rollout: Rollout, config: PaacConfig, entropy_cost: float
+) -> WeightedLosses:
     """Return equations 10 and 11 as one loss to minimise; fresh rows are not decisions and do not count."""
     values = values.view_as(rollout.rewards)
     returns = n_step_returns(
@@ -67,19 +70,21 @@ def actor_critic_losses(logits: Tensor, values: Tensor, rollout: Rollout, config
     entropy = -(log_policy.exp() * log_policy).sum(-1)
     value = (returns - values).square()
     weights = (~rollout.fresh).to(values.dtype) / rollout.rewards.numel()  # n_e · t_max
-    mean = (weights * (policy - config.entropy_cost * entropy + config.value_cost * value)).sum()
+    mean = (weights * (policy - entropy_cost * entropy + config.value_cost * value)).sum()
     total = config.loss_scale * mean
     return WeightedLosses(weights, policy, value, entropy, total)
 
 
-def find_gradients(network: ActorCritic, tape: Tape, rollout: Rollout, config: PaacConfig) -> WeightedLosses:
+def find_gradients(
+    network: ActorCritic, tape: Tape, rollout: Rollout, config: PaacConfig, entropy_cost: float
+) -> WeightedLosses:
     """Write the gradients of lines 12–17 into the network's buffers."""
     states = rollout.states.flatten(0, 1)
-    features = tape.recall(states)
+    features = tape.recall()
     with torch.no_grad():
         logits, values = network.heads(features)
     outputs = (logits.requires_grad_(), values.requires_grad_())
-    losses = actor_critic_losses(*outputs, rollout, config)
+    losses = actor_critic_losses(*outputs, rollout, config, entropy_cost)
     tape.backward(states, network.backward(features, *torch.autograd.grad(losses.total, outputs)))
     return losses
 
@@ -100,7 +105,7 @@ def train(config: PaacConfig, run: Run) -> None:
     book = EpisodeBook(run, config.num_envs, actors.frames_per_step, step)
     actors.reset(network.prepare)
     samples = config.t_max * config.num_envs
-    tape = tape_of(network.body, samples, actors.learners)
+    tape = Tape(network.body, samples, actors.learners)
     centring = Centring(network.body, parameters) if config.centred_inputs else None
     watch = NetworkWatch(network)
 
@@ -118,11 +123,12 @@ def train(config: PaacConfig, run: Run) -> None:
             rollout = actors.rollout(policy, value, book)
 
             actors.time.turn_to("learning")
-            learning_rate = learning_rate_at(
+            learning_rate = decayed(
                 config.initial_learning_rate, config.learning_rate_decay, book.step, config.total_steps
             )
+            entropy_cost = decayed(config.entropy_cost, config.entropy_cost_decay, book.step, config.total_steps)
             states = rollout.states.flatten(0, 1)
-            losses = find_gradients(network, tape, rollout, config)
+            losses = find_gradients(network, tape, rollout, config, entropy_cost)
             parameters.written()
             correct = centring.centre(tape.input_means(states)) if centring else None
             gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)

@@ -11,15 +11,16 @@ from workers.contract.spaces import number_of_actions
 from workers.trainer.environments.episodes import EpisodeBook
 from workers.trainer.host import devices
 from workers.trainer.learning.centring import Centring
+from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.exploration import EpsilonGreedy, FinalEpsilons
-from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm, learning_rate_at
+from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm
 from workers.trainer.learning.returns import n_step_returns
 from workers.trainer.methods.paac.rollouts import Actors, Rollout
 from workers.trainer.networks import networks
 from workers.trainer.networks.dead_units import NetworkWatch
 from workers.trainer.networks.networks import ActionValues
 from workers.trainer.networks.precision import body_dtype
-from workers.trainer.networks.tapes import tape_of
+from workers.trainer.networks.tapes import Tape
 from workers.trainer.run.run import Run, TrainingState, prefixed
 
 
@@ -74,7 +75,7 @@ def train(config: PaacQConfig, run: Run) -> None:
     step = restore(start, optimizer, target_parameters, explore) if start else 0  # T
     book = EpisodeBook(run, config.num_envs, actors.frames_per_step, step)
     actors.reset(network.prepare)
-    tape = tape_of(network.body, config.t_max * config.num_envs, actors.learners)
+    tape = Tape(network.body, config.t_max * config.num_envs, actors.learners)
     centring = Centring(network.body, parameters) if config.centred_inputs else None
     watch = NetworkWatch(network)
 
@@ -94,7 +95,7 @@ def train(config: PaacQConfig, run: Run) -> None:
             rollout = actors.rollout(policy, value, book)
 
             actors.time.turn_to("learning")
-            learning_rate = learning_rate_at(
+            learning_rate = decayed(
                 config.initial_learning_rate, config.learning_rate_decay, book.step, config.total_steps
             )
             states = rollout.states.flatten(0, 1)

@@ -16,6 +16,7 @@ from workers.contract.spaces import ActionSpace, Continuous, Discrete
 from workers.trainer.environments.environments import Actions
 from workers.trainer.environments.own_environment import FinishedEpisode, Outcome, OwnEnvironment
 from workers.trainer.host.processes import Link
+from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.optimizers import Correction, FlatParameters, Optimizer
 from workers.trainer.methods.asynchronous import a3c
 from workers.trainer.methods.asynchronous.a3c import MEASURES, EpisodeRollout, PolicyActor
@@ -42,14 +43,14 @@ class FakeLink(Link):
 class Scripted(OwnEnvironment):
     """Shows numbered observations; steps follow the script: "." goes on, "x" dead, "l" lost life, "t" time limit."""
 
-    def __init__(self, script: str, actions: ActionSpace) -> None:
-        self._script = script
-        self._number, self.shift = 0, 0.0
+    def __init__(self, script: str, actions: ActionSpace, shift: float = 0.0) -> None:
+        self._script, self._shift = script, shift
+        self._number = 0
         self.actions, self.observation_shape = actions, (4,)
         self.observation = self._seen()
 
     def _seen(self) -> NDArray[np.float32]:
-        return np.array([[self._number, self._number % 3 - 1, 1, 0.5]], dtype=np.float32) + np.float32(self.shift)
+        return np.array([[self._number, self._number % 3 - 1, 1, 0.5]], dtype=np.float32) + np.float32(self._shift)
 
     def step(self, _: Actions) -> Outcome:
         end = self._script[self._number % 100]
@@ -76,7 +77,11 @@ class Setting:
 
 
 def setting(
-    script: str, actions: ActionSpace = CHOOSE, restored: TrainingState | None = None, **fields: object
+    script: str,
+    actions: ActionSpace = CHOOSE,
+    restored: TrainingState | None = None,
+    shift: float = 0.0,
+    **fields: object,
 ) -> Setting:
     config = A3cConfig.model_validate({"env": "CartPole-v1", "num_actors": 1, "t_max": 5, **fields})
     torch.manual_seed(1)
@@ -84,12 +89,21 @@ def setting(
     shared, link = lay_out(config, restored, FlatParameters(agent), MEASURES, {}), FakeLink()
     own = Participant(link, config, shared)
     optimizer = own.optimizer(FlatParameters(agent, shared.values))
-    return Setting(config, agent, PolicyActor(config, own, Scripted(script, actions), agent), optimizer, shared, link)
+    actor = PolicyActor(config, own, Scripted(script, actions, shift), agent)
+    return Setting(config, agent, actor, optimizer, shared, link)
 
 
-def observed(actor: PolicyActor) -> list[int]:
-    """Return the numbers of the observations in which the last rollout acted."""
-    return [int(state[0, 0]) for state in actor.tape.states]
+def update(
+    made: Setting, rollout: EpisodeRollout, learning_rate: float = 0.01, centring: Centring | None = None
+) -> dict[str, float]:
+    return a3c.learn(
+        made.actor, rollout, made.config, made.optimizer, learning_rate, made.config.entropy_cost, centring
+    )
+
+
+def observed(rollout: EpisodeRollout) -> list[int]:
+    """Return the numbers of the observations in which a rollout acted."""
+    return [int(state[0, 0]) for state in rollout.states]
 
 
 def log_probability_and_entropy(numbers: Tensor, action: Tensor, actions: ActionSpace) -> tuple[Tensor, Tensor]:
@@ -107,23 +121,18 @@ def log_probability_and_entropy(numbers: Tensor, action: Tensor, actions: Action
 
 
 def literal_gradients(
-    agent: Agent,
-    states: Sequence[Tensor],
-    memory: Memory,
-    rollout: EpisodeRollout,
-    config: A3cConfig,
-    actions: ActionSpace,
+    agent: Agent, memory: Memory, rollout: EpisodeRollout, config: A3cConfig, actions: ActionSpace
 ) -> list[Tensor]:
     """Algorithm S2 from "R ←" on: one step at a time, accumulating dθ and dθ_v."""
     numbers, values = [], []
-    for state in states:
+    for state in rollout.states:
         each, value, memory = agent(state, memory)
         numbers.append(each[0])
         values.append(value[0])
     parameters = list(agent.parameters())
     accumulated = [torch.zeros_like(parameter) for parameter in parameters]
     R = rollout.bootstrap  # noqa: N806, the paper's letter
-    for i in reversed(range(len(states))):
+    for i in reversed(range(len(rollout.states))):
         R = rollout.rewards[i] + config.gamma * R  # noqa: N806
         log_pi, entropy = log_probability_and_entropy(numbers[i], rollout.actions[i][0], actions)
         ascent = log_pi * (R - values[i].detach()) + config.entropy_cost * entropy
@@ -151,10 +160,9 @@ def test_an_update_follows_the_gradients_of_a_literal_transcription_of_algorithm
     actor.rollout()  # a first rollout fills the agent's memory before the one that is learnt from
     memory = actor.tape.memory
     rollout = actor.rollout()
-    states = list(actor.tape.states)
-    expected = literal_gradients(agent, states, memory, rollout, config, actions)
+    expected = literal_gradients(agent, memory, rollout, config, actions)
 
-    a3c.learn(actor, rollout, config, made.optimizer, learning_rate=0.0)
+    update(made, rollout, learning_rate=0.0)
 
     for parameter, theirs in zip(agent.parameters(), expected, strict=True):
         assert parameter.grad is not None
@@ -165,11 +173,11 @@ def test_an_update_descends_the_clipped_gradient_by_rmsprop() -> None:
     made = setting(".....", max_grad_norm=0.5, rmsprop_epsilon=0.2, rmsprop_decay=0.9)
     before = [parameter.detach().clone() for parameter in made.agent.parameters()]
     rollout = made.actor.rollout()
-    gradients = literal_gradients(made.agent, made.actor.tape.states, (), rollout, made.config, CHOOSE)
+    gradients = literal_gradients(made.agent, (), rollout, made.config, CHOOSE)
     norm = math.sqrt(sum(float(g.square().sum()) for g in gradients))
     assert norm > 0.5
 
-    measures = a3c.learn(made.actor, rollout, made.config, made.optimizer, 0.01)
+    measures = update(made, rollout)
 
     assert measures.keys() == set(MEASURES)
     assert measures["train/grad_norm"] == pytest.approx(norm, rel=1e-4)
@@ -179,43 +187,42 @@ def test_an_update_descends_the_clipped_gradient_by_rmsprop() -> None:
         torch.testing.assert_close(parameter.detach(), expected, rtol=1e-4, atol=1e-6)
 
 
-def value_after(agent: Agent, actor: PolicyActor, memory: Memory, last: int) -> float:
-    """Return V of the state after the rollout, with the agent's memory of the rollout."""
+def value_after(agent: Agent, rollout: EpisodeRollout, memory: Memory, last: int) -> float:
+    """Return V of the state after a rollout, with the agent's memory of the rollout."""
     end = torch.tensor([[last, last % 3 - 1, 1, 0.5]])
     with torch.no_grad():
-        return agent(torch.cat([*actor.tape.states, end]), memory)[1][-1].item()  # type: ignore[no-any-return]
+        return agent(torch.cat([*rollout.states, end]), memory)[1][-1].item()  # type: ignore[no-any-return]
 
 
 def test_a_rollout_has_t_max_steps_and_bootstraps_from_the_value_of_the_next_state() -> None:
     made = setting("......", t_max=3, lstm_units=3)
     first = made.actor.rollout()
-    assert observed(made.actor) == [0, 1, 2]
+    assert observed(first) == [0, 1, 2]
     assert first.rewards == pytest.approx([0.1, 0.2, 0.3])
-    assert first.bootstrap == pytest.approx(value_after(made.agent, made.actor, made.agent.blank, 3), rel=1e-5)
-    made.actor.rollout()
-    assert observed(made.actor) == [3, 4, 5]
+    assert first.bootstrap == pytest.approx(value_after(made.agent, first, made.agent.blank, 3), rel=1e-5)
+    assert observed(made.actor.rollout()) == [3, 4, 5]
     assert made.shared.T == 6
 
 
 def test_the_memory_is_carried_over_rollouts_and_cleared_with_the_episode() -> None:
     made = setting("...x......", t_max=3, lstm_units=3)
     actor, agent = made.actor, made.agent
-    actor.rollout()
+    first = actor.rollout()
     with torch.no_grad():
-        _, _, carried = agent(torch.cat(actor.tape.states), agent.blank)
+        _, _, carried = agent(torch.cat(first.states), agent.blank)
         torch.testing.assert_close(actor.tape.memory, carried)
         second = actor.rollout()
         assert len(second.rewards) == 1
-        torch.testing.assert_close(actor.tape.memory, agent(torch.cat(actor.tape.states), carried)[2])
-        actor.rollout()
-        assert observed(actor) == [100, 101, 102]
-        torch.testing.assert_close(actor.tape.memory, agent(torch.cat(actor.tape.states), agent.blank)[2])
+        torch.testing.assert_close(actor.tape.memory, agent(torch.cat(second.states), carried)[2])
+        third = actor.rollout()
+        assert observed(third) == [100, 101, 102]
+        torch.testing.assert_close(actor.tape.memory, agent(torch.cat(third.states), agent.blank)[2])
 
 
 def test_a_terminal_step_ends_the_rollout_with_bootstrap_0() -> None:
     made = setting(".x")
     rollout = made.actor.rollout()
-    assert (observed(made.actor), rollout.bootstrap) == ([0, 1], 0.0)
+    assert (observed(rollout), rollout.bootstrap) == ([0, 1], 0.0)
     assert made.shared.T == 2, "the step that opens the next episode is none of the agent's"
     assert made.link.sent == [(2, FinishedEpisode(5.0, 2))]
 
@@ -223,8 +230,8 @@ def test_a_terminal_step_ends_the_rollout_with_bootstrap_0() -> None:
 def test_an_episode_that_is_cut_off_bootstraps_from_its_last_observation() -> None:
     made = setting(".t", lstm_units=3)
     rollout = made.actor.rollout()
-    assert observed(made.actor) == [0, 1]
-    assert rollout.bootstrap == pytest.approx(value_after(made.agent, made.actor, made.agent.blank, 2), rel=1e-5)
+    assert observed(rollout) == [0, 1]
+    assert rollout.bootstrap == pytest.approx(value_after(made.agent, rollout, made.agent.blank, 2), rel=1e-5)
     assert len(made.link.sent) == 1
 
 
@@ -237,12 +244,12 @@ def test_after_a_lost_life_that_ends_returns_the_game_and_the_memory_go_on() -> 
     made = setting(".l.......", lstm_units=3)
     actor, agent = made.actor, made.agent
     first = actor.rollout()
-    assert (observed(actor), first.bootstrap) == ([0, 1], 0.0)
+    assert (observed(first), first.bootstrap) == ([0, 1], 0.0)
     carried = actor.tape.memory
-    actor.rollout()
-    assert observed(actor)[0] == 2
+    second = actor.rollout()
+    assert observed(second)[0] == 2
     with torch.no_grad():
-        torch.testing.assert_close(actor.tape.memory, agent(torch.cat(actor.tape.states), carried)[2])
+        torch.testing.assert_close(actor.tape.memory, agent(torch.cat(second.states), carried)[2])
     assert made.link.sent == []
 
 
@@ -255,18 +262,15 @@ def test_a_rollout_stops_at_once_when_the_run_is_asked_to_stop() -> None:
 
 def after_an_update_of_shifted_observations(shift: float, centred: bool) -> Tensor:
     """Return what a network says after an update whose observations were all larger, as its biases allow for."""
-    made = setting("." * 9, t_max=4, rmsprop_epsilon=1e-6, value_network="separate", centred_inputs=centred)
-    environment = made.actor._environment
-    assert isinstance(environment, Scripted)
-    environment.shift = shift
-    environment.observation = environment._seen()
+    fields: dict[str, Any] = {"rmsprop_epsilon": 1e-6, "value_network": "separate", "centred_inputs": centred}
+    made = setting("." * 9, t_max=4, shift=shift, **fields)
     named = made.optimizer.parameters.named()
     for body in (0, 1):
         weight, bias = (named[f"bodies.{body}.layers.0.{part}"] for part in ("weight", "bias"))
         bias -= shift * weight.sum(1)
     made.optimizer.parameters.changed()
     centring = a3c.centring_of(made.config, made.agent, made.optimizer.parameters)
-    a3c.learn(made.actor, made.actor.rollout(), made.config, made.optimizer, 0.01, centring)
+    update(made, made.actor.rollout(), centring=centring)
     shown = torch.randn(8, 4, generator=torch.Generator().manual_seed(3)) + shift
     numbers, values, _ = made.agent(shown, made.agent.blank)
     return torch.cat((numbers, values.unsqueeze(1)), 1).detach()
@@ -289,7 +293,7 @@ def test_a_centred_update_counts_as_many_states_as_its_rollout_has(monkeypatch: 
         return centre(means, states)
 
     monkeypatch.setattr(centring, "centre", counting)
-    a3c.learn(made.actor, made.actor.rollout(), made.config, made.optimizer, 0.01, centring)
+    update(made, made.actor.rollout(), centring=centring)
     assert counted == [4]
 
 
@@ -318,7 +322,7 @@ def test_from_a_checkpoint_the_next_update_is_the_same(optimizer: str) -> None:
     def after_one_more_update(state: TrainingState) -> Tensor:
         made = setting("." * 20, Discrete(2), restored=state, **fields)
         assert made.shared.T - saved.step == 0
-        a3c.learn(made.actor, made.actor.rollout(), made.config, made.optimizer, 0.01)
+        update(made, made.actor.rollout())
         return made.shared.values
 
     assert torch.equal(after_one_more_update(saved), after_one_more_update(second.saved[-1]))

@@ -17,7 +17,7 @@ from workers.trainer.methods.paac.rollouts import Rollout
 from workers.trainer.networks import networks
 from workers.trainer.networks.networks import ActorCritic
 from workers.trainer.networks.side_by_side import SideBySide
-from workers.trainer.networks.tapes import tape_of
+from workers.trainer.networks.tapes import Tape
 from workers.trainer.run.run import NullRun
 
 T_MAX, N_E = 4, 3
@@ -66,10 +66,10 @@ def literal_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -
 def found(network: ActorCritic, rollout: Rollout, config: PaacConfig) -> tuple[WeightedLosses, list[Tensor]]:
     """Return the losses and gradients that training computes, after acting as it does."""
     parameters = FlatParameters(network)
-    tape = tape_of(network.body, N_E * T_MAX, SideBySide(2))
+    tape = Tape(network.body, N_E * T_MAX, SideBySide(2))
     for states in rollout.states:
         tape.act(network.prepare(states))
-    losses = paac.find_gradients(network, tape, rollout, config)
+    losses = paac.find_gradients(network, tape, rollout, config, config.entropy_cost)
     parameters.written()
     return losses, [p.grad.clone() for p in network.parameters() if p.grad is not None]
 
@@ -123,10 +123,10 @@ def test_the_papers_presets_take_the_step_of_the_authors_code(
 
     parameters = FlatParameters(network)
     optimizer = RMSProp(parameters, preset.rmsprop_decay, preset.rmsprop_epsilon)
-    tape = tape_of(network.body, N_E * T_MAX, SideBySide(2))
+    tape = Tape(network.body, N_E * T_MAX, SideBySide(2))
     for states in rollout.states:
         tape.act(network.prepare(states))
-    paac.find_gradients(network, tape, rollout, preset)
+    paac.find_gradients(network, tape, rollout, preset, preset.entropy_cost)
     parameters.written()
     norm = clip_to_norm(parameters.gradients, preset.max_grad_norm)
     optimizer.step(preset.initial_learning_rate)

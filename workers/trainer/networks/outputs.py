@@ -1,0 +1,133 @@
+"""What the layers of a body put out for each state, kept in rows, and the gradients that follow from it."""
+
+import threading
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from workers.trainer.networks.bodies import PixelBody, VectorBody
+from workers.trainer.networks.gradients import (
+    input_gradient,
+    layout,
+    parameter_gradients,
+    through_rectifier,
+    through_tanh,
+    write_linear_gradients,
+)
+from workers.trainer.networks.pixel_convolution import PixelConvolution
+
+
+class PixelOutputs:
+    """The outputs of convolutions and of the hidden layer after them. Several threads may keep states at a time."""
+
+    def __init__(self, body: PixelBody, rows: int) -> None:
+        self._body, self._rows = body, rows
+        self._first, *self._rest = cast(tuple[PixelConvolution, *tuple[nn.Conv2d, ...]], body.layers)
+        self._beginning = threading.Lock()
+        self._kernel: Tensor | None = None
+        # The inputs of the convolutions after the first, and that of the hidden layer.
+        self._maps: list[Tensor] = []
+        self._flat = torch.empty(0)
+        self.features = torch.empty(0)
+
+    def forget_weights(self) -> None:
+        """Read the weights again, because they have changed."""
+        self._kernel = None
+
+    def keep(self, pixels: Tensor, rows: slice) -> Tensor:
+        """Keep the outputs for some states in these rows, and return the features."""
+        x = self._first.convolve(pixels, self._begun(pixels))
+        for layer, kept in zip(self._rest, self._maps, strict=True):
+            x = layer.forward(torch.clamp_min(x, 0, out=kept[rows]))
+        flat = self._flat[rows]
+        torch.clamp_min(x, 0, out=flat.view_as(x))
+        return torch.clamp_min(self._body.hidden.forward(flat), 0, out=self.features[rows])
+
+    def input_means(self, pixels: Tensor, rows: slice) -> list[Tensor]:
+        """Return the mean of each layer's inputs over these rows, for each channel; one number for the pixels."""
+        # Every grey frame is the last of one state. Of a coloured picture it is the mean of blue: agents learnt
+        # less with a mean for each colour (docs/results/labyrinth.md).
+        scaled = pixels[:, -1:].mean(dtype=torch.float32).view(1) / 255
+        maps = [x[rows].mean((0, 2, 3), dtype=torch.float32) for x in self._maps]
+        return [scaled, *maps, self._flat[rows].mean(0, dtype=torch.float32)]
+
+    def write_gradients(self, into: list[Tensor], rows: slice, pixels: Tensor, gradient: Tensor) -> None:
+        """Write the gradients of the parameters, in their order, given the gradient of the features of all states."""
+        *of_convolutions, of_weight, of_bias = into
+        read, flat = [x[rows] for x in self._maps], self._flat[rows]
+        gradient = through_rectifier(gradient[rows], self.features[rows])
+        write_linear_gradients(of_weight, of_bias, gradient, flat)
+        gradient = through_rectifier(gradient @ self._body.hidden.weight, flat)
+        gradient = gradient.view(len(flat), *self._last_shape).contiguous(memory_format=layout(read[-1]))
+        found: list[Tensor] = []
+        for layer, x in zip(reversed(self._rest), reversed(read), strict=True):
+            found = [*parameter_gradients(layer, gradient, x), *found]
+            gradient = through_rectifier(input_gradient(layer, gradient, x), x)
+        found = [*self._first.gradients(gradient, pixels[rows]), *found]
+        for each, ours in zip(of_convolutions, found, strict=True):
+            each.copy_(ours)
+
+    def _begun(self, pixels: Tensor) -> Tensor:
+        """Return the kernel of the first layer, after making room for what is kept."""
+        with self._beginning:
+            if not self._maps:
+                self._allocate(pixels[:2])  # kernels of one state may have another layout
+            if self._kernel is None:
+                self._kernel = self._first.kernel(pixels)
+            return self._kernel
+
+    def _allocate(self, pixels: Tensor) -> None:
+        outputs = [pixels]
+        for layer in self._body.layers:
+            outputs.append(layer(outputs[-1]))
+        for x in outputs[1:-1]:
+            shape, order = (self._rows, *x.shape[1:]), layout(x)
+            self._maps.append(torch.empty(shape, dtype=x.dtype, device=x.device, memory_format=order))
+        self._last_shape = outputs[-1].shape[1:]
+        self._flat = pixels.new_empty(self._rows, self._body.hidden.in_features)
+        self.features = pixels.new_empty(self._rows, self._body.features)
+
+
+class VectorOutputs:
+    """The outputs of hidden layers over vectors."""
+
+    def __init__(self, body: VectorBody, rows: int) -> None:
+        self._rows = rows
+        self._layers = [layer for layer in body.layers if isinstance(layer, nn.Linear)]
+        saturates = body.activation == "tanh"
+        self._activate, self._through = (torch.tanh, through_tanh) if saturates else (torch.relu, through_rectifier)
+        self._outputs: list[Tensor] = []
+
+    @property
+    def features(self) -> Tensor:
+        """The last layer's outputs."""
+        return self._outputs[-1]
+
+    def forget_weights(self) -> None:
+        """Do nothing: nothing is made of the weights."""
+
+    def keep(self, readings: Tensor, rows: slice) -> Tensor:
+        """Keep the outputs for some states in these rows, and return the features."""
+        if not self._outputs:
+            self._outputs = [readings.new_empty(self._rows, layer.out_features) for layer in self._layers]
+        x = readings
+        for layer, kept in zip(self._layers, self._outputs, strict=True):
+            x = kept[rows].copy_(self._activate(layer.forward(x)))
+        return x
+
+    def input_means(self, readings: Tensor, rows: slice) -> list[Tensor]:
+        """Return the mean of each layer's inputs over these rows."""
+        return [x.mean(0) for x in self._inputs(readings, rows)]
+
+    def write_gradients(self, into: list[Tensor], rows: slice, readings: Tensor, gradient: Tensor) -> None:
+        """Write the gradients of the parameters, in their order, given the gradient of the features of all states."""
+        gradient, inputs = gradient[rows], self._inputs(readings, rows)
+        for i, layer in reversed(list(enumerate(self._layers))):
+            gradient = self._through(gradient, self._outputs[i][rows])
+            write_linear_gradients(into[2 * i], into[2 * i + 1], gradient, inputs[i])
+            if i > 0:
+                gradient = gradient @ layer.weight
+
+    def _inputs(self, readings: Tensor, rows: slice) -> list[Tensor]:
+        return [readings[rows], *(x[rows] for x in self._outputs[:-1])]
