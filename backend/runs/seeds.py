@@ -1,7 +1,10 @@
-"""Runs that differ in their seed alone, or that agree in some fields."""
+"""Runs that differ in their seed alone, or that agree in some fields.
+
+A run that repeats another, seed and all, is no further sample of the same thing: it begins another group.
+"""
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from backend.errors import FieldError, Invalid
 from backend.models import Run
@@ -11,24 +14,18 @@ from backend.runs.differences import alike, key_of
 def groups_of(runs: Sequence[Run], by: Sequence[str] = ()) -> list[list[Run]]:
     """The runs that agree in these fields of their configurations; without fields those that differ in the seed alone.
 
-    A method that has no such field agrees with others that have none.
+    A method that has no such field agrees with others that have none. A fork of another checkpoint differs in more
+    than its seed.
     """
-    if not by:
-        return seed_groups(runs)
-    groups: dict[Hashable, list[Run]] = {}
-    for run in runs:
-        values = tuple(key_of(run.config[name]) if name in run.config else None for name in by)
-        groups.setdefault(values, []).append(run)
-    return list(groups.values())
+    if by:
+        return _grouped(runs, {run.id: _values(run, by) for run in runs})
+    alike_but_seed = _numbered(runs, but=("seed",))
+    return _grouped(runs, {run.id: (alike_but_seed[run.id], *_origin(run)) for run in runs})
 
 
 def groups_over_games(runs: Sequence[Run], by: Sequence[str] = ()) -> list[list[Run]]:
     """The runs that agree in these fields; without fields those that differ in seed and game alone."""
-    if by:
-        return groups_of(runs, by)
-    every = {run.id: run for run in runs}
-    configs = {run.id: run.config for run in runs}
-    return [[every[run_id] for run_id in ids] for ids in alike(configs, but=("seed", "env"))]
+    return groups_of(runs, by) if by else _grouped(runs, _numbered(runs, but=("seed", "env")))
 
 
 def fields_named(written: str, runs: Sequence[Run]) -> list[str]:
@@ -41,17 +38,26 @@ def fields_named(written: str, runs: Sequence[Run]) -> list[str]:
     return by
 
 
-def seed_groups(runs: Sequence[Run]) -> list[list[Run]]:
-    """The runs in groups that differ in the seed alone, in the order of their first ones.
-
-    A repeated seed begins another group, since it is no further sample; so does a fork of another checkpoint.
-    """
-    configuration = {run_id: n for n, ids in enumerate(alike({run.id: run.config for run in runs})) for run_id in ids}
-    times: Counter[Hashable] = Counter()
+def _grouped(runs: Sequence[Run], keys: Mapping[int, Hashable]) -> list[list[Run]]:
+    """The runs with equal keys, in the order of their first ones, but for those that repeat another."""
+    configurations, times = _numbered(runs, but=()), Counter[Hashable]()
     groups: dict[Hashable, list[Run]] = {}
     for run in runs:
-        same = (configuration[run.id], run.parent_run_id, run.parent_checkpoint_id)
-        sown = (same, run.config.get("seed"))
-        groups.setdefault((same, times[sown]), []).append(run)
-        times[sown] += 1
+        repeated = (configurations[run.id], *_origin(run))
+        groups.setdefault((keys[run.id], times[repeated]), []).append(run)
+        times[repeated] += 1
     return list(groups.values())
+
+
+def _numbered(runs: Sequence[Run], but: Sequence[str]) -> dict[int, int]:
+    """A number for each configuration, by run; some fields do not count."""
+    groups = alike({run.id: run.config for run in runs}, but)
+    return {run_id: number for number, ids in enumerate(groups) for run_id in ids}
+
+
+def _origin(run: Run) -> tuple[int | None, int | None]:
+    return run.parent_run_id, run.parent_checkpoint_id
+
+
+def _values(run: Run, by: Sequence[str]) -> Hashable:
+    return tuple(key_of(run.config[name]) if name in run.config else None for name in by)

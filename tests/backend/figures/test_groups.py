@@ -15,7 +15,7 @@ from backend.figures.groups import Band, Grouping, Line, middle_curve, shared_pl
 from backend.metrics.curves import Window
 from backend.models import Run
 from backend.runs.labels import group_labels
-from backend.runs.seeds import groups_of, seed_groups
+from backend.runs.seeds import groups_of, groups_over_games
 from backend.statistics import Center
 from backend.statistics import curve as bootstrapped
 from tests.backend.figures.test_growth import merged
@@ -149,7 +149,15 @@ def test_only_what_differs_in_the_seed_alone_is_one_group() -> None:
         run(6, seed=4, parent=1),
         run(7, seed=5, parent=1),
     ]
-    assert [[each.id for each in group] for group in seed_groups(runs)] == [[1, 3], [2], [4], [5], [6, 7]]
+    assert [[each.id for each in group] for group in groups_of(runs)] == [[1, 3], [2], [4], [5], [6, 7]]
+
+
+@pytest.mark.parametrize("by", [["learning_rate"], ["env"], []])
+def test_runs_that_repeat_others_are_no_further_samples(by: list[str]) -> None:
+    """Three runs of one seed say no more than one, whatever they are grouped by."""
+    runs = [run(1, seed=1), run(2, seed=1), run(3, seed=1), run(4, seed=2)]
+    for groups in (groups_of(runs, by), groups_over_games(runs, by)):
+        assert [[each.id for each in group] for group in groups] == [[1, 4], [2], [3]]
 
 
 def test_the_legend_says_what_differs_and_n() -> None:
