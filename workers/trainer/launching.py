@@ -63,6 +63,7 @@ def read(arguments: argparse.Namespace) -> Launch:
         raise LaunchError([_sentence(refusal)])
     config = validated({**given, **changes})
     _refuse_another_run(arguments.directory, arguments.resume)
+    _refuse_other_shape(arguments.directory, config)
     return Launch(config, arguments.directory, arguments.resume, not arguments.no_progress_bar)
 
 
@@ -130,6 +131,18 @@ def _refuse_another_run(directory: Path, resume: bool) -> None:
     holds_run = (events.exists() and events.stat().st_size) or layout.manifests(directory)
     if holds_run and not resume:
         raise LaunchError([f"{directory} already holds a run: add --resume to go on with it, or choose another"])
+
+
+def _refuse_other_shape(directory: Path, config: RunConfig) -> None:
+    """Refuse to go on from checkpoints whose weights mean something else to this configuration."""
+    kept = directory / layout.CONFIG
+    if not (layout.manifests(directory) and kept.exists()):
+        return
+    ours, theirs = config.shape, validated(_read_json(kept)).shape
+    wrong = [field for field in theirs if ours.get(field) != theirs[field]]
+    if wrong:
+        words = "the checkpoints here were trained with {}, so what goes on from them must be too: choose another --dir"
+        raise LaunchError([f"{field}: {words.format(theirs[field])}" for field in wrong])
 
 
 def take_directory(launch: Launch) -> Journal:

@@ -50,6 +50,32 @@ def test_resuming_needs_no_configuration_again(tmp_path: Path) -> None:
     assert (resumed.config.seed, resumed.resume, resumed.progress_bar) == (7, True, False)
 
 
+@pytest.mark.parametrize(
+    ("change", "field", "kept"),
+    [
+        (("--set", "hidden_units=32"), "hidden_units", "64"),
+        (("--set", "activation=relu"), "activation", "tanh"),
+        (("--set", "env=Acrobot-v1"), "env", "CartPole-v1"),
+        (("--preset", "a3c-cartpole"), "algorithm", "paac"),
+    ],
+)
+def test_what_goes_on_from_checkpoints_keeps_what_their_weights_mean(
+    tmp_path: Path, change: tuple[str, ...], field: str, kept: str
+) -> None:
+    launch("--preset", "paac-cartpole", "--dir", str(tmp_path))
+    before = (tmp_path / "config.json").read_bytes()
+    assert launch("--dir", str(tmp_path), "--resume", "--set", "hidden_units=32"), "no checkpoint says otherwise"
+    (tmp_path / "config.json").write_bytes(before)
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints" / "step-000000001000.json").write_text("{}")
+
+    (refused,) = problems("--dir", str(tmp_path), "--resume", *change)[:1]
+
+    assert refused.startswith(f"{field}: the checkpoints here were trained with {kept},")
+    assert (tmp_path / "config.json").read_bytes() == before
+    assert launch("--dir", str(tmp_path), "--resume", "--set", "learning_rate=0.1").config.learning_rate == 0.1
+
+
 def test_a_resume_may_change_fields(tmp_path: Path) -> None:
     launch("--preset", "paac-cartpole", "--dir", str(tmp_path))
     assert launch("--dir", str(tmp_path), "--resume", "--set", "total_steps=5").config.total_steps == 5
