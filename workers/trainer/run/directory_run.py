@@ -132,14 +132,14 @@ class DirectoryRun:
         self.step, self.frames = state.step, state.frames
         self._next_checkpoint = time.monotonic() + self._config.checkpoint_seconds
         self._collect_checkpoint(wait=True)
-        if state.has_diverged:
+        copy = snapshot(state)  # first, since actor-learners go on changing the original
+        if copy.has_diverged:
             raise self._divergence()
-        if state.step == self._saved_step:
+        if copy.step == self._saved_step:
             return
         self._flush_episodes()
-        name = layout.checkpoint_file(state.step)
+        name = layout.checkpoint_file(copy.step)
         retention = self._retention.after(name, list(self._returns))
-        copy = snapshot(state)
         facts = RunFacts(returns=tuple(self._returns), retention=retention)
         copy.facts[OWN_FACTS] = facts.model_dump(mode="json")
         file = self._writer.submit(checkpoints.write, self._directory, copy, self._config, self._versions)

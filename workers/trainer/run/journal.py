@@ -76,11 +76,9 @@ class Journal:
 
     def _write_backlog(self) -> None:
         while self._backlog:
-            line = self._backlog[0]
+            line, written = self._backlog[0], 0
             try:
-                written = os.write(self._file, line)
-                if written < len(line):
-                    # The rest raises what stopped the first part.
+                while written < len(line):  # a rest raises what stopped the part before it
                     written += os.write(self._file, line[written:])
             except OSError:
                 os.ftruncate(self._file, self._size)

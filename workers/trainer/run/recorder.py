@@ -20,7 +20,7 @@ from workers.contract.events import CheckpointFile
 
 # Far more than the longest replay takes on a busy machine.
 RECORDING_SECONDS = 900.0
-# A quarter of a busy core: training goes first, yet a replay comes in seconds.
+# A quarter of a busy core beside the trainer, which goes first, yet a replay comes in seconds.
 NICENESS = 5
 RECORDER = (sys.executable, "-m", "workers.trainer.replay")
 # Of what a recorder says, the end.
@@ -132,8 +132,9 @@ class Recorder:
             stderr=self._errors,
             env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "SDL_VIDEODRIVER": "dummy"},
         )
+        niceness = min(19, os.getpriority(os.PRIO_PROCESS, 0) + NICENESS)
         with contextlib.suppress(ProcessLookupError):  # it has ended already
-            os.setpriority(os.PRIO_PROCESS, self._process.pid, NICENESS)
+            os.setpriority(os.PRIO_PROCESS, self._process.pid, niceness)
 
     def _collect(self) -> Recording | None:
         if self._process is None or self._checkpoint is None:

@@ -13,12 +13,12 @@ from tests.workers.waiting import wait_until
 from workers.contract import events, layout
 from workers.contract.config import PaacConfig
 from workers.contract.events import RolePlace
-from workers.trainer.run import checkpoints, durable_files
+from workers.trainer.run import checkpoints, directory_run, durable_files
 from workers.trainer.run.checkpoints import CheckpointError
 from workers.trainer.run.directory_run import DirectoryRun, DivergedError
 from workers.trainer.run.journal import Journal
 from workers.trainer.run.recorder import Recorder
-from workers.trainer.run.run import NullRun, Run, TrainingState
+from workers.trainer.run.run import NullRun, Run, TrainingState, snapshot
 
 CONFIG = PaacConfig(env="CartPole-v1", total_steps=1000, checkpoint_seconds=3600, checkpoints_kept=4)
 NO_REPLAY = (sys.executable, "-c", "raise SystemExit('no picture')")
@@ -333,6 +333,23 @@ def test_a_diverged_state_is_no_checkpoint(tmp_path: Path, open_run: OpenRun, wr
     with pytest.raises(DivergedError, match=r"step 20 .* fork it from the checkpoint of step 10, with"):
         run.save(diverged)
     assert files(tmp_path) == [10]
+
+
+def test_weights_that_diverge_while_they_are_saved_are_no_checkpoint(
+    tmp_path: Path, open_run: OpenRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Actor-learners go on writing while the main process saves what they share."""
+    run = open_run()
+    shared = TrainingState(20, 20, {"network.hidden.bias": torch.zeros(2)})
+
+    def diverging(original: TrainingState) -> TrainingState:
+        original.tensors["network.hidden.bias"].fill_(float("nan"))
+        return snapshot(original)
+
+    monkeypatch.setattr(directory_run, "snapshot", diverging)
+    with pytest.raises(DivergedError):
+        run.save(shared)
+    assert files(tmp_path) == []
 
 
 def test_a_metric_that_is_no_number_makes_a_checkpoint_due_once(open_run: OpenRun) -> None:

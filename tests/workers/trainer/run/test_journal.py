@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -96,6 +97,17 @@ def test_events_of_a_full_disk_are_written_whole_when_there_is_room_again(tmp_pa
     assert 0 < int(size) <= 300
     assert whole_lines == "True"
     assert [event.step for event in read_events(tmp_path)] == list(range(10))
+    assert_unbroken(tmp_path)
+
+
+def test_a_disk_that_takes_a_line_in_parts_gets_the_whole_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    with Journal(tmp_path) as journal:
+        monkeypatch.setattr(os, "write", lambda file, line: write(file, line[:7]))
+        for step in range(3):
+            journal.emit(events.Log, step=step, frames=0, message="a line of some length")
+        monkeypatch.undo()
+    assert [event.step for event in read_events(tmp_path)] == [0, 1, 2]
     assert_unbroken(tmp_path)
 
 

@@ -53,6 +53,19 @@ def hanging(tmp_path: Path) -> Iterator[Recorder]:
     recorder.close()
 
 
+def test_a_recorder_gives_way_to_its_trainer_however_much_that_gives_way_itself(
+    hanging: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(os, "setpriority", lambda _which, _pid, niceness: asked.append(niceness))
+    for trainers in (0, 10, 19):
+        monkeypatch.setattr(os, "getpriority", lambda _which, _pid, trainers=trainers: trainers)
+        hanging.add(checkpoint(trainers))
+        running(hanging).kill()
+        wait_until(hanging.poll)
+    assert asked == [5, 15, 19]
+
+
 def test_every_checkpoint_gets_its_replay(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path, PLAYS)
     for step in (1, 2, 3):
