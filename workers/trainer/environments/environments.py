@@ -1,6 +1,5 @@
 """Batches of environments behind one interface: send actions, then receive the step they led to."""
 
-import os
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,6 +13,7 @@ from workers.contract.config import TrainingConfig
 from workers.contract.games import ENVIRONMENTS, rom_of
 from workers.contract.spaces import ActionSpace, Continuous, Discrete, number_of_actions
 from workers.trainer.environments import worlds as worlds  # registers our worlds with gymnasium
+from workers.trainer.host import devices
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -168,7 +168,8 @@ class GymnasiumEnvironments:
         self.frames_per_step = ENVIRONMENTS[env].frames_per_step
         self.actions = action_space(env, self._envs.single_action_space)
         self.observation_shape = self._envs.single_observation_space.shape or ()
-        self._seed = seed
+        # Environment i is seeded with this and i: runs of neighbouring seeds share none of their environments.
+        self._seed = seed * num_envs
         self._over = np.zeros(num_envs, dtype=np.bool_)
         self._actions: Actions | None = None
 
@@ -210,6 +211,6 @@ class GymnasiumEnvironments:
 def make(config: TrainingConfig, num_envs: int, seed: int, num_threads: int = 1) -> Environments:
     """Open `num_envs` environments of the run's game; Atari games step in at most `num_threads` threads."""
     if config.environment.kind == "atari":
-        threads = min(num_threads, num_envs, os.cpu_count() or 1)
+        threads = min(num_threads, num_envs, devices.cores())
         return AtariEnvironments(config, num_envs, threads, seed)
     return GymnasiumEnvironments(config.env, num_envs, seed)

@@ -23,7 +23,8 @@ class Categorical:
         race = torch.empty_like(numbers).exponential_(generator=self.random)
         return (numbers - race.log_()).argmax(dim=-1)
 
-    def judge(self, numbers: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
+    @staticmethod
+    def judge(numbers: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
         """Return log π(a|s) of the actions, and the entropy H(π(s))."""
         log_policy = torch.log_softmax(numbers, dim=-1)
         log_chosen = log_policy.gather(-1, actions.unsqueeze(-1)).squeeze(-1)

@@ -18,6 +18,16 @@ def test_the_list_has_all_shipped_one_player_atari_games() -> None:
     assert {rom_of(env) for env, known in ENVIRONMENTS.items() if known.kind == "atari"} == shipped - for_two_players
 
 
+@pytest.mark.parametrize("env", ["Arcadia/Labyrinth-v0", "Acrobot-v1"])
+def test_runs_of_neighbouring_seeds_share_no_environment(env: str) -> None:
+    openings: list[bytes] = []
+    for seed in (1, 2):
+        opened = environments.make(A3cConfig(env=env), 4, seed)
+        openings += [opening.tobytes() for opening in opened.reset()]
+        opened.close()
+    assert len(set(openings)) == 8
+
+
 def test_the_papers_games_are_marked() -> None:
     marked = [env for env, known in ENVIRONMENTS.items() if known.group == "Atari, of the papers"]
     assert len(marked) == len(set(marked)) == 57

@@ -12,6 +12,7 @@ from workers.trainer.host import devices
 from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm
+from workers.trainer.learning.policies import Categorical
 from workers.trainer.learning.returns import n_step_returns
 from workers.trainer.methods.paac.rollouts import Actors, Rollout
 from workers.trainer.networks import networks
@@ -63,11 +64,9 @@ def actor_critic_losses(
     returns = n_step_returns(
         rollout.rewards, values.detach(), rollout.terminated, rollout.fresh, rollout.last_values, config.gamma
     )
-    log_policy = torch.log_softmax(logits, dim=-1).view(*rollout.rewards.shape, -1)
-    log_chosen = log_policy.gather(-1, rollout.actions.unsqueeze(-1)).squeeze(-1)
+    log_chosen, entropy = Categorical.judge(logits.view(*rollout.rewards.shape, -1), rollout.actions)
 
     policy = (values.detach() - returns) * log_chosen
-    entropy = -(log_policy.exp() * log_policy).sum(-1)
     value = (returns - values).square()
     weights = (~rollout.fresh).to(values.dtype) / rollout.rewards.numel()  # n_e · t_max
     mean = (weights * (policy - entropy_cost * entropy + config.value_cost * value)).sum()

@@ -141,13 +141,14 @@ class Actors:
 
 def _open(config: SynchronousFields, seed: int, device: torch.device) -> tuple[list[EnvironmentBatch], SideBySide]:
     """Open the environments, and make a thread for each batch."""
-    number = config.num_envs
-    if config.environment.kind != "atari" or number == 1:
-        return [EnvironmentBatch(environments.make(config, number, seed, config.num_workers), slice(0, number))], ALONE
-    uses_all_cores = device.type == "cpu" and config.num_workers >= devices.cores()
+    number, workers = config.num_envs, min(config.num_workers, devices.cores())
+    # Of a single state, torch's kernels keep another layout than of several: no half has one state alone.
+    if config.environment.kind != "atari" or number < 4 or workers < 2:
+        return [EnvironmentBatch(environments.make(config, number, seed, workers), slice(0, number))], ALONE
+    uses_all_cores = device.type == "cpu" and workers == devices.cores()
     memory.keep_freed()  # first, since only threads that begin later share the arena
     side_by_side = SideBySide(threads=2, shares=devices.shares_of_cores(2) if uses_all_cores else ())
-    threads = max(1, min(config.num_workers, devices.cores()) // 2)
+    threads = workers // 2
     middle = number // 2
 
     def opened(half: slice) -> EnvironmentBatch:

@@ -1,11 +1,13 @@
 """Rollouts: states stand beside their actions, whichever half of the environments they came from."""
 
+import pytest
 import torch
 from torch import Tensor
 
 from workers.contract.config import PaacConfig
 from workers.trainer.environments.environments import AtariEnvironments
 from workers.trainer.environments.episodes import EpisodeBook
+from workers.trainer.host import devices
 from workers.trainer.methods.paac.rollouts import Actors
 from workers.trainer.run.run import NullRun
 
@@ -31,7 +33,8 @@ def worth(states: Tensor) -> Tensor:
     return states.flatten(1).sum(1, dtype=torch.float32)
 
 
-def test_two_halves_together_see_what_each_would_see_alone() -> None:
+def test_two_halves_together_see_what_each_would_see_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "cores", lambda: 2)
     config = PaacConfig(env="ALE/Breakout-v5", num_envs=4, num_workers=2, t_max=6, clip_rewards=False)
     actors = Actors(config, seed=3, device=CPU)
     actors.reset(lambda observations: observations)
@@ -58,15 +61,29 @@ def test_two_halves_together_see_what_each_would_see_alone() -> None:
         alone.close()
 
 
+@pytest.mark.parametrize(("envs", "allowed", "cores"), [(3, 2, 2), (4, 1, 2), (4, 2, 1)])
+def test_few_environments_and_a_single_worker_are_not_split(
+    envs: int, allowed: int, cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices, "cores", lambda: cores)
+    config = PaacConfig(env="ALE/Pong-v5", num_envs=envs, num_workers=allowed, t_max=2)
+    actors, alone = Actors(config, seed=3, device=CPU), AtariEnvironments(config, envs, 1, seed=3)
+    actors.reset(lambda observations: observations)
+    states = actors.rollout(idle, worth, book(envs)).states
+    actors.close()
+    assert torch.equal(states[0], torch.from_numpy(alone.reset()))
+    alone.close()
+
+
 def test_an_odd_number_of_environments_is_split_too() -> None:
-    config = PaacConfig(env="ALE/Pong-v5", num_envs=3, num_workers=2, t_max=2)
+    config = PaacConfig(env="ALE/Pong-v5", num_envs=5, num_workers=2, t_max=2)
     actors = Actors(config, seed=1, device=CPU)
     actors.reset(lambda observations: observations)
-    told = book(3)
+    told = book(5)
     rollout = actors.rollout(idle, worth, told)
     actors.close()
-    assert rollout.states.shape == (2, 3, 4, 84, 84)
-    assert (told.step, told.frames) == (6, 24)
+    assert rollout.states.shape == (2, 5, 4, 84, 84)
+    assert (told.step, told.frames) == (10, 40)
 
 
 def test_lost_lives_end_returns_only_when_the_configuration_says_so() -> None:
