@@ -72,8 +72,8 @@ def begin(launch: Launch, journal: Journal, stop: StopRequest) -> DirectoryRun:
     config, directory = launch.config, launch.directory
     device = devices.resolve(config.wanted_device)
     devices.set_threads(config, device)
-    memory.check(METHODS[config.algorithm].needs(config, device))
     roms.check(config.env)
+    memory.check(METHODS[config.algorithm].needs(config, device))
     fix_seeds(config.seed)
     checkpoints.tidy(directory)
     durable_files.remove_temporary(directory / layout.REPLAYS)

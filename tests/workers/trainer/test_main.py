@@ -227,12 +227,16 @@ def test_a_missing_gpu_is_a_failure_in_one_sentence(tmp_path: Path, start_traine
     assert failed.message in errors
 
 
-@pytest.mark.parametrize("more", [(), ("--set", "ceiling_seconds=1")], ids=["at once", "with its ceiling"])
+@pytest.mark.parametrize(
+    "asked",
+    [("paac-pong",), ("paac-pong", "--set", "ceiling_seconds=1"), ("gorila-laptop",)],
+    ids=["at once", "with its ceiling", "by a method that looks at the game to estimate its memory"],
+)
 def test_a_missing_game_is_a_failure_in_one_sentence_before_training_begins(
-    tmp_path: Path, start_trainer: StartTrainer, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
+    tmp_path: Path, start_trainer: StartTrainer, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("ALE_ROMS_DIR", str(tmp_path))
-    status, output, errors = ended(start_trainer("--preset", "paac-pong", "--set", "device=cpu", *more))
+    status, output, errors = ended(start_trainer("--set", "device=cpu", "--preset", *asked))
     assert (status, output) == (1, "")
     assert errors == (
         f"ALE/Pong-v5 is missing: ALE_ROMS_DIR is {tmp_path}, which has no pong.bin. "

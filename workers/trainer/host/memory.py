@@ -60,18 +60,28 @@ def state_size(config: TrainingConfig) -> int:
 
 def row_size(config: TrainingConfig, device: torch.device) -> int:
     """Return the host bytes that learning from one step takes: its state, the layers' outputs and their gradients."""
+    return prepared_size(config, device) + outputs_size(config, device)
+
+
+def prepared_size(config: TrainingConfig, device: torch.device) -> int:
+    """Return the host bytes of one state in the format that the network reads."""
+    reads_bytes = device.type == "cpu" and config.environment.shows_pixels
+    return state_size(config) * (body_dtype(config, device).itemsize if reads_bytes else 1)
+
+
+def outputs_size(config: TrainingConfig, device: torch.device) -> int:
+    """Return the host bytes of the layers' outputs for one state and of their gradients."""
     if device.type == "cuda":
-        return state_size(config)
+        return 0
     kind = config.resolved_network
     if kind == "mlp":
-        return state_size(config) + 2 * FLOAT * config.hidden_layers * config.hidden_units
-    width = body_dtype(config, device).itemsize
+        return 2 * FLOAT * config.hidden_layers * config.hidden_units
     convolutions, outputs = ARCHITECTURES[kind]
     side = SIDE
     for filters, kernel, stride in convolutions:
         side = (side - kernel) // stride + 1
         outputs += filters * side * side
-    return width * (state_size(config) + 2 * outputs)
+    return 2 * outputs * body_dtype(config, device).itemsize
 
 
 def free_memory(root: Path = Path("/sys/fs/cgroup"), membership: Path = Path("/proc/self/cgroup")) -> float:

@@ -94,3 +94,9 @@ def test_a_rollout_takes_the_memory_of_its_tensors() -> None:
     config = PaacConfig(num_envs=16, t_max=5, precision="float32", network="nips")
     outputs = 16 * 20 * 20 + 32 * 9 * 9 + 256
     assert total(config) == 16 * 5 * 4 * (4 * 84 * 84 + 2 * outputs)
+
+
+def test_more_trainers_of_ga3c_take_memory_for_their_batches_alone_since_they_take_turns_with_the_network() -> None:
+    config = Ga3cConfig(network="large-stride-1", min_training_batch=128, t_max=5, precision="float32")
+    one, four = (total(config.model_copy(update={"num_trainers": trainers})) for trainers in (1, 4))
+    assert four - one == 3 * (128 + 5) * (4 * 84 * 84) * (1 + 4)

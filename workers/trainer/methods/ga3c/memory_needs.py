@@ -3,7 +3,7 @@
 import torch
 
 from workers.contract.config import Ga3cConfig
-from workers.trainer.host.memory import MEBIBYTE, Need, row_size, state_size
+from workers.trainer.host.memory import MEBIBYTE, Need, outputs_size, prepared_size, state_size
 from workers.trainer.methods.ga3c.experiences import ROLLOUTS
 
 AGENT = 8 * MEBIBYTE
@@ -12,8 +12,11 @@ AGENT = 8 * MEBIBYTE
 def needs(config: Ga3cConfig, device: torch.device) -> list[Need]:
     """Return the needs of the agents with their rollouts, and of the trainers' batches."""
     each = AGENT + ROLLOUTS * config.t_max * state_size(config)
-    rows = config.num_trainers * (config.min_training_batch + config.t_max)
+    rows = config.min_training_batch + config.t_max
+    # Each trainer gathers a batch, but they take turns with the network.
+    batches = rows * config.num_trainers * (state_size(config) + prepared_size(config, device))
+    update = rows * outputs_size(config, device)
     return [
         Need(f"{config.num_agents:,} agents", config.num_agents * each, "num_agents or t_max"),
-        Need("training batches", rows * row_size(config, device), "min_training_batch or num_trainers"),
+        Need("training batches", batches + update, "min_training_batch or num_trainers"),
     ]
