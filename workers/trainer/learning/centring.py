@@ -26,11 +26,12 @@ class Centring:
     """
 
     def __init__(self, body: nn.Module, parameters: FlatParameters) -> None:
-        self._parameters = parameters
+        self._gradients = parameters.gradients
         self._means: list[Tensor] = []
-        names = {id(parameter): name for name, parameter in parameters.module.named_parameters()}
+        place = {id(parameter): parameters.places[name] for name, parameter in parameters.module.named_parameters()}
         layers = [layer for layer in body.modules() if isinstance(layer, nn.Conv2d | nn.Linear)]
-        self._names = [(names[id(layer.weight)], names[id(layer.bias)]) for layer in layers]
+        # Of each layer the number of its units, and where its weight and its bias lie.
+        self._layers = [(len(layer.weight), place[id(layer.weight)], place[id(layer.bias)]) for layer in layers]
 
     def centre(self, means: Sequence[Tensor], states: int = STATES_OF_A_MEAN) -> Correction:
         """Centre the gradients, given the means of each layer's inputs; return what the step needs after that.
@@ -40,24 +41,18 @@ class Centring:
         """
         share, kept = min(1.0, states / STATES_OF_A_MEAN), self._means or means
         means = self._means = [before.lerp(mean, share) for before, mean in zip(kept, means, strict=True)]
-        layers = self._layers(self._parameters.gradients)
+        layers = self._rows_of(self._gradients)
         # A convolution reads each channel at several places.
         rows = [mean.repeat(weight.shape[1] // len(mean)) for mean, (weight, _) in zip(means, layers, strict=True)]
         for (of_weight, of_bias), row in zip(layers, rows, strict=True):
             of_weight.addr_(of_bias, row, alpha=-1)
 
         def correct(step: Tensor) -> None:
-            for (weight, bias), row in zip(self._layers(step), rows, strict=True):
+            for (weight, bias), row in zip(self._rows_of(step), rows, strict=True):
                 bias.addmv_(weight, row, alpha=-1)
 
         return correct
 
-    def _layers(self, flat: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """Return each layer's weight and bias in a buffer like that of the parameters."""
-        named = self._parameters.named_in(flat)
-        return [(_by_row(named[weight]), named[bias]) for weight, bias in self._names]
-
-
-def _by_row(weight: Tensor) -> Tensor:
-    """View a weight as it is stored: a row for each unit, the channels of one place side by side."""
-    return (weight if weight.dim() == 2 else weight.permute(0, 2, 3, 1)).view(len(weight), -1)
+    def _rows_of(self, flat: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """Return each layer's weight, a row for each unit, and its bias in a buffer like that of the parameters."""
+        return [(flat[weight].view(units, -1), flat[bias]) for units, weight, bias in self._layers]

@@ -44,10 +44,11 @@ class FlatParameters:
             exact, self.values[exact] if shared is None else self.values[exact].clone(), self.gradients[exact]
         )
         self._copied = [self._rounded] if shared is None else [self._rounded, self._exact]
-        self._places: dict[str, slice] = {}
+        # Where each parameter lies; the weights of a convolution with the channels of one place side by side.
+        self.places: dict[str, slice] = {}
         start = 0
         for name, parameter in module.named_parameters():
-            where = self._places[name] = slice(start, start + parameter.numel())
+            where = self.places[name] = slice(start, start + parameter.numel())
             one_format = self._rounded if start < border else self._exact
             within = slice(where.start - one_format.where.start, where.stop - one_format.where.start)
             parameter.data = _view(one_format.values[within], parameter)
@@ -83,12 +84,12 @@ class FlatParameters:
     def named_in(self, flat: Tensor) -> dict[str, Tensor]:
         """Return the parts of a buffer laid out like the values by the same names."""
         shapes = dict(self.module.named_parameters())
-        return {name: _view(flat[where], shapes[name]) for name, where in self._places.items()}
+        return {name: _view(flat[where], shapes[name]) for name, where in self.places.items()}
 
     def load(self, named: dict[str, Tensor]) -> None:
         """Load values by name; raise, naming the parameter, if one is missing or has the wrong shape."""
-        if named.keys() != self._places.keys():
-            raise ValueError(f"expected the parameters {sorted(self._places)}, got {sorted(named)}")
+        if named.keys() != self.places.keys():
+            raise ValueError(f"expected the parameters {sorted(self.places)}, got {sorted(named)}")
         for name, values in self.named().items():
             if named[name].shape != values.shape:
                 raise ValueError(

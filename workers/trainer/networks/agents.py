@@ -121,15 +121,15 @@ class AgentTape:
     @torch.no_grad()
     def recall(self) -> tuple[Tensor, Tensor]:
         """Return the policy's numbers and the values for all states since the tape was rewound."""
-        return self._agent.heads(self._features())
+        self._features = [tape.recall().float() for tape in self._last]  # what the heads read, for each trunk
+        return self._agent.heads(self._features)
 
     @torch.no_grad()
     def backward(self, states: Tensor, of_numbers: Tensor, of_values: Tensor) -> None:
-        """Write the gradients of all parameters, given the gradients of the numbers and the values of all states."""
+        """Write the gradients of all parameters, given those of the numbers and values that were recalled."""
         of_values = of_values.unsqueeze(-1)
-        features = self._features()
-        write_linear(self._agent.policy, of_numbers, features[0])
-        write_linear(self._agent.value, of_values, features[-1])
+        write_linear(self._agent.policy, of_numbers, self._features[0])
+        write_linear(self._agent.value, of_values, self._features[-1])
         gradients = [of_numbers @ self._agent.policy.weight, of_values @ self._agent.value.weight]
         if len(self._bodies) == 1:
             gradients = [gradients[0] + gradients[1]]
@@ -137,10 +137,6 @@ class AgentTape:
             gradients = [lstm.backward(gradient) for lstm, gradient in zip(self._lstms, gradients, strict=True)]
         for body, gradient in zip(self._bodies, gradients, strict=True):
             body.backward(states, gradient.to(self._agent.dtype))
-
-    def _features(self) -> list[Tensor]:
-        """Return what the heads read, for each trunk."""
-        return [tape.recall().float() for tape in self._last]
 
 
 def build(

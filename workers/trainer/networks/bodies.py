@@ -39,15 +39,15 @@ class PixelBody(nn.Module):
         self.features = streams * hidden
         self.hidden = nn.Linear(channels * side * side, self.features)
         # Scales the gradient that the streams together send back to the convolutions (Wang et al. 2016, section 4.2).
-        self._share = streams**-0.5
+        self.share = streams**-0.5
 
     def forward(self, pixels: Tensor) -> Tensor:
         x = pixels
         for layer in self.layers:
             x = F.relu_(layer(x))
         x = x.flatten(1)
-        if self._share != 1 and x.requires_grad:
-            x.register_hook(lambda gradients: gradients * self._share)
+        if self.share != 1 and x.requires_grad:
+            x.register_hook(lambda gradients: gradients * self.share)
         return F.relu_(self.hidden(x))
 
     def rectified(self, pixels: Tensor) -> dict[str, Tensor]:

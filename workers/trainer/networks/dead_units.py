@@ -17,6 +17,8 @@ from workers.trainer.networks.lstm import Lstm
 
 # How many states decide whether a unit is dead, and how many of them pass through the network at once.
 STATES, AT_ONCE = 256, 32
+# Of so many states that a method shows one is kept, and at most so many of each batch.
+ONE_OF, MOST_OF_A_BATCH = 20, 8
 # A cell is dead if its output moves less than this with its inputs in every state; of a fresh cell it is a quarter.
 MOVES = 0.01
 # One pass over the states takes 10 to 60 ms.
@@ -46,22 +48,18 @@ class Measurable(Protocol):
 
 
 class StateSample:
-    """The latest of the states that a method has shown, a few of each batch; may lie in shared memory."""
+    """The latest of the states that a method has shown, a few of each batch."""
 
     def __init__(self, like: Tensor, rows: int = STATES) -> None:
         self._rows = torch.zeros(rows, *like.shape[1:], dtype=like.dtype, device=like.device)
-        self._seen = torch.zeros(1, dtype=torch.int64)
+        self._seen = 0
 
-    def share_memory(self) -> "StateSample":
-        """Move the states into shared memory."""
-        self._rows.share_memory_()
-        self._seen.share_memory_()
-        return self
-
-    def add(self, states: Tensor, most: int = 8) -> None:
-        """Keep at most so many states of a batch, spread over it, in place of the oldest."""
-        chosen = states[:: -(-len(states) // most)]
-        first = int(self._seen) % len(self._rows)
+    def add(self, states: Tensor) -> None:
+        """Keep a few states of a batch, spread over it, in place of the oldest."""
+        number = min(MOST_OF_A_BATCH, -(-len(states) // ONE_OF))
+        # In a batch of several environments' steps, those of one are an even number of rows apart.
+        chosen = states[:: len(states) // number | 1]
+        first = self._seen % len(self._rows)
         chosen = chosen[: len(self._rows) - first]
         self._rows[first : first + len(chosen)] = chosen
         self._seen += len(chosen)
@@ -69,7 +67,7 @@ class StateSample:
     @property
     def states(self) -> Tensor | None:
         """The states, or None before there are enough."""
-        return self._rows if int(self._seen) >= len(self._rows) else None
+        return self._rows if self._seen >= len(self._rows) else None
 
 
 class NetworkWatch:

@@ -58,7 +58,7 @@ class PixelOutputs:
         read, flat = [x[rows] for x in self._maps], self._flat[rows]
         gradient = through_rectifier(gradient[rows], self.features[rows])
         write_linear_gradients(of_weight, of_bias, gradient, flat)
-        gradient = through_rectifier(gradient @ self._body.hidden.weight, flat)
+        gradient = through_rectifier((gradient @ self._body.hidden.weight).mul_(self._body.share), flat)
         gradient = gradient.view(len(flat), *self._last_shape).contiguous(memory_format=layout(read[-1]))
         found: list[Tensor] = []
         for layer, x in zip(reversed(self._rest), reversed(read), strict=True):
@@ -93,24 +93,17 @@ class VectorOutputs:
     """The outputs of hidden layers over vectors."""
 
     def __init__(self, body: VectorBody, rows: int) -> None:
-        self._rows = rows
         self._layers = [layer for layer in body.layers if isinstance(layer, nn.Linear)]
+        self._outputs = [layer.weight.new_empty(rows, layer.out_features) for layer in self._layers]
+        self.features = self._outputs[-1]
         saturates = body.activation == "tanh"
         self._activate, self._through = (torch.tanh, through_tanh) if saturates else (torch.relu, through_rectifier)
-        self._outputs: list[Tensor] = []
-
-    @property
-    def features(self) -> Tensor:
-        """The last layer's outputs."""
-        return self._outputs[-1]
 
     def forget_weights(self) -> None:
         """Do nothing: nothing is made of the weights."""
 
     def keep(self, readings: Tensor, rows: slice) -> Tensor:
         """Keep the outputs for some states in these rows, and return the features."""
-        if not self._outputs:
-            self._outputs = [readings.new_empty(self._rows, layer.out_features) for layer in self._layers]
         x = readings
         for layer, kept in zip(self._layers, self._outputs, strict=True):
             x = kept[rows].copy_(self._activate(layer.forward(x)))

@@ -27,12 +27,15 @@ class Tape:
     def rewind(self) -> None:
         """Drop everything kept, because the weights have changed."""
         self._kept: list[slice] = []
+        self._next = 0
         self._outputs.forget_weights()
 
     @torch.no_grad()
     def act(self, states: Tensor, rows: slice | None = None) -> Tensor:
         """Return the features of some states, and keep every layer's output in these rows, by default the next."""
-        rows = rows or slice(self._filled, self._filled + len(states))
+        if rows is None:
+            rows = slice(self._next, self._next + len(states))
+            self._next = rows.stop
         self._kept.append(rows)
         return self._outputs.keep(states, rows)
 

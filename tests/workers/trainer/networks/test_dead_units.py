@@ -103,23 +103,37 @@ def test_units_that_saturate_are_not_called_dead() -> None:
     assert found.keys() == {"network/value_spread"}
 
 
+def numbered(first: int, number: int) -> Tensor:
+    return torch.arange(first, first + number, dtype=torch.float32).unsqueeze(1).expand(number, 2)
+
+
 def test_a_sample_keeps_the_latest_states_a_few_of_each_batch() -> None:
     sample = StateSample(torch.zeros(1, 2), rows=6)
-    for first in (0, 10, 20):
+    for first in (0, 40, 80):
         assert sample.states is None
-        sample.add(torch.arange(first, first + 10.0).unsqueeze(1).expand(10, 2), most=2)
+        sample.add(numbered(first, 40))
     assert sample.states is not None
-    assert sample.states[:, 0].tolist() == [0, 5, 10, 15, 20, 25]
-    sample.add(torch.full((1, 2), 30.0))
-    assert sample.states[:, 0].tolist() == [30, 5, 10, 15, 20, 25]
+    assert sample.states[:, 0].tolist() == [0, 21, 40, 61, 80, 101]
+    sample.add(numbered(120, 1))
+    assert sample.states[:, 0].tolist() == [120, 21, 40, 61, 80, 101]
+    sample.add(numbered(200, 1_000))
+    assert sample.states[:, 0].tolist() == [120, 200, 325, 450, 575, 700]
+
+
+@pytest.mark.parametrize("environments", [16, 32])
+def test_of_a_batch_of_several_environments_more_than_one_is_seen(environments: int) -> None:
+    sample = StateSample(torch.zeros(1, 2), rows=8)
+    sample.add(numbered(0, environments * 16))
+    assert sample.states is not None
+    assert len({int(row) % environments for row in sample.states[:, 0]}) == 8
 
 
 def test_a_watch_measures_once_it_has_seen_enough_and_then_waits() -> None:
     watch = NetworkWatch(network_of(PaacConfig(env="CartPole-v1"), (4,)))
     assert watch.metrics() == {}
-    watch.see(torch.randn(8, 4))
+    watch.see(torch.randn(160, 4))
     assert watch.metrics() == {}
     for _ in range(STATES // 8):
-        watch.see(torch.randn(8, 4))
+        watch.see(torch.randn(160, 4))
     assert watch.metrics().keys() == {"network/value_spread"}
     assert watch.metrics() == {}

@@ -52,6 +52,17 @@ def test_kept_features_have_the_gradients_of_an_ordinary_forward_pass(network: N
         assert torch.equal(ours, written.grad)  # type: ignore[arg-type]
 
 
+def test_streams_send_back_their_share_of_the_gradient_as_without_a_tape() -> None:
+    torch.manual_seed(1)
+    body = PixelBody((4, 84, 84), *ARCHITECTURES["nips"], streams=2)
+    states, gradient = torch.randint(256, (ROWS, 4, 84, 84)).float(), torch.randn(ROWS, body.features)
+    tape = Tape(body, ROWS)
+    tape.act(states)
+    wanted = torch.autograd.grad(body(states), list(body.parameters()), gradient)
+    for ours, theirs in zip(tape.gradients(states, gradient), wanted, strict=True):
+        assert (ours - theirs).norm() <= 1e-5 * theirs.norm()
+
+
 def test_several_threads_give_the_same_gradients_every_time() -> None:
     body, states, gradient = made("nips", torch.float32)
     found: list[list[Tensor]] = []

@@ -17,6 +17,7 @@ from workers.trainer.learning.optimizers import FlatParameters, Optimizer, clip_
 from workers.trainer.learning.policies import Policy, policy_over
 from workers.trainer.learning.returns import returns_of_one
 from workers.trainer.methods.asynchronous import actor_learners
+from workers.trainer.methods.asynchronous.rollout_states import RolloutStates
 from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState
 from workers.trainer.networks import agents
 from workers.trainer.networks.agents import Agent, AgentTape
@@ -31,7 +32,8 @@ MEASURES = ("train/policy_loss", "train/value_loss", "train/entropy", "train/gra
 class EpisodeRollout:
     """Up to t_max steps of one episode."""
 
-    states: list[Tensor] = field(default_factory=list)
+    # The states in which it acted; they last until the next rollout.
+    states: Tensor = field(default_factory=lambda: torch.empty(0))
     actions: list[Tensor] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
     # R after the last step: 0 if it was terminal or the run does not bootstrap, else V(s_t).
@@ -60,37 +62,32 @@ class PolicyActor:
         self._participant, self._environment, self._agent = participant, environment, agent
         self._t_max, self._bootstraps = config.t_max, config.bootstrap
         self._memory = agent.blank
+        self._states = RolloutStates(agent.prepare, environment.observation, config.t_max)
         self.policy = policy_over(environment.actions, torch.Generator().manual_seed(participant.seed))
         self.tape = AgentTape(agent, config.t_max)
-        self._look()
 
     @torch.no_grad()
     def rollout(self) -> EpisodeRollout:
         """Repeat until terminal s_t or t − t_start = t_max."""
-        environment, participant, tape = self._environment, self._participant, self.tape
+        environment, participant, tape, states = self._environment, self._participant, self.tape, self._states
         rollout, over, terminal = EpisodeRollout(), False, False
         tape.rewind(self._memory)
+        states.begin(environment.observation)
         while len(rollout.rewards) < self._t_max and not (over or terminal or participant.stopping):
-            action = self.policy.sample(tape.act(self._state))  # perform a_t according to π(a_t|s_t; θ')
+            action = self.policy.sample(tape.act(states.now))  # perform a_t according to π(a_t|s_t; θ')
             outcome = environment.step(action.numpy())
-            rollout.states.append(self._state)
+            states.move_on(environment.observation)
             rollout.actions.append(action)
             rollout.rewards.append(outcome.reward)
             participant.count_step()  # T ← T + 1
             over, terminal = outcome.over, outcome.terminal
-            self._look()
-        self._memory = tape.memory
+        rollout.states, self._memory = states.acted_in, tape.memory
         if self._bootstraps and not terminal:
-            rollout.bootstrap = self._agent(self._state, self._memory)[1].item()
+            rollout.bootstrap = self._agent(states.now, self._memory)[1].item()
         if over:
             participant.tell_episode(environment.begin_again())
             self._memory = self._agent.blank
-            self._look()
         return rollout
-
-    def _look(self) -> None:
-        """Make what the environment shows the agent's state."""
-        self._state = self._agent.prepare(torch.from_numpy(self._environment.observation))
 
 
 def learn(
@@ -105,7 +102,7 @@ def learn(
     """Perform asynchronous update of θ using dθ; return the measures, with losses as means over the steps."""
     numbers, values = (output.requires_grad_() for output in actor.tape.recall())
     loss = losses(numbers, values, actor.policy, rollout, config, entropy_cost)
-    states, steps = torch.cat(rollout.states), len(rollout.rewards)
+    states, steps = rollout.states, len(rollout.rewards)
     actor.tape.backward(states, *torch.autograd.grad(loss.total, (numbers, values)))
     optimizer.parameters.written()
     correct = centring.centre(actor.tape.input_means(states), steps) if centring else None
@@ -140,7 +137,7 @@ def actor_learner(link: Link, config: A3cConfig, shared: SharedState) -> None:
         entropy_cost = decayed(config.entropy_cost, config.entropy_cost_decay, participant.T, config.total_steps)
         rates = (participant.learning_rate, entropy_cost)
         participant.tell_update(learn(actor, rollout, config, optimizer, *rates, centring))
-        participant.tell_network(agent, rollout.states[-1])
+        participant.tell_network(agent, rollout.states)
     environment.close()
 
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from workers.contract.config import AsynchronousFields
 from workers.trainer.environments.own_environment import FinishedEpisode
+from workers.trainer.host import open_files
 from workers.trainer.host.processes import Link, Processes
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.methods.asynchronous.shared_state import SharedState, lay_out
@@ -50,6 +51,7 @@ def train(
         tensors |= {"optimizer.statistics": shared.statistics, **shared.others}
         return TrainingState(step, step * frames_per_step, tensors, facts={"optimizer": config.optimizer})
 
+    open_files.allow(config.num_actors, "actor-learners")
     with Processes() as processes:
         for _ in range(config.num_actors):
             processes.start(actor_learner, config, shared)

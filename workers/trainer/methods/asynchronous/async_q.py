@@ -19,6 +19,7 @@ from workers.trainer.learning.exploration import FinalEpsilons, annealed
 from workers.trainer.learning.optimizers import FlatParameters, clip_to_norm
 from workers.trainer.learning.returns import one_step_targets, returns_of_one
 from workers.trainer.methods.asynchronous import actor_learners
+from workers.trainer.methods.asynchronous.rollout_states import RolloutStates
 from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState
 from workers.trainer.networks import networks
 from workers.trainer.networks.networks import ActionValues
@@ -35,8 +36,8 @@ MEASURES = ("train/value_loss", "train/q_mean", "train/grad_norm", "train/learni
 class Experience:
     """An actor-learner's steps since its last update, all of one episode."""
 
-    # One more than the rewards: the last is the state after the last step.
-    states: list[Tensor] = field(default_factory=list)
+    # One more than the rewards: the last is the state after the last step. They last until the next steps.
+    states: Tensor = field(default_factory=lambda: torch.empty(0))
     # In Sarsa one more than the rewards: the last is the next action.
     actions: list[int] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
@@ -46,7 +47,7 @@ class Experience:
 @torch.no_grad()
 def q_targets(target: ActionValues, seen: Experience, gamma: float) -> list[float]:
     """y = r for terminal s', else r + γ max_a' Q(s', a'; θ⁻)."""
-    highest = target(torch.cat(seen.states[1:])).max(dim=-1).values.tolist()
+    highest = target.head(target.body(seen.states[1:])).max(dim=-1).values.tolist()
     if seen.terminal:
         highest[-1] = 0.0
     return one_step_targets(seen.rewards, highest, gamma)
@@ -55,7 +56,7 @@ def q_targets(target: ActionValues, seen: Experience, gamma: float) -> list[floa
 @torch.no_grad()
 def sarsa_targets(target: ActionValues, seen: Experience, gamma: float) -> list[float]:
     """y = r for terminal s', else r + γ Q(s', a'; θ⁻), where a' is the action taken in s'."""
-    following = target(torch.cat(seen.states[1:])).gather(-1, torch.tensor(seen.actions[1:]).unsqueeze(-1))
+    following = target.head(target.body(seen.states[1:])).gather(-1, torch.tensor(seen.actions[1:]).unsqueeze(-1))
     values = following.squeeze(-1).tolist()
     if seen.terminal:
         values[-1] = 0.0
@@ -65,7 +66,7 @@ def sarsa_targets(target: ActionValues, seen: Experience, gamma: float) -> list[
 @torch.no_grad()
 def n_step_targets(target: ActionValues, seen: Experience, gamma: float) -> list[float]:
     """R = 0 for terminal s_t, else max_a Q(s_t, a; θ⁻); R ← r_i + γR for i from t−1 down to t_start."""
-    bootstrap = 0.0 if seen.terminal else target(seen.states[-1]).max().item()
+    bootstrap = 0.0 if seen.terminal else target.head(target.body(seen.states[-1:])).max().item()
     return returns_of_one(seen.rewards, bootstrap, gamma)
 
 
@@ -90,28 +91,31 @@ class EpsilonGreedyActor:
         self._intended: int | None = None
         self.epsilon = 1.0
         self.tape = Tape(network.body, config.t_max)
+        self._states = RolloutStates(network.prepare, environment.observation, config.t_max)
 
     @torch.no_grad()
     def act(self, steps: int, intends: bool = False) -> Experience:
         """Take so many steps, or fewer if s becomes terminal; with `intends` (Sarsa), also choose the next action."""
-        environment, participant, seen, over = self._environment, self._participant, Experience(), False
+        environment, participant, states = self._environment, self._participant, self._states
+        seen, over = Experience(), False
         frames = participant.frames
         epsilons = annealed(self._final_epsilons.at(frames), frames, self._config.epsilon_anneal_frames)
         self.epsilon = float(epsilons[self._number])
         self.tape.rewind()
-        seen.states.append(self._state())
+        states.begin(environment.observation)
         while len(seen.rewards) < steps and not (over or seen.terminal or participant.stopping):
-            action = self._choose(self.tape.act(seen.states[-1]))  # the tape needs every state, also in Sarsa
+            action = self._choose(self.tape.act(states.now))  # the tape needs every state, also in Sarsa
             if self._intended is not None:
                 action, self._intended = self._intended, None
             outcome = environment.step(np.array([action]))
             seen.actions.append(action)
             seen.rewards.append(outcome.reward)
-            seen.states.append(self._state())
+            states.move_on(environment.observation)
             participant.count_step()  # T ← T + 1
             over, seen.terminal = outcome.over, outcome.terminal
+        seen.states = states.all
         if intends:
-            seen.actions.append(self._choose(self._network.body(seen.states[-1])))
+            seen.actions.append(self._choose(self._network.body(states.now)))
             self._intended = None if over else seen.actions[-1]
         if over:
             participant.tell_episode(environment.begin_again())
@@ -120,9 +124,6 @@ class EpsilonGreedyActor:
     def close(self) -> None:
         """End the environment."""
         self._environment.close()
-
-    def _state(self) -> Tensor:
-        return self._network.prepare(torch.from_numpy(self._environment.observation))
 
     def _choose(self, features: Tensor) -> int:
         """Choose a random action with probability ε, else the one of the highest Q(s, a; θ')."""
@@ -137,10 +138,10 @@ class Target:
     def __init__(self, network: ActionValues, shared: SharedState, update_frames: int) -> None:
         self.network = network
         self._theta = shared.values
-        self._parameters = FlatParameters(network, shared.others["target.values"])
-        # The frame of the last update of θ⁻.
+        # The frame of the last update of θ⁻; read before θ⁻ itself, of which there may be a newer one by then.
         self._since = shared.others["target.since"].numpy()
         self._copied_since = int(self._since[0])
+        self._parameters = FlatParameters(network, shared.others["target.values"])
         self._update_frames = update_frames
 
     def update_if_due(self, frames: int) -> None:
@@ -169,11 +170,11 @@ class Learner:
 
     def accumulate(self, seen: Experience, tape: Tape, targets: list[float]) -> None:
         """dθ ← Σ ∂(y − Q(s, a; θ))² / ∂θ."""
-        states = torch.cat(seen.states[:-1])
+        states = seen.states[:-1]
         loss, q_mean = q_loss(self.network.head(tape.features(states)), seen, targets)
         self._parameters.backward(loss)
         self._correct = self._centring.centre(tape.input_means(states), len(states)) if self._centring else None
-        self._state = seen.states[-1]
+        self._states = states
         self._measures = {"train/value_loss": loss.item() / len(targets), "train/q_mean": q_mean.item()}
 
     def update(self, epsilon: float) -> None:
@@ -181,7 +182,7 @@ class Learner:
         gradient_norm = clip_to_norm(self._parameters.gradients, self._config.max_grad_norm)
         learning_rate = self._participant.learning_rate
         self._optimizer.step(learning_rate, self._correct)
-        self._participant.tell_network(self.network, self._state)
+        self._participant.tell_network(self.network, self._states)
         self._participant.tell_update(
             {
                 **self._measures,

@@ -102,12 +102,12 @@ class Participant:
             raise ValueError(f"an update must give the measures {names}, not {tuple(measures)}")
         self._own_sums += (1.0, *(measures[name] for name in names))
 
-    def tell_network(self, network: Measurable, state: Tensor) -> None:
-        """Have the first actor-learner measure its θ' now and then, on the states that it shows here."""
+    def tell_network(self, network: Measurable, states: Tensor) -> None:
+        """Have the first actor-learner measure its θ' now and then, on some of the states that it shows here."""
         if self._link.number != 0:
             return
         self._watch = self._watch or NetworkWatch(network)
-        self._watch.see(state)
+        self._watch.see(states)
         if found := self._watch.metrics():
             self._link.send((self.T, found))
 

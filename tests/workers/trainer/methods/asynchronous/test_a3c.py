@@ -103,7 +103,7 @@ def update(
 
 def observed(rollout: EpisodeRollout) -> list[int]:
     """Return the numbers of the observations in which a rollout acted."""
-    return [int(state[0, 0]) for state in rollout.states]
+    return rollout.states[:, 0].int().tolist()
 
 
 def log_probability_and_entropy(numbers: Tensor, action: Tensor, actions: ActionSpace) -> tuple[Tensor, Tensor]:
@@ -125,7 +125,7 @@ def literal_gradients(
 ) -> list[Tensor]:
     """Algorithm S2 from "R ←" on: one step at a time, accumulating dθ and dθ_v."""
     numbers, values = [], []
-    for state in rollout.states:
+    for state in rollout.states.split(1):
         each, value, memory = agent(state, memory)
         numbers.append(each[0])
         values.append(value[0])
@@ -191,7 +191,7 @@ def value_after(agent: Agent, rollout: EpisodeRollout, memory: Memory, last: int
     """Return V of the state after a rollout, with the agent's memory of the rollout."""
     end = torch.tensor([[last, last % 3 - 1, 1, 0.5]])
     with torch.no_grad():
-        return agent(torch.cat([*rollout.states, end]), memory)[1][-1].item()  # type: ignore[no-any-return]
+        return agent(torch.cat([rollout.states, end]), memory)[1][-1].item()  # type: ignore[no-any-return]
 
 
 def test_a_rollout_has_t_max_steps_and_bootstraps_from_the_value_of_the_next_state() -> None:
@@ -209,14 +209,14 @@ def test_the_memory_is_carried_over_rollouts_and_cleared_with_the_episode() -> N
     actor, agent = made.actor, made.agent
     first = actor.rollout()
     with torch.no_grad():
-        _, _, carried = agent(torch.cat(first.states), agent.blank)
+        _, _, carried = agent(first.states, agent.blank)
         torch.testing.assert_close(actor.tape.memory, carried)
         second = actor.rollout()
         assert len(second.rewards) == 1
-        torch.testing.assert_close(actor.tape.memory, agent(torch.cat(second.states), carried)[2])
+        torch.testing.assert_close(actor.tape.memory, agent(second.states, carried)[2])
         third = actor.rollout()
         assert observed(third) == [100, 101, 102]
-        torch.testing.assert_close(actor.tape.memory, agent(torch.cat(third.states), agent.blank)[2])
+        torch.testing.assert_close(actor.tape.memory, agent(third.states, agent.blank)[2])
 
 
 def test_a_terminal_step_ends_the_rollout_with_bootstrap_0() -> None:
@@ -249,7 +249,7 @@ def test_after_a_lost_life_that_ends_returns_the_game_and_the_memory_go_on() -> 
     second = actor.rollout()
     assert observed(second)[0] == 2
     with torch.no_grad():
-        torch.testing.assert_close(actor.tape.memory, agent(torch.cat(second.states), carried)[2])
+        torch.testing.assert_close(actor.tape.memory, agent(second.states, carried)[2])
     assert made.link.sent == []
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import time
 import traceback
@@ -20,6 +21,7 @@ from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from workers.contract import events
 from workers.contract.config import A3cConfig
 from workers.trainer.environments.own_environment import FinishedEpisode
+from workers.trainer.host.open_files import TooManyProcessesError
 from workers.trainer.host.processes import ActorCrashed, ActorFailed, Link
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.methods.asynchronous import actor_learners
@@ -57,6 +59,12 @@ def go_on(link: Link, config: A3cConfig, shared: SharedState) -> None:
     while own.goes_on:
         own.count_step()
         time.sleep(0.001)
+
+
+def test_the_limit_of_open_files_is_raised_for_all_actor_learners(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (256, 512))
+    with pytest.raises(TooManyProcessesError, match=r"200 actor-learners need 1000 open files, .* at most 78"):
+        actor_learners.train(config_of(num_actors=200), NullRun(), network(), count, MEASURES)
 
 
 def test_no_step_is_lost_or_counted_twice() -> None:

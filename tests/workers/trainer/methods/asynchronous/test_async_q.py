@@ -265,6 +265,21 @@ def test_any_actor_learner_that_passes_the_interval_updates_the_target_network_o
     assert torch.equal(flat(idle.network), shared.others["target.values"])
 
 
+def test_a_target_network_that_is_updated_while_it_is_copied_is_copied_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared, network = made_shared(NStepQConfig(**SETTINGS, final_epsilons=GREEDY))
+
+    class Overtaken(FlatParameters):
+        def __init__(self, module: nn.Module, values: Tensor) -> None:
+            super().__init__(module, values)
+            values.add_(1.0)
+            shared.others["target.since"][0] = 40
+
+    monkeypatch.setattr(async_q, "FlatParameters", Overtaken)
+    target = async_q.Target(network, shared, update_frames=1_000)
+    target.update_if_due(frames=50)
+    assert torch.equal(flat(network), shared.others["target.values"])
+
+
 def test_from_a_checkpoint_the_next_updates_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {**SETTINGS, "learning_rate_decay": "none", "final_epsilons": GREEDY}
     config = NStepQConfig.model_validate(settings)

@@ -1,0 +1,36 @@
+"""The states of a rollout, in the format and layout that the network reads."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from workers.trainer.environments.environments import Observations
+from workers.trainer.methods.asynchronous.rollout_states import RolloutStates
+from workers.trainer.networks.bodies import prepared
+
+STEPS = 3
+
+
+def observations(shape: tuple[int, ...]) -> list[Observations]:
+    made = torch.randint(256, (2 * STEPS, 1, *shape), generator=torch.Generator().manual_seed(1))
+    kind = torch.uint8 if len(shape) == 3 else torch.float32
+    return [observation.to(kind).numpy() for observation in made]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
+@pytest.mark.parametrize("shape", [(4, 84, 84), (3, 84, 84), (5,)], ids=["grey", "coloured", "readings"])
+def test_states_are_as_the_network_would_prepare_them(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    def prepare(raw: Tensor) -> Tensor:
+        return prepared(raw, dtype)
+
+    seen = observations(shape)
+    states = RolloutStates(prepare, seen[0], STEPS)
+    for first in (0, 2):  # the second rollout is of other states
+        states.begin(seen[first])
+        for step in range(STEPS):
+            assert torch.equal(states.now, prepare(torch.from_numpy(seen[first + step])))
+            assert states.now.stride() == prepare(torch.from_numpy(seen[0])).stride()
+            states.move_on(seen[first + step + 1])
+        wanted = torch.cat([prepare(torch.from_numpy(raw)) for raw in seen[first : first + STEPS + 1]])
+        assert torch.equal(states.all, wanted)
+        assert torch.equal(states.acted_in, wanted[:-1])

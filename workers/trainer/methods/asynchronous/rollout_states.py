@@ -1,0 +1,50 @@
+"""The states of an actor-learner's rollout, as its network reads them."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from workers.trainer.environments.environments import Observations
+from workers.trainer.networks.gradients import layout
+
+
+class RolloutStates:
+    """The states in which the agent has acted since its last update, a row each, and after them what it sees now.
+
+    Each rollout overwrites those of the one before.
+    """
+
+    def __init__(self, prepare: Callable[[Tensor], Tensor], observation: Observations, steps: int) -> None:
+        like = prepare(torch.from_numpy(observation))
+        order = layout(like) if like.dim() == 4 else torch.contiguous_format
+        self._rows = torch.empty((steps + 1, *like.shape[1:]), dtype=like.dtype, memory_format=order)
+        self._acted = 0
+
+    def begin(self, observation: Observations) -> None:
+        """Begin a rollout with what the environment shows."""
+        self._acted = 0
+        self._show(observation)
+
+    def move_on(self, observation: Observations) -> None:
+        """Take what the environment shows after a step."""
+        self._acted += 1
+        self._show(observation)
+
+    @property
+    def now(self) -> Tensor:
+        """What the agent sees now."""
+        return self._rows[self._acted : self._acted + 1]
+
+    @property
+    def acted_in(self) -> Tensor:
+        """The states in which the agent has acted."""
+        return self._rows[: self._acted]
+
+    @property
+    def all(self) -> Tensor:
+        """The states in which the agent has acted, and the one that it sees now."""
+        return self._rows[: self._acted + 1]
+
+    def _show(self, observation: Observations) -> None:
+        self.now.copy_(torch.from_numpy(observation))  # converts format and layout
