@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from workers.contract.config import A3cConfig
 from workers.contract.spaces import ActionSpace, Continuous
-from workers.trainer.networks.bodies import Body, build_body, prepared
+from workers.trainer.networks.bodies import Body, build_body
 from workers.trainer.networks.gradients import write_linear
 from workers.trainer.networks.initialisation import initialised
 from workers.trainer.networks.lstm import Cells, Lstm, LstmTape
@@ -37,9 +37,9 @@ class Agent(nn.Module):
         self.dtype = dtype
         self.blank: Memory = tuple((torch.zeros(1, lstm_units), torch.zeros(1, lstm_units)) for _ in self.lstms)
 
-    def prepare(self, observations: Tensor) -> Tensor:
-        """Convert observations once to the format that the bodies read."""
-        return prepared(observations, self.dtype)
+    def prepare(self, observations: Tensor, out: Tensor | None = None) -> Tensor:
+        """Convert observations once to the format that the bodies read, into `out` if it is given."""
+        return self.trunks[0].prepare(observations, out)
 
     def forward(self, observations: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
         """Return the policy's numbers (t, …), the values (t,) and the new memory after t successive observations."""

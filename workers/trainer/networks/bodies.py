@@ -1,7 +1,7 @@
 """The papers' network bodies: from observations to features."""
 
 from itertools import pairwise
-from typing import cast
+from typing import Protocol, cast
 
 import torch
 import torch.nn.functional as F
@@ -23,6 +23,12 @@ ARCHITECTURES: dict[Network, tuple[Convolutions, int]] = {
 }
 
 
+class Prepare(Protocol):
+    """Converts raw observations once to what a body's layers read, into `out` if it is given."""
+
+    def __call__(self, observations: Tensor, out: Tensor | None = None) -> Tensor: ...
+
+
 class PixelBody(nn.Module):
     """Convolutions over stacked 84×84 frames, then one hidden layer; takes pixel values 0–255 in any float format."""
 
@@ -40,6 +46,19 @@ class PixelBody(nn.Module):
         self.hidden = nn.Linear(channels * side * side, self.features)
         # Scales the gradient that the streams together send back to the convolutions (Wang et al. 2016, section 4.2).
         self.share = streams**-0.5
+
+    def prepare(self, observations: Tensor, out: Tensor | None = None) -> Tensor:
+        """Convert frames in bytes once to what the layers read, into `out` if it is given; keep prepared ones."""
+        first = cast(PixelConvolution, self.layers[0])
+        pixels = first.arrange(observations) if observations.dtype is torch.uint8 else observations
+        if out is not None:
+            return out.copy_(pixels)
+        pixels = pixels.to(self.hidden.weight.dtype)
+        # A single state is quickly converted to channels last, and backpropagating through it then takes a third of
+        # the time.
+        on_gpu = pixels.device.type == "cuda" and pixels.dtype is torch.bfloat16
+        last = on_gpu or len(pixels) == 1
+        return pixels.contiguous(memory_format=torch.channels_last) if last else pixels
 
     def forward(self, pixels: Tensor) -> Tensor:
         x = pixels
@@ -78,6 +97,10 @@ class VectorBody(nn.Module):
             self.layers.extend([nn.Linear(inputs, outputs), nn.Tanh() if activation == "tanh" else nn.ReLU()])
         self.features = hidden
 
+    def prepare(self, observations: Tensor, out: Tensor | None = None) -> Tensor:
+        """Convert readings to float32, into `out` if it is given."""
+        return observations.to(torch.float32) if out is None else out.copy_(observations)
+
     def forward(self, readings: Tensor) -> Tensor:
         return cast(Tensor, self.layers(readings))
 
@@ -102,14 +125,3 @@ def build_body(config: TrainingConfig, observation_shape: tuple[int, ...], strea
         return VectorBody(observation_shape, streams * config.hidden_units, config.hidden_layers, config.activation)
     convolutions, hidden = ARCHITECTURES[kind]
     return PixelBody(observation_shape, convolutions, hidden, streams)
-
-
-def prepared(observations: Tensor, dtype: torch.dtype) -> Tensor:
-    """Convert observations once to the format that a body reads."""
-    if observations.dim() != 4:
-        return observations.to(torch.float32)
-    # On a CPU, batches keep the emulator's layout, which the first layer reads. A single state is quickly converted to
-    # channels last, and backpropagating through it then takes a third of the time.
-    on_gpu = observations.device.type == "cuda" and dtype is torch.bfloat16
-    layout = torch.channels_last if on_gpu or len(observations) == 1 else torch.contiguous_format
-    return observations.to(dtype).contiguous(memory_format=layout)

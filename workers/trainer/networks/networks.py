@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from workers.contract.config import ActionValueConfig, TrainingConfig
 from workers.contract.spaces import ActionSpace, Continuous, number_of_actions
-from workers.trainer.networks.bodies import Body, build_body, prepared
+from workers.trainer.networks.bodies import Body, build_body
 from workers.trainer.networks.gradients import write_linear
 from workers.trainer.networks.initialisation import initialised
 from workers.trainer.networks.lstm import Lstm
@@ -30,9 +30,9 @@ class ActorCritic(nn.Module):
         self.value = nn.Linear(body.features, 1)
         self.dtype = dtype
 
-    def prepare(self, observations: Tensor) -> Tensor:
-        """Convert observations once to the format that the body reads."""
-        return prepared(observations, self.dtype)
+    def prepare(self, observations: Tensor, out: Tensor | None = None) -> Tensor:
+        """Convert observations once to the format that the body reads, into `out` if it is given."""
+        return self.body.prepare(observations, out)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Return the policy's numbers (n, …) and values (n,) for prepared or raw observations."""
@@ -74,9 +74,9 @@ class ActionValues(nn.Module):
         self.values = nn.Linear(body.features, num_actions)
         self.dtype = dtype
 
-    def prepare(self, observations: Tensor) -> Tensor:
-        """Convert observations once to the format that the body reads."""
-        return prepared(observations, self.dtype)
+    def prepare(self, observations: Tensor, out: Tensor | None = None) -> Tensor:
+        """Convert observations once to the format that the body reads, into `out` if it is given."""
+        return self.body.prepare(observations, out)
 
     def forward(self, observations: Tensor) -> Tensor:
         """Return action values (n, actions) for prepared or raw observations."""

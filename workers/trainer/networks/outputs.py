@@ -46,9 +46,9 @@ class PixelOutputs:
 
     def input_means(self, pixels: Tensor, rows: slice) -> list[Tensor]:
         """Return the mean of each layer's inputs over these rows, for each channel; one number for the pixels."""
-        # Every grey frame is the last of one state. Of a coloured picture it is the mean of blue: agents learnt
+        # Every grey frame is the newest of one state. Of a coloured picture it is the mean of blue: agents learnt
         # less with a mean for each colour (docs/results/labyrinth.md).
-        scaled = pixels[:, -1:].mean(dtype=torch.float32).view(1) / 255
+        scaled = self._first.newest(pixels[rows]).mean(dtype=torch.float32).view(1) / 255
         maps = [x[rows].mean((0, 2, 3), dtype=torch.float32) for x in self._maps]
         return [scaled, *maps, self._flat[rows].mean(0, dtype=torch.float32)]
 

@@ -43,10 +43,15 @@ class Tape:
         """Return the kept features of all states since the tape was rewound."""
         return self._outputs.features[: self._filled].detach()
 
-    @torch.no_grad()
     def input_means(self, states: Tensor) -> list[Tensor]:
         """Return the mean of each layer's inputs over all kept states, for each channel; one number for pixels."""
-        return self._outputs.input_means(states, slice(0, self._filled))
+
+        @torch.no_grad()  # which holds in the thread alone that enters it
+        def weighted(rows: slice) -> list[Tensor]:
+            share = (rows.stop - rows.start) / self._filled
+            return [mean * share for mean in self._outputs.input_means(states, rows)]
+
+        return [torch.stack(parts).sum(0) for parts in zip(*self._side_by_side(weighted, self._filled), strict=True)]
 
     def features(self, states: Tensor) -> Tensor:
         """Return the kept features attached to autograd, which can then compute the body's gradients."""

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from workers.contract.config import Activation, Network
 from workers.trainer.learning.optimizers import FlatParameters
-from workers.trainer.networks.bodies import ARCHITECTURES, PixelBody, VectorBody, prepared
-from workers.trainer.networks.side_by_side import SideBySide
+from workers.trainer.networks.bodies import ARCHITECTURES, PixelBody, VectorBody
+from workers.trainer.networks.side_by_side import ALONE, SideBySide
 from workers.trainer.networks.tapes import Tape
 
 ROWS = 12
@@ -19,7 +19,7 @@ def made(network: Network, dtype: torch.dtype) -> tuple[PixelBody, Tensor, Tenso
     """Make a body, states and a gradient of their features."""
     torch.manual_seed(1)
     body = PixelBody((4, 84, 84), *ARCHITECTURES[network]).to(dtype)
-    states = prepared(torch.randint(0, 256, (ROWS, 4, 84, 84), dtype=torch.uint8), dtype)
+    states = body.prepare(torch.randint(0, 256, (ROWS, 4, 84, 84), dtype=torch.uint8))
     return body, states, torch.randn(ROWS, body.features).to(dtype)
 
 
@@ -141,3 +141,18 @@ def test_a_tape_of_vectors_does_not_load_what_takes_half_a_second(monkeypatch: p
     tape.act(states)
     tape.backward(states, torch.randn(ROWS, 8))
     assert any(parameter.grad is not None and parameter.grad.any() for parameter in body.parameters())
+
+
+@pytest.mark.parametrize("network", ["nips", "large-stride-3"])
+def test_means_of_inputs_are_the_same_by_several_threads_with_unequal_shares(network: Network) -> None:
+    body, states, _ = made(network, torch.float32)
+    found: list[list[Tensor]] = []
+    for side_by_side in (ALONE, SideBySide(threads=3)):
+        tape = Tape(body, ROWS, side_by_side)
+        tape.act(states[:4])
+        tape.act(states[4:11])
+        found.append(tape.input_means(states))
+    newest = body.prepare(states)[:11, -(states.shape[1] // 4) :]
+    assert found[0][0].item() == pytest.approx(newest.mean().item() / 255)
+    for alone, shared in zip(*found, strict=True):
+        torch.testing.assert_close(alone, shared)

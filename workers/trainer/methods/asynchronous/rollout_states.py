@@ -1,11 +1,10 @@
 """The states of an actor-learner's rollout, as its network reads them."""
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
 from workers.trainer.environments.environments import Observations
+from workers.trainer.networks.bodies import Prepare
 from workers.trainer.networks.gradients import layout
 
 
@@ -15,7 +14,8 @@ class RolloutStates:
     Each rollout overwrites those of the one before.
     """
 
-    def __init__(self, prepare: Callable[[Tensor], Tensor], observation: Observations, steps: int) -> None:
+    def __init__(self, prepare: Prepare, observation: Observations, steps: int) -> None:
+        self._prepare = prepare
         like = prepare(torch.from_numpy(observation))
         order = layout(like) if like.dim() == 4 else torch.contiguous_format
         self._rows = torch.empty((steps + 1, *like.shape[1:]), dtype=like.dtype, memory_format=order)
@@ -47,4 +47,4 @@ class RolloutStates:
         return self._rows[: self._acted + 1]
 
     def _show(self, observation: Observations) -> None:
-        self.now.copy_(torch.from_numpy(observation))  # converts format and layout
+        self._prepare(torch.from_numpy(observation), self.now)

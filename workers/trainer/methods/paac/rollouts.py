@@ -13,10 +13,8 @@ from workers.trainer.environments.environments import Environments, Observations
 from workers.trainer.environments.episodes import EpisodeBook
 from workers.trainer.host import devices, memory
 from workers.trainer.methods.paac.time_shares import Activity, TimeShares
+from workers.trainer.networks.bodies import Prepare
 from workers.trainer.networks.side_by_side import ALONE, SideBySide
-
-Prepare = Callable[[Tensor], Tensor]
-"""Turns observations into the states that the policy reads."""
 
 Policy = Callable[[Tensor, slice], Tensor]
 """Chooses an action for each prepared state, given the rows of these states among all those of the rollout."""
@@ -74,7 +72,8 @@ class Actors:
         self._last_values = torch.zeros(config.num_envs, device=device)
 
     def reset(self, prepare: Prepare) -> None:
-        """Begin an episode everywhere."""
+        """Begin an episode everywhere, with states that the policy reads as `prepare` converts them."""
+        self._prepare = prepare
         opening = prepare(torch.cat([self._on_device(batch.environments.reset()) for batch in self._batches]))
         # Every rollout overwrites these states; the learner no longer needs them then. `cat` keeps channels last.
         steps, number = self._shape
@@ -124,7 +123,7 @@ class Actors:
 
     def _receive(self, batch: EnvironmentBatch, t: int) -> None:
         step, columns = batch.environments.receive(), batch.columns
-        batch.states[t + 1].copy_(self._on_device(step.observations))  # converts format and layout once
+        self._prepare(self._on_device(step.observations), batch.states[t + 1])
         self._rewards[t, columns] = step.rewards
         self._terminated[t, columns] = step.terminated | step.life_lost if self._life_loss_ends else step.terminated
         self._ended[t, columns] = step.terminated | step.truncated

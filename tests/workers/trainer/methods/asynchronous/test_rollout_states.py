@@ -2,11 +2,10 @@
 
 import pytest
 import torch
-from torch import Tensor
 
 from workers.trainer.environments.environments import Observations
 from workers.trainer.methods.asynchronous.rollout_states import RolloutStates
-from workers.trainer.networks.bodies import prepared
+from workers.trainer.networks.bodies import ARCHITECTURES, PixelBody, VectorBody
 
 STEPS = 3
 
@@ -20,9 +19,8 @@ def observations(shape: tuple[int, ...]) -> list[Observations]:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
 @pytest.mark.parametrize("shape", [(4, 84, 84), (3, 84, 84), (5,)], ids=["grey", "coloured", "readings"])
 def test_states_are_as_the_network_would_prepare_them(shape: tuple[int, ...], dtype: torch.dtype) -> None:
-    def prepare(raw: Tensor) -> Tensor:
-        return prepared(raw, dtype)
-
+    body = PixelBody(shape, *ARCHITECTURES["nips"]) if len(shape) == 3 else VectorBody(shape, hidden=8)
+    prepare = body.to(dtype).prepare
     seen = observations(shape)
     states = RolloutStates(prepare, seen[0], STEPS)
     for first in (0, 2):  # the second rollout is of other states

@@ -28,6 +28,10 @@ def idle(states: Tensor, _rows: slice) -> Tensor:
     return torch.zeros(len(states), dtype=torch.int64)
 
 
+def unprepared(observations: Tensor, out: Tensor | None = None) -> Tensor:
+    return observations if out is None else out.copy_(observations)
+
+
 def worth(states: Tensor) -> Tensor:
     """A value that depends only on the state."""
     return states.flatten(1).sum(1, dtype=torch.float32)
@@ -37,7 +41,7 @@ def test_two_halves_together_see_what_each_would_see_alone(monkeypatch: pytest.M
     monkeypatch.setattr(devices, "cores", lambda: 2)
     config = PaacConfig(env="ALE/Breakout-v5", num_envs=4, num_workers=2, t_max=6, clip_rewards=False)
     actors = Actors(config, seed=3, device=CPU)
-    actors.reset(lambda observations: observations)
+    actors.reset(unprepared)
     rollouts = []
     for _ in range(5):
         seen = actors.rollout(by_pixels, worth, book())
@@ -68,7 +72,7 @@ def test_few_environments_and_a_single_worker_are_not_split(
     monkeypatch.setattr(devices, "cores", lambda: cores)
     config = PaacConfig(env="ALE/Pong-v5", num_envs=envs, num_workers=allowed, t_max=2)
     actors, alone = Actors(config, seed=3, device=CPU), AtariEnvironments(config, envs, 1, seed=3)
-    actors.reset(lambda observations: observations)
+    actors.reset(unprepared)
     states = actors.rollout(idle, worth, book(envs)).states
     actors.close()
     assert torch.equal(states[0], torch.from_numpy(alone.reset()))
@@ -78,7 +82,7 @@ def test_few_environments_and_a_single_worker_are_not_split(
 def test_an_odd_number_of_environments_is_split_too() -> None:
     config = PaacConfig(env="ALE/Pong-v5", num_envs=5, num_workers=2, t_max=2)
     actors = Actors(config, seed=1, device=CPU)
-    actors.reset(lambda observations: observations)
+    actors.reset(unprepared)
     told = book(5)
     rollout = actors.rollout(idle, worth, told)
     actors.close()
@@ -97,7 +101,7 @@ def test_lost_lives_end_returns_only_when_the_configuration_says_so() -> None:
             life_loss_ends_episode=life_loss_ends_episode,
         )
         actors = Actors(config, seed=1, device=torch.device("cpu"))
-        actors.reset(lambda observations: observations)
+        actors.reset(unprepared)
         rollout = actors.rollout(idle, worth, book())
         actors.close()
         return int(rollout.terminated.sum())
