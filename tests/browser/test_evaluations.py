@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.installation import Installation
 
-EPISODES = 200
+EPISODES = 1_000
 
 # Keep what progress the page has shown.
 WATCH = """() => {
@@ -26,7 +26,7 @@ WATCH = """() => {
 @pytest.fixture(scope="module")
 def trained_run(installation: Installation) -> int:
     """A run that has come to its end, with checkpoints."""
-    run = installation.launch(total_steps=30_000)
+    run = installation.launch(total_steps=60_000)
     installation.wait_for_state(run, "finished")
     return run
 
