@@ -14,11 +14,10 @@ Correction = Callable[[Tensor], None]
 
 @dataclass(frozen=True)
 class FormatSlice:
-    """The parameters of one number format: their place in the buffer, the module's values and their gradients."""
+    """The parameters of one number format: their place in the buffer, and the module's values."""
 
     where: slice
     values: Tensor
-    gradients: Tensor
 
 
 class FlatParameters:
@@ -39,21 +38,20 @@ class FlatParameters:
         border = sum(p.numel() for p in short)
         rounded, exact = slice(0, border), slice(border, len(own))
         copies = self.values[rounded].to(short[0].dtype if short else torch.float32, copy=True)
-        self._rounded = FormatSlice(rounded, copies, torch.zeros_like(copies))
-        self._exact = FormatSlice(
-            exact, self.values[exact] if shared is None else self.values[exact].clone(), self.gradients[exact]
-        )
-        self._copied = [self._rounded] if shared is None else [self._rounded, self._exact]
+        in_short = FormatSlice(rounded, copies)
+        in_full = FormatSlice(exact, self.values[exact] if shared is None else self.values[exact].clone())
+        self._copied = [in_short] if shared is None else [in_short, in_full]
         # Where each parameter lies; the weights of a convolution with the channels of one place side by side.
         self.places: dict[str, slice] = {}
         start = 0
         for name, parameter in module.named_parameters():
             where = self.places[name] = slice(start, start + parameter.numel())
-            one_format = self._rounded if start < border else self._exact
+            one_format = in_short if start < border else in_full
             within = slice(where.start - one_format.where.start, where.stop - one_format.where.start)
             parameter.data = _view(one_format.values[within], parameter)
-            # Gradients computed by hand are written here, before a call of `written`.
-            parameter.grad = _view(one_format.gradients[within], parameter)
+            # Gradients computed by hand are written here, in the optimizer's format.
+            parameter.grad_dtype = torch.float32
+            parameter.grad = _view(self.gradients[where], parameter)
             start = where.stop
         self._gradients = list(self.named_in(self.gradients).values())
 
@@ -62,10 +60,6 @@ class FlatParameters:
         found = torch.autograd.grad(loss, list(self.module.parameters()))
         for into, gradient in zip(self._gradients, found, strict=True):
             into.copy_(gradient)
-
-    def written(self) -> None:
-        """Copy gradients that were written to parameters in a shorter format into the float32 buffer."""
-        self.gradients[self._rounded.where] = self._rounded.gradients
 
     def changed(self) -> None:
         """Copy changed values from the buffer to the module; with shared values, θ' ← θ."""

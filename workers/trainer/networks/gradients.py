@@ -17,8 +17,11 @@ def write_linear(layer: nn.Linear, gradient: Tensor, x: Tensor) -> None:
 
 def write_linear_gradients(of_weight: Tensor, of_bias: Tensor, gradient: Tensor, x: Tensor) -> None:
     """Write the gradients of a linear layer's weight and bias, given its input x and the gradient of its output."""
-    torch.mm(gradient.t(), x, out=of_weight)
-    torch.sum(gradient, 0, out=of_bias)
+    if of_weight.dtype is x.dtype:
+        torch.mm(gradient.t(), x, out=of_weight)
+    else:
+        of_weight.copy_(gradient.t() @ x)
+    torch.sum(gradient, 0, dtype=of_bias.dtype, out=of_bias)
 
 
 def gradient_of(parameter: Tensor | None) -> Tensor:

@@ -16,13 +16,14 @@ from workers.trainer.networks.gradients import (
     write_linear_gradients,
 )
 from workers.trainer.networks.pixel_convolution import PixelConvolution
+from workers.trainer.networks.side_by_side import SideBySide
 
 
 class PixelOutputs:
     """The outputs of convolutions and of the hidden layer after them. Several threads may keep states at a time."""
 
-    def __init__(self, body: PixelBody, rows: int) -> None:
-        self._body, self._rows = body, rows
+    def __init__(self, body: PixelBody, rows: int, side_by_side: SideBySide) -> None:
+        self._body, self._rows, self._side_by_side = body, rows, side_by_side
         self._first, *self._rest = cast(tuple[PixelConvolution, *tuple[nn.Conv2d, ...]], body.layers)
         self._beginning = threading.Lock()
         self._kernel: Tensor | None = None
@@ -52,21 +53,34 @@ class PixelOutputs:
         maps = [x[rows].mean((0, 2, 3), dtype=torch.float32) for x in self._maps]
         return [scaled, *maps, self._flat[rows].mean(0, dtype=torch.float32)]
 
-    def write_gradients(self, into: list[Tensor], rows: slice, pixels: Tensor, gradient: Tensor) -> None:
-        """Write the gradients of the parameters, in their order, given the gradient of the features of all states."""
+    def write_gradients(self, into: list[Tensor], pixels: Tensor, gradient: Tensor) -> None:
+        """Write the gradients of the parameters, in their order, given that of the features of the first states."""
         *of_convolutions, of_weight, of_bias = into
+        filled, units = len(pixels), self._body.features
+        gradient = through_rectifier(gradient, self.features[:filled])
+
+        @torch.no_grad()  # which holds in the thread alone that enters it
+        def share_of(rows: slice) -> list[Tensor]:
+            # Nearly all parameters belong to hidden units. Each thread takes some units and all states, so nothing
+            # has to be added up; of the convolutions it takes some states.
+            own = slice(rows.start * units // filled, rows.stop * units // filled)
+            write_linear_gradients(of_weight[own], of_bias[own], gradient[:, own], self._flat[:filled])
+            return self._convolution_gradients(rows, pixels, gradient[rows])
+
+        first, *others = self._side_by_side(share_of, filled)
+        for each, *parts in zip(of_convolutions, first, *others, strict=True):
+            each.copy_(sum(parts[1:], start=parts[0]))
+
+    def _convolution_gradients(self, rows: slice, pixels: Tensor, gradient: Tensor) -> list[Tensor]:
+        """Return the gradients of the convolutions, given that of these rows' hidden units before the rectifier."""
         read, flat = [x[rows] for x in self._maps], self._flat[rows]
-        gradient = through_rectifier(gradient[rows], self.features[rows])
-        write_linear_gradients(of_weight, of_bias, gradient, flat)
         gradient = through_rectifier((gradient @ self._body.hidden.weight).mul_(self._body.share), flat)
         gradient = gradient.view(len(flat), *self._last_shape).contiguous(memory_format=layout(read[-1]))
         found: list[Tensor] = []
         for layer, x in zip(reversed(self._rest), reversed(read), strict=True):
             found = [*parameter_gradients(layer, gradient, x), *found]
             gradient = through_rectifier(input_gradient(layer, gradient, x), x)
-        found = [*self._first.gradients(gradient, pixels[rows]), *found]
-        for each, ours in zip(of_convolutions, found, strict=True):
-            each.copy_(ours)
+        return [*self._first.gradients(gradient, pixels[rows]), *found]
 
     def _begun(self, pixels: Tensor) -> Tensor:
         """Return the kernel of the first layer, after making room for what is kept."""
@@ -113,9 +127,10 @@ class VectorOutputs:
         """Return the mean of each layer's inputs over these rows."""
         return [x.mean(0) for x in self._inputs(readings, rows)]
 
-    def write_gradients(self, into: list[Tensor], rows: slice, readings: Tensor, gradient: Tensor) -> None:
-        """Write the gradients of the parameters, in their order, given the gradient of the features of all states."""
-        gradient, inputs = gradient[rows], self._inputs(readings, rows)
+    def write_gradients(self, into: list[Tensor], readings: Tensor, gradient: Tensor) -> None:
+        """Write the gradients of the parameters, in their order, given that of the features of the first states."""
+        rows = slice(len(readings))
+        inputs = self._inputs(readings, rows)
         for i, layer in reversed(list(enumerate(self._layers))):
             gradient = self._through(gradient, self._outputs[i][rows])
             write_linear_gradients(into[2 * i], into[2 * i + 1], gradient, inputs[i])

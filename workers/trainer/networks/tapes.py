@@ -20,7 +20,9 @@ class Tape:
 
     def __init__(self, body: Body, rows: int, side_by_side: SideBySide = ALONE) -> None:
         self._body = body
-        self._outputs = PixelOutputs(body, rows) if isinstance(body, PixelBody) else VectorOutputs(body, rows)
+        self._outputs = (
+            PixelOutputs(body, rows, side_by_side) if isinstance(body, PixelBody) else VectorOutputs(body, rows)
+        )
         self._side_by_side = side_by_side
         self.rewind()
 
@@ -59,27 +61,17 @@ class Tape:
             raise ValueError(f"the tape keeps {self._filled} states, but {len(states)} were given")
         return cast(Tensor, _Recalled.apply(self, states, *self._body.parameters()))  # type: ignore[no-untyped-call]
 
+    @torch.no_grad()
     def backward(self, states: Tensor, gradient: Tensor) -> None:
         """Write the gradients of the body's parameters into their buffers, given the gradient of the features."""
-        self._write(states, gradient, [gradient_of(parameter) for parameter in self._body.parameters()])
+        self._outputs.write_gradients([gradient_of(each) for each in self._body.parameters()], states, gradient)
 
+    @torch.no_grad()
     def gradients(self, states: Tensor, gradient: Tensor) -> list[Tensor]:
         """Return the gradients of the body's parameters, in their order, given the gradient of the features."""
         found = [torch.empty_like(parameter) for parameter in self._body.parameters()]
-        self._write(states, gradient, found)
+        self._outputs.write_gradients(found, states, gradient)
         return found
-
-    def _write(self, states: Tensor, gradient: Tensor, into: list[Tensor]) -> None:
-        @torch.no_grad()  # which holds in the thread alone that enters it
-        def share_of(rows: slice) -> list[Tensor]:
-            share = into if rows.start == 0 else [torch.empty_like(each) for each in into]
-            self._outputs.write_gradients(share, rows, states, gradient)
-            return share
-
-        _, *others = self._side_by_side(share_of, self._filled)
-        for share in others:
-            for total, part in zip(into, share, strict=True):
-                total.add_(part)
 
     @property
     def _filled(self) -> int:

@@ -63,7 +63,6 @@ def test_an_update_equals_that_of_layers_that_read_their_inputs_minus_the_means(
 
     literal_step(literal, (literal(pixels) @ direction).sum(), learning_rate=0.01, epsilon=1e-3)
     tape.backward(pixels, direction.expand(6, -1))
-    parameters.written()
     correct = Centring(network.body, parameters).centre(means)
     RMSProp(parameters, decay=0.99, epsilon=1e-3).step(0.01, correct)
 
@@ -140,7 +139,6 @@ def dead_filters(centred: bool, updates: int = 20) -> float:
         for states in rollout.states:
             tape.act(states)
         paac.find_gradients(network, tape, rollout, config, config.entropy_cost)
-        parameters.written()
         correct = centring.centre(tape.input_means(rollout.states.flatten(0, 1))) if centred else None
         optimizer.step(RATE, correct)
     last = torch.cat([noisy_rollout(random, 2, 4).states.flatten(0, 1) for _ in range(8)])
@@ -169,7 +167,6 @@ def parted(states: int) -> float:
             tape.act(place)
         seen = place.repeat(3, 1)
         tape.backward(seen, torch.full_like(tape.recall(), down))
-        parameters.written()
         correct = centring.centre(tape.input_means(seen), states)
         step = parameters.gradients.clone()
         correct(step)

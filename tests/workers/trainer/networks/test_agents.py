@@ -77,7 +77,6 @@ def test_the_tape_recalls_the_agents_outputs_and_computes_its_gradients(
         acted = torch.cat([tape.act(agent.prepare(each)) for each in seen])
     recalled = tape.recall()
     tape.backward(torch.cat([agent.prepare(each) for each in seen]), of_numbers, of_values)
-    parameters.written()
 
     def close(ours: object, theirs: object) -> None:
         torch.testing.assert_close(ours, theirs, rtol=exactness, atol=exactness)

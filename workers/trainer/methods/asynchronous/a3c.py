@@ -104,7 +104,6 @@ def learn(
     loss = losses(numbers, values, actor.policy, rollout, config, entropy_cost)
     states, steps = rollout.states, len(rollout.rewards)
     actor.tape.backward(states, *torch.autograd.grad(loss.total, (numbers, values)))
-    optimizer.parameters.written()
     correct = centring.centre(actor.tape.input_means(states), steps) if centring else None
     gradient_norm = clip_to_norm(optimizer.parameters.gradients, config.max_grad_norm)
     optimizer.step(learning_rate, correct)

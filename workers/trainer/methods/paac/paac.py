@@ -128,7 +128,6 @@ def train(config: PaacConfig, run: Run) -> None:
             entropy_cost = decayed(config.entropy_cost, config.entropy_cost_decay, book.step, config.total_steps)
             states = rollout.states.flatten(0, 1)
             losses = find_gradients(network, tape, rollout, config, entropy_cost)
-            parameters.written()
             correct = centring.centre(tape.input_means(states)) if centring else None
             gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
             optimizer.step(learning_rate, correct)  # line 18

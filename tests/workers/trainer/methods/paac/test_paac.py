@@ -65,12 +65,11 @@ def literal_losses(network: ActorCritic, rollout: Rollout, config: PaacConfig) -
 
 def found(network: ActorCritic, rollout: Rollout, config: PaacConfig) -> tuple[WeightedLosses, list[Tensor]]:
     """Return the losses and gradients that training computes, after acting as it does."""
-    parameters = FlatParameters(network)
+    FlatParameters(network)  # makes room for the gradients
     tape = Tape(network.body, N_E * T_MAX, SideBySide(2))
     for states in rollout.states:
         tape.act(network.prepare(states))
     losses = paac.find_gradients(network, tape, rollout, config, config.entropy_cost)
-    parameters.written()
     return losses, [p.grad.clone() for p in network.parameters() if p.grad is not None]
 
 
@@ -127,7 +126,6 @@ def test_the_papers_presets_take_the_step_of_the_authors_code(
     for states in rollout.states:
         tape.act(network.prepare(states))
     paac.find_gradients(network, tape, rollout, preset, preset.entropy_cost)
-    parameters.written()
     norm = clip_to_norm(parameters.gradients, preset.max_grad_norm)
     optimizer.step(preset.initial_learning_rate)
 
