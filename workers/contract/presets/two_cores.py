@@ -48,7 +48,7 @@ PRESETS = (
         config=PaacConfig(
             **IN_LOCKSTEP | {"learning_rate_decay": "late"},
             env="ALE/Pong-v5",
-            total_steps=6_000_000,
+            total_steps=5_000_000,
             entropy_cost_decay="late",
             value_cost=0.25,
         ),
