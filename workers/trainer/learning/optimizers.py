@@ -49,8 +49,8 @@ class FlatParameters:
             one_format = in_short if start < border else in_full
             within = slice(where.start - one_format.where.start, where.stop - one_format.where.start)
             parameter.data = _view(one_format.values[within], parameter)
-            # Gradients computed by hand are written here, in the optimizer's format.
-            parameter.grad_dtype = torch.float32
+            # Gradients computed by hand are written here, in float32 whatever the format of the parameter.
+            parameter.grad_dtype = None
             parameter.grad = _view(self.gradients[where], parameter)
             start = where.stop
         self._gradients = list(self.named_in(self.gradients).values())
