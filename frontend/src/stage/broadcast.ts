@@ -126,24 +126,25 @@ export class Broadcast {
   private receive({ head, png }: Picture): void {
     if (++this.received % SEEN_EVERY === 0) this.socket?.send(JSON.stringify({ order: "seen" }));
     void createImageBitmap(png).then((image) => {
-      // Pictures may be unpacked in another order than they came in.
+      // Pictures may be unpacked in another order than they came in. What an older one answers, a newer one showed.
       if (head.picture > this.drawn) {
         this.drawn = head.picture;
         this.draw(image);
-        this.shown(head);
+        this.view = { ...this.view, head, playing: true };
       }
+      this.answered(head.heard);
       image.close();
     });
   }
 
-  private shown(head: PictureHead): void {
+  private answered(orders: PictureHead["heard"]): void {
     const took: Partial<Pick<View, "delay" | "latency">> = {};
-    for (const id of head.heard) {
+    for (const id of orders) {
       const sent = this.sent.get(id);
       if (sent !== undefined) took[sent.told] = performance.now() - sent.at;
       this.sent.delete(id);
     }
-    this.view = { ...this.view, ...took, head, playing: true };
+    this.view = { ...this.view, ...took };
     this.timers.tell ??= window.setTimeout(() => this.tell({}), TELL_MS);
   }
 

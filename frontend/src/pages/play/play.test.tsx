@@ -70,14 +70,19 @@ describe("a game that a person plays", () => {
     ]);
   });
 
-  it("tells the time from a key to the first picture made after it", async () => {
+  it.each([
+    ["", [2]],
+    [", also where a later picture is drawn before it", [3, 2]],
+  ])("tells the time from a key to the first picture made after it%s", async (_, pictures) => {
     const socket = await play();
     const press = createEvent.keyDown(document.body, { key: "ArrowLeft" });
     // Browsers count from where performance.now() does; jsdom does not.
     Object.defineProperty(press, "timeStamp", { value: performance.now() });
     fireEvent(document.body, press);
     const [order] = socket.orders();
-    socket.say(message({ ...HEAD, picture: 2, heard: [String(order?.id)] }));
+    for (const picture of pictures) {
+      socket.say(message({ ...HEAD, picture, heard: picture === 2 ? [String(order?.id)] : [] }));
+    }
     expect(await screen.findByText(/^\d+ ms$/)).toBeTruthy();
   });
 
