@@ -175,4 +175,4 @@ class Stage:
         self._scene = self._picture = None
         self._in_all = 0
         for viewer in self.viewers:
-            viewer.tell(AWAY)
+            viewer.tell_away()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
-from workers.contract.live import TOO_SLOW, WRONG_ORDER, Audience, Ordered
+from workers.contract.live import AWAY, TOO_SLOW, WRONG_ORDER, Audience, Ordered
 from workers.contract.orders import LARGEST_ORDER, SEEN_EVERY, Seen, order_adapter
 
 MOST_UNSEEN = 5 * SEEN_EVERY
@@ -85,6 +85,11 @@ class Viewer(Post):
         """Show a picture in place of one that still waits."""
         self._picture = picture
         self._more.set()
+
+    def tell_away(self) -> None:
+        """Tell that nobody plays any more; the picture that still waits is nobody's either."""
+        self._picture = None
+        self.tell(AWAY)
 
     def tell_audience(self, audience: Audience) -> None:
         """Tell how many watch, if the page does not know."""

@@ -61,14 +61,20 @@ export function sendOnLeaving(id: number, action: RunAction): void {
   );
 }
 
-/** PATCH /runs/{id}, one edit after another, so that the server takes them in the order they were made. */
-export function useEditRun(id: number) {
+/**
+ * PATCH /runs/{id}, one edit after another, so that the server takes them in the order they were made. `onSaved` is
+ * called though the page be left.
+ */
+export function useEditRun(id: number, onSaved?: (edit: RunEdit) => void) {
   const client = useQueryClient();
   return useMutation({
     scope: { id: `edit-run-${id}` },
     mutationFn: (body: RunEdit): Promise<Run> =>
       call("patch", "/api/v1/runs/{run_id}", { path: { run_id: id }, body }),
-    onSuccess: (run) => settle(client, run),
+    onSuccess: (run, edit) => {
+      onSaved?.(edit);
+      return settle(client, run);
+    },
   });
 }
 

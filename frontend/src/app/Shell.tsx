@@ -10,6 +10,7 @@ import classes from "./Shell.module.css";
 import { ShortcutSheet } from "./ShortcutSheet";
 import { useShortcuts, type Shortcut } from "@/ui/shortcuts";
 import { SignInPage } from "./SignInPage";
+import { useScrollPlaces } from "./useScrollPlaces";
 
 const MAIN = "content";
 
@@ -44,6 +45,7 @@ function Frame({ canSignOut }: { canSignOut: boolean }) {
   const [sheet, setSheet] = useState(false);
   const shortcuts = usePageShortcuts(() => setSheet(true));
   useShortcuts(shortcuts);
+  useScrollPlaces();
   return (
     <AppShell header={{ height: 56 }} padding={0}>
       <a href={`#${MAIN}`} className={classes.skip}>

@@ -102,6 +102,17 @@ describe("a chart", () => {
     expect(plotly.drawn.at(-1)?.data).toEqual(LINE.data);
   });
 
+  it("says what an axis of logarithms leaves out, and forgets a zoom that was made on the other axis", async () => {
+    const logarithmic = { ...LINE, layout: { yaxis: { type: "log" } } };
+    show({
+      view: { ...DEFAULT_VIEW, yLog: true },
+      answer: { ...logarithmic, data: [{ ...LINE.data[0], y: [-3, 4] }] },
+    });
+    look(true);
+    expect(await screen.findByText("log y leaves out what is not above 0")).toBeTruthy();
+    await waitFor(() => expect(plotly.drawn.at(-1)?.layout["uirevision"]).toBe("step,log y"));
+  });
+
   it("asks for the runs, the metric and how it is looked at", async () => {
     const view = { ...DEFAULT_VIEW, x: "time", smoothing: 0.3, yLog: true } as const;
     const { queries } = await seen({ runs: [1, 2], view });

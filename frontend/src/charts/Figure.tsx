@@ -33,7 +33,7 @@ export function Figure({ runs, chart, view, height = 260, legend = chart.metrics
       zoom={zoom}
       onZoom={setZoom}
       xLog={view.xLog}
-      revision={`${view.x}${view.xLog ? " log" : ""}`}
+      revision={[view.x, view.xLog && "log x", view.yLog && "log y"].filter(Boolean).join()}
       legend={legend}
       height={height}
       file={`${metrics.join("-").replaceAll("/", "-")}-runs-${runs.join("-")}`}

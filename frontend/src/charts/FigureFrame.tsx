@@ -9,7 +9,7 @@ import classes from "./charts.module.css";
 import type { Zoom } from "./curveView";
 import { FigureMenu, type Points } from "./FigureMenu";
 import { FigureWords } from "./FigureWords";
-import { roomOfBrokenNames, themed } from "./figureTheme";
+import { hasUndrawable, roomOfBrokenNames, themed } from "./figureTheme";
 import { Plot } from "./Plot";
 import { loadPlotly, type PlotlyLibrary } from "./plotly";
 import { useVisible } from "./useVisible";
@@ -58,6 +58,7 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
     () => answer.data && themed(answer.data, { scheme, revision, legend, width, zoom }),
     [answer.data, scheme, revision, legend, width, zoom],
   );
+  const leavesOut = useMemo(() => answer.data !== undefined && hasUndrawable(answer.data), [answer.data]);
   const empty = answer.data?.data.length === 0 && zoom === null;
   const drawable = library.data && figure && !empty;
   const height = props.height + (figure ? roomOfBrokenNames(figure) : 0);
@@ -69,7 +70,7 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
           {title}
         </span>
         <span className={classes.state} role="status">
-          {stateWords(answer.isPlaceholderData, answer.data ? answer.error : null)}
+          {stateWords(answer.isPlaceholderData, answer.data ? answer.error : null, leavesOut)}
         </span>
         {zoom && element && library.data && (
           <Button size="compact-xs" variant="subtle" onClick={() => resetZoom(library.data, element)}>
@@ -109,9 +110,10 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
   );
 }
 
-function stateWords(loading: boolean, problem: Error | null): string {
+function stateWords(loading: boolean, problem: Error | null, leavesOut: boolean): string {
   if (problem) return outdatedWords(problem);
-  return loading ? "Still loading…" : "";
+  if (loading) return "Still loading…";
+  return leavesOut ? "log y leaves out what is not above 0" : "";
 }
 
 function resetZoom(library: PlotlyLibrary, element: PlotlyHTMLElement): void {

@@ -5,6 +5,7 @@ import type { Legend, PlotlyHTMLElement } from "plotly.js";
 import { useState } from "react";
 import type { Figure } from "@/api/types";
 import { notifyDone } from "@/ui/notify";
+import { copyText } from "@/ui/useCopy";
 import { AddToReport } from "./AddToReport";
 import { type Cell, save, saveCsv } from "./csv";
 import { notebookLines } from "./notebook";
@@ -36,10 +37,10 @@ export function FigureMenu({ title, file, points, figure, address, drawn, librar
       save(`${file}.${format}`, await pictureOf(library, drawn, title, format));
     },
   });
-  const notebook = useMutation({
-    mutationFn: () => navigator.clipboard.writeText(notebookLines(`${window.location.origin}${address}`)),
-    onSuccess: () => notifyDone("Copied. Paste it into a notebook that has plotly."),
-  });
+  async function copyForNotebook() {
+    if (await copyText(notebookLines(`${window.location.origin}${address}`)))
+      notifyDone("Copied. Paste it into a notebook that has plotly.");
+  }
   const saveFigure = ({ data, layout }: Figure) =>
     save(`${file}.json`, new Blob([JSON.stringify({ data, layout })], { type: "application/json" }));
   const table = useMutation({
@@ -49,7 +50,7 @@ export function FigureMenu({ title, file, points, figure, address, drawn, librar
     },
   });
   const [adding, setAdding] = useState(false);
-  const failed = picture.isError || table.isError || notebook.isError;
+  const failed = picture.isError || table.isError;
   return (
     <>
       <Menu position="bottom-end" withinPortal>
@@ -69,7 +70,7 @@ export function FigureMenu({ title, file, points, figure, address, drawn, librar
           <Menu.Item disabled={!figure} onClick={() => figure && saveFigure(figure)}>
             Save figure (Plotly JSON)
           </Menu.Item>
-          {address && <Menu.Item onClick={() => notebook.mutate()}>Copy for a notebook</Menu.Item>}
+          {address && <Menu.Item onClick={() => void copyForNotebook()}>Copy for a notebook</Menu.Item>}
           {address && <Menu.Item onClick={() => setAdding(true)}>Add to report…</Menu.Item>}
           {failed && <Menu.Label>That did not work. Please try again.</Menu.Label>}
         </Menu.Dropdown>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type PlotlyFigure, roomOfBrokenNames, themed, zoomOf } from "./figureTheme";
+import { hasUndrawable, type PlotlyFigure, roomOfBrokenNames, themed, zoomOf } from "./figureTheme";
 
 const figure: PlotlyFigure = {
   data: [{ uid: "1:line", x: [1], y: [2], line: { color: "#ff0000" } }],
@@ -108,4 +108,14 @@ describe("zoomOf", () => {
     expect(zoomOf({ "xaxis.autorange": true, "yaxis.autorange": true }, false)).toBeNull();
     expect(zoomOf({ "yaxis.range[0]": 1, "yaxis.range[1]": 2 }, false)).toBeUndefined();
   });
+});
+
+it("knows which figures an axis of logarithms leaves points out of", () => {
+  const drawn = (y: (number | null)[], type: "log" | "linear"): PlotlyFigure => ({
+    data: [{ y }],
+    layout: { yaxis: { type } },
+  });
+  expect(hasUndrawable(drawn([2, 0], "log"))).toBe(true);
+  expect(hasUndrawable(drawn([2, null], "log"))).toBe(false);
+  expect(hasUndrawable(drawn([2, 0], "linear"))).toBe(false);
 });

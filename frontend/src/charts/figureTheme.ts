@@ -49,6 +49,14 @@ export interface FigureLook {
   zoom?: Zoom | null;
 }
 
+/** Whether an axis of logarithms leaves points of the figure out. */
+export function hasUndrawable({ data, layout }: PlotlyFigure): boolean {
+  if (layout.yaxis?.type !== "log") return false;
+  return data.some((trace) => "y" in trace && Array.isArray(trace.y) && trace.y.some(isNotAboveZero));
+}
+
+const isNotAboveZero = (value: unknown) => typeof value === "number" && value <= 0;
+
 /** A figure from Python in the theme's colours; the figure itself is left as it is. */
 export function themed(
   figure: PlotlyFigure,

@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { draftOf, hintOf, isChanged, overridesOf, rangeText, read, readDraft, shown, written } from "./draft";
+import {
+  carryOver,
+  draftOf,
+  hintOf,
+  isChanged,
+  overridesOf,
+  rangeText,
+  read,
+  readDraft,
+  shown,
+  written,
+} from "./draft";
 import type { FormField } from "./schema";
 
 const blank: FormField = {
@@ -24,6 +35,20 @@ const envs: FormField = {
 const rate: FormField = { ...blank, name: "learning_rate", initial: 0.0224, range: { above: 0, max: 10 } };
 const env: FormField = { ...blank, name: "env", kind: "choice", initial: "A", choices: ["A", "B"] };
 const clip: FormField = { ...blank, name: "clip_rewards", kind: "boolean", initial: true };
+
+it("carries what was written to another method where it fits, as it was typed", () => {
+  const next = {
+    algorithm: "a3c",
+    title: "A3C",
+    description: "",
+    fields: [envs, env, rate],
+    shapeFields: [],
+  };
+  const written = { algorithm: "paac", num_envs: "1-5", env: "C", learning_rate: "fast", clip_rewards: true };
+  const kept = ["algorithm", "num_envs", "env", "learning_rate", "clip_rewards"];
+  expect(carryOver(written, kept, next)).toEqual({ num_envs: "1-5", learning_rate: "fast" });
+  expect(carryOver(written, ["env"], next)).toEqual({});
+});
 
 describe("read", () => {
   it("takes numbers as people write them", () => {

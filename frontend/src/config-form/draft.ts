@@ -2,7 +2,7 @@
 
 import type { ConfigValue, RunConfig } from "@/api/types";
 import { isAmbiguous, parseNumber, writeNumber } from "./numbers";
-import type { FormField, Range } from "./schema";
+import type { FormField, Range, Variant } from "./schema";
 
 /** What the inputs hold: switches are booleans, everything else is the text as typed. */
 export type Draft = Record<string, string | boolean>;
@@ -12,6 +12,19 @@ export function draftOf(values: RunConfig, fields: FormField[]): Draft {
   return Object.fromEntries(
     fields.map((field) => [field.name, written(field, values[field.name] ?? field.initial)]),
   );
+}
+
+/** What was written for one method and goes on for another: the inputs that are to be kept and fit. */
+export function carryOver(draft: Draft, kept: readonly string[], variant: Variant): Draft {
+  const fits = ({ name, choices }: FormField) =>
+    name !== "algorithm" &&
+    kept.includes(name) &&
+    (choices.length === 0 || choices.includes(String(draft[name])));
+  const carried = variant.fields.flatMap((field) => {
+    const typed = draft[field.name];
+    return typed !== undefined && fits(field) ? [[field.name, typed] as const] : [];
+  });
+  return Object.fromEntries(carried);
 }
 
 export function written(field: FormField, value: ConfigValue): string | boolean {

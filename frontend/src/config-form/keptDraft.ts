@@ -1,6 +1,7 @@
 /** Drafts that outlive a reload of the page, kept by the browser's tab. */
 
 import type { ConfigValue } from "@/api/types";
+import { inTab } from "@/ui/kept";
 import type { Draft } from "./draft";
 import type { Reference } from "./reference";
 
@@ -15,28 +16,8 @@ export interface KeptDraft {
 const place = (name: string, key: string) => `arcadia-draft-${name}-${key}`;
 
 /** The draft kept under a name for this starting point. */
-export function readKept(name: string, key: string): KeptDraft | null {
-  try {
-    const text = sessionStorage.getItem(place(name, key));
-    return text === null ? null : (JSON.parse(text) as KeptDraft);
-  } catch {
-    // A browser may forbid storage: then nothing was kept.
-    return null;
-  }
-}
+export const readKept = (name: string, key: string) => inTab.read<KeptDraft>(place(name, key));
 
-export function writeKept(name: string, kept: KeptDraft): void {
-  try {
-    sessionStorage.setItem(place(name, kept.key), JSON.stringify(kept));
-  } catch {
-    // Forbidden or full: the draft lives as long as the page.
-  }
-}
+export const writeKept = (name: string, kept: KeptDraft) => inTab.keep(place(name, kept.key), kept);
 
-export function forgetKept(name: string, key: string): void {
-  try {
-    sessionStorage.removeItem(place(name, key));
-  } catch {
-    // Forbidden: nothing was kept.
-  }
-}
+export const forgetKept = (name: string, key: string) => inTab.forget(place(name, key));

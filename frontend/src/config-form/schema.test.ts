@@ -1,13 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  carryOver,
-  defaultsOf,
-  type JsonSchema,
-  sectionsOf,
-  splitEssential,
-  variantFor,
-  variantsOf,
-} from "./schema";
+import { defaultsOf, type JsonSchema, sectionsOf, splitEssential, variantFor, variantsOf } from "./schema";
 
 const paac: JsonSchema = {
   type: "object",
@@ -129,14 +121,6 @@ describe("the form", () => {
     const { essential, others } = splitEssential(fields);
     expect(essential.map((member) => member.name)).toEqual(["env", "num_envs", "learning_rate"]);
     expect(others.map((member) => member.name)).toEqual(["clip_rewards"]);
-  });
-
-  it("takes another method's own settings and keeps the values asked for where they fit", () => {
-    const other = variantFor(variantsOf(union), "a3c");
-    const settings = { algorithm: "a3c", num_envs: 4, network: "lstm", limit: 1 };
-    const values = { algorithm: "paac", num_envs: 7, network: "mlp", env: "CartPole-v1", limit: 2 };
-    const kept = ["algorithm", "num_envs", "network", "env"];
-    expect(other && carryOver(values, kept, other, settings)).toEqual({ ...settings, num_envs: 7 });
   });
 
   it("falls back to the first algorithm when a configuration names an unknown one", () => {

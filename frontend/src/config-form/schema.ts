@@ -169,19 +169,3 @@ export function splitEssential(fields: FormField[]): { essential: FormField[]; o
     others: fields.filter((field) => field.name !== "algorithm" && !ESSENTIAL.includes(field.name)),
   };
 }
-
-/** What another method begins with: its own settings, with those of the old one's values that are to be kept and fit. */
-export function carryOver(
-  values: RunConfig,
-  kept: readonly string[],
-  variant: Variant,
-  settings: RunConfig,
-): RunConfig {
-  const fits = ({ name, choices }: FormField) =>
-    name !== "algorithm" &&
-    kept.includes(name) &&
-    name in values &&
-    (choices.length === 0 || choices.includes(String(values[name])));
-  const carried = variant.fields.filter(fits).map(({ name }) => [name, values[name] ?? null] as const);
-  return { ...settings, ...Object.fromEntries(carried) };
-}

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "react";
 import type { ConfigValue, RunConfig } from "@/api/types";
-import { type Draft, draftOf, type FieldErrors, isChanged, readDraft, written } from "./draft";
+import { carryOver, type Draft, draftOf, type FieldErrors, isChanged, readDraft, written } from "./draft";
 import { forgetKept, readKept, writeKept } from "./keptDraft";
 import { firstOf, readAllSeries, type Series } from "./series";
-import { carryOver, type FormField, type Variant, variantFor } from "./schema";
+import { type FormField, type Variant, variantFor } from "./schema";
 import { keyOf, type Reference, type StartingPoint } from "./reference";
 
 export interface ConfigDraft {
@@ -70,11 +70,12 @@ export function useConfigDraft(
     };
   };
   const beginHere = () => begin(start.key, start.reference, start.values);
-  const [kept, setState] = useState(() => (name ? restore(name, start, variants) : null) ?? beginHere());
+  const comeHere = () => (name ? restore(name, start, variants) : null) ?? beginHere();
+  const [kept, setState] = useState(comeHere);
   let state = kept;
   if (kept.begun !== start.key) {
     // A method that was chosen here comes back as the page's new address, and is no reason to begin anew.
-    state = kept.key === start.key ? { ...kept, begun: start.key } : beginHere();
+    state = kept.key === start.key ? { ...kept, begun: start.key } : comeHere();
     setState(state);
   }
 
@@ -119,8 +120,9 @@ export function useConfigDraft(
       const own = fields.filter((field) =>
         isChanged(field, state.draft[field.name], state.reference.values[field.name] ?? field.initial),
       );
-      const carried = carryOver(values, ["env", ...own.map(({ name }) => name)], next, reference.values);
-      setState(begin(keyOf(reference), reference, carried));
+      const begun = begin(keyOf(reference), reference, reference.values);
+      const carried = carryOver(state.draft, ["env", ...own.map(({ name }) => name)], next);
+      setState({ ...begun, draft: { ...begun.draft, ...carried } });
     },
     showAllErrors() {
       setState((current) => ({ ...current, left: new Set(fields.map((field) => field.name)) }));

@@ -55,6 +55,8 @@ export class Broadcast {
   private received = 0;
   private orders = 0;
   private drawn = 0;
+  /** How many processes have played here, the present one included. Each counts its pictures from the first. */
+  private players = 0;
 
   constructor(
     private readonly game: number,
@@ -110,7 +112,11 @@ export class Broadcast {
     socket.onopen = () => this.tell({ connected: true });
     this.socket = socket;
     this.received = 0;
-    // Another process may play by now, whose pictures are counted from the first again.
+    this.nextPlayer();
+  }
+
+  private nextPlayer(): void {
+    this.players += 1;
     this.drawn = 0;
   }
 
@@ -118,19 +124,22 @@ export class Broadcast {
     if (message.kind === "audience") this.tell({ viewers: message.viewers, you: message.you });
     else if (message.kind === "scene") this.tell({ scene: message, playing: true });
     else {
-      this.drawn = 0;
+      this.nextPlayer();
       this.tell({ playing: false, delay: null, latency: null });
     }
   }
 
   private receive({ head, png }: Picture): void {
     if (++this.received % SEEN_EVERY === 0) this.socket?.send(JSON.stringify({ order: "seen" }));
+    // Before its scene, it is a picture of the process that is gone.
+    if (!this.view.playing) return;
+    const player = this.players;
     void createImageBitmap(png).then((image) => {
       // Pictures may be unpacked in another order than they came in. What an older one answers, a newer one showed.
-      if (head.picture > this.drawn) {
+      if (player === this.players && head.picture > this.drawn) {
         this.drawn = head.picture;
         this.draw(image);
-        this.view = { ...this.view, head, playing: true };
+        this.view = { ...this.view, head };
       }
       this.answered(head.heard);
       image.close();

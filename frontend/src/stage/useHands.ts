@@ -18,7 +18,8 @@ const KEYS: Readonly<Record<string, Key>> = {
   ArrowRight: "right",
   " ": "fire",
 };
-const WRITTEN_IN = "textarea, select, input, [contenteditable=true], [role=slider]";
+const WRITTEN_IN =
+  "textarea, select, input, [contenteditable=true], [role=slider], [role=menu], [role=listbox]";
 
 /** A person's hands on a live game; with `eager`, the first key takes it over if nobody plays. */
 export function useHands(view: View, send: Send, eager: boolean): Hands {
@@ -58,6 +59,8 @@ export function useHands(view: View, send: Send, eager: boolean): Hands {
       const again = down && !event.repeat && event.key.toLowerCase() === "r";
       if (!key && !again) return;
       if (down && (event.ctrlKey || event.metaKey || event.altKey || isElsewhere(event.target))) return;
+      // What went down elsewhere comes up there too: a button is pressed by that.
+      if (!down && !(key && held.current.has(key))) return;
       event.preventDefault();
       event.stopPropagation();
       if (key) {

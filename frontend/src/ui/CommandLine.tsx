@@ -1,8 +1,10 @@
-import { ActionIcon, Code, CopyButton, Group, Tooltip } from "@mantine/core";
+import { ActionIcon, Code, Group, Tooltip } from "@mantine/core";
 import { IconCheck, IconCopy } from "@tabler/icons-react";
+import { useCopy } from "./useCopy";
 
 /** A command for a shell, with a button that copies it. */
 export function CommandLine({ command }: { command: string }) {
+  const { copied, copy } = useCopy();
   return (
     <Group gap={4} wrap="nowrap" w="fit-content" maw="100%">
       <Code
@@ -16,15 +18,11 @@ export function CommandLine({ command }: { command: string }) {
       >
         {command}
       </Code>
-      <CopyButton value={command}>
-        {({ copied, copy }) => (
-          <Tooltip label={copied ? "Copied" : "Copy the command"}>
-            <ActionIcon onClick={copy} aria-label="Copy the command">
-              {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-            </ActionIcon>
-          </Tooltip>
-        )}
-      </CopyButton>
+      <Tooltip label={copied ? "Copied" : "Copy the command"}>
+        <ActionIcon onClick={() => copy(command)} aria-label="Copy the command">
+          {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+        </ActionIcon>
+      </Tooltip>
     </Group>
   );
 }

@@ -11,7 +11,12 @@ function show() {
       { keys: "g r", does: "Go to the runs", run: goToRuns },
       { keys: "n", does: "Launch", run: launch },
     ]);
-    return <input aria-label="Name" />;
+    return (
+      <>
+        <input aria-label="Name" />
+        <input type="checkbox" aria-label="Select" />
+      </>
+    );
   }
   render(<Page />);
   return { goToRuns, launch };
@@ -30,6 +35,13 @@ describe("shortcuts", () => {
     const { launch } = show();
     await userEvent.type(screen.getByLabelText("Name"), "n");
     expect(launch).not.toHaveBeenCalled();
+  });
+
+  it("answer after a box has been ticked", async () => {
+    const { launch } = show();
+    await userEvent.click(screen.getByLabelText("Select"));
+    await userEvent.keyboard("n");
+    expect(launch).toHaveBeenCalledTimes(1);
   });
 
   it("leave the browser's own keys alone", () => {

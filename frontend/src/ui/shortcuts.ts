@@ -3,6 +3,9 @@ import { useEffect, useRef } from "react";
 /** Sequences such as "g r" are typed within this time. */
 const SEQUENCE_MS = 1000;
 
+const WRITTEN_IN =
+  "input:not([type=checkbox], [type=radio]), textarea, select, [role=slider], [role=combobox]";
+
 export interface Shortcut {
   keys: string;
   does: string;
@@ -11,9 +14,7 @@ export interface Shortcut {
 
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  return (
-    target.isContentEditable || target.matches("input, textarea, select, [role=slider], [role=combobox]")
-  );
+  return target.isContentEditable || target.matches(WRITTEN_IN);
 }
 
 /** Listens for single keys and two-key sequences, except while something is typed or a dialog is open. */

@@ -92,6 +92,16 @@ def test_a_page_that_says_nothing_of_its_pictures_is_sent_no_more(stage: Stage) 
         assert pictures(silent) == [str(2 * MOST_UNSEEN - 1).encode()]
 
 
+def test_the_next_process_is_not_preceded_by_a_picture_of_the_one_that_is_gone(stage: Stage) -> None:
+    with stage.watched() as slow:
+        with stage.played():
+            stage.take(SCENE)
+            stage.take(b"the last of the first")
+        with stage.played():
+            stage.take(SCENE)
+            assert waiting(slow)[-2:] == [AWAY, SCENE]
+
+
 def test_a_connection_that_takes_nothing_is_ended(stage: Stage) -> None:
     with stage.played(), stage.watched() as stuck:
         for _ in range(2 * MOST_TEXTS):

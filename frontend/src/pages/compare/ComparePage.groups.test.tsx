@@ -190,6 +190,17 @@ describe("the verdict", () => {
     expect(await screen.findByText("3 runs of PAAC · lr 0.5 launched: #21, #22, #23")).toBeTruthy();
   });
 
+  it("says which of the seeds that it has launched are too many to be compared", async () => {
+    let next = 20;
+    const others = Array.from({ length: 97 }, (_, place) => 100 + place);
+    const { address } = open(`/?runs=1,2,${others.join(",")}`, {
+      "POST /runs/2/clone": () => aRun({ id: (next += 1) }),
+    });
+    await userEvent.click((await verdict()).getByRole("button", { name: "Add 3 seeds of PAAC · lr 0.5" }));
+    await address(`?runs=${[1, 2, ...others, 21].join("%2C")}`);
+    expect(await screen.findByText(/as many as can be compared, so without #22, #23$/)).toBeTruthy();
+  });
+
   describe("on forks", () => {
     const parent = { run_id: 9, checkpoint_id: 40, step: 1_200_000 };
     const [slow, fast] = RUNS as [ComparedRun, ComparedRun];

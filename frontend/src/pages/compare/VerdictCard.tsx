@@ -1,6 +1,6 @@
 import { List, Table, Text, Title, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { profileFigureQuery, verdictQuery } from "@/api/comparisons";
+import { MOST_RUNS, profileFigureQuery, verdictQuery } from "@/api/comparisons";
 import type { ComparedRun, Verdict } from "@/api/types";
 import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
@@ -23,7 +23,8 @@ interface VerdictCardProps {
 export function VerdictCard(props: VerdictCardProps) {
   const query = useQuery(verdictQuery(props.runs, props.by));
   const verdict = query.data;
-  const more = useMoreSeeds(props.known, (made) => props.onRuns([...props.runs, ...made]));
+  const room = MOST_RUNS - props.runs.length;
+  const more = useMoreSeeds(props.known, room, (made) => props.onRuns([...props.runs, ...made]));
   if (query.isError && !verdict)
     return <CardProblem title="Verdict" error={query.error} retry={() => void query.refetch()} />;
   if (!verdict) return null;

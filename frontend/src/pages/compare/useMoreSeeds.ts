@@ -1,4 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
+import { MOST_RUNS } from "@/api/comparisons";
 import { useCloneRun, useForkRun } from "@/api/mutations";
 import type { ComparedRun, Verdict } from "@/api/types";
 import { plural } from "@/ui/format";
@@ -12,8 +13,8 @@ export type Standing = Verdict["standings"][number];
 export const membersOf = ({ run_ids }: Standing, known: readonly ComparedRun[]) =>
   known.filter(({ id }) => run_ids.includes(id));
 
-/** Launch a group's settings with seeds that it has not had, and tell of the runs that were made. */
-export function useMoreSeeds(known: readonly ComparedRun[], onMade: (made: number[]) => void) {
+/** Launch a group's settings with seeds that it has not had, and tell of those runs that the comparison has room for. */
+export function useMoreSeeds(known: readonly ComparedRun[], room: number, onMade: (made: number[]) => void) {
   const launch = useSeedOf();
   return useMutation({
     mutationFn: async (group: Standing) => {
@@ -28,13 +29,19 @@ export function useMoreSeeds(known: readonly ComparedRun[], onMade: (made: numbe
     },
     onSuccess: (made, { name }) => {
       if (made.length === 0) return;
-      onMade(made);
+      onMade(made.slice(0, room));
+      const launched = `${plural(made.length, "run")} of ${name} launched: ${numbered(made)}`;
+      const beyond = made.slice(room);
       notifyDone(
-        `${plural(made.length, "run")} of ${name} launched: ${made.map((id) => `#${id}`).join(", ")}`,
+        beyond.length === 0
+          ? launched
+          : `${launched}. Here are ${MOST_RUNS} runs, as many as can be compared, so without ${numbered(beyond)}`,
       );
     },
   });
 }
+
+const numbered = (ids: number[]) => ids.map((id) => `#${id}`).join(", ");
 
 /** Launch a run with another seed, which begins where that run began: a fork is of the same checkpoint. */
 function useSeedOf() {

@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
 import type { Environment, Preset, RunConfig } from "@/api/types";
@@ -190,6 +190,15 @@ it("has what was written after a reload, until it is given up or launched", asyn
   expect(screen.getByLabelText("Name")).toHaveProperty("value", "");
 });
 
+it("has what was written where the way back leads to it again", async () => {
+  const page = await open("/?like=12");
+  await type(/Total steps total_steps/, "77");
+  await act(() => page.router.navigate("/"));
+  expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "2000");
+  await act(() => page.router.navigate(-1));
+  expect(await screen.findByDisplayValue("77")).toBeTruthy();
+});
+
 it("gives up what was written, and begins another preset without it", async () => {
   const first = await open("/?preset=long");
   await type(/Total steps total_steps/, "77");
@@ -218,6 +227,16 @@ it("begins another method with its preset for the same game, and keeps what was 
   expect(posted()[0]).toMatchObject({
     config: { algorithm: "a3c", env: "CartPole-v1", total_steps: 77, gamma: 0.95 },
   });
+});
+
+it("takes several values, and text that cannot be read, to another method", async () => {
+  const page = await open("/?preset=long");
+  await type(/Discount gamma/, "0.9, 0.95");
+  await type(/Total steps total_steps/, "many");
+  await choose(/^A3C/);
+  await address("?preset=both", page);
+  expect(screen.getByLabelText(/Discount gamma/)).toHaveProperty("value", "0.9, 0.95");
+  expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "many");
 });
 
 it("begins a method without presets with its defaults, and sends its list of numbers as one", async () => {

@@ -134,6 +134,19 @@ describe("a game that a person plays", () => {
     expect(socket.orders()).toEqual([]);
   });
 
+  it("leaves the keys to an open menu, and lets a button be pressed by the key that goes up", async () => {
+    const socket = await play();
+    const menu = document.body.appendChild(document.createElement("div"));
+    menu.setAttribute("role", "menu");
+    const seen: string[] = [];
+    for (const kind of ["keydown", "keyup"]) menu.addEventListener(kind, () => seen.push(kind));
+    fireEvent.keyDown(menu, { key: "ArrowDown" });
+    fireEvent.keyUp(menu, { key: "ArrowDown" });
+    menu.remove();
+    expect(seen).toEqual(["keydown", "keyup"]);
+    expect(socket.orders()).toEqual([]);
+  });
+
   it("says how it ended, and that its process is gone", async () => {
     const socket = await play();
     socket.say({ ...MINE, over: true });

@@ -49,7 +49,7 @@ export function BlockEditor(props: BlockEditorProps) {
       <Stack gap="xs" mt={4}>
         <Fields {...props} />
         {problems.map((problem) => (
-          <Text key={problem} size="sm" c="red" role="alert">
+          <Text key={problem} size="sm" c="var(--mantine-color-error)" role="alert">
             {problem}
           </Text>
         ))}

@@ -68,6 +68,15 @@ describe("a report", () => {
     );
   });
 
+  it("that is saved after it was left is kept by the browser no longer", async () => {
+    serve({ "GET /reports/3": aReport(), "PATCH /reports/3": changed });
+    open("/reports/3?edit=1");
+    await userEvent.type(await screen.findByLabelText("Title"), "!");
+    await userEvent.click(screen.getByRole("button", { name: "Read" }));
+    await waitFor(() => expect(localStorage.length).toBe(0));
+    expect(screen.getByRole("heading", { name: "Rates!" })).toBeTruthy();
+  });
+
   it("says that the server is away, and keeps what was typed", async () => {
     serve({ "GET /reports/3": aReport(), "PATCH /reports/3": () => Promise.reject(new TypeError("away")) });
     open("/reports/3?edit=1");

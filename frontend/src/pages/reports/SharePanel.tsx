@@ -1,18 +1,17 @@
 import { Button, Group, TextInput } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
 import { useShareReport } from "@/api/reports";
 import type { Report } from "@/api/types";
 import { notifyDone } from "@/ui/notify";
+import { copyText } from "@/ui/useCopy";
 
 /** The read-only link: made, copied, revoked. */
 export function SharePanel({ report }: { report: Report }) {
   const share = useShareReport(report.id);
   const link = `${window.location.origin}/shared/reports/${report.share_token}`;
-  const copy = useMutation({
-    mutationFn: () => navigator.clipboard.writeText(link),
-    onSuccess: () => notifyDone("Copied. The link opens this report for reading, without a sign-in."),
-    meta: { ownErrors: true },
-  });
+  async function copy() {
+    if (await copyText(link))
+      notifyDone("Copied. The link opens this report for reading, without a sign-in.");
+  }
   if (report.share_token === null)
     return (
       <Button
@@ -31,13 +30,12 @@ export function SharePanel({ report }: { report: Report }) {
       <TextInput
         label="Link for reading"
         description="Anybody who has it reads this report, without a sign-in, and nothing else."
-        error={copy.isError && "It could not be copied. Copy it from here."}
         value={link}
         readOnly
         style={{ flex: 1, minWidth: 220 }}
         onFocus={(event) => event.currentTarget.select()}
       />
-      <Button h={36} px="sm" onClick={() => copy.mutate()}>
+      <Button h={36} px="sm" onClick={() => void copy()}>
         Copy link
       </Button>
       <Button variant="default" h={36} px="sm" loading={share.isPending} onClick={() => share.mutate(false)}>

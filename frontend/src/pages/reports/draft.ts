@@ -2,6 +2,7 @@
 
 import type { ReportContent } from "@/api/reports";
 import type { ReportBlock } from "@/api/types";
+import { inBrowser } from "@/ui/kept";
 
 export interface KeptReport extends ReportContent {
   /** The version that it began with. */
@@ -10,37 +11,25 @@ export interface KeptReport extends ReportContent {
 
 const place = (id: number) => `arcadia-report-${id}`;
 
-export function readKept(id: number): KeptReport | null {
-  try {
-    const text = localStorage.getItem(place(id));
-    return text === null ? null : (JSON.parse(text) as KeptReport);
-  } catch {
-    // A browser may forbid storage: then nothing was kept.
-    return null;
-  }
-}
+export const readKept = (id: number) => inBrowser.read<KeptReport>(place(id));
 
-export function keep(id: number, kept: KeptReport): void {
-  try {
-    localStorage.setItem(place(id), JSON.stringify(kept));
-  } catch {
-    // Forbidden or full: what was typed lives as long as the page.
-  }
-}
+export const keep = (id: number, kept: KeptReport) => inBrowser.keep(place(id), kept);
 
-/** What is kept goes on from the version that was just saved, also where its page has been left. */
-export function rebase(id: number, from: number, to: number): void {
+export const forget = (id: number) => inBrowser.forget(place(id));
+
+/**
+ * The server has what began with the same version as what is kept: if they say the same, nothing is kept any more,
+ * also where the page has been left; else what is kept goes on from the version that was just saved.
+ */
+export function settle(id: number, saved: KeptReport, version: number): void {
   const kept = readKept(id);
-  if (kept?.version === from) keep(id, { ...kept, version: to });
+  if (kept?.version !== saved.version) return;
+  if (textOf(kept) === textOf(saved)) forget(id);
+  else keep(id, { ...kept, version });
 }
 
-export function forget(id: number): void {
-  try {
-    localStorage.removeItem(place(id));
-  } catch {
-    // Forbidden: nothing was kept.
-  }
-}
+/** What tells two states of a report apart. */
+export const textOf = ({ title, blocks }: ReportContent) => JSON.stringify({ title, blocks });
 
 /** What a block still lacks before it can be saved, or null. */
 export function lackOf(block: ReportBlock): string | null {

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { type ApiError, type FieldError, isRefusal } from "@/api/problem";
 import { useSaveReport } from "@/api/reports";
 import type { Report, ReportBlock } from "@/api/types";
-import { forget, keep, type KeptReport, lackIn, readKept, rebase } from "./draft";
+import { forget, keep, type KeptReport, lackIn, readKept, settle, textOf } from "./draft";
 
 /** After the last key. */
 const SAVE_MS = 800;
@@ -35,16 +35,13 @@ export function useReportDraft(report: Report): ReportDraft {
   const [start] = useState(() => beginningOf(report));
   const [title, setTitle] = useState(start.title);
   const [blocks, setBlocks] = useState(() => start.blocks.map(draftBlock));
-  const [saved, setSaved] = useState({ version: start.version, text: textOf(report.title, report.blocks) });
+  const [saved, setSaved] = useState({ version: start.version, text: textOf(report) });
   const [refused, setRefused] = useState<{ text: string; error: ApiError } | null>(null);
-  const { mutate, isPending, error } = useSaveReport(report.id, (now, { version }) =>
-    rebase(report.id, version, now.version),
+  const { mutate, isPending, error } = useSaveReport(report.id, (now, saved) =>
+    settle(report.id, saved, now.version),
   );
 
-  const text = textOf(
-    title,
-    blocks.map(({ block }) => block),
-  );
+  const text = textOf({ title, blocks: blocks.map(({ block }) => block) });
   const dirty = text !== saved.text;
   const away = error !== null && !isRefusal(error);
   const lack = title.trim() === "" ? "The report lacks a title." : lackIn(blocks.map(({ block }) => block));
@@ -108,10 +105,9 @@ export function useReportDraft(report: Report): ReportDraft {
 /** What was typed before and never saved, or else the report itself. */
 function beginningOf(report: Report): KeptReport {
   const kept = readKept(report.id);
-  return kept && textOf(kept.title, kept.blocks) !== textOf(report.title, report.blocks) ? kept : report;
+  return kept && textOf(kept) !== textOf(report) ? kept : report;
 }
 
-const textOf = (title: string, blocks: readonly ReportBlock[]) => JSON.stringify({ title, blocks });
 const contentOf = (text: string) => JSON.parse(text) as { title: string; blocks: ReportBlock[] };
 
 interface Standing {

@@ -45,7 +45,7 @@ describe("the configuration of a run", () => {
   it("is cut to what differs from the defaults on request", async () => {
     tab();
     await settings();
-    await userEvent.click(screen.getByLabelText("Only the 2 that differ from the default"));
+    await userEvent.click(screen.getByLabelText("Only what differs from the default (2)"));
     expect((await settings()).map(([name]) => name)).toEqual(["Total steps total_steps", "Discount gamma"]);
   });
 

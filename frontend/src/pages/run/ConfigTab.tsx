@@ -1,4 +1,4 @@
-import { Button, CopyButton, Group, Stack, Switch, Table, Text, Title } from "@mantine/core";
+import { Button, Group, Stack, Switch, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
@@ -7,6 +7,7 @@ import type { ConfigValue, Run } from "@/api/types";
 import { sameValue, shown } from "@/config-form/draft";
 import { type FormField, sectionsOf } from "@/config-form/schema";
 import { CommandLine } from "@/ui/CommandLine";
+import { CopyText } from "@/ui/CopyText";
 import { WideTable } from "@/ui/WideTable";
 import { curlCommand, shellCommand, trainCommand } from "./commands";
 import classes from "./run.module.css";
@@ -54,7 +55,7 @@ function Settings({ run }: { run: Run }) {
         <Title order={2}>Settings</Title>
         <Switch
           size="xs"
-          label={`Only the ${changed.length} that differ from the default`}
+          label={`Only what differs from the default (${changed.length})`}
           checked={onlyChanged}
           onChange={(event) => setOnlyChanged(event.currentTarget.checked)}
         />
@@ -127,18 +128,6 @@ function Command({ title, command }: { title: string; command: string }) {
       </Text>
       <CommandLine command={command} />
     </div>
-  );
-}
-
-function CopyText({ label, text }: { label: string; text: string }) {
-  return (
-    <CopyButton value={text}>
-      {({ copied, copy }) => (
-        <Button size="xs" variant="default" onClick={copy}>
-          {copied ? "Copied" : label}
-        </Button>
-      )}
-    </CopyButton>
   );
 }
 

@@ -1,6 +1,7 @@
-import { Button, Code, CopyButton, Group, Title } from "@mantine/core";
+import { Code, Group, Title } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { Run } from "@/api/types";
+import { CopyText } from "@/ui/CopyText";
 import { CureButton } from "./CureButton";
 import classes from "./run.module.css";
 
@@ -27,15 +28,7 @@ export function FailureCard({ run }: { run: Run }) {
       )}
       <Group gap="xs" mt="xs">
         <CureButton run={run} />
-        {failure.traceback && (
-          <CopyButton value={failure.traceback}>
-            {({ copied, copy }) => (
-              <Button size="xs" variant="default" onClick={copy}>
-                {copied ? "Copied" : "Copy traceback"}
-              </Button>
-            )}
-          </CopyButton>
-        )}
+        {failure.traceback && <CopyText label="Copy traceback" text={failure.traceback} />}
       </Group>
     </section>
   );

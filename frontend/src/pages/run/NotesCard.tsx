@@ -2,22 +2,36 @@ import { Stack, TagsInput, Textarea, Title } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { useEditRun } from "@/api/mutations";
 import type { Run } from "@/api/types";
+import { inTab } from "@/ui/kept";
 import { tidyTags } from "@/ui/tags";
 import classes from "./run.module.css";
 
-/** Tags and notes; both are kept as soon as they are left. */
+/** Tags and notes; both are saved as soon as they are left, and until then the browser keeps the notes. */
 export function NotesCard({ run }: { run: Run }) {
-  const edit = useEditRun(run.id);
+  const place = `arcadia-notes-${run.id}`;
+  // While being written it is the text typed; otherwise the run's, which another tab may change.
+  const [typed, setTyped] = useState(() => inTab.read<string>(place));
+  const edit = useEditRun(run.id, ({ notes }) => {
+    if (inTab.read(place) === notes) inTab.forget(place);
+    setTyped((now) => (now === notes ? null : now));
+  });
   const tagging = useEditRun(run.id);
   // While they are being kept, the next tag is added to those chosen.
   const tags = (tagging.isPending ? tagging.variables.tags : null) ?? run.tags;
-  // While being written it is the text typed; otherwise the run's, which another tab may change.
-  const [typed, setTyped] = useState<string | null>(null);
+
+  function write(notes: string) {
+    inTab.keep(place, notes);
+    setTyped(notes);
+  }
 
   function keep() {
-    if (typed === null || typed === run.notes) setTyped(null);
-    else if (!edit.isPending || edit.variables.notes !== typed)
-      edit.mutate({ notes: typed }, { onSuccess: () => setTyped((now) => (now === typed ? null : now)) });
+    if (typed === null) return;
+    if (typed === run.notes) {
+      inTab.forget(place);
+      setTyped(null);
+    } else if (!edit.isPending || edit.variables.notes !== typed) {
+      edit.mutate({ notes: typed });
+    }
   }
 
   // The way back leaves them too, and takes the field off the page before it could tell.
@@ -45,7 +59,7 @@ export function NotesCard({ run }: { run: Run }) {
           maxRows={16}
           value={typed ?? run.notes}
           description={edit.isPending ? "Saving…" : undefined}
-          onChange={(event) => setTyped(event.currentTarget.value)}
+          onChange={(event) => write(event.currentTarget.value)}
           onBlur={keep}
         />
       </Stack>

@@ -10,6 +10,7 @@ import { Link } from "react-router";
 import type { RunAction } from "@/api/mutations";
 import type { Run } from "@/api/types";
 import { useSteer } from "@/run-actions/useSteer";
+import { useCatchFocus } from "@/ui/useCatchFocus";
 import { ContinueButton } from "./ContinueButton";
 
 const STEERING: { action: RunAction; label: string; says: string; Icon: typeof IconPlayerStop }[] = [
@@ -31,9 +32,16 @@ const STEERING: { action: RunAction; label: string; says: string; Icon: typeof I
 /** Buttons for the actions that the run allows now. */
 export function RunActions({ run }: { run: Run }) {
   const { steer, stopping, keepGoing, busy } = useSteer(run);
+  const undo = useCatchFocus<HTMLButtonElement>(stopping);
+  const stop = useCatchFocus<HTMLButtonElement>(!stopping);
   if (stopping) {
     return (
-      <Button size="xs" leftSection={<IconArrowBackUp size={14} aria-hidden />} onClick={keepGoing}>
+      <Button
+        ref={undo}
+        size="xs"
+        leftSection={<IconArrowBackUp size={14} aria-hidden />}
+        onClick={keepGoing}
+      >
         Undo the stop
       </Button>
     );
@@ -43,6 +51,7 @@ export function RunActions({ run }: { run: Run }) {
       {STEERING.filter(({ action }) => run.actions[action] === null).map(({ action, label, says, Icon }) => (
         <Tooltip key={action} label={says}>
           <Button
+            ref={action === "stop" ? stop : undefined}
             size="xs"
             variant={action === "resume" ? "filled" : "default"}
             leftSection={<Icon size={14} aria-hidden />}

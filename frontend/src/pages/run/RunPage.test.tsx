@@ -96,7 +96,9 @@ describe("the head of a run", () => {
     await heading();
     await userEvent.click(screen.getByRole("button", { name: "Stop run" }));
     expect(button("Pause")).toBeNull();
+    expect(document.activeElement).toBe(button("Undo the stop"));
     await userEvent.click(screen.getByRole("button", { name: "Undo the stop" }));
+    expect(document.activeElement).toBe(button("Stop run"));
     vi.advanceTimersByTime(20_000);
     expect(server.of("POST /runs/1/stop")).toEqual([]);
 
@@ -151,6 +153,7 @@ describe("the name of a run", () => {
   it.each(["other{Escape}", "  {Enter}", "pong-1{Enter}"])("stays after %j", async (typed) => {
     const server = await rename(typed);
     expect((await heading()).textContent).toBe("pong-1");
+    expect(document.activeElement).toBe(button("Rename the run"));
     expect(server.of("PATCH /runs/1")).toEqual([]);
   });
 });
@@ -283,6 +286,20 @@ describe("the overview", () => {
     await waitFor(() =>
       expect(server.of("PATCH /runs/1").map(({ body }) => body)).toEqual([{ notes: "Slow." }]),
     );
+  });
+
+  it("keeps notes in the browser until the server has them", async () => {
+    const away = { "PATCH /runs/1": () => Promise.reject(new TypeError("away")) };
+    const first = open(aRun(), away);
+    await userEvent.type(await screen.findByLabelText("Notes"), "Slow.");
+    first.unmount();
+    await waitFor(() => expect(first.server.of("PATCH /runs/1")).toHaveLength(1));
+    const second = open(aRun(), { "PATCH /runs/1": aRun({ notes: "Slow." }) });
+    const notes = await screen.findByLabelText<HTMLTextAreaElement>("Notes");
+    expect(notes.value).toBe("Slow.");
+    second.unmount();
+    await waitFor(() => expect(second.server.of("PATCH /runs/1")).toHaveLength(1));
+    await waitFor(() => expect(sessionStorage.length).toBe(0));
   });
 
   it("leaves what is written in the notes while the words before are being kept", async () => {

@@ -3,18 +3,20 @@ import { IconPencil } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import { useEditRun } from "@/api/mutations";
 import type { Run } from "@/api/types";
+import { useCatchFocus } from "@/ui/useCatchFocus";
 
 /** The name of a run, changed in its place: Enter keeps, Escape leaves it as it was. */
 export function RunTitle({ run }: { run: Run }) {
   const [typed, setTyped] = useState<string | null>(null);
   const edit = useEditRun(run.id);
+  const pencil = useCatchFocus<HTMLButtonElement>(typed === null);
 
   if (typed === null) {
     return (
       <>
         <Title order={1}>{run.name}</Title>
         <Tooltip label="Rename">
-          <ActionIcon size="sm" aria-label="Rename the run" onClick={() => setTyped(run.name)}>
+          <ActionIcon ref={pencil} size="sm" aria-label="Rename the run" onClick={() => setTyped(run.name)}>
             <IconPencil size={16} />
           </ActionIcon>
         </Tooltip>

@@ -140,7 +140,7 @@ function BulkButton({
     <Button
       size="xs"
       variant="default"
-      c={action === "purge" && touched.length > 0 ? "red" : undefined}
+      c={action === "purge" && touched.length > 0 ? "var(--mantine-color-error)" : undefined}
       disabled={touched.length === 0}
       onClick={onClick}
     >

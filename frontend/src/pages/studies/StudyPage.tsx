@@ -94,6 +94,8 @@ function StudyFigure({ study }: { study: Study }) {
           size="xs"
           mb="xs"
           aria-label="Axis"
+          maw="100%"
+          style={{ overflowX: "auto" }}
           value={String(axis)}
           onChange={(chosen) => setAxis(Number(chosen))}
           data={study.axes.map((each, place) => ({ value: String(place), label: each.title }))}

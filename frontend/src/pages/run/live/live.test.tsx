@@ -117,6 +117,15 @@ describe("a live game", () => {
     await vi.waitFor(() => expect(screen.getByText("Score").nextSibling?.textContent).toBe("3"), 5000);
   });
 
+  it("shows no late picture of a process that is gone, and those of the next one", async () => {
+    const { socket } = await watch();
+    const last = { ...HEAD, picture: 500, score: 8 };
+    socket.say(SCENE, message(last), { kind: "away" }, message(last));
+    expect(await screen.findByText(/playing process is gone/)).toBeTruthy();
+    socket.say(SCENE, message({ ...HEAD, picture: 1, score: 3 }));
+    await vi.waitFor(() => expect(screen.getByText("Score").nextSibling?.textContent).toBe("3"), 5000);
+  });
+
   it("says when a newer checkpoint was taken over", async () => {
     const { socket } = await watch();
     socket.say({ ...SCENE, agent: { ...AGENT, step: 9000, loaded: 2 } }, message(HEAD));

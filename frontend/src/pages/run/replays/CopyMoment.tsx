@@ -1,9 +1,6 @@
 import { Button, Tooltip } from "@mantine/core";
 import { IconCheck, IconLink } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
-import { notifyProblem } from "@/ui/notify";
-
-const SAID_MS = 2000;
+import { useCopy } from "@/ui/useCopy";
 
 interface CopyMomentProps {
   /** The address of the moment; asked for when it is wanted. */
@@ -11,31 +8,14 @@ interface CopyMomentProps {
 }
 
 export function CopyMoment({ address }: CopyMomentProps) {
-  const [copied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!copied) return;
-    const later = setTimeout(() => setCopied(false), SAID_MS);
-    return () => clearTimeout(later);
-  }, [copied]);
-
-  async function copy() {
-    const link = address();
-    try {
-      await navigator.clipboard.writeText(link);
-      setCopied(true);
-    } catch {
-      // Browsers give the clipboard to https and to localhost alone.
-      notifyProblem(new Error(`The browser lets this page copy nothing. The link is ${link}`));
-    }
-  }
-
+  const { copied, copy } = useCopy();
   return (
     <Tooltip label="Opens these replays at this moment, paused">
       <Button
         size="xs"
         variant="default"
         leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconLink size={14} aria-hidden />}
-        onClick={() => void copy()}
+        onClick={() => copy(address())}
       >
         {copied ? "Link copied" : "Copy link to this moment"}
       </Button>

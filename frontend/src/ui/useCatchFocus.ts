@@ -1,0 +1,12 @@
+import { type RefObject, useEffect, useRef } from "react";
+
+/** Gives an element that appears later the focus, if what had it has left the page in its favour. */
+export function useCatchFocus<T extends HTMLElement>(shown: boolean): RefObject<T | null> {
+  const element = useRef<T>(null);
+  const before = useRef(shown);
+  useEffect(() => {
+    if (shown && !before.current && document.activeElement === document.body) element.current?.focus();
+    before.current = shown;
+  }, [shown]);
+  return element;
+}
