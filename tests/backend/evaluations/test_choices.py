@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.factories import Api, start_set
 
-PONG = {"algorithm": "gorila", "env": "ALE/Pong-v5", "total_steps": 1_000}
+PONG = {"algorithm": "gorila", "env": "ALE/Pong-v5", "total_steps": 100_000}
 
 
 def choices(api: Api, **more: Any) -> tuple[int, dict[str, Any]]:

@@ -77,6 +77,11 @@ def refused(api: Api, path: str = "runs", **body: Any) -> dict[str, str]:
             "learning_starts",
             "learning must start before the replay memory of 10000 frames is full: give at most 5000",
         ),
+        (
+            {"algorithm": "gorila", "total_steps": 50_000},
+            "learning_starts",
+            "training would end before learning starts: give less than its 50000 steps",
+        ),
         ({"algorithm": "gorila", "env": TARGET}, "env", f"gorila {UNFIT}"),
         ({"algorithm": "gorila", "device": "cuda"}, "device", "input should be 'auto' or 'cpu', not \"cuda\""),
         (

@@ -255,9 +255,14 @@ class GorilaConfig(ActionValueConfig):
 
     @field_validator("learning_starts")
     @classmethod
-    def learning_starts_before_the_memory_is_full(cls, steps: int, info: ValidationInfo) -> int:
-        """Require that learning starts before the memory is full; short episodes take more than a frame a step."""
-        frames = info.data.get("replay_frames")
+    def learning_starts_in_time(cls, steps: int, info: ValidationInfo) -> int:
+        """Require that learning starts before training ends, and before the memory is full.
+
+        An episode takes more frames than it has steps.
+        """
+        frames, total = info.data.get("replay_frames"), info.data.get("total_steps")
+        if total is not None and steps >= total:
+            raise ValueError(f"training would end before learning starts: give less than its {total} steps")
         if frames is not None and steps > frames // 2:
             raise ValueError(
                 f"learning must start before the replay memory of {frames} frames is full: give at most {frames // 2}"

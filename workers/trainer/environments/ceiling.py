@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from itertools import cycle
 
 import numpy as np
 
@@ -39,15 +40,19 @@ def measure(config: CeilingFields, seconds: float, should_stop: Callable[[], boo
 
 
 def step(link: Link, config: CeilingFields, stepping: Stepping, seed: int) -> None:
-    """Step the environments of one process until it is to stop, and tell now and then how many steps those were."""
+    """Step the environments of one process until it is to stop, and tell now and then how many steps those were.
+
+    Where an episode begins anew, no step is taken: methods count none there either.
+    """
     batch = environments.make(config, stepping.envs, seed, stepping.threads)
     try:
         batch.reset()
-        actions, steps, due = drawn(batch.actions, stepping.envs, seed), 0, 0.0
-        while not link.stopping:
-            batch.send(actions[steps // stepping.envs % DRAWN])
-            batch.receive()
-            steps += stepping.envs
+        steps, due = 0, 0.0
+        for actions in cycle(drawn(batch.actions, stepping.envs, seed)):
+            if link.stopping:
+                break
+            batch.send(actions)
+            steps += int(np.count_nonzero(~batch.receive().fresh))
             now = time.monotonic()
             if now >= due:
                 link.send((now, steps))

@@ -79,7 +79,7 @@ class NetworkWatch:
         self._next = 0.0
 
     def see(self, states: Tensor) -> None:
-        """Keep some of these prepared states."""
+        """Keep some of these states, prepared or not, but each time the same."""
         if self._sample is None:
             self._sample = StateSample(states)
         self._sample.add(states)

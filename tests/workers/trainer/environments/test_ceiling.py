@@ -3,7 +3,8 @@
 import json
 import resource
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from workers.contract.config.ceiling import Stepping
 from workers.contract.spaces import Continuous, Discrete
 from workers.trainer import session
 from workers.trainer.environments import ceiling
+from workers.trainer.host.processes import Link
 from workers.trainer.launching import Launch
 from workers.trainer.run.journal import Journal
 from workers.trainer.stopping import StopRequest
@@ -64,6 +66,41 @@ def test_the_limit_of_open_files_is_raised_before_the_first_process_is_started(m
     ((started, limit),) = raised
     assert started == 0
     assert limit > 3 * processes.started == 3 * 1000
+
+
+class Resetting:
+    """Environments of which one of three begins a new episode at each step, and what is told of them."""
+
+    actions = Discrete(2)
+
+    def __init__(self) -> None:
+        self.received, self.told = 0, list[int]()
+
+    @property
+    def stopping(self) -> bool:
+        return self.received == 10
+
+    def reset(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def receive(self) -> SimpleNamespace:
+        self.received += 1
+        return SimpleNamespace(fresh=np.array([False, True, False]))
+
+    def send(self, what: Any) -> None:
+        if isinstance(what, tuple):
+            self.told.append(what[1])
+
+
+def test_a_new_episode_is_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = Resetting()
+    monkeypatch.setattr(ceiling.environments, "make", lambda *_: both)
+    monkeypatch.setattr(ceiling, "TELL_SECONDS", 0.0)
+    ceiling.step(cast(Link, both), PaacConfig(), Stepping(processes=1, envs=3), seed=1)
+    assert both.told[-1] == 2 * both.received
 
 
 def test_a_run_that_is_to_stop_measures_no_further(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,11 @@ class Adjustment:
         self._before: Counts | None = None
         self._rate = 0.0
 
+    @property
+    def kept(self) -> Counts:
+        """The setting that no trial has beaten yet; a trial's is not known to be better."""
+        return self._before or self.counts
+
     def observe(self, now: float, updates: int) -> None:
         """Record the number of updates by now; call it regularly from the first update on."""
         if self._begun is None:

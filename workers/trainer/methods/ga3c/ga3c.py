@@ -13,10 +13,11 @@ from pydantic import JsonValue, TypeAdapter
 from workers.contract.config import Ga3cConfig
 from workers.contract.spaces import number_of_actions
 from workers.trainer.environments.own_environment import OwnEnvironment, interface
+from workers.trainer.host import open_files
 from workers.trainer.host.devices import cores
 from workers.trainer.host.processes import Link, Processes
 from workers.trainer.methods.ga3c.adjustment import Adjustment, Counts
-from workers.trainer.methods.ga3c.crew import Crew
+from workers.trainer.methods.ga3c.crew import FILES_OF_AN_AGENT, Crew
 from workers.trainer.methods.ga3c.experiences import Desk, Exchange, Experiences, bytes_of_agent, free_shared_memory
 from workers.trainer.methods.ga3c.model import Model, TrainingBatch
 from workers.trainer.methods.ga3c.record_queues import QueueClosed
@@ -130,7 +131,7 @@ def train(config: Ga3cConfig, run: Run) -> None:
     def save() -> None:
         with model.updating:
             reporter.progress()
-            run.save(state(model, config.environment.frames_per_step, adjustment.counts, config))
+            run.save(state(model, config.environment.frames_per_step, adjustment.kept, config))
 
     crew = Crew(
         exchange, most, start_agent, partial(predictor, model, exchange), partial(trainer, model, exchange, config)
@@ -207,7 +208,8 @@ def largest(config: Ga3cConfig, observation_shape: tuple[int, ...]) -> Counts:
     counts = configured(config)
     if not config.dynamic_adjustment:
         return counts
-    affordable = free_shared_memory() / 4 / bytes_of_agent(config, observation_shape)
+    memory = free_shared_memory() / 4 / bytes_of_agent(config, observation_shape)
+    affordable = min(memory, open_files.room(FILES_OF_AN_AGENT))
     wanted = min(max(2 * counts.agents, AGENTS_PER_CORE * cores()), MOST_AGENTS)
     return Counts(max(counts.agents, int(min(wanted, affordable))), MOST_THREADS, MOST_THREADS)
 

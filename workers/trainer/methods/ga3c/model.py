@@ -151,7 +151,8 @@ class Model:
 
     def train(self, batch: TrainingBatch) -> None:
         """Update θ; only now do the batch's steps count."""
-        states = self._network.prepare(batch.states.to(self._device))
+        shown = batch.states.to(self._device)
+        states = self._network.prepare(shown)
         actions, returns = batch.actions.to(self._device), batch.returns.to(self._device)
         config = self._config
         with self.updating:
@@ -164,7 +165,7 @@ class Model:
             correct = self._centring.centre(self._tape.input_means(states)) if self._centring else None
             gradient_norm = clip_to_norm(self.parameters.gradients, config.max_grad_norm)
             self.optimizer.step(learning_rate, correct)
-            self._watch.see(states)
+            self._watch.see(shown)  # one state alone is prepared otherwise than several
             lag = batch.lag(self.updates)
             self.updates += 1
             self.step += batch.size

@@ -124,7 +124,7 @@ class Reporter:
 
     def __init__(self, run: Run, config: GorilaConfig, updates: int, facts: Mapping[str, JsonValue]) -> None:
         self._run, self._config, self._updates = run, config, updates
-        self._stale, self._outliers = (int(str(facts.get(name, 0))) for name in ("stale", "outliers"))
+        self._stale, self._outliers = (float(str(facts.get(name, 0))) for name in ("stale", "outliers"))
         self._work, self._since = CrewWork(), time.monotonic()
         self._places: list[RolePlace] = []
         self._placed = -math.inf
@@ -143,7 +143,8 @@ class Reporter:
         run.advance(crew.step, crew.step * frames_per_step, crew.updates - self._updates)
         self._updates = crew.updates
         self._work += work
-        self._stale += work.tally.discarded
+        # Each shard judges its part of a gradient.
+        self._stale += work.tally.discarded / self._config.num_shards
         self._outliers += sum(record.outliers for record in work.records)
         now, places = time.monotonic(), crew.places
         if places != self._places and (last or now - self._placed >= PLACES_SECONDS):
@@ -157,7 +158,7 @@ class Reporter:
         work, now = self._work, time.monotonic()
         seconds, self._since, self._work = now - self._since, now, CrewWork()
         values = {
-            "gorila/discarded_stale": float(self._stale),
+            "gorila/discarded_stale": self._stale,
             "gorila/discarded_outlier": float(self._outliers),
             **rates(work, self._config, seconds),
         }

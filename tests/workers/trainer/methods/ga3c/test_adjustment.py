@@ -43,6 +43,19 @@ def test_a_faster_setting_is_kept() -> None:
     assert third != first  # the next trial starts from the second setting
 
 
+def test_a_setting_on_trial_is_not_yet_the_one_that_is_kept() -> None:
+    start = Counts(4, 2, 2)
+    adjustment = Adjustment(start, MOST, SECONDS, np.random.default_rng(0))
+    kept, tried = [adjustment.kept], [adjustment.counts]
+    # Measured, then two trials: the first is faster, the second is not.
+    for second, updates in ((0, 0), (10, 100), (20, 300), (30, 400)):
+        adjustment.observe(float(second), updates)
+        kept.append(adjustment.kept)
+        tried.append(adjustment.counts)
+    assert kept == [start, start, start, tried[2], tried[2]]
+    assert tried[2] != start
+
+
 @pytest.mark.parametrize("rate_of_others", [0.0, 100.0], ids=["slower", "equally fast"])
 def test_a_setting_that_is_not_faster_is_taken_back(rate_of_others: float) -> None:
     start = Counts(4, 2, 2)

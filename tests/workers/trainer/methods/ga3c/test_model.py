@@ -208,6 +208,22 @@ def test_an_update_of_a_network_of_pixels_follows_the_gradients_of_equation_5(pr
     assert difference < (1e-4 if precision is torch.float32 else 0.05)
 
 
+def test_batches_of_pixels_may_be_of_one_experience() -> None:
+    config = made_config(env="ALE/Pong-v5", min_training_batch=0, t_max=5)
+    network = networks.build(config, (4, 84, 84), Discrete(ACTIONS), torch.float32)
+    table = Experiences.allocate(config, 1, (4, 84, 84), ACTIONS)
+    table.states[:] = torch.randint(256, table.states.shape, dtype=torch.uint8)
+    table.actions[:], table.returns[:], table.versions[:] = 0, 1.0, 0
+    model = Model(config, network, torch.device("cpu"))
+    batch = TrainingBatch(table, config)
+    for length in (5, 1, 3) * 90:
+        batch.add(Submission(0, length, 0, 0.0))
+        model.train(batch)
+        batch.clear()
+    assert (model.step, model.updates) == (810, 270)
+    assert "network/value_spread" in model.network_metrics()
+
+
 def test_an_update_lowers_the_loss() -> None:
     config = made_config(learning_rate=0.001, max_grad_norm=1e6)
     table = made_experiences(config)

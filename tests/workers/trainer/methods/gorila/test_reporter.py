@@ -63,10 +63,10 @@ def test_metrics_are_shares_of_time_and_means_of_gradients(monkeypatch: pytest.M
     assert values["gorila/bytes_pushed_per_second"] == 1000
     assert values["gorila/bytes_pulled_per_second"] == 3000
     assert values["gorila/replay_fill"] == 0.25
-    assert (values["gorila/discarded_stale"], values["gorila/discarded_outlier"]) == (11, 22)
+    assert (values["gorila/discarded_stale"], values["gorila/discarded_outlier"]) == (10.5, 22)
     assert values["gorila/lost_roles"] == 2
     assert values["gorila/staleness"] == 2.5
-    assert reporter.facts == {"stale": 11, "outliers": 22}
+    assert reporter.facts == {"stale": 10.5, "outliers": 22}
 
 
 def test_the_global_replay_memory_has_its_own_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
