@@ -13,7 +13,7 @@ from workers.contract.config import A3cConfig, Ga3cConfig, PaacConfig
 from workers.contract.config.ceiling import Stepping
 from workers.contract.spaces import Continuous, Discrete
 from workers.trainer import session
-from workers.trainer.environments import ceiling
+from workers.trainer.environments import ceiling, environments
 from workers.trainer.host.processes import Link
 from workers.trainer.launching import Launch
 from workers.trainer.run.journal import Journal
@@ -97,7 +97,7 @@ class Resetting:
 
 def test_a_new_episode_is_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
     both = Resetting()
-    monkeypatch.setattr(ceiling.environments, "make", lambda *_: both)
+    monkeypatch.setattr(environments, "make", lambda *_: both)
     monkeypatch.setattr(ceiling, "TELL_SECONDS", 0.0)
     ceiling.step(cast(Link, both), PaacConfig(), Stepping(processes=1, envs=3), seed=1)
     assert both.told[-1] == 2 * both.received
