@@ -8,12 +8,15 @@ from fastapi.responses import StreamingResponse
 
 from backend.json_numbers import spelled
 
+CRLF = "\r\n"
+
 
 def csv_line(cells: Iterable[object]) -> str:
     """A row, with its end."""
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow([_cell(cell) for cell in cells])
-    return line.getvalue()
+    # Only what ends its lines is quoted where a name has it; both are.
+    csv.writer(line, lineterminator=CRLF).writerow([_cell(cell) for cell in cells])
+    return line.getvalue().removesuffix(CRLF) + "\n"
 
 
 def attached(lines: Iterator[str], name: str, media_type: str = "text/csv") -> StreamingResponse:
@@ -26,4 +29,4 @@ def _cell(cell: object) -> object:
     """Spell numbers as the API does, and keep a spreadsheet from running a name as a formula."""
     if isinstance(cell, float):
         return spelled(cell)
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t") else cell
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell

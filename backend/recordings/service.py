@@ -46,7 +46,7 @@ def follow(session: Session, run: Run, evaluation: Evaluation) -> None:
 def find_recording(session: Session, recording_id: int, *, lock: bool = False) -> Errand:
     """The recording's errand, or a problem that says there is none; a locked one has its run locked first."""
     errand = session.get(Errand, recording_id)
-    if errand is not None and lock:
+    if errand is not None and errand.kind == "recording" and lock:
         find_run(session, errand.of_run, lock=True)
         # Gone meanwhile, or changed.
         errand = session.get(Errand, recording_id, populate_existing=True, with_for_update=True)

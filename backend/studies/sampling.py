@@ -40,19 +40,19 @@ def next_draw(asked: Specification, points: Sequence[Point]) -> Draw:
             optuna.trial.create_trial(
                 params={name: _place(space[name], place) for name, place in zip(space, point.draw, strict=True)},
                 distributions=space,
-                **_came_to(point),
+                **came_to(point),
             )
         )
     return _draw(study.ask(space).params)
 
 
-def _came_to(point: Point) -> dict[str, Any]:
-    """A point as a trial: the mean of its runs that have ended, once all have."""
+def came_to(point: Point) -> dict[str, Any]:
+    """A point as a trial: the mean of its runs that have finished, once all have ended."""
     from optuna.trial import TrialState
 
     if not all(run.ended for run in point.runs):
         return {"state": TrialState.RUNNING}
-    scores = [run.score for run in point.runs if run.score is not None]
+    scores = [run.score for run in point.runs if run.counts and run.score is not None]
     return {"state": TrialState.COMPLETE, "value": sum(scores) / len(scores)} if scores else {"state": TrialState.FAIL}
 
 

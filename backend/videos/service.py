@@ -47,9 +47,13 @@ def keep_recording(session: Session, errand: Errand, event: ev.Video) -> None:
 
 
 def discard_recording(session: Session, errand: Errand) -> None:
-    """Forget what an earlier attempt recorded; its files are deleted with it."""
-    thinning.forget_saliency(session, session.scalars(select(Video).where(Video.errand_id == errand.id)).all())
+    """Forget what an earlier attempt recorded; its files are deleted with it, and the run's picture is another."""
+    made = session.scalars(select(Video).where(Video.errand_id == errand.id)).all()
+    if not made:
+        return
+    thinning.forget_saliency(session, made)
     session.execute(delete(Video).where(Video.errand_id == errand.id))
+    thinning.choose_poster(session, find_run(session, errand.of_run))
 
 
 def has_recording(session: Session, errand: Errand) -> bool:

@@ -42,7 +42,7 @@ def thin_out(session: Session, run: Run, new: Video) -> None:
         for video in gone:
             told = f"The replay at step {video.step} was removed: the run's replays took more than {megabytes} MB."
             note(session, run, f"{told} A pinned one stays; replays_megabytes says how much they may take.")
-    _choose_poster(session, run)
+    choose_poster(session, run)
 
 
 def delete_replays(session: Session, run: Run, checkpoints: Sequence[str]) -> None:
@@ -50,7 +50,7 @@ def delete_replays(session: Session, run: Run, checkpoints: Sequence[str]) -> No
     there = select(Checkpoint.file).where(Checkpoint.run_id == run.id, Checkpoint.file_id.is_not(None))
     kept = set(session.scalars(there))
     delete_videos(session, played_by(session, run, [name for name in checkpoints if name not in kept]))
-    _choose_poster(session, run)
+    choose_poster(session, run)
 
 
 def forget_saliency(session: Session, videos: Sequence[Video]) -> None:
@@ -108,7 +108,7 @@ def _best(session: Session, run: Run, videos: Sequence[Video]) -> Video:
     return max(videos, key=merit)
 
 
-def _choose_poster(session: Session, run: Run) -> None:
+def choose_poster(session: Session, run: Run) -> None:
     """Show the run by the last picture of the replay that is farthest along."""
     query = select(Video.poster_file_id).where(Video.run_id == run.id)
     run.poster_file_id = session.scalar(query.order_by(Video.step.desc(), Video.id.desc()).limit(1))

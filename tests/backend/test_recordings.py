@@ -101,6 +101,22 @@ def test_a_removed_recording_takes_its_replay_and_files_along(api: Api, run: int
     assert api.user.get(f"/api/v1/recordings/{asked['id']}").status_code == 404
 
 
+def test_the_picture_of_a_run_is_none_of_a_removed_recording(api: Api, run: int) -> None:
+    shown = api.user.get(f"/api/v1/runs/{run}").json()["poster_file_id"]
+    asked = ask(api, run)
+    film(api)
+    assert api.user.get(f"/api/v1/runs/{run}").json()["poster_file_id"] != shown
+    api.user.delete(f"/api/v1/recordings/{asked['id']}")
+    assert api.user.get(f"/api/v1/runs/{run}").json()["poster_file_id"] == shown
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", ""), ("POST", "/cancel"), ("DELETE", "")])
+def test_an_errand_of_no_run_is_no_recording(api: Api, method: str, path: str) -> None:
+    number = api.user.post("/api/v1/games/pong/play").json()["id"]
+    answer = api.user.request(method, f"/api/v1/recordings/{number}{path}")
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no recording {number}.")
+
+
 def test_one_that_waits_can_be_cancelled(api: Api, run: int) -> None:
     asked = ask(api, run)
     assert api.user.post(f"/api/v1/recordings/{asked['id']}/cancel").json()["state"] == "cancelled"

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from backend.models import State
 from backend.studies import keeper
 from backend.studies.pruning import Course, losers
-from backend.studies.results import Point
+from backend.studies.results import Point, Tried
+from backend.studies.sampling import came_to
 from backend.studies.specification import Specification
 from tests.backend.studies.conftest import Studies
 from tests.factories import metrics, started
@@ -34,6 +36,19 @@ def test_tpe_draws_points_as_runs_end_and_comes_closer_to_the_best(studies: Stud
     studies.keep()
     assert len(studies.train_all(near_one_thousandth)) == 3
     assert "2,000" in studies.refused(study["id"], "extend", 422, points=2_000)
+
+
+def test_tpe_is_told_what_finished_runs_came_to() -> None:
+    def tried(state: State, score: float) -> Tried:
+        return Tried(seed=1, run_id=1, state=state, step=9, total_steps=9, score=score)
+
+    def value(*runs: Tried) -> float | None:
+        return came_to(Point(0, [0.5], runs, n=0, mean=None, low=None, high=None)).get("value")
+
+    assert value(tried("finished", 500.0), tried("stopped", 20.0)) == 500.0
+    assert value(tried("finished", 500.0), tried("finished", 300.0)) == 400.0
+    assert value(tried("stopped", 20.0)) is None
+    assert value(tried("finished", 500.0), tried("running", 20.0)) is None
 
 
 def test_tpe_draws_values_whole_numbers_and_ranges_with_several_seeds(studies: Studies) -> None:
