@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from backend.models import State
 from backend.studies import keeper
 from backend.studies.pruning import Course, losers
 from backend.studies.results import Point, Tried
@@ -14,6 +13,7 @@ from backend.studies.sampling import came_to
 from backend.studies.specification import Specification
 from tests.backend.studies.conftest import Studies
 from tests.factories import metrics, started
+from workers.contract.worker_api import State
 
 DRAWN = {"field": "learning_rate", "log_uniform": [1e-5, 1e-1]}
 
