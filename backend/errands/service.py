@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.columns import utc_now
 from backend.db import after_commit
+from backend.errands.line import Line
 from backend.errors import Conflict
 from backend.files.service import delete_files
 from backend.live.notices import publish
@@ -74,11 +75,11 @@ def delete_errand_files(session: Session, errand: Errand) -> None:
     delete_files(session, session.scalars(select(File.id).where(File.errand_id == errand.id)).all())
 
 
-def reason(errand: Errand, free: int | None) -> str | None:
-    """In plain words, why an errand is in its state, or waits; `free` is how many could begin now."""
+def reason(errand: Errand, queue: Line | None) -> str | None:
+    """In plain words, why an errand is in its state, or what one that waits for a worker waits for."""
     if errand.state != "queued":
         return "Cancelling." if errand.state == "running" and errand.desired == "cancel" else errand.message
-    return " ".join(part for part in (errand.message, _waiting(free)) if part)
+    return " ".join(part for part in (errand.message, queue and queue.words(errand)) if part)
 
 
 def announce(session: Session, errand: Errand) -> None:
@@ -88,11 +89,3 @@ def announce(session: Session, errand: Errand) -> None:
     else:
         name, notice = "run.files", {"run_id": errand.run_id}
     after_commit(session, lambda: publish(name, notice))
-
-
-def _waiting(free: int | None) -> str:
-    if free is None:
-        return "No worker that takes errands is connected: start one with `arcadia worker --errands 1`."
-    if not free:
-        return "Every worker is busy with other errands; it begins once one of them is done."
-    return "A worker is about to take it."

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from backend.errands.line import Line, line
 from backend.errands.service import reason
 from backend.errors import FieldError, Invalid
 from backend.evaluations import service
 from backend.evaluations.schemas import EvaluationPage, EvaluationWithEpisodes, RunEvaluation
 from backend.models import Errand, Evaluation, Run
-from backend.presence import places_for_errands
 from backend.start_points.schemas import UsedStarts
 from backend.start_points.service import used
 from workers.contract.protocols.document import EvaluationDocument
@@ -51,12 +51,12 @@ def of_run(session: Session, run: Run) -> list[RunEvaluation]:
 
 def _shown(session: Session, rows: Sequence[tuple[Evaluation, Errand]]) -> list[RunEvaluation]:
     waiting = any(errand.state == "queued" for _, errand in rows)
-    free = places_for_errands(session) if waiting else None
+    queue = line(session) if waiting else None
     starts = used(session, [evaluation for evaluation, _ in rows])
-    return [_one(evaluation, errand, free, starts.get(evaluation.id)) for evaluation, errand in rows]
+    return [_one(evaluation, errand, queue, starts.get(evaluation.id)) for evaluation, errand in rows]
 
 
-def _one(evaluation: Evaluation, errand: Errand, free: int | None, starts: UsedStarts | None) -> RunEvaluation:
+def _one(evaluation: Evaluation, errand: Errand, queue: Line | None, starts: UsedStarts | None) -> RunEvaluation:
     # Until it is done, what an attempt has found may be discarded yet.
     ended = errand.state == "done" and evaluation.document is not None
     document = EvaluationDocument.model_validate(evaluation.document) if ended else None
@@ -68,7 +68,7 @@ def _one(evaluation: Evaluation, errand: Errand, free: int | None, starts: UsedS
         | {name: getattr(document, name, None) for name in FOUND}
         | {
             "unlike_training": document.unlike_training if document else [],
-            "reason": reason(errand, free),
+            "reason": reason(errand, queue),
             "start_set": starts,
             "checkpoint_sha256": evaluation.sha256,
             "episodes_done": errand.done,

@@ -7,10 +7,10 @@ from sqlalchemy import ScalarSelect, Select, exists, select
 from sqlalchemy.orm import Session
 
 from backend.colors import color_of
+from backend.errands.line import Line, line
 from backend.errands.service import UNDER_WAY, reason
 from backend.games.schemas import WaitingEvaluation, WaitingRun
 from backend.models import Checkpoint, Errand, Evaluation, Run
-from backend.presence import places_for_errands
 from workers.contract.config.problems import title_of
 
 MOST_SHOWN = 50
@@ -22,8 +22,8 @@ def waiting(session: Session, env: str, scored: Collection[int]) -> tuple[list[W
     ids = [number for number in session.scalars(listed) if number not in scored]
     rows = session.execute(_runs_with_evaluations().where(Run.id.in_(ids[:MOST_SHOWN]))).all()
     queued = any(row.Errand is not None and row.Errand.state == "queued" for row in rows)
-    free = places_for_errands(session) if queued else None
-    return [_shown(row, free) for row in rows], len(ids)
+    queue = line(session) if queued else None
+    return [_shown(row, queue) for row in rows], len(ids)
 
 
 def _runs_with_evaluations() -> Select[*tuple[Any, ...]]:
@@ -44,7 +44,7 @@ def _told_evaluation() -> ScalarSelect[int]:
     return query.order_by(*under_way, Evaluation.id.desc()).limit(1).correlate(Run).scalar_subquery()
 
 
-def _shown(row: Any, free: int | None) -> WaitingRun:
+def _shown(row: Any, queue: Line | None) -> WaitingRun:
     return WaitingRun(
         id=row.id,
         name=row.name,
@@ -53,17 +53,17 @@ def _shown(row: Any, free: int | None) -> WaitingRun:
         state=row.state,
         step=row.step,
         has_checkpoint=row.kept,
-        evaluation=_evaluation(row, row.Errand, free),
+        evaluation=_evaluation(row, row.Errand, queue),
     )
 
 
-def _evaluation(row: Any, errand: Errand | None, free: int | None) -> WaitingEvaluation | None:
+def _evaluation(row: Any, errand: Errand | None, queue: Line | None) -> WaitingEvaluation | None:
     if errand is None or errand.state not in (*UNDER_WAY, "failed"):
         return None
     return WaitingEvaluation(
         id=row.evaluation_id,
         state=errand.state,
-        reason=reason(errand, free),
+        reason=reason(errand, queue),
         traceback=errand.traceback,
         protocol=row.protocol,
         step=row.evaluated_step,

@@ -6,12 +6,12 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, undefer
 
 from backend.errands import service as errands
+from backend.errands.line import Line, line
 from backend.errors import Conflict, NotFound
 from backend.files.service import Maker, reported_file
 from backend.kept_games.schemas import KeptGame
 from backend.lookup import find_errand
 from backend.models import Errand, KeptPlay, StoredStarts
-from backend.presence import places_for_errands
 from backend.start_points import service as start_points
 from workers.contract import events as ev
 from workers.contract.errands import FilmParameters
@@ -81,14 +81,14 @@ def listed(session: Session, env: str | None) -> list[KeptGame]:
     """The kept games, of one game where it is given, the newest first."""
     query = select(KeptPlay, Errand).join(Errand, Errand.id == KeptPlay.errand_id).order_by(KeptPlay.id.desc())
     rows = session.execute(query.where(KeptPlay.env == env) if env is not None else query).all()
-    free = places_for_errands(session) if any(film.state == "queued" for _, film in rows) else None
-    return [_shown(kept, film, free) for kept, film in rows]
+    queue = line(session) if any(film.state == "queued" for _, film in rows) else None
+    return [_shown(kept, film, queue) for kept, film in rows]
 
 
 def shown(session: Session, kept: KeptPlay) -> KeptGame:
     """A kept game as the API shows it."""
     film = session.get_one(Errand, kept.errand_id)
-    return _shown(kept, film, places_for_errands(session) if film.state == "queued" else None)
+    return _shown(kept, film, line(session) if film.state == "queued" else None)
 
 
 def remove(session: Session, kept: KeptPlay) -> None:
@@ -125,8 +125,8 @@ def _filmed_by(session: Session, errand: Errand) -> KeptPlay:
     return session.scalars(select(KeptPlay).where(KeptPlay.errand_id == errand.id)).one()
 
 
-def _shown(kept: KeptPlay, film: Errand, free: int | None) -> KeptGame:
+def _shown(kept: KeptPlay, film: Errand, queue: Line | None) -> KeptGame:
     same = ("id", "env", "score", "frames", "ended", "start_points", "created_at", "file_id", "poster_file_id")
     told = {name: getattr(kept, name) for name in same}
-    told |= {"film": film.state, "reason": errands.reason(film, free), "traceback": film.traceback}
+    told |= {"film": film.state, "reason": errands.reason(film, queue), "traceback": film.traceback}
     return KeptGame.model_validate(told)

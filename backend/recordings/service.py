@@ -7,10 +7,10 @@ from sqlalchemy.orm import Session
 
 from backend.checkpoints.wanted import wanted_checkpoint
 from backend.errands import service as errands
+from backend.errands.line import line
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.lookup import find_run
 from backend.models import Checkpoint, Errand, Evaluation, Run, Video
-from backend.presence import places_for_errands
 from backend.recordings.schemas import AskRecording, Recording
 from backend.videos.service import discard_recording
 from workers.contract.config.evaluation import protocol_of, unfit_without_starts_because
@@ -63,7 +63,7 @@ def remove(session: Session, errand: Errand) -> None:
 
 def shown(session: Session, found: Sequence[Errand]) -> list[Recording]:
     """Recordings as the API shows them."""
-    free = places_for_errands(session) if any(errand.state == "queued" for errand in found) else None
+    queue = line(session) if any(errand.state == "queued" for errand in found) else None
     of = Video.errand_id.in_([errand.id for errand in found])
     videos = dict(session.execute(select(Video.errand_id, Video.id).where(of)).all())
     at = Checkpoint.id.in_([errand.checkpoint_id for errand in found])
@@ -74,7 +74,7 @@ def shown(session: Session, found: Sequence[Errand]) -> list[Recording]:
             {name: getattr(errand, name) for name in same}
             | RecordingParameters.model_validate(errand.parameters).model_dump()
             | {
-                "reason": errands.reason(errand, free),
+                "reason": errands.reason(errand, queue),
                 "step": steps[errand.checkpoint_id],
                 "video_id": videos.get(errand.id) if errand.state == "done" else None,
             }

@@ -6,11 +6,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.errands import service as errands
+from backend.errands.line import line
 from backend.errors import Conflict, NotFound
 from backend.files.service import Maker, files_root, reported_file
 from backend.lookup import find_run
 from backend.models import Checkpoint, Errand, File, Run, Video
-from backend.presence import places_for_errands
 from backend.saliency.schemas import ReplaySaliency
 from backend.videos.service import find_track, find_video
 from backend.videos.thinning import thin_out
@@ -58,12 +58,12 @@ def find(session: Session, video_id: int, *, lock: bool = False) -> tuple[Video,
 
 def shown(session: Session, video: Video, errand: Errand) -> ReplaySaliency:
     """The state of a saliency as the API shows it."""
-    free = places_for_errands(session) if errand.state == "queued" else None
+    queue = line(session) if errand.state == "queued" else None
     file = _file(session, errand) if errand.state == "done" else None
     same = ("state", "traceback", "done", "total", "created_at", "finished_at")
     told = {name: getattr(errand, name) for name in same}
     told |= {"video_id": video.id, "run_id": video.run_id, "file_id": file.id if file else None}
-    return ReplaySaliency.model_validate(told | {"reason": errands.reason(errand, free)})
+    return ReplaySaliency.model_validate(told | {"reason": errands.reason(errand, queue)})
 
 
 def find_file(session: Session, video_id: int) -> File:

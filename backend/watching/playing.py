@@ -7,10 +7,10 @@ from sqlalchemy.orm import Session
 
 from backend.config import Settings
 from backend.errands import service as errands
+from backend.errands.line import line
 from backend.errors import NotFound
 from backend.games.catalogue import find_game
 from backend.models import Errand
-from backend.presence import places_for_errands
 from backend.watching.schemas import PlayedGame
 from backend.watching.service import check_room, find_shown
 from workers.contract.live import PlayParameters
@@ -37,10 +37,10 @@ def find_play(session: Session, slug: str, number: int, *, lock: bool = False) -
 
 def shown(session: Session, errand: Errand) -> PlayedGame:
     """A game that people play, as the API shows it."""
-    free = places_for_errands(session) if errand.state == "queued" else None
+    queue = line(session) if errand.state == "queued" else None
     same = ("id", "state", "traceback", "worker", "created_at", "started_at")
     told = {name: getattr(errand, name) for name in same}
-    return PlayedGame.model_validate(told | {"env": errand.parameters["env"], "reason": errands.reason(errand, free)})
+    return PlayedGame.model_validate(told | {"env": errand.parameters["env"], "reason": errands.reason(errand, queue)})
 
 
 def _of_people(session: Session) -> Sequence[Errand]:

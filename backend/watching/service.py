@@ -9,16 +9,13 @@ from backend.checkpoints.keeping import resumable
 from backend.checkpoints.wanted import wanted_checkpoint
 from backend.config import Settings
 from backend.errands import service as errands
+from backend.errands.line import WATCHED, line
 from backend.errors import Conflict, NotFound
 from backend.lookup import find_errand
 from backend.models import Checkpoint, Errand, Run
-from backend.presence import places_for_errands
 from backend.watching.schemas import AskLive, LiveGame
 from workers.contract.live import LiveParameters
 from workers.contract.worker_api import ErrandKind
-
-# The kinds of errands that are watched while they are done.
-SHOWN: tuple[ErrandKind, ...] = ("live", "play")
 
 
 def ask(session: Session, settings: Settings, run: Run, wanted: AskLive) -> Errand:
@@ -45,12 +42,12 @@ def find_shown(session: Session, number: int, *kinds: ErrandKind, lock: bool = F
 
 def shown(session: Session, errand: Errand) -> LiveGame:
     """A live game as the API shows it."""
-    free = places_for_errands(session) if errand.state == "queued" else None
+    queue = line(session) if errand.state == "queued" else None
     same = ("id", "run_id", "state", "traceback", "checkpoint_id", "worker", "created_at", "started_at")
     return LiveGame.model_validate(
         {name: getattr(errand, name) for name in same}
         | {
-            "reason": errands.reason(errand, free),
+            "reason": errands.reason(errand, queue),
             "step": session.get_one(Checkpoint, errand.checkpoint_id).step,
             "follows": LiveParameters.model_validate(errand.parameters).follows,
         }
@@ -77,7 +74,7 @@ def _of_run(session: Session, run: Run) -> Sequence[Errand]:
 
 def check_room(session: Session, settings: Settings) -> None:
     """Refuse one live game more than are allowed; games of agents and of people count alike."""
-    query = select(func.count()).where(Errand.kind.in_(SHOWN), Errand.state.in_(errands.UNDER_WAY))
+    query = select(func.count()).where(Errand.kind.in_(WATCHED), Errand.state.in_(errands.UNDER_WAY))
     if (session.scalar(query) or 0) >= settings.max_live_games:
         games = "live game is" if settings.max_live_games == 1 else "live games are"
         raise Conflict(

@@ -92,6 +92,11 @@ class Stage:
             self._set(message)
             self._beyond("scene", message.encode())
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether anybody watches, here or at another process."""
+        return bool(self.viewers) or any(count for count, _ in self._elsewhere.values())
+
     def order(self, ordered: Ordered) -> None:
         """Hand an order to the player; one that is not there misses it."""
         told = ordered.model_dump_json()

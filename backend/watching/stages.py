@@ -1,9 +1,10 @@
 """The live games of this process: a stage for each, from the first connection to the last."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from backend.watching.crossing import Crossing
 from backend.watching.stage import BEAT_SECONDS, Stage
@@ -24,8 +25,8 @@ class Stages:
     def __init__(self, broker_url: str) -> None:
         self._broker_url = broker_url
         self._open: dict[int, _Open] = {}
-        # The event loop alone would not keep what still closes its connections.
-        self._ending: set[asyncio.Task[None]] = set()
+        # The event loop alone would not keep what still has something to do.
+        self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def viewers(self) -> int:
@@ -45,10 +46,17 @@ class Stages:
                 del self._open[number]
                 self._end(opened.working)
 
+    def later(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do what remains to be done once a connection has gone."""
+        self._keep(asyncio.create_task(work))
+
     def _end(self, working: asyncio.Task[None]) -> None:
-        self._ending.add(working)
-        working.add_done_callback(self._ending.discard)
+        self._keep(working)
         working.cancel()
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _opened(self, number: int) -> _Open:
         crossing = Crossing(self._broker_url, number) if self._broker_url else None

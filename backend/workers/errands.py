@@ -12,6 +12,7 @@ from backend.checkpoints.thinning import settle
 from backend.columns import utc_now
 from backend.config import Settings
 from backend.errands import service
+from backend.errands.line import ORDER
 from backend.evaluations.schedule import catch_up
 from backend.evaluations.service import discard_result, has_result, keep_episode, keep_result
 from backend.evaluations.starting import offered_starts
@@ -27,18 +28,18 @@ from workers.contract.worker_api import ErrandClaim, ErrandKind, EventBatch, Out
 
 
 def claim(session: Session, settings: Settings, worker: str) -> ErrandClaim | None:
-    """Hand the oldest waiting errand to a worker; None when nothing waits or another worker was faster."""
-    oldest = (
+    """Hand the first errand in the line to a worker; None when nothing waits or another worker was faster."""
+    first = (
         select(Errand.id)
         .where(Errand.state == "queued")
-        .order_by(Errand.created_at, Errand.id)
+        .order_by(*ORDER)
         .limit(1)
         .with_for_update(skip_locked=True)
         .scalar_subquery()
     )
     claimed = session.execute(
         update(Errand)
-        .where(Errand.id == oldest, Errand.state == "queued")
+        .where(Errand.id == first, Errand.state == "queued")
         .values(
             state="running",
             worker=worker,

@@ -271,6 +271,17 @@ def test_it_says_why_it_waits(api: Api, slots: int | None, told: str) -> None:
     assert api.evaluate(run_id)["reason"] == told
 
 
+def test_those_that_are_taken_before_it_are_told(api: Api) -> None:
+    run_id = trained(api)
+    api.beat(errand_slots=1)
+    waiting = [api.evaluate(run_id, seed=seed)["id"] for seed in (1, 2, 3)]
+    assert [api.evaluation(number)["reason"] for number in waiting] == [
+        "A worker is about to take it.",
+        "Every worker is busy with other errands, and another one will be taken before it.",
+        "Every worker is busy with other errands, and 2 others will be taken before it.",
+    ]
+
+
 def test_the_description_says_that_a_score_may_be_a_word(api: Api) -> None:
     document = api.user.get("/api/v1/openapi.json").json()
     score = document["components"]["schemas"]["ScoredEpisode"]["properties"]["score"]

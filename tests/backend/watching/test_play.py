@@ -8,6 +8,7 @@ from fastapi.testclient import TestClient
 
 from tests.backend.watching.test_live_games import ADDRESS, appear, closing, playing, told, watching
 from tests.factories import Api, event, started
+from tests.workers.waiting import wait_until
 from workers.contract.live import NO_SUCH_GAME, WRONG_ORDER
 
 # The databases make no difference here.
@@ -46,6 +47,23 @@ def test_a_persons_orders_reach_the_process_with_the_name_of_who_gave_them(clien
             appear(player, leaving)
         gone = player.receive_json()
         assert (gone["viewer"], gone["order"]["order"]) == (name, "hand back")
+
+
+def test_one_that_is_left_while_it_waits_is_called_off(
+    api: Api, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backend.watching.sockets.ALONE_SECONDS", 0.1)
+    number = ask(api)["id"]
+    with watching(client, number) as viewer:
+        told(viewer, "audience")
+        assert state_of(api, number) == "queued"
+    wait_until(lambda: state_of(api, number) == "cancelled")
+
+
+def state_of(api: Api, number: int) -> str:
+    """The state of a game of Pong."""
+    state: str = api.user.get(f"/api/v1/games/pong/play/{number}").json()["state"]
+    return state
 
 
 def test_keys_that_do_not_exist_close_the_connection_with_a_reason(client: TestClient, game: int) -> None:

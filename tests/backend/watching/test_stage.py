@@ -102,6 +102,16 @@ def test_the_next_process_is_not_preceded_by_a_picture_of_the_one_that_is_gone(s
             assert waiting(slow)[-2:] == [AWAY, SCENE]
 
 
+def test_a_stage_knows_whether_anybody_watches_at_any_process(stage: Stage) -> None:
+    with stage.watched():
+        assert stage.is_watched
+    assert not stage.is_watched
+    stage.hear("another process", "viewers", b"2")
+    assert stage.is_watched
+    stage.hear("another process", "viewers", b"0")
+    assert not stage.is_watched
+
+
 def test_a_connection_that_takes_nothing_is_ended(stage: Stage) -> None:
     with stage.played(), stage.watched() as stuck:
         for _ in range(2 * MOST_TEXTS):

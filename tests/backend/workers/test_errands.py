@@ -49,6 +49,12 @@ def test_the_oldest_is_done_first(api: Api, asked: tuple[int, int]) -> None:
 
 
 @pytest.mark.usefixtures("asked")
+def test_what_somebody_sits_before_is_done_before_all_else(api: Api) -> None:
+    api.user.post("/api/v1/games/pong/play")
+    assert [api.claim_errand()["kind"] for _ in range(2)] == ["play", "evaluation"]
+
+
+@pytest.mark.usefixtures("asked")
 def test_events_are_stored_once_and_none_may_be_missing(api: Api) -> None:
     held = api.claim_errand()["errand_id"], 1
     batch = (started(1), evaluated_episode(2, 1, 2))
