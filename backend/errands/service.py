@@ -5,7 +5,7 @@ The caller has locked the errand's run before, if it has one, so that all lock i
 
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.columns import utc_now
@@ -41,6 +41,12 @@ def ask(
     session.flush()
     announce(session, errand)
     return errand
+
+
+def waiting(session: Session, run: Run, kind: ErrandKind) -> int:
+    """Count a run's errands of a kind that are under way."""
+    of_run = select(func.count()).select_from(Errand).where(Errand.run_id == run.id, Errand.kind == kind)
+    return session.scalar(of_run.where(Errand.state.in_(UNDER_WAY))) or 0
 
 
 def cancel(session: Session, errand: Errand) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from backend.checkpoints.best import comparable
 from backend.checkpoints.wanted import wanted_checkpoint
 from backend.errands import service as errands
-from backend.errors import FieldError, Invalid, NotFound
+from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.evaluations.schemas import AskEvaluation, ScoredEpisode
 from backend.evaluations.starting import wanted_starts
 from backend.lookup import find_run
@@ -21,6 +21,9 @@ from workers.contract.errands import EvaluationParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
 
+# Of one run: as many as its checkpoints by two protocols, and some more.
+MOST_WAITING = 50
+
 
 def ask(session: Session, run: Run, wanted: AskEvaluation) -> Evaluation:
     """Have a worker evaluate a checkpoint; the run is locked, so that the checkpoint stays until it is evaluated."""
@@ -32,6 +35,8 @@ def ask(session: Session, run: Run, wanted: AskEvaluation) -> Evaluation:
         raise Invalid(FieldError(field="acting", message=refusal))
     starts = wanted_starts(session, run.env, protocol, wanted.start_set, wanted.episodes)
     checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
+    if errands.waiting(session, run, "evaluation") >= MOST_WAITING:
+        raise Conflict(f"{MOST_WAITING} evaluations of run {run.id} wait already. Ask again once one of them is done.")
     episodes = wanted.episodes or (starts.points if starts else PROTOCOLS[protocol].episodes)
     how = EvaluationParameters(protocol=protocol, acting=acting, seed=wanted.seed, episodes=episodes)
     return add(session, run, checkpoint, how, "asked", starts)

@@ -42,24 +42,30 @@ class Found(NamedTuple):
     like: Like
     mean: float
     episodes: int
+    # Points in the set at which it began, if it began at any.
+    points: int | None
+
+    @property
+    def short(self) -> bool:
+        """Whether these are fewer episodes than the protocol asks for, or not all points of their set."""
+        return self.episodes < max(PROTOCOLS[self.like.protocol].episodes, self.points or 0)
 
     @property
     def worth(self) -> tuple[bool, bool, float]:
         """What a better one has more of."""
         wrong = math.isnan(self.mean)
-        return not wrong, not is_short(self.like.protocol, self.episodes), 0.0 if wrong else self.mean
-
-
-def is_short(protocol: str, episodes: int) -> bool:
-    """Whether these are fewer episodes than the protocol asks for."""
-    return episodes < PROTOCOLS[protocol].episodes
+        return not wrong, not self.short, 0.0 if wrong else self.mean
 
 
 def finished() -> Select[*tuple[Any, ...]]:
     """Select every finished evaluation by a protocol of Atari games."""
     starts = Evaluation.document["starts"]["sha256"].as_string()
     of_set = case((Evaluation.protocol.in_(OWN_STARTS), starts), else_=null())
-    columns = (Evaluation.id, Evaluation.run_id, Run.env, Evaluation.protocol, of_set, Evaluation.mean, Errand.total)
+    points = Evaluation.starts["points"].as_integer()
+    columns = (
+        *(Evaluation.id, Evaluation.run_id, Run.env, Evaluation.protocol, of_set),
+        *(Evaluation.mean, Errand.total, points),
+    )
     return (
         select(*columns)
         .join(Errand, Errand.id == Evaluation.errand_id)
@@ -71,8 +77,8 @@ def finished() -> Select[*tuple[Any, ...]]:
 def best_of_runs(session: Session, envs: Collection[str]) -> list[Found]:
     """The best evaluation of each run in these games under each protocol."""
     every = (
-        Found(number, run_id, env, Like(protocol, starts), mean, episodes)
-        for number, run_id, env, protocol, starts, mean, episodes in session.execute(
+        Found(number, run_id, env, Like(protocol, starts), mean, episodes, points)
+        for number, run_id, env, protocol, starts, mean, episodes, points in session.execute(
             finished().where(Run.env.in_(envs)).order_by(Evaluation.id)
         )
     )
@@ -120,7 +126,7 @@ def _told(found: Found, row: Any) -> schemas.RunScore:
         mean=found.mean,
         interval=row.interval,
         episodes=found.episodes,
-        short=is_short(found.like.protocol, found.episodes),
+        short=found.short,
         step=row.step,
         frames=row.frames,
         start_set=row.starts["name"] if row.starts else None,

@@ -75,8 +75,11 @@ def unranked_because(score: schemas.RunScore) -> str | None:
     """Why a run's score is ranked with no others; None if it is."""
     if math.isnan(score.mean):
         return "its mean is no number"
+    whole = PROTOCOLS[score.protocol].episodes
+    if score.short and score.episodes >= whole:
+        return f"only the first {score.episodes} points of its set"
     if score.short:
-        return f"{score.episodes} of the protocol's {PROTOCOLS[score.protocol].episodes} episodes"
+        return f"{score.episodes} of the protocol's {whole} episodes"
     return None
 
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from sqlalchemy.orm import Session
 
 from backend.figures.schemas import Figure
-from backend.games.scores import best, best_of_runs, is_short, normalised, reference
+from backend.games.scores import best, best_of_runs, normalised, reference
 from backend.papers import drawing
 from backend.papers.definition import Draw, Number, Started
 from workers.contract.games import ENVIRONMENTS
@@ -58,7 +58,7 @@ def _ours(session: Session, games: Sequence[str], protocol: str) -> list[go.Scat
     """The best of any run in each game; where no run has all episodes, the best of fewer, as on the games' pages."""
     comparable = [found for found in best_of_runs(session, games) if found.like.protocol == protocol]
     chosen = best((found for found in comparable if math.isfinite(found.mean)), lambda found: found.env)
-    full = {found.env: found.mean for found in chosen if not is_short(protocol, found.episodes)}
+    full = {found.env: found.mean for found in chosen if not found.short}
     few = {found.env: found for found in chosen if found.env not in full}
     scores = {env: found.mean for env, found in few.items()}
     notes = {env: f", {found.episodes} of {PROTOCOLS[protocol].episodes} episodes" for env, found in few.items()}

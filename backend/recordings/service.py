@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.wanted import wanted_checkpoint
@@ -28,7 +28,7 @@ def ask(session: Session, run: Run, wanted: AskRecording) -> Errand:
     if (refusal := unfit_without_starts_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=refusal))
     checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
-    if _waiting(session, run) >= MOST_WAITING:
+    if errands.waiting(session, run, "recording") >= MOST_WAITING:
         raise Conflict(f"{MOST_WAITING} recordings of run {run.id} wait already. Ask again once one of them is done.")
     told = RecordingParameters(protocol=protocol, seed=wanted.seed, episode=wanted.episode)
     return errands.ask(session, run, checkpoint, "recording", told.model_dump(mode="json"), total=1)
@@ -36,7 +36,7 @@ def ask(session: Session, run: Run, wanted: AskRecording) -> Errand:
 
 def follow(session: Session, run: Run, evaluation: Evaluation) -> None:
     """Have the first episode of a scheduled evaluation recorded too: the same start at every age of the agent."""
-    if PROTOCOLS[evaluation.protocol].starts_from or _waiting(session, run) >= MOST_SCHEDULED:
+    if PROTOCOLS[evaluation.protocol].starts_from or errands.waiting(session, run, "recording") >= MOST_SCHEDULED:
         return
     told = RecordingParameters(protocol=evaluation.protocol, seed=evaluation.seed, episode=0)
     checkpoint = session.get_one(Checkpoint, evaluation.checkpoint_id)
@@ -87,8 +87,3 @@ def of_run(session: Session, run: Run) -> list[Recording]:
     """A run's recordings, the latest asked for first."""
     query = select(Errand).where(Errand.run_id == run.id, Errand.kind == "recording").order_by(Errand.id.desc())
     return shown(session, session.scalars(query).all())
-
-
-def _waiting(session: Session, run: Run) -> int:
-    query = select(func.count()).select_from(Errand).where(Errand.run_id == run.id, Errand.kind == "recording")
-    return session.scalar(query.where(Errand.state.in_(errands.UNDER_WAY))) or 0

@@ -126,8 +126,5 @@ def _checkpoint(session: Session, run: Run, track: Track) -> Checkpoint:
 
 
 def _check_room(session: Session, run: Run) -> None:
-    waiting = select(Errand.id).where(
-        Errand.run_id == run.id, Errand.kind == "saliency", Errand.state.in_(errands.UNDER_WAY)
-    )
-    if len(session.scalars(waiting).all()) >= MOST_WAITING:
+    if errands.waiting(session, run, "saliency") >= MOST_WAITING:
         raise Conflict(f"{MOST_WAITING} saliencies of run {run.id} wait already. Ask again once one of them is done.")

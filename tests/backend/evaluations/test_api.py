@@ -271,6 +271,14 @@ def test_it_says_why_it_waits(api: Api, slots: int | None, told: str) -> None:
     assert api.evaluate(run_id)["reason"] == told
 
 
+def test_no_more_wait_than_anybody_needs(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "MOST_WAITING", 1)
+    run_id = trained(api)
+    api.evaluate(run_id)
+    answer = api.user.post(f"/api/v1/runs/{run_id}/evaluations", json={})
+    assert (answer.status_code, "wait already" in answer.json()["detail"]) == (409, True)
+
+
 def test_those_that_are_taken_before_it_are_told(api: Api) -> None:
     run_id = trained(api)
     api.beat(errand_slots=1)

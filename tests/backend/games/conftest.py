@@ -33,12 +33,14 @@ class Scorer:
         self.api.play([mean] * episodes, mean=mean, interval=more.pop("interval", spread), protocol=protocol, **more)
         return int(asked["id"])
 
-    def evaluate_from_points(self, run_id: int, env: str = "ALE/Pong-v5", points: int = 100) -> str:
-        """Have a run evaluated from that many points of an agent's play; the SHA-256 of their set."""
+    def evaluate_from_points(
+        self, run_id: int, env: str = "ALE/Pong-v5", points: int = 100, episodes: int | None = None
+    ) -> str:
+        """Have a run evaluated from that many points of an agent's play, or some; the SHA-256 of their set."""
         stored = self.api.import_starts(start_set("agent", points, env), f"{points} points")
-        self.api.evaluate(run_id, protocol="agent-starts", start_set=stored["id"])
+        self.api.evaluate(run_id, protocol="agent-starts", start_set=stored["id"], episodes=episodes)
         used = {"player": "agent", "sha256": stored["sha256"], "starts": points, "source": "paac"}
-        self.api.play([4.0] * points, protocol="agent-starts", env=env, starts=used)
+        self.api.play([4.0] * (episodes or points), protocol="agent-starts", env=env, starts=used)
         return str(stored["sha256"])
 
     def scored(self, env: str, mean: Any, protocol: str = "no-op-5min", **more: Any) -> int:

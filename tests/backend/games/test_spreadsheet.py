@@ -75,9 +75,11 @@ def test_scores_from_several_sets_of_start_points_are_lines_of_their_own(scorer:
 def test_what_does_not_compare_says_why(scorer: Scorer) -> None:
     scorer.evaluate(scorer.run("ALE/Amidar-v5"), 10.0, episodes=2)
     scorer.scored("ALE/Phoenix-v5", "NaN")
+    scorer.evaluate_from_points(scorer.run(), points=120, episodes=100)
     assert [line["note"] for line in exported(scorer)] == [
         "2 of the protocol's 30 episodes",
         "its mean is no number",
+        "only the first 100 points of its set",
     ]
 
 
