@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from workers.contract.worker_api import MOST_ERRANDS
 from workers.worker import attempt_directory
 from workers.worker.answers import BackendError, FailingError, StaleAttemptError, UnreachableError
 from workers.worker.attempt_directory import NeedsMoreError
@@ -16,7 +17,7 @@ from workers.worker.backend_client import BackendClient
 from workers.worker.backoff import persist
 from workers.worker.endings import Asked, Ending, ending_of_leftover, ending_of_trainer
 from workers.worker.heartbeat import Heartbeat
-from workers.worker.job import Held, Job, leftovers
+from workers.worker.job import Held, leftovers
 from workers.worker.places import Places
 from workers.worker.relay import Relay
 from workers.worker.spool import Spool
@@ -72,12 +73,22 @@ class Supervisor:
     def recover(self) -> None:
         """Deliver what this worker left behind when it last ended, and give those jobs back."""
         with self._places.closed():
-            for job, directory in leftovers(self._directory, self._work.noun):
+            left = [(Held(job), directory) for job, directory in leftovers(self._directory, self._work.noun)]
+            # Until all of it is there the lease must not run out: what comes from an attempt that is over is refused.
+            # A heartbeat names one run alone, so those are held one after the other.
+            at_once = MOST_ERRANDS if self._work.noun == "errands" else 1
+            for held, _ in left[:at_once]:
+                self._heartbeat.hold(held)
+            for number, (held, directory) in enumerate(left):
                 try:
-                    self._recover(job, directory)
+                    self._recover(held, directory)
                 except Exception:
                     # One that is damaged must not keep the others from being delivered.
-                    log.exception("What %s, attempt %d left behind stays in %s", job, job.attempt, directory)
+                    log.exception("What %s, attempt %d left behind stays in %s", held.job, held.job.attempt, directory)
+                finally:
+                    self._heartbeat.drop(held)
+                    for following, _ in left[number + at_once : number + at_once + 1]:
+                        self._heartbeat.hold(following)
 
     def _do_what_waits(self) -> None:
         while not self.draining:
@@ -90,18 +101,12 @@ class Supervisor:
                 return
             self._do(claimed)
 
-    def _recover(self, job: Job, directory: Path) -> None:
-        log.info("%s, attempt %d was left behind; delivering what it wrote.", job, job.attempt)
-        held = Held(job)
-        relay = Relay(self._client, job, Spool(directory))
-        # Until all of it is there the lease must not run out: what comes from an attempt that is over is refused.
-        self._heartbeat.hold(held)
-        try:
-            relay.start()
-            if self._deliver_rest(relay, held, directory):
-                self._release(held, directory, self._leftover_ending(directory, relay))
-        finally:
-            self._heartbeat.drop(held)
+    def _recover(self, held: Held, directory: Path) -> None:
+        log.info("%s, attempt %d was left behind; delivering what it wrote.", held.job, held.job.attempt)
+        relay = Relay(self._client, held.job, Spool(directory))
+        relay.start()
+        if self._deliver_rest(relay, held, directory):
+            self._release(held, directory, self._leftover_ending(directory, relay))
 
     def _do(self, claimed: Claimed) -> None:
         log.info("%s, attempt %d: starting.", claimed.job, claimed.job.attempt)

@@ -201,6 +201,24 @@ def test_what_a_killed_worker_left_is_delivered_and_given_back(api: WorkerApi, s
     assert api.releases == []
 
 
+def test_all_that_a_killed_worker_left_stays_its_own_while_the_first_is_delivered(api: WorkerApi, slot: Slot) -> None:
+    event = {"kind": "evaluated_episode", "seq": 1, "time": 0.0, "step": 1, "frames": 1}
+    for number in (5, 6):
+        directory(slot, number).mkdir(parents=True)
+        (directory(slot, number) / "events.jsonl").write_text(json.dumps(event) + "\n")
+    api.fails_on = {1}
+    recovery = threading.Thread(target=slot.errands.recover)
+    recovery.start()
+    both = [{"id": 5, "attempt": 1}, {"id": 6, "attempt": 1}]
+    try:
+        wait_until(lambda: any(beat["errands"] == both for beat in api.heartbeats))
+    finally:
+        api.fails_on = set()
+        recovery.join()
+    assert [(row["errand"], row["outcome"]) for row in api.errand_releases] == [(5, "lost"), (6, "lost")]
+    wait_until(lambda: api.heartbeats[-1]["errands"] == [])
+
+
 def test_a_doorbell_in_vain_takes_nobodys_time(api: WorkerApi, slot: Slot) -> None:
     offer(api, episodes=10**6, interval=0.01)
     thread = begin(slot)
