@@ -76,6 +76,17 @@ describe("the runs page", () => {
     expect(screen.queryByText("No worker is connected")).toBeNull();
   });
 
+  it("keeps a notice where it is when the runs arrive after it", async () => {
+    let arrive = (_runs: object) => {};
+    openRuns({ workers: [] }, { "GET /runs": () => new Promise<object>((resolve) => (arrive = resolve)) });
+    show();
+    const putAway = await screen.findByRole("button", { name: "Put this notice away" });
+    arrive(listOf([]));
+    await screen.findByRole("button", { name: /^Start this run/ });
+    await userEvent.click(putAway);
+    expect(screen.queryByText("No worker is connected")).toBeNull();
+  });
+
   it("asks the server for what the address names", async () => {
     const server = openRuns({ runs: [aRun()] });
     show("/?state=running&env=ALE%2FPong-v5&text=pong&sort=-last_return");
