@@ -34,70 +34,67 @@ export default function RunsPage() {
   const archive = useQuery({ ...facetsQuery(true), enabled: nothingThere });
   const allArchived = nothingThere && (archive.data?.state.length ?? 0) > 0;
 
-  const first = nothingThere && !archive.isLoading && !allArchived;
-
-  // The notices keep their place whatever comes around them: what is being pressed does not go away.
+  // By its key it stays the same whatever stands around it: a button that is being pressed is not replaced.
+  const notices = <Notices key="notices" />;
+  if (nothingThere && !archive.isLoading && !allArchived) {
+    return (
+      <Stack className={classes.page} gap="md">
+        {notices}
+        <FirstRun />
+      </Stack>
+    );
+  }
   return (
     <Stack className={classes.page} gap="md">
-      {!first && (
-        <Group justify="space-between" wrap="nowrap">
-          <Group gap="sm" align="baseline">
-            <Title order={1}>{view.archived ? "Archived runs" : "Runs"}</Title>
-            <Text size="sm" c="dimmed" role="status">
-              {list.query.data &&
-                plural(list.total, isFiltered(view) ? "match" : "run", isFiltered(view) ? "matches" : "runs")}
-            </Text>
-          </Group>
-          <ColumnMenu runs={list.runs} chosen={columns} onChange={chooseColumns} />
+      <Group justify="space-between" wrap="nowrap">
+        <Group gap="sm" align="baseline">
+          <Title order={1}>{view.archived ? "Archived runs" : "Runs"}</Title>
+          <Text size="sm" c="dimmed" role="status">
+            {list.query.data &&
+              plural(list.total, isFiltered(view) ? "match" : "run", isFiltered(view) ? "matches" : "runs")}
+          </Text>
         </Group>
+        <ColumnMenu runs={list.runs} chosen={columns} onChange={chooseColumns} />
+      </Group>
+      {notices}
+      <RunFilters view={view} runs={list.runs} onChange={change} />
+      {list.query.isError && list.runs.length === 0 && (
+        <QueryProblem error={list.query.error} retry={() => void list.query.refetch()} />
       )}
-      <Notices />
-      {first ? (
-        <FirstRun />
-      ) : (
-        <>
-          <RunFilters view={view} runs={list.runs} onChange={change} />
-          {list.query.isError && list.runs.length === 0 && (
-            <QueryProblem error={list.query.error} retry={() => void list.query.refetch()} />
-          )}
-          {(list.query.isPending || archive.isLoading) && <LoadingRows />}
-          {allArchived && <EmptyState title="Every run is archived">“Archived” above shows them.</EmptyState>}
-          {list.query.data && list.runs.length === 0 && !nothingThere && (
-            <NoRuns view={view} onChange={change} />
-          )}
-          <FailureGroups view={view} onChoose={(text) => change({ state: ["failed"], text })} />
-          {list.runs.length > 0 &&
-            (narrow ? (
-              <RunCards model={model} />
-            ) : (
-              <RunTable
-                model={model}
-                columns={columns}
-                onColumns={chooseColumns}
-                sort={view.sort}
-                onSort={(sort) => change({ sort })}
-              />
-            ))}
-          {list.query.hasNextPage && (
-            <Button
-              variant="default"
-              mx="auto"
-              loading={list.query.isFetchingNextPage}
-              onClick={() => void list.query.fetchNextPage()}
-            >
-              Load more ({list.runs.length} of {list.total} shown)
-            </Button>
-          )}
-          {model.selected.length > 0 && (
-            <BulkBar
-              runs={model.selected}
-              archived={view.archived}
-              total={list.total}
-              onSelectAll={() => void list.loadAll().then(model.select).catch(notifyProblem)}
-              onClear={() => model.select([])}
-            />
-          )}
-        </>
+      {(list.query.isPending || archive.isLoading) && <LoadingRows />}
+      {allArchived && <EmptyState title="Every run is archived">“Archived” above shows them.</EmptyState>}
+      {list.query.data && list.runs.length === 0 && !nothingThere && <NoRuns view={view} onChange={change} />}
+      <FailureGroups view={view} onChoose={(text) => change({ state: ["failed"], text })} />
+      {list.runs.length > 0 &&
+        (narrow ? (
+          <RunCards model={model} />
+        ) : (
+          <RunTable
+            model={model}
+            columns={columns}
+            onColumns={chooseColumns}
+            sort={view.sort}
+            onSort={(sort) => change({ sort })}
+          />
+        ))}
+      {list.query.hasNextPage && (
+        <Button
+          variant="default"
+          mx="auto"
+          loading={list.query.isFetchingNextPage}
+          onClick={() => void list.query.fetchNextPage()}
+        >
+          Load more ({list.runs.length} of {list.total} shown)
+        </Button>
+      )}
+      {model.selected.length > 0 && (
+        <BulkBar
+          runs={model.selected}
+          archived={view.archived}
+          total={list.total}
+          onSelectAll={() => void list.loadAll().then(model.select).catch(notifyProblem)}
+          onClear={() => model.select([])}
+        />
       )}
     </Stack>
   );
