@@ -44,6 +44,17 @@ describe("the form of a study", () => {
     });
   });
 
+  it("can be started while the runs are counted again", async () => {
+    let asked = 0;
+    const server = open(() => (asked++ === 0 ? COST : new Promise<object>(() => {})));
+    await screen.findByText("9 runs, 900 k steps, about 2 h 10 min on 2 workers");
+    fireEvent.change(screen.getByLabelText(/Name/), { target: { value: "Which rate?" } });
+    await screen.findByText("Counting its runs…");
+    await userEvent.click(screen.getByRole("button", { name: "Start study" }));
+    await screen.findByText("The study is there");
+    expect(server.of("POST /studies")[0]?.body).toMatchObject({ name: "Which rate?" });
+  });
+
   it("shows what is wrong beside its field, and does not start it", async () => {
     open(() => refusal(422, "wrong", [{ field: "seeds", message: "write seeds as 1-5" }]));
     expect(await screen.findByText("Write seeds as 1-5.")).toBeTruthy();

@@ -14,7 +14,7 @@ import {
 } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconPlus, IconX } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
 import { useStartStudy } from "@/api/mutations";
@@ -90,9 +90,12 @@ function StudyForm({ presets, cloned }: StudyFormProps) {
   const [settled] = useDebouncedValue(draft, 400);
   const base = cloned ?? {};
   const wasDrawn = (cloned?.sampler ?? "grid") !== "grid";
-  const preview = useQuery(
-    studyPreviewQuery(specificationOf({ ...settled, name: settled.name || "-" }, base)),
-  );
+  const preview = useQuery({
+    ...studyPreviewQuery(specificationOf({ ...settled, name: settled.name || "-" }, base)),
+    // The button stays as it was while the runs are counted again: a press is not lost.
+    placeholderData: keepPreviousData,
+  });
+  const counting = preview.isPending || preview.isPlaceholderData;
   const start = useStartStudy();
   const navigate = useNavigate();
   const errors = placeErrors(start.error ?? preview.error ?? undefined, FIELDS);
@@ -215,7 +218,8 @@ function StudyForm({ presets, cloned }: StudyFormProps) {
             Start study
           </Button>
           <Text size="sm" c="dimmed" role="status" aria-label="What it costs">
-            {preview.data ? costWords(preview.data) : preview.isFetching ? "Counting its runs…" : ""}
+            {counting && "Counting its runs…"}
+            {!counting && preview.data && costWords(preview.data)}
           </Text>
         </Group>
       </Stack>
