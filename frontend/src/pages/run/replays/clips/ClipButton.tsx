@@ -1,6 +1,6 @@
 import { Button, Checkbox, Group, Popover, Progress, Stack, Text } from "@mantine/core";
 import { IconScissors } from "@tabler/icons-react";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { fileAddress } from "@/api/client";
 import type { Replay } from "../places";
 import { clipOf, leavesOut, type Marks, shotsOf, whyNoClip } from "./clip";
@@ -17,6 +17,7 @@ export function ClipButton({ video, rate, now }: ClipButtonProps) {
   const [marks, setMarks] = useState<Partial<Marks>>({});
   const { from = 0, to = video.seconds } = marks;
   const set = (mark: keyof Marks) => setMarks({ ...marks, [mark]: Math.min(now(), video.seconds) });
+  const making = useMaking(video, rate);
   return (
     <Popover position="top" withArrow shadow="md">
       <Popover.Target>
@@ -37,34 +38,55 @@ export function ClipButton({ video, rate, now }: ClipButtonProps) {
               End here
             </Button>
           </Group>
-          <Making video={video} rate={rate} marks={{ from, to }} />
+          <Making rate={rate} marks={{ from, to }} making={making} />
         </Stack>
       </Popover.Dropdown>
     </Popover>
   );
 }
 
-function Making({ video, rate, marks }: { video: Replay; rate: number; marks: Marks }) {
-  const [all, setAll] = useState(false);
+interface Making {
+  /** How much of the clip is made; null while none is. */
+  part: number | null;
+  problem: string | null;
+  make: (marks: Marks, all: boolean) => Promise<void>;
+  stop: () => void;
+}
+
+/** A clip that is made goes on while its popover is closed, and ends with the page. */
+function useMaking(video: Replay, rate: number): Making {
   const [part, setPart] = useState<number | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const stopping = useRef<AbortController | null>(null);
-  const why = whyNoClip(marks);
+  const stop = () => stopping.current?.abort();
+  useEffect(() => stop, []);
 
-  async function make() {
-    const stop = (stopping.current = new AbortController());
+  async function make(marks: Marks, all: boolean) {
+    const { signal } = (stopping.current = new AbortController());
     setProblem(null);
     setPart(0);
     try {
       const shots = shotsOf(marks, rate, all);
-      const options = { rate, shots, signal: stop.signal, onProgress: setPart };
-      save(await clipOf(fileAddress(video.file_id), options), nameOf(video, marks));
+      const clip = await clipOf(fileAddress(video.file_id), { rate, shots, signal, onProgress: setPart });
+      if (!signal.aborted) save(clip, nameOf(video, marks));
     } catch (error) {
-      if (!stop.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
+      if (!signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
     }
     setPart(null);
   }
 
+  return { part, problem, make, stop };
+}
+
+interface MakingProps {
+  rate: number;
+  marks: Marks;
+  making: Making;
+}
+
+function Making({ rate, marks, making: { part, problem, make, stop } }: MakingProps) {
+  const [all, setAll] = useState(false);
+  const why = whyNoClip(marks);
   return (
     <>
       {leavesOut(rate) && (
@@ -83,13 +105,13 @@ function Making({ video, rate, marks }: { video: Replay; rate: number; marks: Ma
         </Text>
       )}
       {part === null ? (
-        <Button size="xs" disabled={why !== null} onClick={() => void make()}>
+        <Button size="xs" disabled={why !== null} onClick={() => void make(marks, all)}>
           Download GIF
         </Button>
       ) : (
         <Group gap="xs" wrap="nowrap">
           <Progress flex={1} value={100 * part} aria-label="Making the clip" />
-          <Button size="compact-xs" variant="default" onClick={() => stopping.current?.abort()}>
+          <Button size="compact-xs" variant="default" onClick={stop}>
             Stop
           </Button>
         </Group>
