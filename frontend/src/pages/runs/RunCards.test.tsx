@@ -1,0 +1,44 @@
+import { act, screen } from "@testing-library/react";
+import { beforeEach, expect, it, vi } from "vitest";
+import { patchRun } from "@/api/live/patch";
+import { renderPage } from "@/testing/render";
+import { aRun } from "@/testing/runs";
+import { listOf, serve } from "@/testing/server";
+import RunsPage from "./RunsPage";
+
+const drawn: number[] = [];
+vi.mock("./RunCell", () => ({
+  RunCell({ run }: { run: { id: number; name: string } }) {
+    drawn.push(run.id);
+    return <span>{run.name}</span>;
+  },
+}));
+
+beforeEach(() => {
+  const wide = window.matchMedia;
+  const onPhone = (query: string) => ({
+    ...wide(query),
+    media: query,
+    matches: query.includes("max-width"),
+  });
+  vi.stubGlobal("matchMedia", onPhone);
+});
+
+it("draws the card alone again whose run has changed", async () => {
+  serve({
+    "GET /runs": listOf([1, 2, 3].map((id) => aRun({ id, name: `run ${id}` }))),
+    "GET /run-facets": { state: [], algorithm: [], env: [], tag: [] },
+    "GET /run-failures": [],
+    "GET /workers": [],
+    "GET /health": { broker: { ok: true } },
+    "GET /presets": [],
+    "GET /metric-catalogue": [],
+    "GET /metric-names": [],
+  });
+  const { client } = renderPage(<RunsPage />);
+  await screen.findByText("run 3");
+  drawn.length = 0;
+  act(() => patchRun(client, aRun({ id: 2, name: "run two" })));
+  await screen.findByText("run two");
+  expect(new Set(drawn)).toEqual(new Set([2]));
+});
