@@ -27,6 +27,10 @@ import type {
 
 export type RunAction = "stop" | "pause" | "resume" | "archive" | "restore";
 
+/** Whether a press was taken: what asked still stands while the code of the page that follows is on its way. */
+export const isTaken = ({ isPending, isSuccess }: { isPending: boolean; isSuccess: boolean }) =>
+  isPending || isSuccess;
+
 /** The form that asked shows what was wrong, beside its fields. */
 const OWN_ERRORS = { ownErrors: true };
 
@@ -124,7 +128,12 @@ export function useAskEvaluation(run: number) {
     mutationFn: (body: EvaluationRequest): Promise<EvaluationWithEpisodes> =>
       call("post", "/api/v1/runs/{run_id}/evaluations", { path: { run_id: run }, body }),
     meta: OWN_ERRORS,
-    onSuccess: () => client.invalidateQueries({ queryKey: ["run", run, "evaluations"] }),
+    // Pending until the page that asked shows the answer; also when it is refused: somebody else has asked meanwhile.
+    onSettled: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: ["run", run, "evaluations"] }),
+        client.invalidateQueries({ queryKey: ["games"] }),
+      ]),
   });
 }
 

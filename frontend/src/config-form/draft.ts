@@ -63,12 +63,17 @@ const commaWords = (text: string) =>
 /** A word that is one number with a decimal comma or two numbers with no space between: 0,1 but not 16,32,64. */
 const GLUED = /^[+-]?\d+,\d+,?$|(?:^|,)[+-]?0,\d/;
 
+/** Asks what is meant by the first comma that may stand before decimals or between two numbers; null without any. */
+export function gluedWords(text: string): string | null {
+  const glued = /[;.]/.test(text) ? undefined : text.split(/\s+/).find((word) => GLUED.test(word));
+  return glued ? `Is “${glued}” one number or two? Write a point in it, or a space after its comma.` : null;
+}
+
 /** Numbers between commas, or between semicolons if some have decimal commas; one left over at the end is no mistake. */
 function readNumbers(field: FormField, text: string): { value: number[] } | { error: string } {
   const value: number[] = [];
-  const glued = /[;.]/.test(text) ? undefined : text.split(/\s+/).find((word) => GLUED.test(word));
-  if (glued)
-    return { error: `Is “${glued}” one number or two? Write a point in it, or a space after its comma.` };
+  const glued = gluedWords(text);
+  if (glued) return { error: glued };
   const between = text.includes(";") && !/,\s/.test(text) ? /\s*;\s*|\s+/ : /\s*[,;]\s*|\s+/;
   for (const part of text.replace(/[,;\s]+$/, "").split(between)) {
     if (isAmbiguous(part, false)) return { error: commaWords(part) };

@@ -1,23 +1,18 @@
-/** Drafts that outlive a reload of the page, kept by the browser's tab. */
+/** What was typed into a configuration's form and outlives a reload of the page, kept by the browser's tab. */
 
-import type { ConfigValue } from "@/api/types";
 import { inTab } from "@/ui/kept";
 import type { Draft } from "./draft";
-import type { Reference } from "./reference";
 
-export interface KeptDraft {
-  /** The key of the starting point that the draft stands for. */
-  key: string;
-  reference: Reference;
-  algorithm: ConfigValue;
-  draft: Draft;
+const place = (name: string, key: string) => `arcadia-typed-${name}-${key}`;
+
+/** The fields that were typed under a name for this starting point. */
+export const readTyped = (name: string, key: string) => inTab.read<Draft>(place(name, key));
+
+/** Keep the fields that differ from what the form began with: all others are as they are when it begins again. */
+export function writeTyped(name: string, key: string, draft: Draft, began: Draft): void {
+  const typed = Object.entries(draft).filter(([field, text]) => text !== began[field]);
+  if (typed.length > 0) inTab.keep(place(name, key), Object.fromEntries(typed));
+  else forgetTyped(name, key);
 }
 
-const place = (name: string, key: string) => `arcadia-draft-${name}-${key}`;
-
-/** The draft kept under a name for this starting point. */
-export const readKept = (name: string, key: string) => inTab.read<KeptDraft>(place(name, key));
-
-export const writeKept = (name: string, kept: KeptDraft) => inTab.keep(place(name, kept.key), kept);
-
-export const forgetKept = (name: string, key: string) => inTab.forget(place(name, key));
+export const forgetTyped = (name: string, key: string) => inTab.forget(place(name, key));

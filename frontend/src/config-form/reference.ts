@@ -31,5 +31,5 @@ export function nearestPreset(presets: readonly Preset[], config: RunConfig): Pr
 }
 
 /** The key under which a form begins with this reference. */
-export const keyOf = ({ preset, values }: Reference): string =>
+export const keyOf = ({ preset, values }: Pick<Reference, "preset" | "values">): string =>
   preset === null ? `method ${String(values["algorithm"])}` : `preset ${preset}`;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import type { ConfigValue, RunConfig } from "@/api/types";
 import { carryOver, type Draft, draftOf, type FieldErrors, isChanged, readDraft, written } from "./draft";
-import { forgetKept, readKept, writeKept } from "./keptDraft";
+import { forgetTyped, readTyped, writeTyped } from "./keptDraft";
 import { firstOf, readAllSeries, type Series } from "./series";
 import { type FormField, type Variant, variantFor } from "./schema";
 import { keyOf, type Reference, type StartingPoint } from "./reference";
@@ -38,6 +38,8 @@ interface State {
   key: string;
   reference: Reference;
   algorithm: ConfigValue;
+  /** The inputs as the form began, and as they are. */
+  began: Draft;
   draft: Draft;
   left: ReadonlySet<string>;
   server: FieldErrors;
@@ -57,20 +59,21 @@ export function useConfigDraft(
   const begin = (key: string, reference: Reference, values: RunConfig): State => {
     const fields = variantFor(variants, values["algorithm"])?.fields ?? [];
     const algorithm = values["algorithm"] ?? null;
-    const draft = draftOf(values, fields);
+    const began = draftOf(values, fields);
     return {
       begun: start.key,
       key,
       reference,
       algorithm,
-      draft,
+      began,
+      draft: began,
       left: new Set(),
       server: {},
       restored: false,
     };
   };
   const beginHere = () => begin(start.key, start.reference, start.values);
-  const comeHere = () => (name ? restore(name, start, variants) : null) ?? beginHere();
+  const comeHere = () => (name ? restored(beginHere(), readTyped(name, start.key)) : beginHere());
   const [kept, setState] = useState(comeHere);
   let state = kept;
   if (kept.begun !== start.key) {
@@ -79,10 +82,10 @@ export function useConfigDraft(
     setState(state);
   }
 
-  const { key, reference, algorithm, draft } = state;
+  const { key, began, draft } = state;
   useEffect(() => {
-    if (name) writeKept(name, { key, reference, algorithm, draft });
-  }, [name, key, reference, algorithm, draft]);
+    if (name) writeTyped(name, key, draft, began);
+  }, [name, key, draft, began]);
 
   const variant = variantFor(variants, state.algorithm);
   const fields = variant?.fields ?? [];
@@ -133,7 +136,7 @@ export function useConfigDraft(
     restored: state.restored,
     beginAnew: () => setState(beginHere()),
     forget() {
-      if (name) forgetKept(name, state.key);
+      if (name) forgetTyped(name, state.key);
     },
   };
 }
@@ -152,18 +155,11 @@ function readAll(draft: Draft, fields: FormField[], several: boolean) {
   };
 }
 
-/** The state of a draft that was left, unless nothing had been written in it. */
-function restore(name: string, { key, values }: StartingPoint, variants: Variant[]): State | null {
-  const kept = readKept(name, key);
-  const fields = kept ? variantFor(variants, kept.algorithm)?.fields : undefined;
-  if (!kept || !fields) return null;
-  const { reference, algorithm } = kept;
-  const changed = fields.some((field) =>
-    isChanged(field, kept.draft[field.name], values[field.name] ?? field.initial),
-  );
-  if (!changed) return null;
-  const draft = { ...draftOf(values, fields), ...kept.draft };
-  return { begun: key, key, reference, algorithm, draft, left: new Set(), server: {}, restored: true };
+/** A form that begins, with what was typed and left before; fields that it no longer has are left out. */
+function restored(state: State, typed: Draft | null): State {
+  const known = Object.entries(typed ?? {}).filter(([field]) => field in state.began);
+  if (known.length === 0) return state;
+  return { ...state, draft: { ...state.began, ...Object.fromEntries(known) }, restored: true };
 }
 
 export const inputId = (name: string) => `config-${name}`;

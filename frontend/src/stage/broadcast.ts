@@ -24,6 +24,8 @@ export interface View {
   delay: number | null;
   /** Milliseconds from the last key that was pressed or let go to the first picture made after it. */
   latency: number | null;
+  /** Why the server took no connection, which is tried again. */
+  refused: string | null;
   /** Why the connection ended for good. */
   over: string | null;
 }
@@ -31,6 +33,8 @@ export interface View {
 export type Send = (order: Order, at?: number) => void;
 
 const RETRY_MS = 1000;
+/** From here on the backend says why it closes; below it the browser does. */
+const OWN_CODES = 4000;
 const PING_MS = 1000;
 /** Thoughts change with each picture; nobody reads faster than this. */
 const TELL_MS = 80;
@@ -46,6 +50,7 @@ export class Broadcast {
     you: null,
     delay: null,
     latency: null,
+    refused: null,
     over: null,
   };
   private readonly listeners = new Set<() => void>();
@@ -106,7 +111,13 @@ export class Broadcast {
       if (this.socket !== socket) return;
       if (FINAL_CODES.includes(code))
         return this.tell({ playing: false, over: reason || "This game is over." });
-      this.tell({ connected: false, playing: false, delay: null, latency: null });
+      this.tell({
+        connected: false,
+        playing: false,
+        delay: null,
+        latency: null,
+        refused: code >= OWN_CODES ? reason : null,
+      });
       this.timers.retry = window.setTimeout(() => this.connect(), RETRY_MS);
     };
     socket.onopen = () => this.tell({ connected: true });
@@ -121,7 +132,7 @@ export class Broadcast {
   }
 
   private hear(message: Message): void {
-    if (message.kind === "audience") this.tell({ viewers: message.viewers, you: message.you });
+    if (message.kind === "audience") this.tell({ viewers: message.viewers, you: message.you, refused: null });
     else if (message.kind === "scene") this.tell({ scene: message, playing: true });
     else {
       this.nextPlayer();

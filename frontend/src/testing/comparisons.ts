@@ -121,7 +121,7 @@ export function openComparison(page: ReactElement, at: string, more: Record<stri
       listOf(RUNS.filter(({ name }) => name.includes(query.get("text") ?? ""))),
     ...more,
   });
-  const { router, client } = renderPage(page, { at });
+  const { router, client } = renderPage(page, { at, routes: [{ path: "/elsewhere", element: null }] });
   const address = (search: string) => waitFor(() => expect(router.state.location.search).toBe(search));
-  return { server, client, address };
+  return { server, client, router, address };
 }

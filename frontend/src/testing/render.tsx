@@ -31,3 +31,9 @@ export function renderPage(
   );
   return { ...view, client, router };
 }
+
+/** A page whose code never comes, as on a slow line: what leads there stays on the screen. */
+export const onItsWay = (path: string): RouteObject => ({
+  path,
+  lazy: () => new Promise<never>(() => undefined),
+});

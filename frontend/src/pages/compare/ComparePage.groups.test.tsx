@@ -1,4 +1,4 @@
-import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import type { ComparedRun } from "@/api/types";
@@ -188,6 +188,21 @@ describe("the verdict", () => {
       [8, 9, 10].map((seed) => ({ name: "fast", overrides: { seed } })),
     );
     expect(await screen.findByText("3 runs of PAAC · lr 0.5 launched: #21, #22, #23")).toBeTruthy();
+  });
+
+  it("leaves the next page alone where its new seeds are launched after it was left", async () => {
+    const answers: (() => void)[] = [];
+    const { router } = open("/?runs=1,2", {
+      "POST /runs/2/clone": () =>
+        new Promise<object>((resolve) => answers.push(() => resolve(aRun({ id: 20 + answers.length })))),
+    });
+    await userEvent.click((await verdict()).getByRole("button", { name: "Add 3 seeds of PAAC · lr 0.5" }));
+    await waitFor(() => expect(answers).toHaveLength(3));
+    await act(() => router.navigate("/elsewhere?preset=paac-pong"));
+    for (const answer of answers) answer();
+    expect(await screen.findByText(/^3 runs of PAAC · lr 0.5 launched/)).toBeTruthy();
+    const { pathname, search } = router.state.location;
+    expect(pathname + search).toBe("/elsewhere?preset=paac-pong");
   });
 
   it("says which of the seeds that it has launched are too many to be compared", async () => {

@@ -5,6 +5,7 @@ import type { ComparedRun, Verdict } from "@/api/types";
 import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { nearestPercent, score, short } from "@/ui/format";
+import { useStillHere } from "@/ui/useStillHere";
 import { WideTable } from "@/ui/WideTable";
 import { CardProblem } from "./CardProblem";
 import classes from "./compare.module.css";
@@ -24,7 +25,11 @@ export function VerdictCard(props: VerdictCardProps) {
   const query = useQuery(verdictQuery(props.runs, props.by));
   const verdict = query.data;
   const room = MOST_RUNS - props.runs.length;
-  const more = useMoreSeeds(props.known, room, (made) => props.onRuns([...props.runs, ...made]));
+  const stillHere = useStillHere();
+  const more = useMoreSeeds(props.known, room, (made, { run_ids }) => {
+    const compared = run_ids.every((id) => props.runs.includes(id));
+    if (stillHere() && compared) props.onRuns([...props.runs, ...made]);
+  });
   if (query.isError && !verdict)
     return <CardProblem title="Verdict" error={query.error} retry={() => void query.refetch()} />;
   if (!verdict) return null;

@@ -14,7 +14,11 @@ export const membersOf = ({ run_ids }: Standing, known: readonly ComparedRun[]) 
   known.filter(({ id }) => run_ids.includes(id));
 
 /** Launch a group's settings with seeds that it has not had, and tell of those runs that the comparison has room for. */
-export function useMoreSeeds(known: readonly ComparedRun[], room: number, onMade: (made: number[]) => void) {
+export function useMoreSeeds(
+  known: readonly ComparedRun[],
+  room: number,
+  onMade: (made: number[], group: Standing) => void,
+) {
   const launch = useSeedOf();
   return useMutation({
     mutationFn: async (group: Standing) => {
@@ -27,10 +31,10 @@ export function useMoreSeeds(known: readonly ComparedRun[], room: number, onMade
       // Those that were refused have said so already.
       return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value.id] : []));
     },
-    onSuccess: (made, { name }) => {
+    onSuccess: (made, group) => {
       if (made.length === 0) return;
-      onMade(made.slice(0, room));
-      const launched = `${plural(made.length, "run")} of ${name} launched: ${numbered(made)}`;
+      onMade(made.slice(0, room), group);
+      const launched = `${plural(made.length, "run")} of ${group.name} launched: ${numbered(made)}`;
       const beyond = made.slice(room);
       notifyDone(
         beyond.length === 0

@@ -1,5 +1,4 @@
 import { Anchor, Button, Group, Table } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { useAskEvaluation } from "@/api/mutations";
 import type { WaitingRun } from "@/api/types";
@@ -54,7 +53,6 @@ export function WaitingRow({ run }: { run: WaitingRun }) {
 }
 
 function Evaluate({ run }: { run: WaitingRun }) {
-  const client = useQueryClient();
   const ask = useAskEvaluation(run.id);
   const evaluate = () =>
     ask.mutate(
@@ -65,7 +63,6 @@ function Evaluate({ run }: { run: WaitingRun }) {
             <Words>{`Asked for an evaluation by ${evaluationName(asked)}. ${asked.reason ?? ""}`}</Words>,
           ),
         onError: notifyProblem,
-        onSettled: () => client.invalidateQueries({ queryKey: ["games"] }),
       },
     );
   if (!run.has_checkpoint) return <span className={classes.dim}>No checkpoint yet</span>;

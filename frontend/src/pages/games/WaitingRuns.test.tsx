@@ -2,11 +2,12 @@ import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import type { WaitingRun } from "@/api/types";
-import { anUnfinishedEvaluation } from "@/testing/evaluations";
+import { anUnfinishedEvaluation, withEpisodes } from "@/testing/evaluations";
 import { aGame, aWaitingEvaluation, aWaitingRun } from "@/testing/games";
 import { renderPage } from "@/testing/render";
 import { refusal, serve } from "@/testing/server";
 import { aWorker } from "@/testing/workers";
+import GamePage from "./GamePage";
 import { WaitingRuns } from "./WaitingRuns";
 
 const NO_WORKER = "No worker that takes errands is connected: start one with `arcadia worker --errands 1`.";
@@ -92,5 +93,24 @@ describe("runs without a score", () => {
     const { server } = open([aWaitingRun({ has_checkpoint: false })], idle);
     expect(await screen.findByText("No checkpoint yet")).toBeTruthy();
     expect(server.of("GET /workers")).toHaveLength(0);
+  });
+
+  it("ask once however often the button is pressed until the game's page shows that they wait", async () => {
+    let asked = 0;
+    const game = aGame([], { waiting: [aWaitingRun()], waiting_total: 1 });
+    const server = serve({
+      "GET /games/pong": () => (asked++ === 0 ? game : new Promise<object>(() => undefined)),
+      "GET /start-sets": [],
+      "GET /kept-games": [],
+      "GET /workers": [aWorker("one")],
+      "POST /runs/9/evaluations": withEpisodes(anUnfinishedEvaluation(3, { run_id: 9 })),
+    });
+    renderPage(<GamePage />, { at: "/games/pong", path: "/games/:slug" });
+    const button = await screen.findByRole("button", { name: "Evaluate new #9" });
+    await userEvent.click(button);
+    await waitFor(() => expect(asked).toBe(2));
+    expect(button).toHaveProperty("disabled", true);
+    await userEvent.click(button);
+    expect(server.of("POST /runs/9/evaluations")).toHaveLength(1);
   });
 });

@@ -1,17 +1,18 @@
-import { Alert, Button, Group, Stack, Text, Title } from "@mantine/core";
-import { useSessionStorage } from "@mantine/hooks";
+import { Stack, Title } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { MOST_RUNS } from "@/api/comparisons";
-import { useLaunchRun, useStartStudy } from "@/api/mutations";
+import { isTaken, useLaunchRun, useStartStudy } from "@/api/mutations";
 import type { Environment, LaunchRequest, Preset, Study, StudySpecification } from "@/api/types";
 import { ConfigFields } from "@/config-form/ConfigFields";
 import type { FieldErrors } from "@/config-form/draft";
 import { parseNumber } from "@/config-form/numbers";
-import type { Reference, StartingPoint } from "@/config-form/reference";
+import { keyOf, type Reference, type StartingPoint } from "@/config-form/reference";
+import { RestoredNote } from "@/config-form/RestoredNote";
 import { sectionsOf, splitEssential, type Variant } from "@/config-form/schema";
 import { placeErrors } from "@/config-form/serverErrors";
 import { type ConfigDraft, focusFirst, useConfigDraft } from "@/config-form/useConfigDraft";
+import { useKept } from "@/ui/useKept";
 import { DETAIL_NAMES, type Details, DetailsFields, NO_DETAILS } from "./DetailsFields";
 import classes from "./launch.module.css";
 import { LaunchSummary } from "./LaunchSummary";
@@ -32,11 +33,8 @@ interface LaunchFormProps {
 
 export function LaunchForm({ variants, presets, environments, start, onPreset, onMethod }: LaunchFormProps) {
   const config = useConfigDraft(variants, start, "launch", true);
-  const [details, setDetails, forgetDetails] = useSessionStorage<Details>({
-    key: "arcadia-launch-details",
-    defaultValue: NO_DETAILS,
-    getInitialValueInEffect: false,
-  });
+  const written = useKept<Details>(detailsPlace(start.key), NO_DETAILS);
+  const details = written.value;
   const [detailErrors, setDetailErrors] = useState<FieldErrors>({});
   const [problems, setProblems] = useState<string[]>([]);
   const launch = useLaunchRun();
@@ -47,12 +45,18 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
   function chooseMethod(variant: Variant) {
     const reference = referenceFor(variant, presets, environments, config.values["env"]);
     config.chooseMethod(variant, reference);
+    written.carryTo(detailsPlace(keyOf(reference)));
     onMethod(reference);
+  }
+
+  function choosePreset(preset: string) {
+    written.carryTo(detailsPlace(keyOf({ preset, values: {} })));
+    onPreset(preset);
   }
 
   function beginAnew() {
     config.beginAnew();
-    forgetDetails();
+    written.beginAnew();
     setDetailErrors({});
   }
 
@@ -71,7 +75,7 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
         ? opened(await startStudy.mutateAsync(study))
         : `/runs/${(await launch.mutateAsync(requestOf(config, details))).id}`;
       config.forget();
-      forgetDetails();
+      written.forget();
       await navigate(address);
     } catch (error) {
       const names = [...config.fields.map((field) => field.name), ...DETAIL_NAMES];
@@ -86,7 +90,7 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
   return (
     <form className={classes.page} onSubmit={(event) => void submit(event)} noValidate>
       <Stack gap="lg">
-        {config.restored && <RestoredNote onBeginAnew={beginAnew} />}
+        {(config.restored || written.restored) && <RestoredNote onBeginAnew={beginAnew} />}
         <MethodCards
           variants={variants}
           chosen={config.variant?.algorithm}
@@ -98,35 +102,24 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
           environments={environments}
           algorithm={config.variant?.algorithm}
           chosen={config.reference.preset}
-          onChoose={onPreset}
+          onChoose={choosePreset}
         />
         <ConfigFields config={config} environments={environments} />
         <Title order={2}>Name and notes</Title>
-        <DetailsFields details={details} errors={detailErrors} onChange={setDetails} />
+        <DetailsFields details={details} errors={detailErrors} onChange={written.change} />
       </Stack>
       <LaunchSummary
         config={config}
         environments={environments}
         study={study}
         problems={problems}
-        busy={launch.isPending || startStudy.isPending}
+        busy={isTaken(launch) || isTaken(startStudy)}
       />
     </form>
   );
 }
 
-function RestoredNote({ onBeginAnew }: { onBeginAnew: () => void }) {
-  return (
-    <Alert variant="default" p="xs">
-      <Group justify="space-between">
-        <Text size="sm">What you had written here is back.</Text>
-        <Button size="compact-sm" variant="default" onClick={onBeginAnew}>
-          Begin anew
-        </Button>
-      </Group>
-    </Alert>
-  );
-}
+const detailsPlace = (key: string) => `arcadia-launch-details-${key}`;
 
 function requestOf(config: ConfigDraft, details: Details): LaunchRequest {
   const { name, tags, notes, priority } = details;

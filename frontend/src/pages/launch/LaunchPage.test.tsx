@@ -1,11 +1,11 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Environment, Preset, RunConfig } from "@/api/types";
 import { anEnvironment } from "@/testing/environments";
 import { aMethod } from "@/testing/methods";
 import { aPreset } from "@/testing/presets";
-import { renderPage } from "@/testing/render";
+import { onItsWay, renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { refusal, serve } from "@/testing/server";
 import { aPoint, aStudy } from "@/testing/studies";
@@ -275,7 +275,7 @@ it("finds presets of every method", async () => {
   await choose(/Swing up/);
   await address("?preset=swing", page);
   expect(screen.getByRole("radio", { name: /^A3C/ })).toHaveProperty("ariaChecked", "true");
-  expect(screen.getByLabelText(/Discount gamma/)).toHaveProperty("value", "0.9");
+  expect(await screen.findByLabelText(/Discount gamma/)).toHaveProperty("value", "0.9");
 });
 
 it("sends the name, tags, notes and priority that were written", async () => {
@@ -410,4 +410,66 @@ it("counts no runs any more where a study is refused", async () => {
   await type(/Discount gamma/, "0.9, 0.99");
   expect(await screen.findByText("A study has at most 10,000 runs.")).toBeTruthy();
   expect(screen.queryByText("Counting its runs…")).toBeNull();
+});
+
+it("launches one run however often the button is pressed while the run's page is on its way", async () => {
+  const { router } = renderPage(<LaunchPage />, { at: "/?preset=short", routes: [onItsWay("/runs/:id")] });
+  await screen.findByLabelText(/Total steps total_steps/);
+  const button = screen.getByRole("button", { name: "Launch run" });
+  await userEvent.click(button);
+  await waitFor(() => expect(router.state.navigation.state).toBe("loading"));
+  expect(button).toHaveProperty("disabled", true);
+  await userEvent.click(button);
+  expect(posted()).toHaveLength(1);
+});
+
+it("begins as a preset is today where nothing was typed before it changed", async () => {
+  const first = await open("/?preset=short");
+  first.unmount();
+  presets = [preset("short", "A short one", 2000, { gamma: 0.9 })];
+  await open("/?preset=short");
+  expect(await screen.findByLabelText(/Discount gamma/)).toHaveProperty("value", "0.9");
+  expect(screen.queryByText(/What you had written/)).toBeNull();
+});
+
+it("puts what was typed onto what a preset is today", async () => {
+  const first = await open("/?preset=short");
+  await type(/Total steps total_steps/, "7000");
+  first.unmount();
+  presets = [preset("short", "A short one", 2000, { gamma: 0.9 })];
+  await open("/?preset=short");
+  expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "7000");
+  expect(await screen.findByLabelText(/Discount gamma/)).toHaveProperty("value", "0.9");
+  expect(screen.getByText("What you had written here is back.")).toBeTruthy();
+});
+
+describe("the name", () => {
+  const named = () => screen.getByLabelText<HTMLInputElement>("Name").value;
+
+  it("that was typed for one run does not stand in the form of another", async () => {
+    const first = await open("/?preset=short");
+    await userEvent.type(screen.getByLabelText("Name"), "warm-up");
+    first.unmount();
+    const second = await open("/?like=12");
+    expect(named()).toBe("");
+    second.unmount();
+    await open("/?preset=short");
+    expect(named()).toBe("warm-up");
+    await userEvent.click(screen.getByRole("button", { name: "Begin anew" }));
+    expect(named()).toBe("");
+  });
+
+  it("stays where another preset or method is chosen, and is that one's then", async () => {
+    const first = await open("/?preset=short");
+    await userEvent.type(screen.getByLabelText("Name"), "warm-up");
+    await userEvent.click(screen.getByRole("radio", { name: /A long one/ }));
+    await waitFor(() => expect(first.router.state.location.search).toBe("?preset=long"));
+    expect(named()).toBe("warm-up");
+    first.unmount();
+    const second = await open("/?preset=short");
+    expect(named()).toBe("");
+    second.unmount();
+    await open("/?preset=long");
+    expect(named()).toBe("warm-up");
+  });
 });

@@ -2,7 +2,7 @@ import { Button, Tooltip } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
-import { useForkRun } from "@/api/mutations";
+import { isTaken, useForkRun } from "@/api/mutations";
 import { checkpointsQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
 import { short } from "@/ui/format";
@@ -34,7 +34,7 @@ export function ContinueButton({ run }: { run: Run }) {
       <Button
         size="xs"
         leftSection={<IconPlayerPlay size={14} aria-hidden />}
-        loading={fork.isPending}
+        loading={isTaken(fork)}
         onClick={goOn}
       >
         Continue from {short(last.step)}

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { Link, useNavigate } from "react-router";
-import { useCloneRun } from "@/api/mutations";
+import { isTaken, useCloneRun } from "@/api/mutations";
 import type { Run } from "@/api/types";
 import { shown } from "@/config-form/draft";
 import { notifyDone } from "@/ui/notify";
@@ -34,7 +34,7 @@ function LaunchChanged({ run, changes }: { run: Run; changes: NonNullable<Cure["
       },
     );
   return (
-    <Button size="xs" loading={clone.isPending} onClick={launch}>
+    <Button size="xs" loading={isTaken(clone)} onClick={launch}>
       Launch again with {words.join(", ")}
     </Button>
   );

@@ -1,9 +1,10 @@
 import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import type { RouteObject } from "react-router";
 import { expect, it } from "vitest";
 import { aCheckpoint } from "@/testing/files";
 import { aMethod } from "@/testing/methods";
-import { renderPage } from "@/testing/render";
+import { onItsWay, renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { refusal, serve } from "@/testing/server";
 import { ForkModal } from "./ForkModal";
@@ -14,7 +15,9 @@ const run = aRun({
   config: { algorithm: "paac", env: "CartPole-v1", total_steps: 5000, gamma: 0.5 },
 });
 
-function open(more: Record<string, object> = {}) {
+const RUN_PAGE: RouteObject = { path: "/runs/:id", element: <p>The run page</p> };
+
+function open(more: Record<string, object> = {}, routes = [RUN_PAGE]) {
   const server = serve({
     "GET /config-schema": schema,
     "GET /environments": [],
@@ -23,9 +26,7 @@ function open(more: Record<string, object> = {}) {
   });
   const page = renderPage(
     <ForkModal run={run} checkpoint={aCheckpoint(8, 2000)} onClose={() => undefined} />,
-    {
-      routes: [{ path: "/runs/:id", element: <p>The run page</p> }],
-    },
+    { routes },
   );
   return { ...page, server };
 }
@@ -95,4 +96,38 @@ it("says that the form could not be fetched", async () => {
   open({ "GET /environments": () => refusal(500, "The database is locked.") });
   expect(await screen.findByText("The database is locked.")).toBeTruthy();
   expect(screen.queryByText("Launch fork")).toBeNull();
+});
+
+it("launches one fork however often the button is pressed while the fork's page is on its way", async () => {
+  const { router, server } = open({}, [onItsWay("/runs/:id")]);
+  await screen.findByLabelText(/Total steps/);
+  const button = screen.getByRole("button", { name: "Launch fork" });
+  await userEvent.click(button);
+  await waitFor(() => expect(router.state.navigation.state).toBe("loading"));
+  expect(button).toHaveProperty("disabled", true);
+  await userEvent.click(button);
+  expect(server.of("POST /runs/3/fork")).toHaveLength(1);
+});
+
+it("keeps what was typed until it is launched, or given up", async () => {
+  const first = open();
+  await write(/Total steps/, "7700");
+  await write(/^Name$/, "much longer");
+  first.unmount();
+  const second = open();
+  expect((await screen.findByLabelText<HTMLInputElement>(/Total steps/)).value).toBe("7700");
+  expect(screen.getByLabelText<HTMLInputElement>("Name").value).toBe("much longer");
+  await userEvent.click(screen.getByText("Launch fork"));
+  await screen.findByText("The run page");
+  second.unmount();
+  open();
+  expect((await screen.findByLabelText<HTMLInputElement>(/Total steps/)).value).toBe("5000");
+  await write(/Total steps/, "9000");
+  expect(screen.queryByText("Begin anew")).toBeNull();
+});
+
+it("says that a checkpoint has all the steps only where it has", async () => {
+  open();
+  await write(/Total steps/, "1000");
+  expect(screen.getByRole("status").textContent).toMatch(/^Raise the total steps above 2.000\.$/);
 });

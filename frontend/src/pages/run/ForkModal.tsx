@@ -2,19 +2,21 @@ import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
-import { useForkRun } from "@/api/mutations";
+import { isTaken, useForkRun } from "@/api/mutations";
 import { environmentsQuery } from "@/api/queries";
 import type { Checkpoint, Environment, Run } from "@/api/types";
 import { ConfigFields } from "@/config-form/ConfigFields";
 import { overridesOf } from "@/config-form/draft";
+import { RestoredNote } from "@/config-form/RestoredNote";
 import type { Variant } from "@/config-form/schema";
 import { placeErrors } from "@/config-form/serverErrors";
 import { focusFirst, useConfigDraft } from "@/config-form/useConfigDraft";
 import { useVariants } from "@/config-form/useVariants";
 import { exact, plural, short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
+import { useKept } from "@/ui/useKept";
 
-const NO_STEPS_LEFT = "This checkpoint has all the steps that its run was to train.";
+const NO_STEPS_LEFT = "This checkpoint has all the steps that its run was to train. ";
 
 interface ForkModalProps {
   run: Run;
@@ -59,18 +61,30 @@ interface ForkFormProps {
 }
 
 function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
-  const config = useConfigDraft(variants, {
-    key: `fork ${checkpoint.id}`,
-    values: run.config,
-    reference: { title: run.name, values: run.config, preset: null },
+  const config = useConfigDraft(
+    variants,
+    {
+      key: String(checkpoint.id),
+      values: run.config,
+      reference: { title: run.name, values: run.config, preset: null },
+    },
+    "fork",
+  );
+  const named = useKept(`arcadia-fork-name-${checkpoint.id}`, {
+    name: `${run.name}, from ${short(checkpoint.step, "steps")}`,
   });
-  const [name, setName] = useState(`${run.name}, from ${short(checkpoint.step, "steps")}`);
+  const { name } = named.value;
   const [problems, setProblems] = useState<string[]>([]);
   const fork = useForkRun();
   const navigate = useNavigate();
   const overrides = overridesOf(config.values, run.config);
   const changes = Object.keys(overrides).length;
   const more = Number(config.values["total_steps"]) - checkpoint.step;
+
+  function beginAnew() {
+    config.beginAnew();
+    named.beginAnew();
+  }
 
   async function submit(event: FormEvent) {
     event.preventDefault();
@@ -93,6 +107,8 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
         overrides,
         ...(name.trim() && { name: name.trim() }),
       });
+      config.forget();
+      named.forget();
       await navigate(`/runs/${copy.id}`);
     } catch (error) {
       const names = config.fields.map((field) => field.name);
@@ -110,9 +126,11 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
           The new run starts with the weights of run {run.id} at {exact(checkpoint.step, "steps")}
           {more > 0 && ` and trains ${short(more, "steps")} more`}. Method, game and network stay.
         </Text>
+        {(config.restored || named.restored) && <RestoredNote onBeginAnew={beginAnew} />}
         {more <= 0 && (
           <Text size="sm" role="status" fw={500}>
-            {NO_STEPS_LEFT} Raise the total steps above {exact(checkpoint.step)}.
+            {checkpoint.step >= run.total_steps && NO_STEPS_LEFT}
+            Raise the total steps above {exact(checkpoint.step)}.
           </Text>
         )}
         <TextInput
@@ -120,7 +138,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
           value={name}
           maxLength={200}
           data-autofocus
-          onChange={(event) => setName(event.currentTarget.value)}
+          onChange={(event) => named.change({ name: event.currentTarget.value })}
         />
         <ConfigFields
           config={config}
@@ -136,7 +154,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
           <Text size="sm" c="dimmed">
             {changes === 0 ? "Nothing changed yet." : plural(changes, "setting") + " changed."}
           </Text>
-          <Button type="submit" loading={fork.isPending}>
+          <Button type="submit" loading={isTaken(fork)}>
             Launch fork
           </Button>
         </Group>

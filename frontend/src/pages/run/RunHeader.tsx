@@ -13,8 +13,14 @@ import { RunMenu } from "@/run-actions/RunMenu";
 import { RunTitle } from "./RunTitle";
 import classes from "./run.module.css";
 
+interface RunHeaderProps {
+  run: Run;
+  failureBelow: boolean;
+  onPurged: () => void;
+}
+
 /** What a run is, how it stands, and what can be done about it; why it failed is said once, here or below. */
-export function RunHeader({ run, failureBelow }: { run: Run; failureBelow: boolean }) {
+export function RunHeader({ run, failureBelow, onPurged }: RunHeaderProps) {
   const navigate = useNavigate();
   return (
     <header>
@@ -33,11 +39,7 @@ export function RunHeader({ run, failureBelow }: { run: Run; failureBelow: boole
         </div>
         <div className={classes.actions}>
           <RunActions run={run} />
-          <RunMenu
-            run={run}
-            onLaunched={(copy) => void navigate(`/runs/${copy.id}`)}
-            onPurged={() => void navigate("/")}
-          />
+          <RunMenu run={run} onLaunched={(copy) => void navigate(`/runs/${copy.id}`)} onPurged={onPurged} />
         </div>
       </div>
       <RunNumbers run={run} />

@@ -5,7 +5,7 @@ import type { Run } from "@/api/types";
 import { aCheckpoint, aVideo } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { aFinishedRun, aRun } from "@/testing/runs";
-import { refusal, serve } from "@/testing/server";
+import { done, refusal, serve } from "@/testing/server";
 import { fakeStreams, stream } from "@/testing/stream";
 import RunPage from "./RunPage";
 
@@ -39,6 +39,22 @@ const heading = () => screen.findByRole("heading", { level: 1 });
 const button = (name: string) => screen.queryByRole("button", { name });
 
 describe("the head of a run", () => {
+  it("leaves the next page alone where it is purged after it was left", async () => {
+    let purge: () => void = () => undefined;
+    const run = aFinishedRun({ id: 1, name: "first" });
+    const purged = new Promise<object>((resolve) => (purge = () => resolve(done())));
+    const { router, server } = open(run, { "DELETE /runs/1": () => purged });
+    await userEvent.click(await screen.findByRole("button", { name: "Actions for first" }));
+    await userEvent.click(await screen.findByText(/Purge run/));
+    await userEvent.type(await screen.findByLabelText(/Type its number/), "1");
+    await userEvent.click(screen.getByRole("button", { name: "Purge run 1" }));
+    await waitFor(() => expect(server.of("DELETE /runs/1")).toHaveLength(1));
+    await act(() => router.navigate("/runs/8"));
+    purge();
+    expect(await screen.findByText("Run 1 deleted")).toBeTruthy();
+    expect(router.state.location.pathname).toBe("/runs/8");
+  });
+
   it("says what the run is and how it stands", async () => {
     open(
       aRun({

@@ -8,6 +8,7 @@ import type { Run } from "@/api/types";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
 import { QueryProblem } from "@/ui/QueryProblem";
+import { useStillHere } from "@/ui/useStillHere";
 import { CheckpointsTab } from "./CheckpointsTab";
 import { ConfigTab } from "./ConfigTab";
 import { CurvesTab, SystemTab } from "./CurvesTab";
@@ -35,13 +36,24 @@ const TABS: { value: string; label: string; Content: ComponentType<{ run: Run }>
 /** /runs/12/curves: one run, its tab named by the URL. */
 export default function RunPage() {
   const { id = "", tab } = useParams();
+  return <PageOfRun key={id} id={id} tab={tab} />;
+}
+
+function PageOfRun({ id, tab }: { id: string; tab: string | undefined }) {
+  const navigate = useNavigate();
+  const stillHere = useStillHere();
   const runId = Number(id);
   const run = useQuery({ ...runQuery(runId), enabled: Number.isInteger(runId) });
   usePageTitle(run.data?.name ?? `Run ${id}`);
 
   // What was fetched before it was purged is still there.
   const gone = !Number.isInteger(runId) || isMissing(run.error);
-  if (run.data && !gone) return <LoadedRun key={run.data.id} run={run.data} tab={tab} />;
+  if (run.data && !gone) {
+    const leave = () => {
+      if (stillHere()) void navigate("/");
+    };
+    return <LoadedRun run={run.data} tab={tab} onPurged={leave} />;
+  }
   if (gone) {
     return (
       <EmptyState title={`There is no run ${id}`} alone>
@@ -60,7 +72,13 @@ export default function RunPage() {
   );
 }
 
-function LoadedRun({ run, tab }: { run: Run; tab: string | undefined }) {
+interface LoadedRunProps {
+  run: Run;
+  tab: string | undefined;
+  onPurged: () => void;
+}
+
+function LoadedRun({ run, tab, onPurged }: LoadedRunProps) {
   const navigate = useNavigate();
   const names = useQuery(metricNamesQuery(run.id));
   const measured = names.data?.some(isSystemMetric) ?? false;
@@ -79,7 +97,11 @@ function LoadedRun({ run, tab }: { run: Run; tab: string | undefined }) {
   }, [current]);
   return (
     <Stack gap="md" className={classes.sheet}>
-      <RunHeader run={run} failureBelow={run.failure !== null && current === "overview"} />
+      <RunHeader
+        run={run}
+        failureBelow={run.failure !== null && current === "overview"}
+        onPurged={onPurged}
+      />
       <Tabs value={current} onChange={open} keepMounted={false}>
         <Tabs.List ref={list} style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>
           {tabs.map(({ value, label }) => (

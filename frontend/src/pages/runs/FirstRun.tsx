@@ -2,7 +2,7 @@ import { Anchor, Button, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/
 import { IconPlayerPlayFilled } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
-import { useLaunchRun } from "@/api/mutations";
+import { isTaken, useLaunchRun } from "@/api/mutations";
 import { presetsQuery } from "@/api/queries";
 import type { Preset } from "@/api/types";
 import { short } from "@/ui/format";
@@ -36,7 +36,7 @@ export function FirstRun() {
           <PresetCard
             key={preset.name}
             preset={preset}
-            busy={launch.isPending && launch.variables.preset === preset.name}
+            busy={isTaken(launch) && launch.variables?.preset === preset.name}
             onStart={() => start(preset.name)}
           />
         ))}

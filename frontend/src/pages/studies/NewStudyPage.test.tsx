@@ -1,7 +1,8 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import type { RouteObject } from "react-router";
 import { describe, expect, it } from "vitest";
-import { renderPage } from "@/testing/render";
+import { onItsWay, renderPage } from "@/testing/render";
 import { refusal, serve, type Asked } from "@/testing/server";
 import { aStudy } from "@/testing/studies";
 import NewStudyPage from "./NewStudyPage";
@@ -15,16 +16,21 @@ const PRESETS = [
 ];
 const COST = { points: 3, runs: 9, steps: 900_000, seconds: 7800, places: 2, unmeasured: [], refused: null };
 
-function open(preview: object | ((asked: Asked) => object), at = "/studies/new", cloned = aStudy()) {
+const STUDY_PAGE: RouteObject = { path: "/studies/:id", element: <p>The study is there</p> };
+
+function open(
+  preview: object | ((asked: Asked) => object),
+  at = "/studies/new",
+  cloned = aStudy(),
+  routes = [STUDY_PAGE],
+) {
   const server = serve({
     "GET /presets": PRESETS,
     "GET /studies/3": cloned,
     "POST /studies/preview": preview,
     "POST /studies": aStudy(),
   });
-  const routes = [{ path: "/studies/:id", element: <p>The study is there</p> }];
-  renderPage(<NewStudyPage />, { at, path: "/studies/new", routes });
-  return server;
+  return { ...server, ...renderPage(<NewStudyPage />, { at, path: "/studies/new", routes }) };
 }
 
 describe("the form of a study", () => {
@@ -100,5 +106,45 @@ describe("the form of a study", () => {
     await userEvent.selectOptions(sampler, "Each value with each other");
     expect(screen.queryByLabelText("Points to draw")).toBeNull();
     await waitFor(() => expect(asked()).toMatchObject({ sampler: "grid", points: null }));
+  });
+
+  it("is started once however often the button is pressed while the study's page is on its way", async () => {
+    const server = open(COST, "/studies/new", aStudy(), [onItsWay("/studies/:id")]);
+    await userEvent.type(await screen.findByLabelText(/Name/), "Which rate?");
+    await screen.findByText(/9 runs, 900 k steps/);
+    const button = screen.getByRole("button", { name: "Start study" });
+    await userEvent.click(button);
+    await waitFor(() => expect(server.of("POST /studies")).toHaveLength(1));
+    await waitFor(() => expect(sessionStorage.length).toBe(0));
+    expect(button).toHaveProperty("disabled", true);
+    await userEvent.click(button);
+    expect(server.of("POST /studies")).toHaveLength(1);
+  });
+
+  it("keeps what was typed through a reload", async () => {
+    const first = open(COST);
+    await userEvent.type(await screen.findByLabelText(/Name/), "Which rate?");
+    await userEvent.type(screen.getByLabelText("Values of axis 1"), "1e-4, 3e-4");
+    first.unmount();
+    open(COST);
+    expect((await screen.findByLabelText<HTMLInputElement>(/Name/)).value).toBe("Which rate?");
+    expect(screen.getByDisplayValue("1e-4, 3e-4")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Begin anew" }));
+    expect(screen.getByLabelText<HTMLInputElement>(/Name/).value).toBe("");
+  });
+
+  it("asks what a comma means that may stand before decimals, and starts nothing until that is clear", async () => {
+    open(COST);
+    await screen.findByText(/9 runs, 900 k steps/);
+    const values = screen.getByLabelText("Values of axis 1");
+    await userEvent.type(values, "0,01");
+    expect(screen.getByRole("alert").textContent).toMatch(/^Is “0,01” one number or two\?/);
+    expect(screen.getByRole("button", { name: "Start study" })).toHaveProperty("disabled", true);
+    await userEvent.clear(values);
+    await userEvent.type(values, "0.01, 0.02");
+    expect(screen.queryByRole("alert")).toBeNull();
+    await waitFor(() =>
+      expect(screen.getByRole("button", { name: "Start study" })).toHaveProperty("disabled", false),
+    );
   });
 });

@@ -15,18 +15,21 @@ import {
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { useNavigate, useSearchParams } from "react-router";
-import { useStartStudy } from "@/api/mutations";
+import { isTaken, useStartStudy } from "@/api/mutations";
 import { presetsQuery } from "@/api/queries";
 import { studyPreviewQuery, studyQuery } from "@/api/studies";
 import type { Preset, StudySpecification } from "@/api/types";
+import { RestoredNote } from "@/config-form/RestoredNote";
 import { placeErrors } from "@/config-form/serverErrors";
 import { costWords } from "@/ui/studyCost";
 import { QueryProblem } from "@/ui/QueryProblem";
+import { useKept } from "@/ui/useKept";
 import { usePageTitle } from "@/ui/usePageTitle";
 import {
   type AxisDraft,
+  axesProblem,
   draftOf,
   EMPTY,
   type Sampler,
@@ -52,12 +55,16 @@ export default function NewStudyPage() {
       {!ready && !failed && (
         <Skeleton height={320} radius="sm" role="status" aria-label="Loading the form…" />
       )}
-      {ready && <StudyForm key={from} presets={presets.data} cloned={cloned.data?.specification} />}
+      {ready && (
+        <StudyForm key={from} from={from} presets={presets.data} cloned={cloned.data?.specification} />
+      )}
     </Stack>
   );
 }
 
 interface StudyFormProps {
+  /** The study that is started again, or 0. */
+  from: number;
   presets: readonly Preset[];
   cloned?: StudySpecification | undefined;
 }
@@ -85,8 +92,9 @@ const SAMPLERS: Record<Sampler, string> = {
   random: "At random",
 };
 
-function StudyForm({ presets, cloned }: StudyFormProps) {
-  const [draft, setDraft] = useState<StudyDraft>(() => (cloned ? draftOf(cloned) : EMPTY));
+function StudyForm({ from, presets, cloned }: StudyFormProps) {
+  const written = useKept<StudyDraft>(`arcadia-study-${from}`, cloned ? draftOf(cloned) : EMPTY);
+  const draft = written.value;
   const [settled] = useDebouncedValue(draft, 400);
   const base = cloned ?? {};
   const wasDrawn = (cloned?.sampler ?? "grid") !== "grid";
@@ -94,7 +102,9 @@ function StudyForm({ presets, cloned }: StudyFormProps) {
     ...studyPreviewQuery(specificationOf({ ...settled, name: settled.name || "-" }, base)),
     // The button stays as it was while the runs are counted again: a press is not lost.
     placeholderData: keepPreviousData,
+    enabled: axesProblem(settled) === null,
   });
+  const unclear = axesProblem(draft);
   const counting = preview.isPending || preview.isPlaceholderData;
   const start = useStartStudy();
   const navigate = useNavigate();
@@ -105,10 +115,15 @@ function StudyForm({ presets, cloned }: StudyFormProps) {
   const ofPresets = draft.axes.some(({ field }) => field === "preset");
   const change = (changes: Partial<StudyDraft>) => {
     start.reset();
-    setDraft((now) => ({ ...now, ...changes }));
+    written.change(changes);
   };
   const submit = () =>
-    start.mutate(specificationOf(draft, base), { onSuccess: ({ id }) => void navigate(`/studies/${id}`) });
+    start.mutate(specificationOf(draft, base), {
+      onSuccess({ id }) {
+        written.forget();
+        void navigate(`/studies/${id}`);
+      },
+    });
   return (
     <form
       className={classes.form}
@@ -118,6 +133,7 @@ function StudyForm({ presets, cloned }: StudyFormProps) {
       }}
     >
       <Stack gap="md">
+        {written.restored && <RestoredNote onBeginAnew={written.beginAnew} />}
         <TextInput
           label="Name"
           required
@@ -149,7 +165,7 @@ function StudyForm({ presets, cloned }: StudyFormProps) {
         <Axes
           draft={draft}
           presets={presets}
-          error={wrong.byField.axes}
+          error={unclear ?? wrong.byField.axes}
           onChange={(axes) => change({ axes })}
         />
         <div className={classes.fields}>
@@ -212,14 +228,13 @@ function StudyForm({ presets, cloned }: StudyFormProps) {
         <Group>
           <Button
             type="submit"
-            loading={start.isPending}
-            disabled={!preview.data || Boolean(preview.data.refused)}
+            loading={isTaken(start)}
+            disabled={unclear !== null || !preview.data || Boolean(preview.data.refused)}
           >
             Start study
           </Button>
           <Text size="sm" c="dimmed" role="status" aria-label="What it costs">
-            {counting && "Counting its runs…"}
-            {!counting && preview.data && costWords(preview.data)}
+            {unclear === null && (counting ? "Counting its runs…" : preview.data && costWords(preview.data))}
           </Text>
         </Group>
       </Stack>

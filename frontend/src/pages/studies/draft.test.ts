@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { axisOf, draftOf, EMPTY, samplerOf, samplersOf, specificationOf } from "./draft";
+import { axesProblem, axisOf, draftOf, EMPTY, samplerOf, samplersOf, specificationOf } from "./draft";
 
 describe("the draft of a study", () => {
   it("reads values as numbers where they are numbers, and ranges by their names", () => {
@@ -104,5 +104,28 @@ describe("the draft of a study", () => {
     expect(draft).toMatchObject({ seeds: "1, 2, 5", points: "9" });
     expect(draft.axes).toEqual([{ field: "learning_rate", values: "log(0.0001, 0.01)" }]);
     expect(specificationOf(draft, asked)).toMatchObject({ ...asked, seeds: "1, 2, 5" });
+  });
+
+  it("understands a decimal comma, and sends what could be two numbers as it is written", () => {
+    const sent = specificationOf({ ...EMPTY, totalSteps: "1,5e6", atOnce: "2,5", seeds: "1, 2" }, {});
+    expect(sent).toMatchObject({ total_steps: 1_500_000, at_once: 2.5, seeds: "1, 2" });
+    expect(specificationOf({ ...EMPTY, totalSteps: "10,000" }, {})).toMatchObject({ total_steps: 10_000 });
+    expect(specificationOf({ ...EMPTY, totalSteps: "2M" }, {})).toMatchObject({ total_steps: 2_000_000 });
+    expect(specificationOf({ ...EMPTY, totalSteps: "1,500k" }, {})).toMatchObject({ total_steps: "1,500k" });
+  });
+
+  it.each([
+    ["0,01", true],
+    ["0,01, 0,02", true],
+    ["5,20", true],
+    ["5, 20", false],
+    ["0.9,0.99", false],
+    ["1e-4,3e-4", false],
+    ["(5, 2), (20, 8)", false],
+    ["log(1e-4, 1e-2)", false],
+    ["uniform(0, 1)", false],
+  ])("asks what is meant by an axis %s: %s", (values, asks) => {
+    const axes = [{ field: "gamma", values }];
+    expect(axesProblem({ ...EMPTY, axes }) !== null).toBe(asks);
   });
 });

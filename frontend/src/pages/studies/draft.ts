@@ -1,6 +1,8 @@
 /** A study as it is written in the form, and what is sent of it. */
 
 import type { StudySpecification } from "@/api/types";
+import { gluedWords } from "@/config-form/draft";
+import { isAmbiguous, parseNumber } from "@/config-form/numbers";
 
 export interface AxisDraft {
   /** A field, or several that move together: "t_max, num_envs". */
@@ -56,6 +58,11 @@ export function axisOf({ field: named, values }: AxisDraft): Axis {
   const together = Array.isArray(field) ? [...values.matchAll(JOINT)] : [];
   if (together.length === 0) return { field, values: listed(values).map(valueOf) };
   return { field, values: together.map(([, inside = ""]) => listed(inside).map(valueOf)) };
+}
+
+/** What cannot be understood of the axes, in words; null if all can. */
+export function axesProblem({ axes }: StudyDraft): string | null {
+  return axes.map(({ values }) => gluedWords(values)).find((problem) => problem !== null) ?? null;
 }
 
 function listed(written: string): string[] {
@@ -115,8 +122,8 @@ export function specificationOf(draft: StudyDraft, base: Partial<StudySpecificat
 /** What is no number is sent as it is written: the server says what would be right. */
 function numberOf(written: string): number | null {
   if (written.trim() === "") return null;
-  const number = Number(written.replaceAll(/[\s,_]/g, ""));
-  return Number.isFinite(number) ? number : (written as unknown as number);
+  const number = isAmbiguous(written, true) ? null : parseNumber(written);
+  return number ?? (written as unknown as number);
 }
 
 /** The form of a study that is to be started again. */

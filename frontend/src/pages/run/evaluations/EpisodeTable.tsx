@@ -13,7 +13,8 @@ export function EpisodeTable({ evaluation }: { evaluation: EvaluationWithEpisode
   return (
     <section className={runClasses.card} aria-label="Episodes">
       <Title order={3} mb="xs">
-        {state === "done" ? "Episodes" : `Episodes so far, ${episodes.length} of ${exact(total)}`}
+        Episodes{isUnderWay(evaluation) && " so far"}
+        {state !== "done" && `, ${episodes.length} of ${exact(total)}`}
       </Title>
       {isUnderWay(evaluation) && (
         <Text size="sm" c="dimmed" mb="xs">

@@ -138,6 +138,12 @@ describe("the page of an evaluation", () => {
     expect(router.state.location.pathname).toBe("/runs/1/evaluations");
   });
 
+  it.each(["failed", "cancelled"] as const)("says of one that %s how many episodes it has", async (state) => {
+    open(withEpisodes(anUnfinishedEvaluation(5, { state, episodes_done: 2 }), 3, 4));
+    expect(await screen.findByText("Episodes, 2 of 30")).toBeTruthy();
+    expect(screen.getByText("Scores of 2 episodes")).toBeTruthy();
+  });
+
   it("leads back to the list also where the run moves on meanwhile", async () => {
     let list: (page: object) => void = () => undefined;
     const nothing = { items: [], next_cursor: null, total: 0, best: null };

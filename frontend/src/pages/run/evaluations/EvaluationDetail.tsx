@@ -10,6 +10,7 @@ import { EvaluationState } from "@/ui/EvaluationState";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { Reason } from "@/ui/Reason";
+import { useStillHere } from "@/ui/useStillHere";
 import runClasses from "../run.module.css";
 import { EpisodeTable } from "./EpisodeTable";
 import { EvaluationActions } from "./EvaluationActions";
@@ -25,9 +26,15 @@ export function EvaluationDetail({ run, written }: { run: Run; written: string }
   const isNumber = Number.isSafeInteger(id) && id > 0;
   const query = useQuery({ ...evaluationQuery(run.id, id), enabled: isNumber });
   const gone = !isNumber || isMissing(query.error);
+  const navigate = useNavigate();
+  const stillHere = useStillHere();
+  const all = `/runs/${run.id}/evaluations`;
+  const leave = () => {
+    if (stillHere()) void navigate(all);
+  };
   return (
     <Stack gap="md">
-      <Anchor component={Link} to={`/runs/${run.id}/evaluations`} size="sm" w="fit-content">
+      <Anchor component={Link} to={all} size="sm" w="fit-content">
         All evaluations of run {run.id}
       </Anchor>
       {gone && <EmptyState title={`There is no evaluation ${written}`}>It may have been removed.</EmptyState>}
@@ -35,13 +42,18 @@ export function EvaluationDetail({ run, written }: { run: Run; written: string }
         <QueryProblem error={query.error} retry={() => void query.refetch()} />
       )}
       {!gone && query.isPending && <Text c="dimmed">Loading the evaluation…</Text>}
-      {!gone && query.data && <Found run={run} evaluation={query.data} />}
+      {!gone && query.data && <Found run={run} evaluation={query.data} onRemoved={leave} />}
     </Stack>
   );
 }
 
-function Found({ run, evaluation }: { run: Run; evaluation: EvaluationWithEpisodes }) {
-  const navigate = useNavigate();
+interface FoundProps {
+  run: Run;
+  evaluation: EvaluationWithEpisodes;
+  onRemoved: () => void;
+}
+
+function Found({ run, evaluation, onRemoved }: FoundProps) {
   if (evaluation.run_id !== run.id) {
     return (
       <EmptyState title={`Evaluation ${evaluation.id} is of another run`}>
@@ -59,10 +71,7 @@ function Found({ run, evaluation }: { run: Run; evaluation: EvaluationWithEpisod
           <Title order={2}>Evaluation by {evaluationName(evaluation)}</Title>
           <EvaluationState evaluation={evaluation} />
         </Group>
-        <EvaluationActions
-          evaluation={evaluation}
-          onRemoved={() => void navigate(`/runs/${run.id}/evaluations`)}
-        />
+        <EvaluationActions evaluation={evaluation} onRemoved={onRemoved} />
       </Group>
       <Reason of={evaluation} />
       {evaluation.state === "queued" && <NoPlayer />}

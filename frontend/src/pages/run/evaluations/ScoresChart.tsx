@@ -4,11 +4,12 @@ import type { EvaluationWithEpisodes } from "@/api/types";
 import type { Zoom } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { plural } from "@/ui/format";
+import { isUnderWay } from "./words";
 
 /** How many episodes came to which score. */
 export function ScoresChart({ evaluation }: { evaluation: EvaluationWithEpisodes }) {
   const [zoom, setZoom] = useState<Zoom | null>(null);
-  const { id, run_id, episodes, state } = evaluation;
+  const { id, run_id, episodes } = evaluation;
   const played = plural(episodes.length, "episode");
   const points = () =>
     Promise.resolve({
@@ -17,7 +18,7 @@ export function ScoresChart({ evaluation }: { evaluation: EvaluationWithEpisodes
     });
   return (
     <FigureFrame
-      title={state === "done" ? `Scores of ${played}` : `Scores of ${played} so far`}
+      title={`Scores of ${played}${isUnderWay(evaluation) ? " so far" : ""}`}
       label={`How many of ${played} came to which score.`}
       query={scoresFigureQuery(run_id, id)}
       zoom={zoom}

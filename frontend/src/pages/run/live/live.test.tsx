@@ -1,4 +1,4 @@
-import { act, fireEvent, screen } from "@testing-library/react";
+import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { LiveGame } from "@/api/types";
@@ -148,6 +148,18 @@ describe("a live game", () => {
     act(() => socket.onclose?.({ code: 4000, reason: "Nobody has watched for 10 seconds." }));
     expect(await screen.findByText("This game is over.")).toBeTruthy();
     expect(screen.getByRole("button", { name: "Watch again" })).toBeTruthy();
+  });
+
+  it("says why the server takes no more viewers, until it takes this one", async () => {
+    const { socket } = await watch();
+    const reason = "500 pages watch live games already; close some.";
+    act(() => socket.onclose?.({ code: 4429, reason }));
+    expect(await screen.findByText(`${reason} The page tries again by itself.`)).toBeTruthy();
+    await waitFor(() => expect(FakeSocket.all).toHaveLength(2));
+    act(() => FakeSocket.all[1]?.onopen?.());
+    expect(screen.getByText(/500 pages watch/)).toBeTruthy();
+    FakeSocket.all[1]?.say({ kind: "audience", viewers: 499, you: "a-1" });
+    expect(screen.queryByText(/500 pages watch/)).toBeNull();
   });
 
   it("tells a refusal and asks again on a click", async () => {
