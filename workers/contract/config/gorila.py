@@ -88,7 +88,8 @@ class GorilaConfig(ActionValueConfig):
         le=100_000,
         title="Steps between pulls",
         description="m: an actor copies θ⁺ from the shards every m steps; 1 in the paper. 4 is once for each gradient "
-        "of its bundle; θ⁺ hardly changes between them. In free mode learners pull before every gradient.",
+        "of its bundle; θ⁺ hardly changes between them. What a pull brings was asked for at the pull before. In free "
+        "mode learners pull before every gradient.",
         json_schema_extra=ROLLOUT,
     )
     batch_size: int = Field(

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from workers.trainer.learning.optimizers import Correction, FlatParameters
 
-# Over so many states go the running means of an actor-learner. Its rollouts hold a few successive states of one game,
-# and what those share tells them from other states.
+# Over so many states go the running means of an actor-learner and of GA3C. What they learn from at once may be a few
+# successive states of one game, and what those share tells them from other states.
 STATES_OF_A_MEAN = 200
 
 

@@ -135,7 +135,8 @@ def actor_learner(link: Link, config: A3cConfig, shared: SharedState) -> None:
             break  # the stop may have cut the rollout short
         entropy_cost = decayed(config.entropy_cost, config.entropy_cost_decay, participant.T, config.total_steps)
         rates = (participant.learning_rate, entropy_cost)
-        participant.tell_update(learn(actor, rollout, config, optimizer, *rates, centring))
+        measures = learn(actor, rollout, config, optimizer, *rates, centring)
+        participant.tell_update(len(rollout.rewards), measures)
         participant.tell_network(agent, rollout.states)
     environment.close()
 

@@ -46,7 +46,7 @@ def train(
 
         While actor-learners write, it may contain half an update, just as they may read one.
         """
-        step = shared.T
+        step = shared.step
         tensors = prefixed("network", parameters.named())
         tensors |= {"optimizer.statistics": shared.statistics, **shared.others}
         return TrainingState(step, step * frames_per_step, tensors, facts={"optimizer": config.optimizer})
@@ -76,7 +76,7 @@ class ActorLearnersReporter:
     def tell(self, messages: Sequence[tuple[int, Any]]) -> None:
         """Report progress, finished episodes and, when metrics are due, the mean measures of the latest updates."""
         run, frames_per_step = self._run, self._frames_per_step
-        step, sums = self._shared.T, self._shared.sums.sum(dim=0).numpy()
+        step, sums = self._shared.step, self._shared.sums.sum(dim=0).numpy()
         run.advance(step, step * frames_per_step, updates=int(sums[0]) - self._updates)
         self._updates = int(sums[0])
         for at, told in sorted((content for _, content in messages), key=lambda content: int(content[0])):

@@ -184,12 +184,13 @@ class Learner:
         self._optimizer.step(learning_rate, self._correct)
         self._participant.tell_network(self.network, self._states)
         self._participant.tell_update(
+            len(self._states),
             {
                 **self._measures,
                 "train/grad_norm": gradient_norm.item(),
                 "train/learning_rate": learning_rate,
                 "train/epsilon": epsilon,
-            }
+            },
         )
 
 

@@ -28,6 +28,8 @@ class SharedState:
     statistics: Tensor
     # T in parts: each actor-learner counts its steps in its own place, so that none is lost or counted twice.
     steps: Tensor
+    # How many of each one's steps have been learnt from: of a rollout in progress a checkpoint holds nothing.
+    learnt: Tensor
     # The names of an update's measures.
     measures: tuple[str, ...]
     # A row for each actor-learner: the number of its updates, and the sum of each measure.
@@ -42,6 +44,11 @@ class SharedState:
         """The global counter of steps."""
         return int(self.steps.sum())
 
+    @property
+    def step(self) -> int:
+        """The steps that have been learnt from, which is how far the run is."""
+        return int(self.learnt.sum())
+
 
 class Participant:
     """One actor-learner's view of the run: its counts, its optimizer, its seed."""
@@ -50,6 +57,7 @@ class Participant:
         self._link, self._config, self._shared = link, config, shared
         self._steps = shared.steps.numpy()
         self._own_steps = self._steps[link.number : link.number + 1]
+        self._own_learnt = shared.learnt.numpy()[link.number : link.number + 1]
         self._watch: NetworkWatch | None = None
         self._own_sums = shared.sums.numpy()[link.number]
         # Each actor-learner needs its own seed and, since the environments begin anew, a new one in every attempt.
@@ -95,11 +103,12 @@ class Participant:
         """T ← T + 1."""
         self._own_steps += 1
 
-    def tell_update(self, measures: Mapping[str, float]) -> None:
-        """Add an update's measures to the sums of the next report."""
+    def tell_update(self, steps: int, measures: Mapping[str, float]) -> None:
+        """Count the steps of an update, and add its measures to the sums of the next report."""
         names = self._shared.measures
         if len(measures) != len(names):
             raise ValueError(f"an update must give the measures {names}, not {tuple(measures)}")
+        self._own_learnt += steps
         self._own_sums += (1.0, *(measures[name] for name in names))
 
     def tell_network(self, network: Measurable, states: Tensor) -> None:
@@ -109,11 +118,11 @@ class Participant:
         self._watch = self._watch or NetworkWatch(network)
         self._watch.see(states)
         if found := self._watch.metrics():
-            self._link.send((self.T, found))
+            self._link.send((self._shared.step, found))
 
     def tell_episode(self, episode: FinishedEpisode) -> None:
         """Report an episode that has just ended."""
-        self._link.send((self.T, episode))
+        self._link.send((self._shared.step, episode))
 
 
 def lay_out(
@@ -130,6 +139,7 @@ def lay_out(
         values=parameters.values.share_memory_(),
         statistics=beginning.repeat(rows, 1).share_memory_(),
         steps=torch.zeros(config.num_actors, dtype=torch.int64).share_memory_(),
+        learnt=torch.zeros(config.num_actors, dtype=torch.int64).share_memory_(),
         measures=tuple(measures),
         sums=torch.zeros(config.num_actors, 1 + len(measures), dtype=torch.float64).share_memory_(),
         others={name: tensor.clone().share_memory_() for name, tensor in others.items()},
@@ -143,7 +153,7 @@ def lay_out(
                 shared.statistics[row] = saved[row % len(saved)]
         for name, tensor in shared.others.items():
             tensor.copy_(restored.tensors[name])
-        shared.steps[0] = restored.step
+        shared.steps[0] = shared.learnt[0] = restored.step
     return shared
 
 

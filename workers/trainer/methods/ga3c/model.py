@@ -162,7 +162,7 @@ class Model:
             entropy_cost = decayed(config.entropy_cost, config.entropy_cost_decay, self.step, config.total_steps)
             losses = guarded_losses(*self._forward(states), actions, returns, config, entropy_cost)
             self.parameters.backward(losses.total)
-            correct = self._centring.centre(self._tape.input_means(states)) if self._centring else None
+            correct = self._centring.centre(self._tape.input_means(states), batch.size) if self._centring else None
             gradient_norm = clip_to_norm(self.parameters.gradients, config.max_grad_norm)
             self.optimizer.step(learning_rate, correct)
             self._watch.see(shown)  # one state alone is prepared otherwise than several

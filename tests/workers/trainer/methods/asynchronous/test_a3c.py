@@ -224,7 +224,7 @@ def test_a_terminal_step_ends_the_rollout_with_bootstrap_0() -> None:
     rollout = made.actor.rollout()
     assert (observed(rollout), rollout.bootstrap) == ([0, 1], 0.0)
     assert made.shared.T == 2, "the step that opens the next episode is none of the agent's"
-    assert made.link.sent == [(2, FinishedEpisode(5.0, 2))]
+    assert made.link.sent == [(0, FinishedEpisode(5.0, 2))], "nothing has been learnt from yet"
 
 
 def test_an_episode_that_is_cut_off_bootstraps_from_its_last_observation() -> None:

@@ -46,8 +46,8 @@ def count(link: Link, config: A3cConfig, shared: SharedState) -> None:
     for step in range(1, 5001):
         own.count_step()
         if step % 1000 == 0:
+            own.tell_update(1000, {"train/grad_norm": 2.0, "train/value_loss": 10.0 * (link.number + 1)})
             own.tell_episode(FinishedEpisode(float(step), 1000))
-            own.tell_update({"train/grad_norm": 2.0, "train/value_loss": 10.0 * (link.number + 1)})
 
 
 def crash(_link: Link, _config: A3cConfig, _shared: SharedState) -> None:
@@ -58,7 +58,19 @@ def go_on(link: Link, config: A3cConfig, shared: SharedState) -> None:
     own = Participant(link, config, shared)
     while own.goes_on:
         own.count_step()
+        own.tell_update(1, {"train/grad_norm": 2.0, "train/value_loss": 1.0})
         time.sleep(0.001)
+
+
+def leave_a_rollout(link: Link, config: A3cConfig, shared: SharedState) -> None:
+    """Learn from 20 steps, and take 7 more that nothing is learnt from, as where a stop cuts a rollout short."""
+    own = Participant(link, config, shared)
+    for _ in range(20):
+        own.count_step()
+    own.tell_update(20, {"train/grad_norm": 2.0, "train/value_loss": 1.0})
+    for _ in range(7):
+        own.count_step()
+    own.tell_episode(FinishedEpisode(1.0, 27))
 
 
 def test_the_limit_of_open_files_is_raised_for_all_actor_learners(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,13 +79,22 @@ def test_the_limit_of_open_files_is_raised_for_all_actor_learners(monkeypatch: p
         actor_learners.train(config_of(num_actors=200), NullRun(), network(), count, MEASURES)
 
 
+def test_steps_count_once_they_have_been_learnt_from() -> None:
+    run = NullRun()
+    actor_learners.train(config_of(), run, network(), leave_a_rollout, MEASURES)
+    assert (run.step, run.frames) == (40, 160)
+    assert all(at <= 40 for at, *_ in run.episodes)
+    (state,) = run.saved
+    assert (state.step, state.frames) == (40, 160)
+
+
 def test_no_step_is_lost_or_counted_twice() -> None:
     run = NullRun()
     actor_learners.train(config_of(), run, network(), count, MEASURES)
     assert (run.step, run.frames) == (10_000, 40_000)
 
 
-def test_every_episode_is_reported_with_the_t_at_which_it_ended() -> None:
+def test_every_episode_is_reported_with_the_steps_that_had_been_learnt_from() -> None:
     run = NullRun()
     actor_learners.train(config_of(), run, network(), count, MEASURES)
     assert len(run.episodes) == 10
@@ -143,11 +164,13 @@ def test_a_checkpoint_is_restored_to_any_number_of_actor_learners(
     config = config_of(num_actors=3, optimizer=optimizer)
     parameters = FlatParameters(network())
     shared = lay_out(config, made_state(saved_rows), parameters, MEASURES, {"target": torch.zeros(2)})
-    assert (shared.T, shared.first_step) == (300, 300)
+    assert (shared.T, shared.step, shared.first_step) == (300, 300, 300)
     assert shared.values.tolist() == [5.0, 6.0, 7.0]
     assert shared.statistics[:, 0].tolist() == rows
     assert shared.others["target"].tolist() == [1.0, 1.0]
-    assert all(tensor.is_shared() for tensor in (shared.values, shared.statistics, shared.steps, shared.sums))
+    assert all(
+        tensor.is_shared() for tensor in (shared.values, shared.statistics, shared.steps, shared.learnt, shared.sums)
+    )
 
 
 @pytest.mark.parametrize(
@@ -197,7 +220,7 @@ def test_the_learning_rate_falls_with_t_to_zero() -> None:
 @pytest.mark.parametrize("wrong", [{"train/value_loss": 1.0}, {"train/value_loss": 1.0, "train/entropy": 2.0}])
 def test_an_update_must_give_exactly_the_named_measures(wrong: dict[str, float]) -> None:
     with pytest.raises((KeyError, ValueError), match="grad_norm"):
-        participant_of(0).tell_update(wrong)
+        participant_of(0).tell_update(5, wrong)
 
 
 def test_every_actor_learner_has_a_different_seed_in_every_attempt() -> None:

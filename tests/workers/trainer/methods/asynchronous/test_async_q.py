@@ -336,6 +336,7 @@ def test_every_actor_learner_anneals_towards_its_own_epsilon() -> None:
         values=torch.zeros(1),
         statistics=torch.zeros(1, 1),
         steps=torch.zeros(3, dtype=torch.int64),
+        learnt=torch.zeros(3, dtype=torch.int64),
         measures=async_q.MEASURES,
         sums=torch.zeros(3, 6),
     )

@@ -149,6 +149,22 @@ def test_what_all_states_share_changes_no_update_with_centred_inputs(centred: bo
     assert torch.allclose(plain, shifted, rtol=1e-2, atol=1e-3) == centred
 
 
+def test_single_experiences_change_the_weights_with_centred_inputs() -> None:
+    config = made_config(centred_inputs=True, learning_rate=0.01)
+    network, table = made_network(config), made_experiences(config)
+    model = Model(config, network, torch.device("cpu"))
+    batch, weight = TrainingBatch(table, config), model.parameters.named()["body.layers.0.weight"]
+    moved = []
+    for row in range(2):
+        before = weight.clone()
+        batch.add(Submission(row, 1, 0, 0.0))
+        model.train(batch)
+        batch.clear()
+        moved.append((weight - before).abs().max().item())
+    # Of the first state alone, all is shared; the second is told from it.
+    assert moved[0] < 1e-5 < moved[1]
+
+
 def test_the_policy_lag_is_the_mean_number_of_updates_since_acting() -> None:
     config = made_config()
     table = made_experiences(config)
