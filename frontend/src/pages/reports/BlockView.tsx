@@ -7,6 +7,7 @@ import type { ReportBlock, ReportReplay, ReportTable } from "@/api/types";
 import type { Zoom } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { DRAWN_HEADER, drawnRows } from "@/charts/points";
+import { shown } from "@/config-form/draft";
 import { exact, score, short } from "@/ui/format";
 import { Markdown } from "@/ui/Markdown";
 import { QueryProblem } from "@/ui/QueryProblem";
@@ -84,7 +85,7 @@ function Fetched({ shelf, block, place }: BlockViewProps) {
   if (table)
     return (
       <>
-        <TableOf table={table} />
+        <TableOf table={table} columns={block.kind === "table" && block.of === "runs" ? block.columns : []} />
         <Missing>{missing}</Missing>
       </>
     );
@@ -92,7 +93,13 @@ function Fetched({ shelf, block, place }: BlockViewProps) {
   return <Text size="sm">{`This ${block.kind} cannot be shown: ${problem ?? "there is nothing."}`}</Text>;
 }
 
-function TableOf({ table }: { table: ReportTable }) {
+interface TableOfProps {
+  table: ReportTable;
+  /** The fields of runs that its columns show, if it is of runs. */
+  columns?: readonly string[];
+}
+
+function TableOf({ table, columns = [] }: TableOfProps) {
   return (
     <>
       <WideTable label="Table">
@@ -111,7 +118,7 @@ function TableOf({ table }: { table: ReportTable }) {
               <Table.Tr key={place}>
                 {row.map((cell, column) => (
                   <Table.Td key={column} className={sideOf(cell)}>
-                    {typeof cell === "number" ? number(cell) : (cell ?? "–")}
+                    {typeof cell === "number" ? written(cell, columns[column]) : (cell ?? "–")}
                   </Table.Td>
                 ))}
               </Table.Tr>
@@ -124,8 +131,11 @@ function TableOf({ table }: { table: ReportTable }) {
   );
 }
 
-/** Counts to the last digit, everything else as scores are. */
-const number = (value: number) => (Number.isInteger(value) ? exact(value) : score(value));
+/** Settings as other pages write them, counts to the last digit, everything else as scores are. */
+function written(value: number, column = ""): string {
+  if (column.startsWith("config.")) return shown(value);
+  return Number.isInteger(value) ? exact(value) : score(value);
+}
 
 /** Numbers stand at the right, with those that are not known yet. */
 const sideOf = (cell: unknown) =>

@@ -155,6 +155,24 @@ describe("a report", () => {
     expect(await screen.findByText("This replay cannot be shown: There is no replay 7.")).toBeTruthy();
   });
 
+  it("shows the settings of runs with all their digits, and what was measured as scores", async () => {
+    const columns = ["name", "config.gamma", "config.learning_rate", "config.entropy_cost", "best_return"];
+    const table = {
+      header: ["Run", "Discount", "Learning rate", "Entropy", "Best return"],
+      rows: [["Quick", 0.999, 0.0224, 6.25e-5, 20.333]],
+    };
+    serve({
+      "GET /reports/3": aReport({
+        blocks: [{ kind: "table", of: "runs", numbers: [1], columns, caption: "Who" }],
+      }),
+      "POST /reports/preview": { table },
+    });
+    open("/reports/3");
+    await screen.findByRole("cell", { name: "Quick" });
+    const cells = screen.getAllByRole("cell").map((cell) => cell.textContent);
+    expect(cells).toEqual(["Quick", "0.999", "0.0224", "6.25e-5", "20.3"]);
+  });
+
   it("names the runs that its chart left out", async () => {
     everythingIsSeen();
     const blocks: Report["blocks"] = [
