@@ -188,9 +188,9 @@ describe("a report", () => {
     expect(await chart.findByText("Run 9 was removed.")).toBeTruthy();
   });
 
-  it("is shared by a link that can be revoked", async () => {
+  it("is shared by a link that can be revoked, which asks first", async () => {
     const shared = aReport({ share_token: "abc" });
-    serve({
+    const server = serve({
       "GET /reports/3": aReport(),
       "POST /reports/3/share": shared,
       "DELETE /reports/3/share": aReport(),
@@ -201,7 +201,11 @@ describe("a report", () => {
       /\/shared\/reports\/abc$/,
     );
     await userEvent.click(screen.getByRole("button", { name: "Revoke" }));
-    expect(await screen.findByRole("button", { name: "Share by a link" })).toBeTruthy();
+    const question = within(await screen.findByRole("dialog", { name: "Revoke the link?" }));
+    expect(server.of("DELETE /reports/3/share")).toHaveLength(0);
+    await userEvent.click(question.getByRole("button", { name: "Revoke link" }));
+    const share = await screen.findByRole("button", { name: "Share by a link" });
+    await waitFor(() => expect(document.activeElement).toBe(share));
   });
 });
 

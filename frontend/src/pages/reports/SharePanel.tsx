@@ -1,12 +1,16 @@
-import { Button, Group, TextInput } from "@mantine/core";
+import { Button, Group, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
 import { useShareReport } from "@/api/reports";
 import type { Report } from "@/api/types";
+import { ConfirmModal } from "@/ui/ConfirmModal";
 import { notifyDone } from "@/ui/notify";
+import { useCatchFocus } from "@/ui/useCatchFocus";
 import { copyText } from "@/ui/useCopy";
 
 /** The read-only link: made, copied, revoked. */
 export function SharePanel({ report }: { report: Report }) {
   const share = useShareReport(report.id);
+  const make = useCatchFocus<HTMLButtonElement>(report.share_token === null);
   const link = `${window.location.origin}/shared/reports/${report.share_token}`;
   async function copy() {
     if (await copyText(link))
@@ -15,6 +19,7 @@ export function SharePanel({ report }: { report: Report }) {
   if (report.share_token === null)
     return (
       <Button
+        ref={make}
         variant="default"
         w="fit-content"
         h={32}
@@ -38,9 +43,31 @@ export function SharePanel({ report }: { report: Report }) {
       <Button h={36} px="sm" onClick={() => void copy()}>
         Copy link
       </Button>
-      <Button variant="default" h={36} px="sm" loading={share.isPending} onClick={() => share.mutate(false)}>
+      <RevokeLink report={report} />
+    </Group>
+  );
+}
+
+function RevokeLink({ report }: { report: Report }) {
+  const [asked, setAsked] = useState(false);
+  const share = useShareReport(report.id);
+  const close = () => setAsked(false);
+  return (
+    <>
+      <Button variant="default" h={36} px="sm" onClick={() => setAsked(true)}>
         Revoke
       </Button>
-    </Group>
+      <ConfirmModal
+        opened={asked}
+        title="Revoke the link?"
+        action="Revoke link"
+        danger
+        busy={share.isPending}
+        onConfirm={() => share.mutate(false, { onSettled: close })}
+        onClose={close}
+      >
+        <Text size="sm">Whoever has it can read the report no longer. A new link is another one.</Text>
+      </ConfirmModal>
+    </>
   );
 }
