@@ -1,4 +1,4 @@
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useIsMutating, useMutation, useQueryClient } from "@tanstack/react-query";
 import { address, call, fileAddress } from "./client";
 import { ApiError } from "./problem";
 import type { BlockContent, Figure, Report, ReportBlock, ReportSummary, SharedReport } from "./types";
@@ -116,10 +116,16 @@ export function useCreateReport() {
 
 type Change = ReportContent & { version: number };
 
+const saveKey = (id: number) => ["save-report", id];
+
+/** Whether a change of a report is on its way, also from a page that has been left. */
+export const useIsSaving = (id: number) => useIsMutating({ mutationKey: saveKey(id) }) > 0;
+
 /** Change a report; the page that asks says itself when it is refused. `onSaved` is called though the page be left. */
 export function useSaveReport(id: number, onSaved: (report: Report, change: Change) => void) {
   const client = useQueryClient();
   return useMutation({
+    mutationKey: saveKey(id),
     mutationFn: (body: Change): Promise<Report> =>
       call("patch", "/api/v1/reports/{report_id}", { path: { report_id: id }, body }),
     meta: { ownErrors: true },

@@ -6,19 +6,19 @@ import type { Report, ReportBlock } from "@/api/types";
 import { BlockEditor } from "./BlockEditor";
 import { forget, moved, newBlock } from "./draft";
 import classes from "./reports.module.css";
-import { draftBlock, useReportDraft } from "./useReportDraft";
+import { draftBlock, type ReportDraft } from "./useReportDraft";
 
 const KINDS = ["text", "chart", "table", "replay"] as const;
 
 interface ReportEditorProps {
   report: Report;
+  draft: ReportDraft;
   /** Show the report as the server has it, without what was typed here. */
   discard: () => void;
 }
 
 /** Title and blocks to be typed and arranged; each block shows what a reader will see. */
-export function ReportEditor({ report, discard }: ReportEditorProps) {
-  const draft = useReportDraft(report);
+export function ReportEditor({ report, draft, discard }: ReportEditorProps) {
   const { blocks, setBlocks } = draft;
   const change = (key: number, block: ReportBlock) =>
     setBlocks((all) => all.map((each) => (each.key === key ? { key, block } : each)));

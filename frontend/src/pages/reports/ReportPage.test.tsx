@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { numbersIn, runsAt } from "@/api/reports";
@@ -7,7 +7,7 @@ import { renderPage } from "@/testing/render";
 import { aReport, aReportSummary } from "@/testing/reports";
 import { everythingIsSeen } from "@/testing/seen";
 import { type Asked, refusal, serve } from "@/testing/server";
-import { lackIn, moved, newBlock } from "./draft";
+import { keep, lackIn, moved, newBlock } from "./draft";
 import { titleOf } from "./figures";
 import ReportPage from "./ReportPage";
 import ReportsPage from "./ReportsPage";
@@ -15,6 +15,28 @@ import SharedReportPage from "./SharedReportPage";
 
 const open = (at: string) => renderPage(<ReportPage />, { at, path: "/reports/:id" });
 const changed = ({ body }: Asked) => ({ ...aReport(), ...(body as Partial<Report>), version: 2 });
+
+/** A page with a list that its link leads to. */
+const openAmongOthers = (at: string) => {
+  const list = { path: "/reports", element: <h1>All of them</h1> };
+  return renderPage(<ReportPage />, { at, path: "/reports/:id", routes: [list] });
+};
+
+/** A server that leaves each save waiting until it is told to answer. */
+function serveSlowly() {
+  let stored = aReport();
+  const answers: (() => void)[] = [];
+  const save = ({ body }: Asked) => {
+    const { version, ...content } = body as Report;
+    return new Promise<object>((resolve) =>
+      answers.push(() => {
+        stored = { ...stored, ...content, version: version + 1 };
+        resolve(stored);
+      }),
+    );
+  };
+  return { server: serve({ "GET /reports/3": () => stored, "PATCH /reports/3": save }), answers };
+}
 
 // The drawing library needs a canvas, which jsdom lacks.
 vi.mock("plotly.js-cartesian-dist-min", () => ({ default: {} }));
@@ -75,6 +97,93 @@ describe("a report", () => {
     await userEvent.click(screen.getByRole("button", { name: "Read" }));
     await waitFor(() => expect(localStorage.length).toBe(0));
     expect(screen.getByRole("heading", { name: "Rates!" })).toBeTruthy();
+  });
+
+  it("is saved once more where more was typed while a save was on its way, and the page was left", async () => {
+    const { server, answers } = serveSlowly();
+    openAmongOthers("/reports/3?edit=1");
+    await userEvent.type(await screen.findByLabelText("Title"), " one");
+    await waitFor(() => expect(answers).toHaveLength(1));
+    await userEvent.type(screen.getByLabelText("Title"), " two");
+    await userEvent.click(screen.getByRole("link", { name: "All reports" }));
+    await screen.findByRole("heading", { name: "All of them" });
+    answers[0]?.();
+    await waitFor(() => expect(answers).toHaveLength(2));
+    expect(server.of("PATCH /reports/3")[1]?.body).toMatchObject({ title: "Rates one two", version: 2 });
+    answers[1]?.();
+    await waitFor(() => expect(localStorage.length).toBe(0));
+  });
+
+  it("is edited anew once the save of a page that was left has ended", async () => {
+    const { server, answers } = serveSlowly();
+    const { router } = openAmongOthers("/reports/3?edit=1");
+    await userEvent.type(await screen.findByLabelText("Title"), " one");
+    await userEvent.click(screen.getByRole("link", { name: "All reports" }));
+    await waitFor(() => expect(answers).toHaveLength(1));
+    await act(() => router.navigate("/reports/3?edit=1"));
+    expect(await screen.findByText("Saving…")).toBeTruthy();
+    expect(screen.queryByLabelText("Title")).toBeNull();
+    answers[0]?.();
+    await userEvent.type(await screen.findByDisplayValue("Rates one"), " two");
+    await waitFor(() => expect(answers).toHaveLength(2));
+    expect(server.of("PATCH /reports/3")[1]?.body).toMatchObject({ title: "Rates one two", version: 2 });
+  });
+
+  it("says while it is read that a save is on its way, and saves what was typed meanwhile", async () => {
+    const { answers } = serveSlowly();
+    open("/reports/3?edit=1");
+    await userEvent.type(await screen.findByLabelText("Title"), " one");
+    await waitFor(() => expect(answers).toHaveLength(1));
+    await userEvent.type(screen.getByLabelText("Title"), " two");
+    await userEvent.click(screen.getByRole("button", { name: "Read" }));
+    expect(screen.getByText("Saving…")).toBeTruthy();
+    answers[0]?.();
+    await waitFor(() => expect(answers).toHaveLength(2));
+    answers[1]?.();
+    expect(await screen.findByRole("heading", { name: "Rates one two" })).toBeTruthy();
+    await waitFor(() => expect(screen.queryByText("Saving…")).toBeNull());
+    expect(localStorage.length).toBe(0);
+  });
+
+  it("says while it is read what keeps it from being saved, and leads back to what was typed", async () => {
+    serve({ "GET /reports/3": aReport(), "PATCH /reports/3": changed });
+    open("/reports/3?edit=1");
+    await userEvent.click(await screen.findByRole("button", { name: "Add chart" }));
+    await userEvent.click(screen.getByRole("button", { name: "Read" }));
+    expect(screen.getByRole("alert").textContent).toContain("Block 2 lacks the address of its figure.");
+    await userEvent.click(screen.getByRole("button", { name: "Go on editing" }));
+    expect(screen.getByRole("region", { name: "Chart, block 2" })).toBeTruthy();
+    expect(document.activeElement).toBe(screen.getByRole("button", { name: "Read" }));
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+
+  it("says while it is read that the server refused its last words", async () => {
+    serve({ "GET /reports/3": aReport(), "PATCH /reports/3": refusal(409, "It was changed.") });
+    open("/reports/3?edit=1");
+    await userEvent.type(await screen.findByLabelText("Title"), "!");
+    await userEvent.click(screen.getByRole("button", { name: "Read" }));
+    expect((await screen.findByRole("alert")).textContent).toContain("Not saved: the report was changed");
+    expect(screen.getByRole("heading", { name: "Rates" })).toBeTruthy();
+  });
+
+  it("says when it is opened for reading that the browser keeps words which were never saved", async () => {
+    keep(3, { ...aReport(), title: "Rates of all" });
+    serve({ "GET /reports/3": aReport() });
+    open("/reports/3");
+    expect((await screen.findByRole("alert")).textContent).toContain("What you typed last is not saved");
+    await userEvent.click(screen.getByRole("button", { name: "Go on editing" }));
+    expect(await screen.findByDisplayValue("Rates of all")).toBeTruthy();
+  });
+
+  it("that was changed elsewhere is shown so where nothing has been typed", async () => {
+    let stored = aReport();
+    serve({ "GET /reports/3": () => stored });
+    const { client } = open("/reports/3?edit=1");
+    await screen.findByDisplayValue("Rates");
+    stored = aReport({ title: "Their rates", version: 2 });
+    await client.invalidateQueries();
+    expect(await screen.findByDisplayValue("Their rates")).toBeTruthy();
+    expect(screen.getByText("Saved")).toBeTruthy();
   });
 
   it("says that the server is away, and keeps what was typed", async () => {

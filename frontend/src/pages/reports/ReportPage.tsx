@@ -3,16 +3,19 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { address } from "@/api/client";
-import { OWN_SHELF, reportQuery, useDeleteReport } from "@/api/reports";
+import { OWN_SHELF, reportQuery, useDeleteReport, useIsSaving } from "@/api/reports";
 import type { Report } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { QueryProblem } from "@/ui/QueryProblem";
+import { useCatchFocus } from "@/ui/useCatchFocus";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { BlockView } from "./BlockView";
-import { forget } from "./draft";
+import { forget, readKept, textOf } from "./draft";
+import { NotSaved } from "./NotSaved";
 import { ReportEditor } from "./ReportEditor";
 import classes from "./reports.module.css";
 import { SharePanel } from "./SharePanel";
+import { useReportDraft } from "./useReportDraft";
 
 /** A report, to be read or written. */
 export default function ReportPage() {
@@ -42,6 +45,12 @@ function ReportSheet({ report, refetch }: { report: Report; refetch: () => Promi
   const [params, setParams] = useSearchParams();
   const [begun, setBegun] = useState(0);
   const editing = params.get("edit") === "1";
+  const saving = useIsSaving(report.id);
+  // A draft lives as long as the page, and begins when the one of a page that was left has been saved.
+  const [writing, setWriting] = useState(false);
+  if (editing && !writing && !saving) setWriting(true);
+  const toggle = useCatchFocus<HTMLButtonElement>(editing);
+  const edit = () => setParams({ edit: "1" }, { replace: true });
   const discard = () => {
     forget(report.id);
     void refetch().then(() => setBegun(begun + 1));
@@ -49,7 +58,12 @@ function ReportSheet({ report, refetch }: { report: Report; refetch: () => Promi
   return (
     <>
       <Group gap="xs">
-        <Button h={32} px="sm" onClick={() => setParams(editing ? {} : { edit: "1" }, { replace: true })}>
+        <Button
+          ref={toggle}
+          h={32}
+          px="sm"
+          onClick={() => (editing ? setParams({}, { replace: true }) : edit())}
+        >
           {editing ? "Read" : "Edit"}
         </Button>
         <Button
@@ -65,9 +79,43 @@ function ReportSheet({ report, refetch }: { report: Report; refetch: () => Promi
         <DeleteReport report={report} />
       </Group>
       <SharePanel report={report} />
-      {editing ? <ReportEditor key={begun} report={report} discard={discard} /> : <Reading report={report} />}
+      {writing ? (
+        <Drafted key={begun} report={report} editing={editing} edit={edit} discard={discard} />
+      ) : (
+        <>
+          <KeptNotice report={report} saving={saving} edit={edit} />
+          <Reading report={report} />
+        </>
+      )}
     </>
   );
+}
+
+interface DraftedProps {
+  report: Report;
+  editing: boolean;
+  edit: () => void;
+  discard: () => void;
+}
+
+/** A report with a draft, which goes on being saved while the report is read. */
+function Drafted({ report, editing, edit, discard }: DraftedProps) {
+  const draft = useReportDraft(report, editing);
+  if (editing) return <ReportEditor report={report} draft={draft} discard={discard} />;
+  return (
+    <>
+      {!draft.saved && <NotSaved words={draft.state} held={draft.held} edit={edit} />}
+      <Reading report={report} />
+    </>
+  );
+}
+
+/** Says of a report without a draft that the browser keeps one. */
+function KeptNotice({ report, saving, edit }: { report: Report; saving: boolean; edit: () => void }) {
+  const kept = readKept(report.id);
+  if (saving) return <NotSaved words="Saving…" held={false} edit={edit} />;
+  if (!kept || textOf(kept) === textOf(report)) return null;
+  return <NotSaved words="What you typed last is not saved" held edit={edit} />;
 }
 
 function Reading({ report }: { report: Report }) {

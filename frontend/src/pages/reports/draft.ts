@@ -19,13 +19,18 @@ export const forget = (id: number) => inBrowser.forget(place(id));
 
 /**
  * The server has what began with the same version as what is kept: if they say the same, nothing is kept any more,
- * also where the page has been left; else what is kept goes on from the version that was just saved.
+ * also where the page has been left; else what is kept goes on from the version that was just saved, and is returned.
  */
-export function settle(id: number, saved: KeptReport, version: number): void {
+export function settle(id: number, saved: KeptReport, version: number): KeptReport | null {
   const kept = readKept(id);
-  if (kept?.version !== saved.version) return;
-  if (textOf(kept) === textOf(saved)) forget(id);
-  else keep(id, { ...kept, version });
+  if (kept?.version !== saved.version) return null;
+  if (textOf(kept) === textOf(saved)) {
+    forget(id);
+    return null;
+  }
+  const more = { ...kept, version };
+  keep(id, more);
+  return more;
 }
 
 /** What tells two states of a report apart. */
@@ -39,6 +44,10 @@ export function lackOf(block: ReportBlock): string | null {
   if (block.kind === "replay" && block.video === 0) return "lacks its replay";
   return null;
 }
+
+/** What a report still lacks before it can be saved, in words, or null. */
+export const lackOfReport = ({ title, blocks }: ReportContent) =>
+  title.trim() === "" ? "The report lacks a title." : lackIn(blocks);
 
 /** The first block that lacks something, in words. */
 export function lackIn(blocks: readonly ReportBlock[]): string | null {

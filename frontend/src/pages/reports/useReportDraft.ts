@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { type ApiError, type FieldError, isRefusal } from "@/api/problem";
 import { useSaveReport } from "@/api/reports";
 import type { Report, ReportBlock } from "@/api/types";
-import { forget, keep, type KeptReport, lackIn, readKept, settle, textOf } from "./draft";
+import { forget, keep, type KeptReport, lackOfReport, readKept, settle, textOf } from "./draft";
 
 /** After the last key. */
 const SAVE_MS = 800;
@@ -20,8 +20,12 @@ export interface ReportDraft {
   blocks: DraftBlock[];
   setTitle: (title: string) => void;
   setBlocks: (change: (blocks: DraftBlock[]) => DraftBlock[]) => void;
-  /** In words, whether the server has it. */
+  /** Whether the server has it. */
+  saved: boolean;
+  /** The same in words. */
   state: string;
+  /** It waits for more than its turn to be saved: something is lacking, refused, or away. */
+  held: boolean;
   /** Somebody else changed the report since this draft began. */
   conflict: boolean;
   errors: FieldError[];
@@ -30,23 +34,43 @@ export interface ReportDraft {
 let named = 0;
 export const draftBlock = (block: ReportBlock): DraftBlock => ({ key: (named += 1), block });
 
-/** What is being typed: saved a moment after each change, and kept by the browser until it is. */
-export function useReportDraft(report: Report): ReportDraft {
+/**
+ * What is being typed: saved a moment after each change, or at once where it is no longer edited, and kept by the
+ * browser until it is. Where nothing is typed it follows the report.
+ */
+export function useReportDraft(report: Report, editing: boolean): ReportDraft {
   const [start] = useState(() => beginningOf(report));
   const [title, setTitle] = useState(start.title);
   const [blocks, setBlocks] = useState(() => start.blocks.map(draftBlock));
   const [saved, setSaved] = useState({ version: start.version, text: textOf(report) });
-  const [refused, setRefused] = useState<{ text: string; error: ApiError } | null>(null);
-  const { mutate, isPending, error } = useSaveReport(report.id, (now, saved) =>
-    settle(report.id, saved, now.version),
-  );
+  const [failed, setFailed] = useState<{ text: string; error: Error } | null>(null);
+  // Once the page has been left: what saves the rest.
+  const later = useRef<((more: KeptReport) => void) | null>(null);
+  const { mutate, isPending } = useSaveReport(report.id, (now, change) => {
+    setSaved({ version: now.version, text: textOf(change) });
+    setFailed(null);
+    const more = settle(report.id, change, now.version);
+    if (more && lackOfReport(more) === null) later.current?.(more);
+  });
 
-  const text = textOf({ title, blocks: blocks.map(({ block }) => block) });
+  const content = { title, blocks: blocks.map(({ block }) => block) };
+  const text = textOf(content);
   const dirty = text !== saved.text;
-  const away = error !== null && !isRefusal(error);
-  const lack = title.trim() === "" ? "The report lacks a title." : lackIn(blocks.map(({ block }) => block));
-  const stopped = refused !== null && (refused.text === text || refused.error.status === 409);
+  const lack = lackOfReport(content);
+  const refused = failed && isRefusal(failed.error) ? { text: failed.text, error: failed.error } : null;
+  const away = failed !== null && refused === null;
+  const outdated = !isPending && report.version > saved.version;
   const conflict = refused?.error.status === 409;
+  const stopped = conflict || refused?.text === text;
+
+  if (outdated && (!dirty || text === textOf(report))) {
+    setSaved({ version: report.version, text: textOf(report) });
+    setFailed(null);
+    if (text !== textOf(report)) {
+      setTitle(report.title);
+      setBlocks(report.blocks.map(draftBlock));
+    }
+  }
 
   useEffect(() => {
     if (dirty) keep(report.id, { ...contentOf(text), version: saved.version });
@@ -55,26 +79,16 @@ export function useReportDraft(report: Report): ReportDraft {
 
   useEffect(() => {
     if (!dirty || lack !== null || isPending || stopped) return;
-    const timer = setTimeout(
-      () =>
-        mutate(
-          { ...contentOf(text), version: saved.version },
-          {
-            onSuccess: ({ version }) => {
-              setSaved({ version, text });
-              setRefused(null);
-            },
-            onError: (error) => {
-              if (isRefusal(error)) setRefused({ text, error });
-            },
-          },
-        ),
-      away ? AGAIN_MS : SAVE_MS,
-    );
+    const save = () =>
+      mutate(
+        { ...contentOf(text), version: saved.version },
+        { onError: (error) => setFailed({ text, error }) },
+      );
+    const timer = setTimeout(save, away ? AGAIN_MS : editing ? SAVE_MS : 0);
     return () => clearTimeout(timer);
-  }, [dirty, lack, isPending, stopped, text, saved.version, away, mutate]);
+  }, [dirty, lack, isPending, stopped, text, saved.version, away, editing, mutate]);
 
-  // Read, or another page, right after the last key: nobody waits for the moment any more.
+  // Another page, right after the last key: nobody waits for the moment any more.
   const leave = useRef<() => void>(() => undefined);
   useEffect(() => {
     leave.current = () => {
@@ -82,23 +96,24 @@ export function useReportDraft(report: Report): ReportDraft {
         mutate({ ...contentOf(text), version: saved.version });
     };
   });
-  useEffect(() => () => leave.current(), []);
+  useEffect(() => {
+    later.current = null;
+    return () => {
+      later.current = mutate;
+      leave.current();
+    };
+  }, [mutate]);
 
-  const errors = refused && refused.text === text ? refused.error.fieldErrors : [];
   return {
     title,
     blocks,
     setTitle,
     setBlocks,
-    state: wordsOf({
-      dirty,
-      lack,
-      conflict,
-      refused: stopped ? (refused?.error ?? null) : null,
-      away,
-    }),
+    saved: !dirty,
+    state: wordsOf({ dirty, lack, conflict, refused: stopped ? (refused?.error ?? null) : null, away }),
+    held: dirty && (lack !== null || stopped || away),
     conflict,
-    errors,
+    errors: refused?.text === text ? refused.error.fieldErrors : [],
   };
 }
 
