@@ -79,7 +79,7 @@ function Fields({ block, onChange }: BlockEditorProps) {
       {block.kind === "chart" && (
         <TextInput
           label="Address of the figure"
-          description="“Add to report” in a chart’s menu fills it in; or write one, as /api/v1/figures/curves?runs=1,2."
+          description="Write it as /api/v1/figures/curves?runs=1,2. “Add to report” in a chart’s menu adds that chart as a new block."
           className={classes.address}
           maxLength={4_000}
           value={block.address}

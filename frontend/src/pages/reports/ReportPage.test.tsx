@@ -175,6 +175,19 @@ describe("a report", () => {
     expect(await screen.findByDisplayValue("Rates of all")).toBeTruthy();
   });
 
+  it("says at once that it was changed since what the browser keeps was begun", async () => {
+    keep(3, { ...aReport(), title: "Rates of all" });
+    const server = serve({ "GET /reports/3": aReport({ version: 2 }) });
+    open("/reports/3?edit=1");
+    expect(await screen.findByText("This report was changed elsewhere meanwhile")).toBeTruthy();
+    expect(screen.getByText("Not saved: the report was changed elsewhere")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Discard mine, show theirs" }));
+    expect(await screen.findByDisplayValue("Rates")).toBeTruthy();
+    expect(screen.getByText("Saved")).toBeTruthy();
+    expect(localStorage.length).toBe(0);
+    expect(server.of("PATCH /reports/3")).toHaveLength(0);
+  });
+
   it("that was changed elsewhere is shown so where nothing has been typed", async () => {
     let stored = aReport();
     serve({ "GET /reports/3": () => stored });

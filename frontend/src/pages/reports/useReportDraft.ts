@@ -60,7 +60,7 @@ export function useReportDraft(report: Report, editing: boolean): ReportDraft {
   const refused = failed && isRefusal(failed.error) ? { text: failed.text, error: failed.error } : null;
   const away = failed !== null && refused === null;
   const outdated = !isPending && report.version > saved.version;
-  const conflict = refused?.error.status === 409;
+  const conflict = refused?.error.status === 409 || (outdated && dirty);
   const stopped = conflict || refused?.text === text;
 
   if (outdated && (!dirty || text === textOf(report))) {
