@@ -4,15 +4,16 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { OWN_SHELF } from "@/api/reports";
 import type { ReportBlock } from "@/api/types";
 import { BlockView } from "./BlockView";
-import { lackOf } from "./draft";
+import { lackOf, nameOf, titleOfKind } from "./draft";
 import { ReplayFields } from "./ReplayFields";
 import classes from "./reports.module.css";
 import { TableFields } from "./TableFields";
 
 const PREVIEW_MS = 400;
-const NAMES = { text: "Text", chart: "Chart", table: "Table", replay: "Replay" };
 
 interface BlockEditorProps {
+  /** By which its section is found on the page. */
+  id: string;
   block: ReportBlock;
   place: number;
   last: boolean;
@@ -25,14 +26,14 @@ interface BlockEditorProps {
 
 /** One block: its fields, and below them what a reader will see. */
 export function BlockEditor(props: BlockEditorProps) {
-  const { block, place, last, problems, onMove, onDelete } = props;
-  const name = `${NAMES[block.kind]}, block ${place + 1}`;
+  const { id, block, place, last, problems, onMove, onDelete } = props;
+  const name = nameOf(block, place);
   const [shown] = useDebouncedValue(block, PREVIEW_MS);
   return (
-    <section className={classes.card} aria-label={name}>
+    <section id={id} tabIndex={-1} className={classes.card} aria-label={name}>
       <Group justify="space-between" wrap="nowrap">
         <Title order={2} size="h4">
-          {NAMES[block.kind]}
+          {titleOfKind(block)}
         </Title>
         <Group gap={4} wrap="nowrap">
           <ActionIcon aria-label={`Move up: ${name}`} disabled={place === 0} onClick={() => onMove(-1)}>

@@ -1,14 +1,18 @@
 import { Alert, Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
+import { useEffect, useRef } from "react";
 import { useNavigate } from "react-router";
 import { useCreateReport } from "@/api/reports";
 import type { Report, ReportBlock } from "@/api/types";
+import { notifyUndoable } from "@/ui/notify";
 import { BlockEditor } from "./BlockEditor";
-import { forget, moved, newBlock } from "./draft";
+import { forget, moved, nameOf, newBlock } from "./draft";
 import classes from "./reports.module.css";
-import { draftBlock, type ReportDraft } from "./useReportDraft";
+import { deletionNotice, draftBlock, type DraftBlock, type ReportDraft } from "./useReportDraft";
 
 const KINDS = ["text", "chart", "table", "replay"] as const;
+const ADDING = "add-a-block";
+const sectionOf = (key: number) => `block-${key}`;
 
 interface ReportEditorProps {
   report: Report;
@@ -21,7 +25,21 @@ interface ReportEditorProps {
 export function ReportEditor({ report, draft, discard }: ReportEditorProps) {
   const { blocks, setBlocks } = draft;
   const change = (key: number, block: ReportBlock) =>
-    setBlocks((all) => all.map((each) => (each.key === key ? { key, block } : each)));
+    setBlocks((all) => all.map((each) => (each.key === key ? { ...each, block } : each)));
+  const move = (from: DraftBlock, to: DraftBlock | undefined) =>
+    to && setBlocks((all) => moved(all, all.indexOf(from), all.indexOf(to) - all.indexOf(from)));
+  const mark = (key: number, deleted: boolean) =>
+    setBlocks((all) => all.map((each) => (each.key === key ? { ...each, deleted } : each)));
+  const focusLater = useFocusLater();
+  function remove({ key, block }: DraftBlock, place: number) {
+    const next = blocks[place + 1];
+    mark(key, true);
+    focusLater(next ? sectionOf(next.key) : ADDING);
+    notifyUndoable(deletionNotice(key), `Deleted: ${nameOf(block, place)}.`, () => {
+      mark(key, false);
+      focusLater(sectionOf(key));
+    });
+  }
   const problemAt = (place: number) =>
     draft.errors.filter(({ field }) => field.startsWith(`blocks.${place}.`)).map(({ message }) => message);
   return (
@@ -46,19 +64,20 @@ export function ReportEditor({ report, draft, discard }: ReportEditorProps) {
           {draft.state}
         </span>
       </Group>
-      {blocks.map(({ key, block }, place) => (
+      {blocks.map((each, place) => (
         <BlockEditor
-          key={key}
-          block={block}
+          key={each.key}
+          id={sectionOf(each.key)}
+          block={each.block}
           place={place}
           last={place === blocks.length - 1}
           problems={problemAt(place)}
-          onChange={(changed) => change(key, changed)}
-          onMove={(by) => setBlocks((all) => moved(all, place, by))}
-          onDelete={() => setBlocks((all) => all.filter((each) => each.key !== key))}
+          onChange={(changed) => change(each.key, changed)}
+          onMove={(by) => move(each, blocks[place + by])}
+          onDelete={() => remove(each, place)}
         />
       ))}
-      <Group gap="xs" role="group" aria-label="Add a block">
+      <Group id={ADDING} tabIndex={-1} gap="xs" role="group" aria-label="Add a block">
         {KINDS.map((kind) => (
           <Button
             key={kind}
@@ -74,6 +93,18 @@ export function ReportEditor({ report, draft, discard }: ReportEditorProps) {
       </Group>
     </Stack>
   );
+}
+
+/** Gives the element of an id the focus once the page is drawn anew; what had it leaves the page. */
+function useFocusLater(): (id: string) => void {
+  const next = useRef("");
+  useEffect(() => {
+    document.getElementById(next.current)?.focus();
+    next.current = "";
+  });
+  return (id) => {
+    next.current = id;
+  };
 }
 
 interface ConflictProps {

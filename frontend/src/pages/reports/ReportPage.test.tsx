@@ -16,6 +16,8 @@ import SharedReportPage from "./SharedReportPage";
 const open = (at: string) => renderPage(<ReportPage />, { at, path: "/reports/:id" });
 const changed = ({ body }: Asked) => ({ ...aReport(), ...(body as Partial<Report>), version: 2 });
 
+const THREE: Report["blocks"] = ["one", "two", "three"].map((markdown) => ({ kind: "text", markdown }));
+
 /** A page with a list that its link leads to. */
 const openAmongOthers = (at: string) => {
   const list = { path: "/reports", element: <h1>All of them</h1> };
@@ -36,6 +38,11 @@ function serveSlowly() {
     );
   };
   return { server: serve({ "GET /reports/3": () => stored, "PATCH /reports/3": save }), answers };
+}
+
+async function undo(notice: string) {
+  const words = await screen.findByText(notice);
+  await userEvent.click(within(words.parentElement as HTMLElement).getByRole("button", { name: "Undo" }));
 }
 
 // The drawing library needs a canvas, which jsdom lacks.
@@ -241,6 +248,54 @@ describe("a report", () => {
     await userEvent.click(screen.getByRole("button", { name: "Delete: Chart, block 1" }));
     expect(screen.queryByRole("region", { name: /Chart/ })).toBeNull();
     expect(screen.getByText("Saved")).toBeTruthy();
+  });
+
+  it("puts deleted blocks back at their places, with the focus in the editor all along", async () => {
+    const server = serve({ "GET /reports/3": aReport({ blocks: THREE }), "PATCH /reports/3": changed });
+    open("/reports/3?edit=1");
+    const block = (number: number) => screen.getByRole("region", { name: `Text, block ${number}` });
+    await userEvent.click(await screen.findByRole("button", { name: "Delete: Text, block 2" }));
+    expect(document.activeElement).toBe(block(2));
+    await userEvent.click(screen.getByRole("button", { name: "Delete: Text, block 1" }));
+    await waitFor(() =>
+      expect(server.of("PATCH /reports/3").at(-1)?.body).toMatchObject({ blocks: [THREE[2]] }),
+    );
+    await undo("Deleted: Text, block 2.");
+    expect(document.activeElement).toBe(block(1));
+    await userEvent.click(screen.getByRole("button", { name: "Read" }));
+    await undo("Deleted: Text, block 1.");
+    await waitFor(() => expect(server.of("PATCH /reports/3").at(-1)?.body).toMatchObject({ blocks: THREE }));
+  });
+
+  it("puts a deleted block back also where the report was changed elsewhere meanwhile", async () => {
+    let stored = aReport({ blocks: THREE });
+    const save = (asked: Asked) => (stored = { ...changed(asked), version: stored.version + 1 });
+    serve({ "GET /reports/3": () => stored, "PATCH /reports/3": save });
+    const { client } = open("/reports/3?edit=1");
+    await userEvent.click(await screen.findByRole("button", { name: "Delete: Text, block 2" }));
+    await screen.findByText("Saved");
+    stored = { ...stored, title: "Their rates", version: 3 };
+    await client.invalidateQueries();
+    await screen.findByDisplayValue("Their rates");
+    await undo("Deleted: Text, block 2.");
+    expect(screen.getByRole("region", { name: "Text, block 3" }).textContent).toContain("two");
+  });
+
+  it("moves a block past one that was deleted", async () => {
+    const server = serve({ "GET /reports/3": aReport({ blocks: THREE }), "PATCH /reports/3": changed });
+    open("/reports/3?edit=1");
+    await userEvent.click(await screen.findByRole("button", { name: "Delete: Text, block 2" }));
+    await userEvent.click(screen.getByRole("button", { name: "Move down: Text, block 1" }));
+    await waitFor(() =>
+      expect(server.of("PATCH /reports/3").at(-1)?.body).toMatchObject({ blocks: [THREE[2], THREE[0]] }),
+    );
+  });
+
+  it("has the focus at the buttons that add blocks where the last one is deleted", async () => {
+    serve({ "GET /reports/3": aReport(), "PATCH /reports/3": changed });
+    open("/reports/3?edit=1");
+    await userEvent.click(await screen.findByRole("button", { name: "Delete: Text, block 1" }));
+    expect(document.activeElement).toBe(screen.getByRole("group", { name: "Add a block" }));
   });
 
   it("says what is wrong with the number of a run", async () => {

@@ -56,6 +56,13 @@ export function lackIn(blocks: readonly ReportBlock[]): string | null {
   return first ? `Block ${first.number} ${first.lack}.` : null;
 }
 
+const NAMES = { text: "Text", chart: "Chart", table: "Table", replay: "Replay" };
+
+export const titleOfKind = (block: ReportBlock) => NAMES[block.kind];
+
+/** What an editor calls a block: "Text, block 1". */
+export const nameOf = (block: ReportBlock, place: number) => `${titleOfKind(block)}, block ${place + 1}`;
+
 /** A block of a kind, with nothing in it yet. */
 export function newBlock(kind: ReportBlock["kind"]): ReportBlock {
   if (kind === "text") return { kind, markdown: "" };
@@ -70,7 +77,7 @@ export function newBlock(kind: ReportBlock["kind"]): ReportBlock {
   };
 }
 
-/** The list with one of its items at the next place up (-1) or down (1). */
+/** The list with one of its items some places up (below 0) or down. */
 export function moved<T>(items: readonly T[], from: number, by: number): T[] {
   const list = [...items];
   const [item] = list.splice(from, 1);

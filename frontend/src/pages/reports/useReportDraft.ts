@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { type ApiError, type FieldError, isRefusal } from "@/api/problem";
 import { useSaveReport } from "@/api/reports";
 import type { Report, ReportBlock } from "@/api/types";
+import { hideNotice } from "@/ui/notify";
 import { forget, keep, type KeptReport, lackOfReport, readKept, settle, textOf } from "./draft";
 
 /** After the last key. */
@@ -13,12 +14,16 @@ const AGAIN_MS = 4000;
 export interface DraftBlock {
   key: number;
   block: ReportBlock;
+  /** It keeps its place, to be put back there. */
+  deleted?: boolean;
 }
 
 export interface ReportDraft {
   title: string;
+  /** Those that are not deleted. */
   blocks: DraftBlock[];
   setTitle: (title: string) => void;
+  /** Change all of them, the deleted ones too. */
   setBlocks: (change: (blocks: DraftBlock[]) => DraftBlock[]) => void;
   /** Whether the server has it. */
   saved: boolean;
@@ -34,6 +39,9 @@ export interface ReportDraft {
 let named = 0;
 export const draftBlock = (block: ReportBlock): DraftBlock => ({ key: (named += 1), block });
 
+/** The notice by which a deleted block is put back, for as long as the page is open. */
+export const deletionNotice = (key: number) => `delete block ${key}`;
+
 /**
  * What is being typed: saved a moment after each change, or at once where it is no longer edited, and kept by the
  * browser until it is. Where nothing is typed it follows the report.
@@ -41,7 +49,7 @@ export const draftBlock = (block: ReportBlock): DraftBlock => ({ key: (named += 
 export function useReportDraft(report: Report, editing: boolean): ReportDraft {
   const [start] = useState(() => beginningOf(report));
   const [title, setTitle] = useState(start.title);
-  const [blocks, setBlocks] = useState(() => start.blocks.map(draftBlock));
+  const [all, setBlocks] = useState(() => start.blocks.map(draftBlock));
   const [saved, setSaved] = useState({ version: start.version, text: textOf(report) });
   const [failed, setFailed] = useState<{ text: string; error: Error } | null>(null);
   // Once the page has been left: what saves the rest.
@@ -53,6 +61,7 @@ export function useReportDraft(report: Report, editing: boolean): ReportDraft {
     if (more && lackOfReport(more) === null) later.current?.(more);
   });
 
+  const blocks = all.filter(({ deleted }) => !deleted);
   const content = { title, blocks: blocks.map(({ block }) => block) };
   const text = textOf(content);
   const dirty = text !== saved.text;
@@ -68,7 +77,7 @@ export function useReportDraft(report: Report, editing: boolean): ReportDraft {
     setFailed(null);
     if (text !== textOf(report)) {
       setTitle(report.title);
-      setBlocks(report.blocks.map(draftBlock));
+      setBlocks([...report.blocks.map(draftBlock), ...all.filter(({ deleted }) => deleted)]);
     }
   }
 
@@ -92,6 +101,7 @@ export function useReportDraft(report: Report, editing: boolean): ReportDraft {
   const leave = useRef<() => void>(() => undefined);
   useEffect(() => {
     leave.current = () => {
+      for (const { key, deleted } of all) if (deleted) hideNotice(deletionNotice(key));
       if (dirty && lack === null && !isPending && !stopped)
         mutate({ ...contentOf(text), version: saved.version });
     };
