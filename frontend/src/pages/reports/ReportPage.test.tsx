@@ -315,6 +315,18 @@ describe("a report", () => {
     expect(screen.getByText("“two” is no number of a run.")).toBeTruthy();
   });
 
+  it("says that a table is of one study where several are named", async () => {
+    const table = { kind: "table" as const, of: "study" as const, numbers: [1], columns: [], caption: "" };
+    serve({
+      "GET /reports/3": aReport({ blocks: [table] }),
+      "PATCH /reports/3": changed,
+      "POST /reports/preview": { problem: "There is no study 1." },
+    });
+    open("/reports/3?edit=1");
+    await userEvent.type(await screen.findByLabelText("Number of the study"), ", 2");
+    expect(screen.getByText("A table is of one study: the first is shown.")).toBeTruthy();
+  });
+
   it("shows its table, and a plain sentence for a replay that is gone", async () => {
     const answer = ({ body }: Asked) =>
       JSON.stringify(body).includes("replay")

@@ -35,6 +35,9 @@ interface TableFieldsProps {
 export function TableFields({ block, onChange }: TableFieldsProps) {
   const [written, setWritten] = useState(block.numbers.join(", "));
   const wrong = written.split(/[\s,]+/).find((word) => word !== "" && numbersIn(word).length === 0);
+  const problem = wrong
+    ? `“${wrong}” is no number of a ${block.of === "study" ? "study" : "run"}.`
+    : block.of === "study" && block.numbers.length > 1 && "A table is of one study: the first is shown.";
   const first = block.of === "study" ? undefined : block.numbers[0];
   const run = useQuery({ ...runQuery(first ?? 0), enabled: first !== undefined && block.of === "runs" });
   const fields = Object.keys(run.data?.config ?? {}).map((name) => `config.${name}`);
@@ -56,7 +59,7 @@ export function TableFields({ block, onChange }: TableFieldsProps) {
           label={block.of === "study" ? "Number of the study" : "Numbers of the runs"}
           placeholder={block.of === "study" ? "1" : "1, 2, 3"}
           value={written}
-          error={wrong && `“${wrong}” is no number of a ${block.of === "study" ? "study" : "run"}.`}
+          error={problem}
           onChange={(event) => {
             setWritten(event.currentTarget.value);
             onChange({ ...block, numbers: numbersIn(event.currentTarget.value) });

@@ -86,7 +86,11 @@ describe("the checkpoints of a run", () => {
   it("are forked in a dialog that says from where, and closes again", async () => {
     open([aCheckpoint(1, 1000), aCheckpoint(2, 2000)]);
     const [, older] = await rows();
-    await userEvent.click((older as NonNullable<typeof older>).getByRole("button", { name: /^Fork/ }));
+    await userEvent.click(
+      (older as NonNullable<typeof older>).getByRole("button", {
+        name: "Fork from the checkpoint at step 1000",
+      }),
+    );
     const dialog = await screen.findByRole("dialog", { name: "Fork from 1 k steps" });
     expect(await within(dialog).findByText(/weights of run 1 at 1.000 steps/)).toBeTruthy();
     await userEvent.click(within(dialog).getByRole("button", { name: "Close" }));

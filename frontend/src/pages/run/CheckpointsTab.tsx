@@ -131,7 +131,13 @@ function CheckpointRow({ checkpoint, watchAt, onFork, onEvaluate, onRecord, onPi
       <Table.Td>
         {checkpoint.available && checkpoint.file_id !== null ? (
           <Group gap={8} justify="flex-end" className={classes.checkpointActions}>
-            <Anchor href={fileAddress(checkpoint.file_id)} size="sm" download visibleFrom="sm">
+            <Anchor
+              href={fileAddress(checkpoint.file_id)}
+              size="sm"
+              download
+              visibleFrom="sm"
+              aria-label={`Download the checkpoint at step ${checkpoint.step}`}
+            >
               Download
             </Anchor>
             <Button
@@ -168,7 +174,12 @@ function CheckpointRow({ checkpoint, watchAt, onFork, onEvaluate, onRecord, onPi
             >
               Record
             </Button>
-            <Button size="compact-sm" variant="default" onClick={onFork}>
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={`Fork from the checkpoint at step ${checkpoint.step}`}
+              onClick={onFork}
+            >
               Fork
               <Text span inherit visibleFrom="sm">
                 &nbsp;from <Short value={checkpoint.step} unit="steps" />
