@@ -43,7 +43,7 @@ class ScoredRun(_Part):
 
 
 class RunScore(_Part):
-    """The best finished evaluation of a run by one protocol."""
+    """The best finished evaluation of a run by one protocol, going by the newest of each checkpoint."""
 
     evaluation_id: int
     protocol: str

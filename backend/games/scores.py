@@ -1,4 +1,4 @@
-"""The best finished evaluation of each run under each protocol.
+"""The evaluation that stands for each run under each protocol: of each checkpoint's newest ones, the best.
 
 What is full comes before what is of fewer episodes than its protocol asks for, and a number before NaN. Archived runs
 count: only what is purged is gone.
@@ -17,6 +17,7 @@ from backend.games import schemas
 from backend.models import Errand, Evaluation, Run
 from workers.contract.config.problems import title_of
 from workers.contract.protocols import PROTOCOLS, fitting
+from workers.contract.protocols.acting import Acting
 from workers.contract.protocols.document import NormalisedBy
 from workers.contract.published import normalising
 
@@ -40,6 +41,8 @@ class Found(NamedTuple):
     run_id: int
     env: str
     like: Like
+    checkpoint_id: int
+    acting: str
     mean: float
     episodes: int
     # Points in the set at which it began, if it began at any.
@@ -64,7 +67,7 @@ def finished() -> Select[*tuple[Any, ...]]:
     points = Evaluation.starts["points"].as_integer()
     columns = (
         *(Evaluation.id, Evaluation.run_id, Run.env, Evaluation.protocol, of_set),
-        *(Evaluation.mean, Errand.total, points),
+        *(Evaluation.checkpoint_id, Evaluation.acting, Evaluation.mean, Errand.total, points),
     )
     return (
         select(*columns)
@@ -75,14 +78,15 @@ def finished() -> Select[*tuple[Any, ...]]:
 
 
 def best_of_runs(session: Session, envs: Collection[str]) -> list[Found]:
-    """The best evaluation of each run in these games under each protocol."""
+    """The best evaluation of each run in these games under each protocol; of repetitions the newest counts."""
+    rows = session.execute(finished().where(Run.env.in_(envs)).order_by(Evaluation.id))
     every = (
-        Found(number, run_id, env, Like(protocol, starts), mean, episodes, points)
-        for number, run_id, env, protocol, starts, mean, episodes, points in session.execute(
-            finished().where(Run.env.in_(envs)).order_by(Evaluation.id)
-        )
+        Found(number, run_id, env, Like(protocol, starts), checkpoint, str(Acting.model_validate(acting)), *found)
+        for number, run_id, env, protocol, starts, checkpoint, acting, *found in rows
     )
-    return best(every, lambda found: (found.run_id, found.like))
+    # The best of an agent's repetitions would be its luckiest one.
+    newest = {(one.run_id, one.like, one.checkpoint_id, one.acting, one.short): one for one in every}
+    return best(newest.values(), lambda found: (found.run_id, found.like))
 
 
 def best(every: Iterable[Found], key: Any) -> list[Found]:

@@ -5469,7 +5469,7 @@ export interface components {
         };
         /**
          * RunScore
-         * @description The best finished evaluation of a run by one protocol.
+         * @description The best finished evaluation of a run by one protocol, going by the newest of each checkpoint.
          */
         RunScore: {
             acting: components["schemas"]["Acting"];

@@ -19,16 +19,21 @@ class Scorer:
 
     def run(self, env: str = "ALE/Pong-v5", **more: Any) -> int:
         """A run of a game with a checkpoint, that has ended."""
+        return self.run_with_checkpoints(1, env, **more)[0]
+
+    def run_with_checkpoints(self, many: int, env: str = "ALE/Pong-v5", **more: Any) -> tuple[int, list[int]]:
+        """A run of a game that has ended, and its checkpoints."""
         config = {"algorithm": "paac", "env": env, "total_steps": 1_000, "num_envs": 4}
         run_id, attempt = self.api.running(config=config, **more)
-        self.api.save(run_id, attempt, 2, 100)
+        saved = [self.api.save(run_id, attempt, 2 + number, 100 * (1 + number)) for number in range(many)]
         self.api.release(run_id, attempt, "finished")
-        return run_id
+        return run_id, saved
 
     def evaluate(self, run_id: int, mean: Any, protocol: str = "no-op-5min", **more: Any) -> int:
         """Have a run evaluated with this mean; the evaluation's number."""
         episodes = more.pop("episodes", ENOUGH)
-        asked = self.api.evaluate(run_id, protocol=protocol, episodes=episodes)
+        chosen = {name: more.pop(name) for name in ("checkpoint", "acting", "seed") if name in more}
+        asked = self.api.evaluate(run_id, protocol=protocol, episodes=episodes, **chosen)
         spread = [float(mean) - 1, float(mean) + 1] if mean != "NaN" else ["NaN", "NaN"]
         self.api.play([mean] * episodes, mean=mean, interval=more.pop("interval", spread), protocol=protocol, **more)
         return int(asked["id"])

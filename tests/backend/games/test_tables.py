@@ -94,15 +94,31 @@ def test_what_the_paper_swapped_is_noted(scorer: Scorer) -> None:
     assert rows["human"]["note"] is None
 
 
-def test_each_run_stands_once_with_its_best_evaluation(scorer: Scorer) -> None:
-    run_id = scorer.run()
-    scorer.evaluate(run_id, 3.0)
-    best = scorer.evaluate(run_id, 7.0)
-    scorer.evaluate(run_id, 5.0)
+def test_each_run_stands_once_with_the_evaluation_of_its_best_checkpoint(scorer: Scorer) -> None:
+    run_id, checkpoints = scorer.run_with_checkpoints(3)
+    _, best, _ = (
+        scorer.evaluate(run_id, mean, checkpoint=checkpoint)
+        for mean, checkpoint in zip((3.0, 7.0, 5.0), checkpoints, strict=True)
+    )
     scorer.evaluate(run_id, 9.0, "no-op-30min")
     first, second = scorer.game("pong")["tables"][:2]
     assert [row["ours"]["evaluation_id"] for row in first["rows"] if row["ours"]] == [best]
     assert [(row["rank"], row["score"]) for row in second["rows"]] == [(1, 9.0)]
+
+
+def test_of_a_checkpoint_that_was_evaluated_again_the_newest_evaluation_counts(scorer: Scorer) -> None:
+    often, (first, second) = scorer.run_with_checkpoints(2, "ALE/Phoenix-v5")
+    for seed, (mean, checkpoint) in enumerate(((15.0, first), (9.0, first), (8.0, second))):
+        scorer.evaluate(often, mean, checkpoint=checkpoint, seed=seed)
+    scorer.evaluate(often, 99.0, checkpoint=first, episodes=2)
+    once = scorer.scored("ALE/Phoenix-v5", 12.0)
+    (table,) = scorer.game("phoenix")["tables"]
+    assert ranks(table) == [(1, f"PAAC on Phoenix #{once}", 12.0), (2, f"PAAC on Phoenix #{often}", 9.0)]
+    (best,) = scorer.games()["games"]["phoenix"]["best"]
+    assert (best["run"]["id"], best["mean"]) == (once, 12.0)
+    greedy = scorer.evaluate(often, 13.0, checkpoint=first, acting={"name": "greedy"})
+    (table,) = scorer.game("phoenix")["tables"]
+    assert table["rows"][0]["ours"]["evaluation_id"] == greedy
 
 
 def test_equal_scores_share_a_rank(scorer: Scorer) -> None:
