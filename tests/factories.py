@@ -239,6 +239,13 @@ class Api:
         ids: list[int] = [row["id"] for row in listed if row["step"] == step and row["attempt"] == attempt]
         return ids[0]
 
+    def lose(self, run_id: int, attempt: int, resumed_from: int) -> int:
+        """Lose an attempt; the next one, which goes on from a step."""
+        self.release(run_id, attempt, "lost")
+        again: int = self.claim()["attempt"]
+        self._json(self.send(run_id, again, started(resumed_from=resumed_from)))
+        return again
+
     def _object(self, response: Response, status: int = 200) -> dict[str, Any]:
         read: dict[str, Any] = self._json(response, status)
         return read

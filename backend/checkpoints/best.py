@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.checkpoints.superseded import superseded
 from backend.models import Checkpoint, Errand, Evaluation, Run
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import protocol_of
@@ -40,8 +41,10 @@ def comparable(session: Session, run: Run) -> dict[int, Scored]:
     """By checkpoint, its newest finished evaluation that compares with others."""
     protocol, usual = protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting.model_dump(mode="json")
     query = select(Evaluation.id, Evaluation.checkpoint_id, Evaluation.step, Evaluation.mean, Evaluation.acting)
-    query = query.join(Errand).where(
+    query = query.join(Errand).join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)
+    query = query.where(
         Evaluation.run_id == run.id,
+        ~superseded(),
         Evaluation.mean.is_not(None),
         # Until it is done, what an attempt has found may be discarded yet.
         Errand.state == "done",

@@ -37,7 +37,7 @@ def keep_checkpoint(session: Session, run: Run, attempt: Attempt, event: ev.Chec
     row.step, row.frames, row.sha256, row.bytes = named.step, named.frames, named.sha256, named.bytes
     row.file_id, row.return_mean = file.id, event.return_mean
     session.flush()
-    thin_out(session, run, attempt)
+    thin_out(session, run)
     return True
 
 

@@ -11,19 +11,20 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.best import choose_best, trained_score
+from backend.checkpoints.superseded import superseded_of
 from backend.files.service import delete_files
 from backend.lookup import begun_attempt
-from backend.models import Attempt, Checkpoint, Errand, Run
+from backend.models import Checkpoint, Errand, Run
 from backend.videos.thinning import delete_replays
 from workers.contract.thinning import USUALLY_KEPT, spent
 
 KeptAs = Literal["pinned", "best", "first", "last", "spread"]
 
 
-def thin_out(session: Session, run: Run, attempt: Attempt) -> None:
+def thin_out(session: Session, run: Run) -> None:
     """Delete the files of checkpoints that go by the rule, or that the run went back behind, with their replays."""
     rows = _by_step(session, run)
-    current = _current(rows, attempt)
+    current = _current(session, run, rows)
     best, trained = _mark_best(session, run, rows, current), max(current, key=trained_score, default=None)
     # These come on top of the number that is kept.
     besides = {row.id for row in current if row.pinned} | _awaited(session, run)
@@ -36,15 +37,15 @@ def thin_out(session: Session, run: Run, attempt: Attempt) -> None:
 
 def settle(session: Session, run: Run) -> None:
     """Go by the rule again after an errand, unless nobody knows yet where the run's present attempt begins."""
-    if (attempt := begun_attempt(session, run)) is not None:
-        thin_out(session, run, attempt)
+    if begun_attempt(session, run) is not None:
+        thin_out(session, run)
 
 
 def choose_anew(session: Session, run: Run) -> None:
-    """Choose the best again after an evaluation was removed; the rule waits for the next checkpoint or errand."""
-    if (attempt := begun_attempt(session, run)) is not None:
+    """Choose the best again where some no longer count; the rule waits for the next checkpoint or errand."""
+    if begun_attempt(session, run) is not None:
         rows = _by_step(session, run)
-        _mark_best(session, run, rows, _current(rows, attempt))
+        _mark_best(session, run, rows, _current(session, run, rows))
 
 
 def _by_step(session: Session, run: Run) -> Sequence[Checkpoint]:
@@ -52,10 +53,10 @@ def _by_step(session: Session, run: Run) -> Sequence[Checkpoint]:
     return session.scalars(query.order_by(Checkpoint.step, Checkpoint.id)).all()
 
 
-def _current(rows: Sequence[Checkpoint], attempt: Attempt) -> list[Checkpoint]:
-    """Those that are kept and that the attempt did not go back behind."""
-    resumed = attempt.resumed_step or 0
-    return [row for row in available(rows) if row.attempt == attempt.attempt or row.step <= resumed]
+def _current(session: Session, run: Run, rows: Sequence[Checkpoint]) -> list[Checkpoint]:
+    """Those that are kept and that no attempt went back behind."""
+    left_behind = superseded_of(session, run.id)
+    return [row for row in available(rows) if row.id not in left_behind]
 
 
 def _mark_best(

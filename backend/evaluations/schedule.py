@@ -1,13 +1,14 @@
 """Evaluations that a run's schedule asks for: of the first checkpoint at or after each multiple of its interval."""
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.keeping import resumable
+from backend.checkpoints.superseded import superseded
 from backend.errands import service as errands
 from backend.evaluations.service import add
 from backend.lookup import begun_attempt
-from backend.models import Attempt, Checkpoint, Errand, Evaluation, Run
+from backend.models import Checkpoint, Errand, Evaluation, Run
 from backend.recordings.service import follow
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import protocol_of
@@ -18,13 +19,13 @@ from workers.contract.protocols import PROTOCOLS
 MOST_WAITING = 10
 
 
-def keep_schedule(session: Session, run: Run, attempt: Attempt) -> None:
+def keep_schedule(session: Session, run: Run) -> None:
     """Have the newest checkpoint evaluated if it is due."""
     every = run.config.get("evaluate_every_steps", 0)
     checkpoint = next(iter(resumable(session, run)), None)
     if not every or checkpoint is None:
         return
-    last = max(_last_scheduled(session, run, attempt), run.parent_step or 0)
+    last = max(_last_scheduled(session, run), run.parent_step or 0)
     if checkpoint.step // every <= last // every or _waiting(session, run) >= MOST_WAITING:
         return
     protocol, acting = protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting
@@ -39,15 +40,14 @@ def catch_up(session: Session, run: Run) -> None:
 
     So the last checkpoint of a run is evaluated too, however far its workers are behind.
     """
-    attempt = begun_attempt(session, run)
-    if attempt is not None and _waiting(session, run) == MOST_WAITING - 1:
-        keep_schedule(session, run, attempt)
+    if begun_attempt(session, run) is not None and _waiting(session, run) == MOST_WAITING - 1:
+        keep_schedule(session, run)
 
 
-def _last_scheduled(session: Session, run: Run, attempt: Attempt) -> int:
+def _last_scheduled(session: Session, run: Run) -> int:
     """The step of the last checkpoint that the schedule chose, but for those that the run went back behind."""
-    in_line = or_(Checkpoint.attempt == attempt.attempt, Checkpoint.step <= (attempt.resumed_step or 0))
-    query = select(func.max(Checkpoint.step)).where(Checkpoint.run_id == run.id, Checkpoint.scheduled, in_line)
+    in_line = (Checkpoint.run_id == run.id, ~superseded())
+    query = select(func.max(Checkpoint.step)).where(*in_line, Checkpoint.scheduled)
     return session.scalar(query) or 0
 
 

@@ -62,6 +62,9 @@ class RunEvaluation(BaseModel):
     checkpoint_sha256: str
     step: int = Field(description="Of the checkpoint.")
     frames: int = Field(description="Of the checkpoint.")
+    superseded: bool = Field(
+        description="The run went back behind the checkpoint and trained its steps again: it counts nowhere."
+    )
     protocol: str
     start_set: UsedStarts | None = Field(description="For human-starts and agent-starts.")
     acting: Acting

@@ -6,6 +6,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.best import comparable
+from backend.checkpoints.superseded import superseded
 from backend.checkpoints.wanted import wanted_checkpoint
 from backend.errands import service as errands
 from backend.errors import Conflict, FieldError, Invalid, NotFound
@@ -85,8 +86,9 @@ def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False)
 
 
 def done(session: Session, run: Run) -> list[tuple[Evaluation, EvaluationDocument]]:
-    """A run's evaluations that have found something, by checkpoint, with what they found."""
+    """A run's evaluations that have found something and count, by checkpoint, with what they found."""
     query = select(Evaluation).join(Errand, Errand.id == Evaluation.errand_id)
+    query = query.join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id).where(~superseded())
     # Until it is done, what an attempt has found may be discarded yet.
     query = query.where(Evaluation.run_id == run.id, Evaluation.mean.is_not(None), Errand.state == "done")
     query = query.order_by(Evaluation.step, Evaluation.id)

@@ -8,7 +8,7 @@ from backend.spreadsheet import csv_line
 
 EPISODE = ("episode", "score", "frames", "frames_before", "length", "ended")
 EVALUATION = (
-    *("evaluation", "state", "step", "frames", "protocol", "starts", "acting", "epsilon", "seed"),
+    *("evaluation", "state", "superseded", "step", "frames", "protocol", "starts", "acting", "epsilon", "seed"),
     *("episodes", "mean", "median", "standard_error", "interval_low", "interval_high"),
     *("human_normalised", "normalised_by", "checkpoint_sha256", "finished_at"),
 )
@@ -29,7 +29,7 @@ def evaluation_lines(evaluations: Iterable[RunEvaluation]) -> Iterator[str]:
         by = each.normalised_by
         yield csv_line(
             (
-                *(each.id, each.state, each.step, each.frames, each.protocol),
+                *(each.id, each.state, "true" if each.superseded else "false", each.step, each.frames, each.protocol),
                 *(each.start_set and each.start_set.sha256, each.acting.name, each.acting.epsilon, each.seed),
                 *(each.episodes_total, each.mean, each.median, each.standard_error, *(each.interval or (None, None))),
                 *(each.human_normalised, by and f"{by.source}, {by.table}", each.checkpoint_sha256),

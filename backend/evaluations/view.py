@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from backend.checkpoints.superseded import superseded_of
 from backend.errands.line import Line, line
 from backend.errands.service import reason
 from backend.errors import FieldError, Invalid
@@ -29,16 +30,16 @@ def page(session: Session, run: Run, limit: int, cursor: str | None) -> Evaluati
     rows = [(row[0], row[1]) for row in session.execute(query.order_by(Evaluation.id.desc()).limit(limit + 1))]
     best = service.best(session, run)
     return EvaluationPage(
-        items=_shown(session, rows[:limit]),
+        items=_shown(session, run.id, rows[:limit]),
         next_cursor=str(rows[limit - 1][0].id) if len(rows) > limit else None,
         total=session.scalar(select(func.count()).select_from(Evaluation).where(mine)) or 0,
-        best=_shown(session, [service.find_evaluation(session, best)])[0] if best else None,
+        best=_shown(session, run.id, [service.find_evaluation(session, best)])[0] if best else None,
     )
 
 
 def shown(session: Session, evaluation: Evaluation, errand: Errand) -> EvaluationWithEpisodes:
     """One evaluation with its episodes."""
-    (one,) = _shown(session, [(evaluation, errand)])
+    (one,) = _shown(session, evaluation.run_id, [(evaluation, errand)])
     return EvaluationWithEpisodes(**one.model_dump(), episodes=service.episodes(session, evaluation))
 
 
@@ -46,17 +47,23 @@ def of_run(session: Session, run: Run) -> list[RunEvaluation]:
     """All evaluations of a run, in the order of their steps."""
     query = select(Evaluation, Errand).join(Errand, Errand.id == Evaluation.errand_id)
     query = query.where(Evaluation.run_id == run.id).order_by(Evaluation.step, Evaluation.id)
-    return _shown(session, [(row[0], row[1]) for row in session.execute(query)])
+    return _shown(session, run.id, [(row[0], row[1]) for row in session.execute(query)])
 
 
-def _shown(session: Session, rows: Sequence[tuple[Evaluation, Errand]]) -> list[RunEvaluation]:
+def _shown(session: Session, run_id: int, rows: Sequence[tuple[Evaluation, Errand]]) -> list[RunEvaluation]:
     waiting = any(errand.state == "queued" for _, errand in rows)
     queue = line(session) if waiting else None
     starts = used(session, [evaluation for evaluation, _ in rows])
-    return [_one(evaluation, errand, queue, starts.get(evaluation.id)) for evaluation, errand in rows]
+    gone = superseded_of(session, run_id)
+    return [
+        _one(evaluation, errand, queue, starts.get(evaluation.id), superseded=evaluation.checkpoint_id in gone)
+        for evaluation, errand in rows
+    ]
 
 
-def _one(evaluation: Evaluation, errand: Errand, queue: Line | None, starts: UsedStarts | None) -> RunEvaluation:
+def _one(
+    evaluation: Evaluation, errand: Errand, queue: Line | None, starts: UsedStarts | None, *, superseded: bool
+) -> RunEvaluation:
     # Until it is done, what an attempt has found may be discarded yet.
     ended = errand.state == "done" and evaluation.document is not None
     document = EvaluationDocument.model_validate(evaluation.document) if ended else None
@@ -70,6 +77,7 @@ def _one(evaluation: Evaluation, errand: Errand, queue: Line | None, starts: Use
             "unlike_training": document.unlike_training if document else [],
             "reason": reason(errand, queue),
             "start_set": starts,
+            "superseded": superseded,
             "checkpoint_sha256": evaluation.sha256,
             "episodes_done": errand.done,
             "episodes_total": errand.total,

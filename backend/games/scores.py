@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, case, null, select
 from sqlalchemy.orm import Session
 
+from backend.checkpoints.superseded import superseded
 from backend.colors import color_of
 from backend.games import schemas
-from backend.models import Errand, Evaluation, Run
+from backend.models import Checkpoint, Errand, Evaluation, Run
 from workers.contract.config.problems import title_of
 from workers.contract.protocols import PROTOCOLS, fitting
 from workers.contract.protocols.acting import Acting
@@ -61,7 +62,7 @@ class Found(NamedTuple):
 
 
 def finished() -> Select[*tuple[Any, ...]]:
-    """Select every finished evaluation by a protocol of Atari games."""
+    """Select every finished evaluation by a protocol of Atari games, but for those of lines that their runs left."""
     starts = Evaluation.document["starts"]["sha256"].as_string()
     of_set = case((Evaluation.protocol.in_(OWN_STARTS), starts), else_=null())
     points = Evaluation.starts["points"].as_integer()
@@ -73,7 +74,9 @@ def finished() -> Select[*tuple[Any, ...]]:
         select(*columns)
         .join(Errand, Errand.id == Evaluation.errand_id)
         .join(Run, Run.id == Evaluation.run_id)
+        .join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)
         .where(Errand.state == "done", Evaluation.mean.is_not(None), Evaluation.protocol.in_(fitting(atari=True)))
+        .where(~superseded())
     )
 
 

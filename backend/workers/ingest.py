@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.keeping import frames_at, keep_checkpoint
+from backend.checkpoints.thinning import choose_anew
 from backend.evaluations.schedule import keep_schedule
 from backend.metrics import service as metrics
 from backend.models import Attempt, LogLine, Run
@@ -52,7 +53,7 @@ def _flush_points(session: Session, run: Run, attempt: Attempt, points: list[ev.
 
 
 def _start(session: Session, run: Run, attempt: Attempt, event: ev.Started) -> None:
-    """Begin at the trainer's checkpoint or at 0; points of earlier attempts beyond it are superseded."""
+    """Begin at the trainer's checkpoint or at 0; what earlier attempts have beyond it is superseded."""
     attempt.started_at = moment(event.time)
     attempt.resumed_step = event.resumed_from or 0
     attempt.host, attempt.device = event.host[:255], event.device[:255]
@@ -63,6 +64,7 @@ def _start(session: Session, run: Run, attempt: Attempt, event: ev.Started) -> N
     run.step, run.frames = attempt.resumed_step, frames_at(session, run, attempt.resumed_step)
     session.flush()
     metrics.supersede(session, run, attempt.attempt, attempt.resumed_step)
+    choose_anew(session, run)
 
 
 def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:
@@ -80,7 +82,7 @@ def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:
 def _checkpoint(session: Session, run: Run, attempt: Attempt, event: ev.Checkpoint) -> None:
     if not keep_checkpoint(session, run, attempt, event):
         return
-    keep_schedule(session, run, attempt)
+    keep_schedule(session, run)
     if event.checkpoint.step > (attempt.resumed_step or 0):
         # It got further than the last time, so earlier losses no longer count against it.
         run.requeues = 0

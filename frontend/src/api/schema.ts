@@ -3351,6 +3351,11 @@ export interface components {
              */
             step: number;
             /**
+             * Superseded
+             * @description The run went back behind the checkpoint and trained its steps again: it counts nowhere.
+             */
+            superseded: boolean;
+            /**
              * Traceback
              * @description Of a failure that is a bug.
              */
@@ -5421,6 +5426,11 @@ export interface components {
              * @description Of the checkpoint.
              */
             step: number;
+            /**
+             * Superseded
+             * @description The run went back behind the checkpoint and trained its steps again: it counts nowhere.
+             */
+            superseded: boolean;
             /**
              * Traceback
              * @description Of a failure that is a bug.

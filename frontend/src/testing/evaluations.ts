@@ -22,6 +22,7 @@ export function anEvaluation(id: number, changes: Partial<Evaluation> = {}): Eva
     checkpoint_sha256: "ab".repeat(32),
     step: 250_000,
     frames: 1_000_000,
+    superseded: false,
     protocol: "no-op-5min",
     start_set: null,
     acting: SAMPLED,

@@ -91,6 +91,22 @@ def test_an_evaluation_that_was_lost_and_cancelled_does_not_count(api: Api) -> N
     assert api.user.get(f"/api/v1/runs/{run_id}/evaluations").json()["best"] is None
 
 
+def test_what_a_run_went_back_behind_is_not_the_best(api: Api) -> None:
+    run_id, attempt = api.running()
+    api.save(run_id, attempt, 2, 100, return_mean=1.0)
+    left = api.save(run_id, attempt, 3, 200, return_mean=9.0)
+    api.user.patch(f"/api/v1/runs/{run_id}/checkpoints/{left}", json={"pinned": True})
+    evaluated(api, run_id, 200, [20.0])
+    evaluated(api, run_id, 100, [5.0])
+    assert best(api, run_id) == (200, "evaluation")
+    second = api.lose(run_id, attempt, resumed_from=100)
+    assert best(api, run_id) == (100, "evaluation")
+    assert api.user.get(f"/api/v1/runs/{run_id}/evaluations").json()["best"]["step"] == 100
+    api.save(run_id, second, 2, 300, return_mean=2.0)
+    api.lose(run_id, second, resumed_from=300)
+    assert best(api, run_id) == (100, "evaluation"), "also where a later attempt went on from beyond it"
+
+
 def test_the_best_by_evaluation_and_the_best_by_training_are_both_kept(api: Api) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     for number in range(1, 5):

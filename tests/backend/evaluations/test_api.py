@@ -78,6 +78,20 @@ def test_all_evaluations_of_a_run_are_one_table(api: Api) -> None:
     assert (waiting["state"], waiting["mean"], waiting["finished_at"]) == ("queued", "", "")
 
 
+def test_an_evaluation_of_a_checkpoint_that_the_run_went_back_behind_is_marked(api: Api) -> None:
+    run_id, attempt = api.running()
+    first, second = (api.save(run_id, attempt, seq, step) for seq, step in ((2, 100), (3, 200)))
+    for checkpoint in (first, second):
+        api.evaluate(run_id, checkpoint=checkpoint)
+        api.play([1.0])
+    assert [row["superseded"] for row in api.evaluations(run_id)] == [False, False]
+    api.lose(run_id, attempt, resumed_from=100)
+    marked = {row["checkpoint_id"]: row["superseded"] for row in api.evaluations(run_id)}
+    assert marked == {first: False, second: True}
+    lines = csv.DictReader(api.user.get(f"/api/v1/export/runs/{run_id}/evaluations.csv").text.splitlines())
+    assert [(line["step"], line["superseded"]) for line in lines] == [("100", "false"), ("200", "true")]
+
+
 def test_what_the_protocol_does_otherwise_than_the_training_is_told(api: Api) -> None:
     run_id = trained(api)
     first, second = api.evaluate(run_id), api.evaluate(run_id, seed=2)

@@ -78,6 +78,12 @@ def test_only_what_is_done_and_can_be_drawn_is_drawn(api: Api) -> None:
     assert list(drawn(api, runs=run_id)) == ["Return in training", "no-op-5min"]
 
 
+def test_what_a_run_went_back_behind_is_not_drawn(api: Api) -> None:
+    run_id = evaluated(api, "no-op-5min", "no-op-5min")
+    api.lose(run_id, api.run(run_id)["attempt"], resumed_from=100)
+    assert drawn(api, runs=run_id)["no-op-5min"]["x"] == [100]
+
+
 def test_a_run_that_was_never_trained_has_an_empty_figure(api: Api) -> None:
     assert drawn(api, runs=api.launch()["id"]) == {}
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.backend.games.conftest import Scorer
-from tests.factories import Api, evaluation, event, started
+from tests.factories import PONG, Api, evaluation, event, started
 
 GORILA = "Gorila (Nair et al. 2015)"
 PAAC = "PAAC (Clemente et al. 2017)"
@@ -119,6 +119,16 @@ def test_of_a_checkpoint_that_was_evaluated_again_the_newest_evaluation_counts(s
     greedy = scorer.evaluate(often, 13.0, checkpoint=first, acting={"name": "greedy"})
     (table,) = scorer.game("phoenix")["tables"]
     assert table["rows"][0]["ours"]["evaluation_id"] == greedy
+
+
+def test_what_a_run_went_back_behind_is_not_ranked(scorer: Scorer, api: Api) -> None:
+    run_id, attempt = api.running(config=PONG)
+    for seq, step, mean in ((2, 100, 3.0), (3, 200, 20.0)):
+        scorer.evaluate(run_id, mean, checkpoint=api.save(run_id, attempt, seq, step))
+    assert scorer.game("pong")["tables"][0]["rows"][0]["score"] == 20.0
+    api.lose(run_id, attempt, resumed_from=100)
+    (score,) = scorer.games()["games"]["pong"]["best"]
+    assert (score["mean"], score["step"]) == (3.0, 100)
 
 
 def test_equal_scores_share_a_rank(scorer: Scorer) -> None:
