@@ -11,10 +11,12 @@ from backend.models import Origin
 from backend.start_points.schemas import UsedStarts
 from workers.contract.protocols.acting import Acting
 from workers.contract.protocols.document import NormalisedBy, PlayedEpisode
+from workers.contract.protocols.starts import MOST_STARTS
 from workers.contract.values import NO_BOOLEAN, Id, ShortText
 from workers.contract.worker_api import ErrandState
 
-MOST_EPISODES = 1_000
+# One from each point of the largest set.
+MOST_EPISODES = MOST_STARTS
 
 Seed = Annotated[int, Field(ge=0, le=2**53), NO_BOOLEAN]
 

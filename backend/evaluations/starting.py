@@ -8,6 +8,7 @@ from backend.models import Errand, Evaluation, StoredStarts
 from backend.start_points.service import find_starts, listed
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.protocols import PROTOCOLS
+from workers.contract.protocols.starts import MOST_STARTS
 from workers.contract.worker_api import OfferedStarts
 
 
@@ -34,6 +35,10 @@ def wanted_starts(
     if (stored.env, stored.player) != (env, player):
         other = f"{stored.player}-starts in {ENVIRONMENTS[stored.env].title}"
         raise _unfit(f"{stored.name!r} is for {other}: {_choice(session, env, protocol)}")
+    if stored.points > MOST_STARTS:
+        # Sets of before are kept, to be read and exported.
+        many = f"{stored.name!r} has {stored.points:,} start points, and an evaluation plays at most {MOST_STARTS:,}"
+        raise _unfit(f"{many}: export it, and import a part of it")
     if episodes is not None and episodes > stored.points:
         few = f"{stored.name!r} has {stored.points} start points, and an episode begins at each"
         raise Invalid(FieldError(field="episodes", message=f"{few}: ask for no more"))

@@ -1,10 +1,13 @@
 """Sets of start points: imported, listed, exported and removed, and what is refused."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from backend.db import Database
+from backend.models import StoredStarts
 from backend.start_points import service
 from tests.factories import PONG, Api, start_set
 from workers.contract.protocols.starts import StartSet
@@ -62,6 +65,10 @@ def _with_start(**changes: Any) -> Callable[[], dict[str, Any]]:
     return lambda: {**start_set("human"), "starts": [{**start_set("human")["starts"][0], **changes}]}
 
 
+def _points(many: int) -> list[dict[str, Any]]:
+    return [{**start_set("human")["starts"][0], "seed": seed} for seed in range(many)]
+
+
 @pytest.mark.parametrize(
     ("points", "field", "told"),
     [
@@ -70,6 +77,8 @@ def _with_start(**changes: Any) -> Callable[[], dict[str, Any]]:
         (_with(env="CartPole-v1"), "env", "CartPole-v1 is no Atari game; only those have start points"),
         (_with(version=2), "version", "should be 1"),
         (_with(starts=[]), "starts", "at least 1 item"),
+        (_with(starts=_points(1_001)), "starts", "at most 1000 items"),
+        (_with(starts=_points(3) + _points(1)), "starts", "starts.0 and starts.3 have the same seed and actions"),
         (_with(points=3), "points", "no such field"),
         (_with_start(seed=-1), "starts.0.seed", "greater than or equal to 0"),
         (_with_start(seed=True), "starts.0.seed", "valid integer"),
@@ -87,9 +96,37 @@ def test_a_bad_set_is_refused_by_its_field_with_what_is_right(
 
 
 def test_what_is_wrong_in_many_places_is_told_of_some(api: Api) -> None:
-    problem = refusal(api, {**start_set("human"), "starts": [{}] * 5_000}, 422)
+    problem = refusal(api, {**start_set("human"), "starts": [{}] * 1_000}, 422)
     assert len(problem["errors"]) == 21
-    assert problem["errors"][-1] == {"field": "body", "message": "14,980 more values are not right"}
+    assert problem["errors"][-1] == {"field": "body", "message": "2,980 more values are not right"}
+
+
+def test_a_set_of_as_many_points_as_an_evaluation_has_episodes_is_played_whole(api: Api) -> None:
+    run_id, attempt = api.running(config=PONG)
+    api.save(run_id, attempt, 2, 100)
+    stored = api.import_starts({**start_set("human"), "starts": _points(1_000)}, name="many")
+    assert api.evaluate(run_id, protocol="human-starts", start_set=stored["id"])["episodes_total"] == 1_000
+
+
+def test_a_set_that_was_stored_before_these_rules_is_exported_as_it_is(api: Api, database: Database) -> None:
+    run_id, attempt = api.running(config=PONG)
+    api.save(run_id, attempt, 2, 100)
+    stored = api.import_starts(start_set("human", 2), name="old")
+    content = json.dumps({**start_set("human"), "starts": _points(1) * 1_500})
+    with database.write() as session:
+        row = session.get_one(StoredStarts, stored["id"])
+        row.content, row.points = content, 1_500
+    assert api.user.get(f"{PATH}/{stored['id']}").json()["points"] == 1_500
+    assert api.user.get(f"/api/v1/export/start-sets/{stored['id']}.json").text == content
+    asked = {"protocol": "human-starts", "start_set": stored["id"]}
+    refused = api.user.post(f"/api/v1/runs/{run_id}/evaluations", json=asked)
+    assert refused.json()["errors"] == [
+        {
+            "field": "start_set",
+            "message": "'old' has 1,500 start points, and an evaluation plays at most 1,000: "
+            "export it, and import a part of it",
+        }
+    ]
 
 
 def test_a_name_is_needed(api: Api) -> None:

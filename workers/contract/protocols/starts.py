@@ -14,8 +14,8 @@ from workers.contract.values import Text
 SEEDS = 2**31 - 1
 # Where the protocols end an episode, counting the frames before the agent took over.
 CAP_FRAMES = 108_000
-# The protocols ask for 100.
-MOST_STARTS = 10_000
+# The protocols ask for 100; an evaluation plays an episode from each.
+MOST_STARTS = 1_000
 
 # Strict: true is no number.
 _Action = Annotated[int, Field(strict=True, ge=0, le=17)]
@@ -71,6 +71,17 @@ class StartSet(BaseModel):
         if ENVIRONMENTS[env].kind != "atari":
             raise ValueError(f"{env} is no Atari game; only those have start points")
         return env
+
+    @field_validator("starts")
+    @classmethod
+    def starts_differ(cls, starts: tuple[Start, ...]) -> tuple[Start, ...]:
+        """Refuse a point that is there twice: its episodes would count as those of several points."""
+        numbers: dict[tuple[int, tuple[Held, ...]], int] = {}
+        for number, start in enumerate(starts):
+            first = numbers.setdefault((start.seed, start.actions), number)
+            if first != number:
+                raise ValueError(f"starts.{first} and starts.{number} have the same seed and actions; leave one out")
+        return starts
 
     @property
     def content(self) -> bytes:

@@ -105,6 +105,12 @@ def test_a_file_that_is_no_set_is_refused_in_a_sentence(content: str, said: str,
     assert "\n" not in str(refused.value)
 
 
+def test_a_set_with_a_point_twice_is_refused(points: StartSet, tmp_path: Path) -> None:
+    starts.write(tmp_path / "starts.json", points.model_copy(update={"starts": points.starts * 2}))
+    with pytest.raises(StartsError, match=r"starts: .*starts\.0 and starts\.5 have the same seed and actions"):
+        starts.read(tmp_path / "starts.json", AGENT, PONG)
+
+
 def test_a_set_of_another_game_is_refused(tmp_path: Path) -> None:
     other = StartSet(
         env="ALE/Breakout-v5",
