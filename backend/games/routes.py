@@ -6,12 +6,12 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from backend.db import Db
-from backend.errors import NotFound
 from backend.figures.schemas import Figure
 from backend.games import schemas, wall
 from backend.games.catalogue import Slug
 from backend.games.figure import table_figure
-from backend.games.game import game
+from backend.games.game import game, table, whole_tables
+from backend.games.scores import Like
 from backend.games.spreadsheet import game_lines, wall_lines
 from backend.spreadsheet import attached
 
@@ -27,7 +27,7 @@ def list_games(db: Db) -> schemas.Games:
 
 @router.get("/games/{slug}")
 def read_game(db: Db, slug: Slug) -> schemas.Game:
-    """The scores of a game's runs beside those that the papers publish, a table for each protocol."""
+    """The scores of a game's best runs beside those that the papers publish, a table for each protocol."""
     with db.read() as session:
         return game(session, slug)
 
@@ -41,19 +41,7 @@ def draw_scores(
 ) -> Figure:
     """One table of a game as bars: the best runs with their intervals, and every published score."""
     with db.read() as session:
-        found = game(session, slug)
-    for table in found.tables:
-        if (table.protocol, table.starts) == (protocol, starts):
-            return table_figure(table)
-    there = ", ".join(_named(table.protocol, table.starts) for table in found.tables)
-    raise NotFound(
-        f"{found.name} has no scores by {_named(repr(protocol), starts)}. "
-        f"{f'It has some by {there}.' if there else ''}".strip()
-    )
-
-
-def _named(protocol: str, starts: str | None) -> str:
-    return protocol if starts is None else f"{protocol} with starts={starts}"
+        return table_figure(table(session, slug, Like(protocol, starts)))
 
 
 @router.get("/export/games.csv", response_class=StreamingResponse)
@@ -68,5 +56,5 @@ def export_games(db: Db) -> StreamingResponse:
 def export_game(db: Db, slug: Slug) -> StreamingResponse:
     """Every score of a game as CSV, with its protocol, interval and source."""
     with db.read() as session:
-        found = game(session, slug)
-    return attached(game_lines(found), f"{found.slug}.csv")
+        found = whole_tables(session, slug)
+    return attached(game_lines(found), f"{slug}.csv")

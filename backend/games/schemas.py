@@ -139,7 +139,10 @@ class ScoreTable(_Part):
     apart_because: str | None = Field(description="Why no run is ranked with these.")
     normalised_by: NormalisedBy | None
     not_normalised_because: str | None
-    rows: list[TableRow] = Field(description="The best first, then what is not ranked.")
+    runs_total: int = Field(description="Runs with a score by it; the CSV has all of them.")
+    rows: list[TableRow] = Field(
+        description="The best 100 runs and every published score, the best first, then what is not ranked."
+    )
 
 
 class WaitingEvaluation(_Part):

@@ -55,6 +55,11 @@ class Found(NamedTuple):
         return self.episodes < max(PROTOCOLS[self.like.protocol].episodes, self.points or 0)
 
     @property
+    def ranked(self) -> bool:
+        """Whether it can be ranked with others."""
+        return not self.short and not math.isnan(self.mean)
+
+    @property
     def worth(self) -> tuple[bool, bool, float]:
         """What a better one has more of."""
         wrong = math.isnan(self.mean)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from backend.games.schemas import BestScore, Game, GameCard, ScoreTable, TableRow
+from backend.games.schemas import BestScore, GameCard, ScoreTable, TableRow
 from backend.games.tables import unranked_because
 from backend.spreadsheet import csv_line
 
@@ -17,10 +17,10 @@ WALL = (
 )
 
 
-def game_lines(game: Game) -> Iterator[str]:
-    """Every score of every table."""
+def game_lines(tables: Iterable[ScoreTable]) -> Iterator[str]:
+    """Every score of these tables."""
     yield csv_line(GAME)
-    for table in game.tables:
+    for table in tables:
         for row in table.rows:
             yield csv_line(_row_cells(table, row))
 

@@ -11,41 +11,54 @@ from backend.games.scores import Found, Like, normalised, reference, told
 from backend.kept_games.service import best_score
 from workers.contract.protocols import PROTOCOLS
 
+# Of a table; published scores are all in it.
+MOST_RUNS = 100
 
-def tables(session: Session, env: str, found: Sequence[Found]) -> list[schemas.ScoreTable]:
-    """Every table of a game: those with runs, then the other protocols, then what is of no protocol."""
-    scores = told(session, found)
-    ours: dict[Like, list[schemas.RunScore]] = {}
-    for each in found:
-        ours.setdefault(each.like, []).append(scores[each.id])
-    papers: dict[Like, list[PublishedScore]] = {}
-    for score in published_scores(env):
-        papers.setdefault(Like(score.protocol, None), []).append(score)
+
+def likes(env: str, found: Sequence[Found]) -> list[Like]:
+    """What a game's tables are of: those with runs, then the other protocols, then what is of no protocol."""
+    ours = {each.like for each in found}
+    papers = [Like(score.protocol, None) for score in published_scores(env)]
     order = list(PROTOCOLS)
-    likes = sorted(
-        dict.fromkeys([*ours, *papers]),
+    return sorted(
+        dict.fromkeys([*(each.like for each in found), *papers]),
         key=lambda like: (like not in ours, like.protocol not in order, _place(like, order), like.starts or ""),
     )
+
+
+def tables(
+    session: Session, env: str, found: Sequence[Found], wanted: Sequence[Like], *, whole: bool = False
+) -> list[schemas.ScoreTable]:
+    """These tables of a game, each with its best runs, or with all."""
+    most = None if whole else MOST_RUNS
+    every = {like: sorted((each for each in found if each.like == like), key=_order) for like in wanted}
+    scores = told(session, [each for ours in every.values() for each in ours[:most]])
     you = best_score(session, env)
-    return [_table(env, like, ours.get(like, []), papers.get(like, []), you) for like in likes]
+    return [_table(env, like, ours, [scores[each.id] for each in ours[:most]], you) for like, ours in every.items()]
 
 
 def _place(like: Like, order: list[str]) -> int:
     return order.index(like.protocol) if like.protocol in order else 0
 
 
+def _order(found: Found) -> tuple[bool, bool, float]:
+    return not found.ranked, math.isnan(found.mean), -found.mean
+
+
 def _table(
     env: str,
     like: Like,
-    ours: Sequence[schemas.RunScore],
-    papers: Sequence[PublishedScore],
+    ours: Sequence[Found],
+    shown: Sequence[schemas.RunScore],
     you: tuple[float, int] | None,
 ) -> schemas.ScoreTable:
     protocol = PROTOCOLS.get(like.protocol)
     by = reference(env, like.protocol) if protocol else "the papers do not say by which protocol it was measured"
-    rows = [_of_run(score) for score in ours]
+    papers = [score for score in published_scores(env) if Like(score.protocol, None) == like]
+    rows = [_of_run(score) for score in shown]
     rows += [_of_paper(score, normalised(score.score, by)) for score in papers]
-    ranked = _ranked(rows, ranks=protocol is not None)
+    scores = [*(each.mean for each in ours if each.ranked), *(score.score for score in papers)]
+    ranked = _ranked(rows, scores if protocol else [])
     if you is not None:
         ranked = _beside_the_human(ranked, _of_you(*you, normalised(you[0], by)))
     return schemas.ScoreTable(
@@ -56,6 +69,7 @@ def _table(
         apart_because=None if ours else _apart_because(like.protocol),
         normalised_by=None if isinstance(by, str) else by,
         not_normalised_because=by if isinstance(by, str) else None,
+        runs_total=len(ours),
         rows=ranked,
     )
 
@@ -129,11 +143,12 @@ def _beside_the_human(rows: list[schemas.TableRow], you: schemas.TableRow) -> li
     return rows if place is None else [*rows[: place + 1], you, *rows[place + 1 :]]
 
 
-def _ranked(rows: Iterable[schemas.TableRow], *, ranks: bool) -> list[schemas.TableRow]:
-    """The best first; equal scores share a rank. What is not ranked comes last."""
-    ordered = sorted(rows, key=lambda row: (row.unranked_because is not None, math.isnan(row.score), -row.score))
+def _ranked(rows: Iterable[schemas.TableRow], scores: Iterable[float]) -> list[schemas.TableRow]:
+    """The best first, with its place among all scores; equal ones share a rank. What is not ranked comes last."""
     places: dict[float, int] = {}
-    for place, row in enumerate(ordered, start=1):
-        if ranks and row.unranked_because is None:
-            row.rank = places.setdefault(row.score, place)
+    for place, score in enumerate(sorted(scores, reverse=True), start=1):
+        places.setdefault(score, place)
+    ordered = sorted(rows, key=lambda row: (row.unranked_because is not None, math.isnan(row.score), -row.score))
+    for row in ordered:
+        row.rank = places.get(row.score) if row.unranked_because is None else None
     return ordered

@@ -499,7 +499,7 @@ export interface paths {
         };
         /**
          * Read Game
-         * @description The scores of a game's runs beside those that the papers publish, a table for each protocol.
+         * @description The scores of a game's best runs beside those that the papers publish, a table for each protocol.
          */
         get: operations["read_game"];
         put?: never;
@@ -5786,9 +5786,14 @@ export interface components {
             protocol: string;
             /**
              * Rows
-             * @description The best first, then what is not ranked.
+             * @description The best 100 runs and every published score, the best first, then what is not ranked.
              */
             rows: components["schemas"]["TableRow"][];
+            /**
+             * Runs Total
+             * @description Runs with a score by it; the CSV has all of them.
+             */
+            runs_total: number;
             /**
              * Sentence
              * @description What the protocol is.

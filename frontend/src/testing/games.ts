@@ -117,6 +117,7 @@ export function aScoreTable(rows: ScoreRow[], changes: Partial<ScoreTable> = {})
     apart_because: null,
     normalised_by: TABLE_4,
     not_normalised_because: null,
+    runs_total: rows.filter(({ ours }) => ours).length,
     rows,
     ...changes,
   };

@@ -1,8 +1,14 @@
 """A table of scores as bars."""
 
+from collections.abc import Sequence
 from html import unescape
 from typing import Any
 
+import pytest
+from sqlalchemy.orm import Session
+
+from backend.games import schemas, scores, tables
+from backend.games.scores import Found
 from tests.backend.games.conftest import Scorer
 from tests.factories import Api
 
@@ -41,6 +47,20 @@ def test_of_many_runs_the_best_are_drawn(scorer: Scorer, api: Api) -> None:
         scorer.scored("ALE/Phoenix-v5", float(score))
     (trace,), _ = bars(api, "phoenix", protocol="no-op-5min")
     assert trace["x"] == [float(score) for score in range(24, 4, -1)]
+
+
+def test_no_other_table_is_read_for_the_bars_of_one(scorer: Scorer, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_id = scorer.scored("ALE/Pong-v5", 1.0)
+    scorer.evaluate(run_id, 2.0, "no-op-30min")
+    read: list[int] = []
+
+    def told(session: Session, chosen: Sequence[Found]) -> dict[int, schemas.RunScore]:
+        read.append(len(chosen))
+        return scores.told(session, chosen)
+
+    monkeypatch.setattr(tables, "told", told)
+    bars(api, "pong", protocol="no-op-30min")
+    assert read == [1]
 
 
 def test_a_table_that_is_not_there_is_told_with_those_that_are(scorer: Scorer, api: Api) -> None:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.backend.games.conftest import Scorer
 from tests.factories import PONG, Api, evaluation, event, started
 
@@ -136,6 +138,24 @@ def test_equal_scores_share_a_rank(scorer: Scorer) -> None:
     three = scorer.scored("ALE/Phoenix-v5", 4.0)
     (table,) = scorer.game("phoenix")["tables"]
     assert [(row["rank"], row["ours"]["run"]["id"]) for row in table["rows"]] == [(1, one), (1, two), (3, three)]
+
+
+def test_of_many_runs_the_best_are_sent_and_the_csv_has_all(
+    scorer: Scorer, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backend.games.tables.MOST_RUNS", 2)
+    best, second = (scorer.scored("ALE/Amidar-v5", mean) for mean in (9_000.0, 2_000.0))
+    third = scorer.scored("ALE/Amidar-v5", 1_500.0)
+    table = scorer.game("amidar")["tables"][0]
+    assert ranks(table)[:4] == [
+        (1, f"PAAC on Amidar #{best}", 9_000.0),
+        (2, f"PAAC on Amidar #{second}", 2_000.0),
+        (3, "human", 1675.8),
+        (5, "Gorila", 1189.7),
+    ]
+    assert (table["runs_total"], scorer.game("amidar")["tables"][1]["runs_total"]) == (3, 0)
+    lines = api.user.get("/api/v1/export/games/amidar.csv").text.splitlines()
+    assert sum(f",{run_id},PAAC," in line for line in lines for run_id in (best, second, third)) == 3
 
 
 def test_scores_that_are_no_numbers_are_not_ranked(scorer: Scorer) -> None:

@@ -157,6 +157,11 @@ describe("the page of a game", () => {
     expect(screen.getByText("run 25")).toBeTruthy();
   });
 
+  it("says that there are more runs than it shows", async () => {
+    open(aGame([aScoreTable([aScoreRow(), published], { runs_total: 1_000 })]));
+    await screen.findByText("The best 1 of 1 000 runs; the CSV has all.");
+  });
+
   it("is fetched again when an evaluation of a run moves", async () => {
     fakeStreams();
     let score = 1;

@@ -1,8 +1,8 @@
-import { Button, Table } from "@mantine/core";
+import { Button, Table, Text } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { ScoreRow, ScoreTable } from "@/api/types";
-import { percentWords, plural, score } from "@/ui/format";
+import { exact, percentWords, plural, score } from "@/ui/format";
 import { Score } from "@/ui/Quantity";
 import { RunDot } from "@/ui/RunDot";
 import classes from "./games.module.css";
@@ -51,6 +51,11 @@ export function ScoreRows({ table }: { table: ScoreTable }) {
         <Button variant="subtle" size="compact-sm" mt={8} onClick={() => setAll(true)}>
           Show {plural(hidden.size, "more run")}
         </Button>
+      )}
+      {ours.length < table.runs_total && (
+        <Text size="sm" c="dimmed" mt={8}>
+          The best {ours.length} of {exact(table.runs_total, "runs")}; the CSV has all.
+        </Text>
       )}
     </>
   );
