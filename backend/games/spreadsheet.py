@@ -7,8 +7,9 @@ from backend.games.tables import unranked_because
 from backend.spreadsheet import csv_line
 
 GAME = (
-    *("protocol", "starts", "rank", "player", "run", "method", "score", "interval_low", "interval_high", "episodes"),
-    *("step", "frames", "acting", "human_normalised", "normalised_by", "published_in", "note"),
+    *("protocol", "starts", "start_set", "rank", "player", "run", "method", "evaluation", "score", "interval_low"),
+    *("interval_high", "episodes", "step", "frames", "acting", "human_normalised", "normalised_by", "published_in"),
+    "note",
 )
 WALL = (
     *("game", "env", "protocol", "start_set", "run", "name", "method", "evaluation", "score", "interval_low"),
@@ -37,8 +38,17 @@ def _row_cells(table: ScoreTable, row: TableRow) -> tuple[object, ...]:
     ours, by = row.ours, table.normalised_by
     low, high = (ours and ours.interval) or (None, None)
     return (
-        *(table.protocol, table.starts, row.rank, row.player, ours and ours.run.id, ours and ours.run.method),
-        *(row.score, low, high, ours and ours.episodes, ours and ours.step, ours and ours.frames),
+        *(table.protocol, table.starts, ours and ours.start_set, row.rank, row.player, ours and ours.run.id),
+        *(
+            ours and ours.run.method,
+            ours and ours.evaluation_id,
+            row.score,
+            low,
+            high,
+            ours and ours.episodes,
+            ours and ours.step,
+            ours and ours.frames,
+        ),
         *(ours and str(ours.acting), row.human_normalised, by and f"{by.source}, {by.table}"),
         "; ".join(f"{each.source}, {each.table}" for each in row.sources),
         row.note or row.unranked_because,

@@ -1,11 +1,13 @@
 """A game's tables: who is ranked with whom."""
 
+import csv
+import io
 from typing import Any
 
 import pytest
 
 from tests.backend.games.conftest import Scorer
-from tests.factories import PONG, Api, evaluation, event, started
+from tests.factories import PONG, Api, evaluation, event, start_set, started
 
 GORILA = "Gorila (Nair et al. 2015)"
 PAAC = "PAAC (Clemente et al. 2017)"
@@ -246,12 +248,25 @@ def test_a_game_without_anything_is_a_game(scorer: Scorer) -> None:
 
 
 def test_a_table_is_exported_with_protocol_and_source(scorer: Scorer, api: Api) -> None:
-    run_id = scorer.scored("ALE/Amidar-v5", 840.8, name="=1+1")
+    run_id = scorer.run("ALE/Amidar-v5", name="=1+1")
+    number = scorer.evaluate(run_id, 840.8)
     lines = api.user.get("/api/v1/export/games/amidar.csv").text.splitlines()
-    assert lines[0].startswith("protocol,starts,rank,player,run,method,score,interval_low,")
+    assert lines[0].startswith("protocol,starts,start_set,rank,player,run,method,evaluation,score,interval_low,")
     assert len(lines) == 1 + sum(len(table["rows"]) for table in scorer.game("amidar")["tables"])
     (ours,) = [line for line in lines if f",{run_id},PAAC," in line]
     assert ours == (
-        f'no-op-5min,,3,\'=1+1 #{run_id},{run_id},PAAC,840.8,839.8,841.8,30,100,400,sampled,50.0,"{GORILA}, table 4",,'
+        f"no-op-5min,,,3,'=1+1 #{run_id},{run_id},PAAC,{number},840.8,839.8,841.8,30,100,400,sampled,50.0,"
+        f'"{GORILA}, table 4",,'
     )
-    assert any(line.startswith("no-op-5min,,2,Gorila,,,1189.7") and f"{PAAC}, table 1" in line for line in lines)
+    assert any(line.startswith("no-op-5min,,,2,Gorila,,,,1189.7") and f"{PAAC}, table 1" in line for line in lines)
+
+
+def test_an_exported_score_names_its_start_points_and_its_evaluation(scorer: Scorer, api: Api) -> None:
+    numbers = []
+    for points, name in ((100, "Ana's"), (101, "Bea's")):
+        starts = api.import_starts(start_set("human", points), name)
+        numbers.append(api.evaluate(scorer.run(), protocol="human-starts", start_set=starts["id"])["id"])
+        api.play([4.0] * points, protocol="human-starts", env="ALE/Pong-v5")
+    lines = csv.DictReader(io.StringIO(api.user.get("/api/v1/export/games/pong.csv").text))
+    ours = [(line["start_set"], line["evaluation"]) for line in lines if line["run"]]
+    assert ours == [("Ana's", str(numbers[0])), ("Bea's", str(numbers[1]))]
