@@ -28,7 +28,8 @@ MOST_WAITING = 50
 
 def ask(session: Session, run: Run, wanted: AskEvaluation) -> Evaluation:
     """Have a worker evaluate a checkpoint; the run is locked, so that the checkpoint stays until it is evaluated."""
-    protocol, usual = wanted.protocol or protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting
+    protocol = protocol_of(run.config) if wanted.protocol is None else wanted.protocol
+    usual = CONFIGURATIONS[run.algorithm].usual_acting
     if (refusal := unfit_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=refusal))
     acting = wanted.acting or usual

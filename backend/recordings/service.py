@@ -24,7 +24,7 @@ MOST_SCHEDULED = 5
 
 def ask(session: Session, run: Run, wanted: AskRecording) -> Errand:
     """Have a worker record an episode; the run is locked, so that the checkpoint stays until it is recorded."""
-    protocol = wanted.protocol or protocol_of(run.config)
+    protocol = protocol_of(run.config) if wanted.protocol is None else wanted.protocol
     if (refusal := unfit_without_starts_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=refusal))
     checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)

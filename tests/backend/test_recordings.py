@@ -150,6 +150,7 @@ def test_a_process_that_brings_nothing_has_failed(api: Api, run: int) -> None:
 def test_what_cannot_be_recorded_is_refused_in_a_sentence(api: Api, run: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "use episodes" in str(ask(api, run, 422, protocol="no-op-5min"))
     assert "there is no protocol" in str(ask(api, run, 422, protocol="best of all"))
+    assert "there is no protocol ''" in str(ask(api, run, 422, protocol=""))
     assert "no best checkpoint" in ask(api, run, 409, checkpoint="best")["detail"]
     assert "has no such checkpoint" in str(ask(api, run, 422, checkpoint=999))
     assert ask(api, run, 422, seed=-1)

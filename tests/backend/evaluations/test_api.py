@@ -111,6 +111,7 @@ def test_a_run_without_a_checkpoint_cannot_be_evaluated_yet(api: Api) -> None:
 def test_what_cannot_be_evaluated_is_refused_with_what_can(api: Api) -> None:
     run_id = trained(api)
     assert refusal(api, run_id, 422, protocol="no-op-5-min").endswith("no protocol 'no-op-5-min': use episodes")
+    assert refusal(api, run_id, 422, protocol="").endswith("no protocol '': use episodes")
     assert refusal(api, run_id, 422, protocol="no-op-5min").endswith("no-op-5min is not for CartPole-v1: use episodes")
     assert "use sampled, greedy or epsilon-greedy" in refusal(api, run_id, 422, acting={"name": "random"})
     assert "acting" in refusal(api, run_id, 422, acting={"name": "greedy", "epsilon": 0.5})
