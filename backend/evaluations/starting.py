@@ -31,7 +31,10 @@ def wanted_starts(
         return None
     if number is None:
         raise _unfit(f"{protocol} needs a set of start points: {_choice(session, env, protocol)}")
-    stored = find_starts(session, number, lock=True)
+    # Locked, so that it is not removed meanwhile.
+    stored = session.get(StoredStarts, number, with_for_update=True)
+    if stored is None:
+        raise _unfit(f"there is no such set: {_choice(session, env, protocol)}")
     if (stored.env, stored.player) != (env, player):
         other = f"{stored.player}-starts in {ENVIRONMENTS[stored.env].title}"
         raise _unfit(f"{stored.name!r} is for {other}: {_choice(session, env, protocol)}")

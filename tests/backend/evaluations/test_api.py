@@ -151,7 +151,8 @@ def test_a_set_of_start_points_that_does_not_fit_is_refused_with_those_that_do(a
     refused = refusal(api, run_id, 422, protocol="human-starts", start_set=human, episodes=3)
     assert refused.startswith("episodes: 'Ana' has 2 start points")
     assert "leave this out" in refusal(api, run_id, 422, protocol="no-op-5min", start_set=human)
-    assert refusal(api, run_id, 404, protocol="human-starts", start_set=99) == "There is no set of start points 99."
+    refused = refusal(api, run_id, 422, protocol="human-starts", start_set=99)
+    assert refused == f"start_set: there is no such set: use {human} (Ana)"
 
 
 def test_start_points_reach_the_worker_and_the_result_names_them(api: Api) -> None:
