@@ -9,6 +9,7 @@ from backend.kept_games import service
 from backend.kept_games.schemas import KeptGame
 from backend.start_points import service as start_points
 from backend.start_points.schemas import Name, StartPointSet
+from workers.contract.games import EnvironmentId
 
 router = APIRouter(tags=["live"])
 
@@ -17,7 +18,7 @@ KeptId = Annotated[int, Path(ge=1, le=2**53)]
 
 @router.get("/kept-games")
 def list_kept_games(
-    db: Db, env: Annotated[str | None, Query(max_length=100, description="Of this game alone, as ALE/Pong-v5.")] = None
+    db: Db, env: Annotated[EnvironmentId | None, Query(description="Of this game alone, as ALE/Pong-v5.")] = None
 ) -> list[KeptGame]:
     """The games that people have played and keep, the newest first."""
     with db.read() as session:

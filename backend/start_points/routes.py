@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Query, Response
 from backend.db import Db
 from backend.start_points import service
 from backend.start_points.schemas import Name, StartPointSet
+from workers.contract.games import EnvironmentId
 from workers.contract.protocols.starts import StartSet
 
 router = APIRouter(tags=["evaluations"])
@@ -27,7 +28,7 @@ def import_start_set(
 
 @router.get("/start-sets")
 def list_start_sets(
-    db: Db, env: Annotated[str | None, Query(max_length=100, description="Of this game alone, as ALE/Pong-v5.")] = None
+    db: Db, env: Annotated[EnvironmentId | None, Query(description="Of this game alone, as ALE/Pong-v5.")] = None
 ) -> list[StartPointSet]:
     """The stored sets of start points, the newest first."""
     with db.read() as session:

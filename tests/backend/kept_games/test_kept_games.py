@@ -169,3 +169,9 @@ def test_only_a_person_who_plays_keeps_games(api: Api) -> None:
     answer = api.send_of_errand(held["errand_id"], 1, started(1), event(2, "kept_game", **game), evaluation(3, [1.0]))
     assert answer.status_code == 422
     assert kept(api) == []
+
+
+def test_an_unknown_game_is_refused_with_the_one_that_is_meant(api: Api) -> None:
+    refused = api.user.get("/api/v1/kept-games", params={"env": "pong"})
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "env")
+    assert refused.json()["errors"][0]["message"].endswith("unknown environment 'pong': did you mean ALE/Pong-v5?")

@@ -41,6 +41,9 @@ def test_the_list_is_of_one_game_where_it_is_asked_so(api: Api) -> None:
     breakout = api.import_starts(start_set("human", env="ALE/Breakout-v5"), name="one")
     assert [row["id"] for row in api.user.get(PATH).json()] == [breakout["id"], pong["id"]]
     assert [row["id"] for row in api.user.get(PATH, params={"env": "ALE/Pong-v5"}).json()] == [pong["id"]]
+    refused = api.user.get(PATH, params={"env": "pong"})
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "env")
+    assert refused.json()["errors"][0]["message"].endswith("unknown environment 'pong': did you mean ALE/Pong-v5?")
 
 
 def test_what_is_stored_already_is_refused_by_its_name(api: Api) -> None:
