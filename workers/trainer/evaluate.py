@@ -3,7 +3,8 @@
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
+from pathlib import Path
 
 from workers.trainer.errors import TrainerError, show
 from workers.trainer.evaluation import request as requests
@@ -18,23 +19,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says; return the exit status."""
     try:
         request = requests.read(requests.parser().parse_args(arguments))
-        journal = open_journal(request)
     except TrainerError as error:
         print(error, file=sys.stderr)
         return 2
-    with journal or nullcontext():
-        return carry_out(request, Report(journal), StopRequest())
+    with ExitStack() as opened:
+        folder = request.events
+        report = Report(begin=(lambda: opened.enter_context(open_journal(folder))) if folder else None)
+        return carry_out(request, report, StopRequest())
 
 
-def open_journal(request: Request) -> Journal | None:
-    """Begin the event file, if a folder was named for it."""
-    if request.events is None:
-        return None
+def open_journal(folder: Path) -> Journal:
+    """Begin the event file."""
     try:
-        request.events.mkdir(parents=True, exist_ok=True)
-        return Journal(request.events)
+        folder.mkdir(parents=True, exist_ok=True)
+        return Journal(folder)
     except OSError as error:
-        raise RequestError(f"--dir {request.events} cannot be used: {error.strerror}") from error
+        raise RequestError(f"--dir {folder} cannot be used: {error.strerror}") from error
 
 
 def carry_out(request: Request, report: Report, stop: StopRequest) -> int:

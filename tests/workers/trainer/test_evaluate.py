@@ -23,6 +23,7 @@ from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
 from workers.trainer.evaluate import main
 from workers.trainer.evaluation.emulator import game_of
+from workers.trainer.evaluation.openings import StartPointError
 from workers.trainer.run import checkpoints
 
 CARTPOLE = PaacConfig(env="CartPole-v1", seed=1)
@@ -156,9 +157,7 @@ def test_a_missing_game_is_told_in_a_sentence(roms: Path, tmp_path: Path, capsys
     folder = tmp_path / "events"
     said = refused(capsys, *RANDOM_PONG, "--protocol", "no-op-5min", "--json", "--dir", folder, status=1)
     assert said.startswith(f"ALE/Pong-v5 is missing: ALE_ROMS_DIR is {roms}, which has no pong.bin. Unset it")
-    (failed,) = read_events(folder)
-    assert isinstance(failed, events.Failed)
-    assert (failed.message, failed.traceback) == (said.strip(), "")
+    assert not folder.exists()
 
 
 def test_the_document_is_all_of_the_output_wherever_the_games_lie(
@@ -199,9 +198,37 @@ def test_a_damaged_checkpoint_is_refused(run: Path, capsys: pytest.CaptureFixtur
     asked = ("--run-dir", run, "--protocol", "episodes", "--dir", folder)
     said = refused(capsys, *asked, status=1)
     assert said.startswith("step-000000000009.safetensors is damaged")
-    (failed,) = read_events(folder)
-    assert isinstance(failed, events.Failed)
-    assert failed.message == said.strip()
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("wrong", [("--protocol", "no-op-5min"), ("--protocol", "episodes", "--checkpoint", 6)])
+def test_a_command_that_is_refused_leaves_its_folder_for_the_right_one(
+    run: Path, wrong: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    of_run = ("--run-dir", run, "--episodes", 1, "--dir", run.parent / "events")
+    refused(capsys, *of_run, *wrong, status=2 if "no-op-5min" in wrong else 1)
+    evaluated(capsys, *of_run, "--protocol", "episodes")
+    assert of_kind(run.parent / "events", events.Finished)
+
+
+def test_a_failure_on_the_way_is_an_event(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise StartPointError("start point 0 leads to another screen")
+
+    monkeypatch.setattr("workers.trainer.evaluation.verdict.document", fail)
+    folder = run.parent / "events"
+    asked = ("--run-dir", run, "--protocol", "episodes", "--episodes", 1, "--dir", folder)
+    said = refused(capsys, *asked, status=1)
+    (failed,) = of_kind(folder, events.Failed)
+    assert (failed.message, failed.traceback) == (said.strip(), "")
+
+
+def test_a_folder_that_cannot_be_used_is_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (run.parent / "file").touch()
+    asked = ("--run-dir", run, "--protocol", "episodes", "--dir", run.parent / "file" / "events")
+    assert refused(capsys, *asked) == f"--dir {run.parent}/file/events cannot be used: Not a directory\n"
 
 
 def test_events_tell_of_each_episode_and_at_the_end_of_all(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

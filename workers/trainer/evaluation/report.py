@@ -3,7 +3,7 @@
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -32,10 +32,13 @@ class KeptPlay:
 
 
 class Report:
-    """Appends to the journal if there is one; steps and frames are those of the checkpoint."""
+    """Appends to the journal if there is one; steps and frames are those of the checkpoint.
 
-    def __init__(self, journal: Journal | None) -> None:
-        self._journal = journal
+    One that is to `begin` with the first episode leaves nothing behind of what is refused before.
+    """
+
+    def __init__(self, journal: Journal | None = None, *, begin: Callable[[], Journal] | None = None) -> None:
+        self._journal, self._begin = journal, begin
         self._step = self._frames = 0
         self.done = self.episodes = 0
         self._next_advance = 0.0
@@ -43,6 +46,8 @@ class Report:
     def started(self, step: int, frames: int, seed: int, episodes: int) -> None:
         """Tell that the first episode begins."""
         self._step, self._frames, self.episodes = step, frames, episodes
+        if self._begin:
+            self._journal = self._begin()
         self._emit(
             events.Started,
             seed=seed,
