@@ -18,6 +18,7 @@ import classes from "./evaluations.module.css";
 import { ScoresChart } from "./ScoresChart";
 import { Statistics } from "./Statistics";
 import { UnlikeTraining } from "./UnlikeTraining";
+import { LEFT_BEHIND } from "./words";
 import { WhatWasEvaluated } from "./WhatWasEvaluated";
 
 /** /runs/12/evaluations/5: what one evaluation found, how, and of what. */
@@ -73,6 +74,7 @@ function Found({ run, evaluation, onRemoved }: FoundProps) {
         </Group>
         <EvaluationActions evaluation={evaluation} onRemoved={onRemoved} />
       </Group>
+      {evaluation.superseded && <Text size="sm">This score counts no longer. {LEFT_BEHIND}</Text>}
       <Reason of={evaluation} />
       {evaluation.state === "queued" && <NoPlayer />}
       <UnlikeTraining evaluation={evaluation} />

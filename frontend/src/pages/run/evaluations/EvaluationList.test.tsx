@@ -62,6 +62,13 @@ describe("the evaluations of a run", () => {
     expect(second?.queryByText("best")).toBeNull();
   });
 
+  it("mark those of checkpoints that the run went back behind", async () => {
+    open(evaluationPage([anEvaluation(2, { superseded: true }), anEvaluation(1)]));
+    const [first, second] = await rows();
+    expect(first?.getByText("counts no longer")).toBeTruthy();
+    expect(second?.queryByText("counts no longer")).toBeNull();
+  });
+
   it("say why one waits and why one failed, with the traceback folded", async () => {
     const failed = {
       state: "failed",

@@ -7,7 +7,7 @@ import { TimeAgo } from "@/ui/Quantity";
 import { Reason } from "@/ui/Reason";
 import { EvaluationActions } from "./EvaluationActions";
 import classes from "./evaluations.module.css";
-import { actingName, intervalWords, meanWords, playedWords } from "./words";
+import { actingName, intervalWords, LEFT_BEHIND, meanWords, playedWords } from "./words";
 
 const COLUMNS = 8;
 
@@ -41,6 +41,11 @@ export function EvaluationRow({ run, evaluation, best }: RowProps) {
                 title="The best of all whole evaluations by the run's protocol"
               >
                 best
+              </Badge>
+            )}
+            {evaluation.superseded && (
+              <Badge size="sm" tt="none" variant="default" style={{ flex: "none" }} title={LEFT_BEHIND}>
+                counts no longer
               </Badge>
             )}
           </Group>

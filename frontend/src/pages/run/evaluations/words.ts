@@ -5,6 +5,9 @@ import { plural, score } from "@/ui/format";
 
 export const isUnderWay = ({ state }: Pick<Evaluation, "state">) => state === "queued" || state === "running";
 
+/** Why an evaluation counts no longer. */
+export const LEFT_BEHIND = "The run went back behind this checkpoint and trained its steps again.";
+
 /** How an agent acts, by its name alone: "sampled", "ε-greedy (0.05)". */
 export function actingName({ name, epsilon }: Acting): string {
   return name === "epsilon-greedy" ? `ε-greedy (${epsilon ?? 0})` : name;
