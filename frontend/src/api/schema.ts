@@ -6002,7 +6002,7 @@ export interface components {
             ][];
             /**
              * Screen
-             * @description SHA-256 of the screen there: 210 × 160 bytes, palette numbers by rows.
+             * @description SHA-256 of the screen there: all its rows of 160 bytes, palette numbers.
              */
             screen: string;
             /**

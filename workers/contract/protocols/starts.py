@@ -35,7 +35,7 @@ class Start(BaseModel):
         min_length=1, max_length=CAP_FRAMES, description="What is done since the reset, in order."
     )
     screen: str = Field(
-        pattern="^[0-9a-f]{64}$", description="SHA-256 of the screen there: 210 × 160 bytes, palette numbers by rows."
+        pattern="^[0-9a-f]{64}$", description="SHA-256 of the screen there: all its rows of 160 bytes, palette numbers."
     )
 
     @model_validator(mode="after")

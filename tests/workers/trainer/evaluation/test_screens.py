@@ -9,14 +9,19 @@ from workers.trainer.evaluation.emulator import AtariGame
 from workers.trainer.evaluation.screens import shrunk
 
 
-def test_screens_shrink_as_opencv_shrinks_them() -> None:
+@pytest.mark.parametrize("rows", [210, 214, 220, 230, 250])  # as the games have them
+def test_screens_shrink_as_opencv_shrinks_them(rows: int) -> None:
     random = np.random.default_rng(0)
     for _ in range(20):
-        screen = random.integers(256, size=(210, 160), dtype=np.uint8)
+        screen = random.integers(256, size=(rows, 160), dtype=np.uint8)
         assert np.array_equal(shrunk(screen), cv2.resize(screen, (84, 84), interpolation=cv2.INTER_AREA))
 
 
-@pytest.mark.parametrize(("env", "rom"), [("ALE/MsPacman-v5", "ms_pacman"), ("ALE/Seaquest-v5", "seaquest")])
+@pytest.mark.parametrize(
+    ("env", "rom"),
+    # The last one has 250 rows.
+    [("ALE/MsPacman-v5", "ms_pacman"), ("ALE/Seaquest-v5", "seaquest"), ("ALE/MrDo-v5", "mr_do")],
+)
 def test_an_agent_sees_what_the_training_emulator_shows(env: str, rom: str) -> None:
     training = AtariVectorEnv(rom, 1, num_threads=1, noop_max=0, use_fire_reset=False, reward_clipping=False)
     game = AtariGame(env, cap_frames=108_000, frames_per_step=4)
