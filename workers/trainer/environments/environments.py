@@ -1,8 +1,10 @@
 """Batches of environments behind one interface: send actions, then receive the step they led to."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
+import ale_py
 import gymnasium
 import numpy as np
 from ale_py.vector_env import AtariVectorEnv
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from workers.contract.config import TrainingConfig
 from workers.contract.games import ENVIRONMENTS, rom_of
 from workers.contract.spaces import ActionSpace, Continuous, Discrete, number_of_actions
+from workers.trainer.environments import roms
 from workers.trainer.environments import worlds as worlds  # registers our worlds with gymnasium
 from workers.trainer.host import devices
 
@@ -77,6 +80,16 @@ def observed(seen: Any) -> Observations:
     return array if array.dtype == np.uint8 else array.astype(np.float32)
 
 
+@cache
+def starting_frames(env: str) -> int:
+    """Count the frames that the emulator plays by itself to open an Atari game, as by pressing SELECT for its mode."""
+    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
+    emulator = ale_py.ALEInterface()
+    emulator.setFloat("repeat_action_probability", 0.0)  # else Double Dunk's menu takes a few more by chance
+    emulator.loadROM(roms.path_of(env))
+    return emulator.getEpisodeFrameNumber()
+
+
 class AtariEnvironments:
     """Atari games with the papers' preprocessing, stepped by C++ threads.
 
@@ -105,7 +118,7 @@ class AtariEnvironments:
         )
         self.num_envs = num_envs
         self.actions = action_space(config.env, self._games.single_action_space)
-        self._min_noops = config.min_noops
+        self._fewest_frames = starting_frames(config.env) + config.min_noops if config.min_noops else 0
         self._highest = number_of_actions(self.actions) - 1
         self.observation_shape: tuple[int, ...] = (4, 84, 84)
         self._seeds = np.arange(num_envs, dtype=np.int64) + seed * num_envs % (2**31 - num_envs)
@@ -144,7 +157,7 @@ class AtariEnvironments:
         self, observations: Observations, info: dict[str, Any], opening: Flags
     ) -> tuple[Observations, dict[str, Any]]:
         """Reset the opening games again that drew too few no-ops."""
-        while (few := opening & (info["episode_frame_number"] < self._min_noops)).any():
+        while (few := opening & (info["episode_frame_number"] < self._fewest_frames)).any():
             observations, info = self._games.reset(options={"reset_mask": few})
         return observations, info
 

@@ -19,9 +19,12 @@ def opened(games: int, **settings: object) -> AtariEnvironments:
     return batch
 
 
+@pytest.mark.parametrize(("env", "starting"), [("ALE/Breakout-v5", 0), ("ALE/NameThisGame-v5", 134)])
 @pytest.mark.parametrize(("fewest", "drawn"), [(0, {0, 1, 2}), (1, {1, 2, 3})])
-def test_no_ops_are_drawn_from_0_or_from_1(fewest: int, drawn: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = opened(8, min_noops=fewest, max_noops=3)
+def test_no_ops_are_drawn_from_0_or_from_1(
+    fewest: int, drawn: set[int], env: str, starting: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = opened(5, env=env, min_noops=fewest, max_noops=3)
     opening: list[NDArray[np.int32]] = []
     reset = batch._games.reset
 
@@ -33,7 +36,8 @@ def test_no_ops_are_drawn_from_0_or_from_1(fewest: int, drawn: set[int], monkeyp
     monkeypatch.setattr(batch._games, "reset", spied)
     batch.reset()
     batch.close()
-    assert set(opening[-1].tolist()) == drawn
+    assert (opening[0] == starting).any(), "the emulator never drew 0: nothing was tested"
+    assert set((opening[-1] - starting).tolist()) == drawn
 
 
 def test_later_episodes_open_with_no_ops_too(monkeypatch: pytest.MonkeyPatch) -> None:
