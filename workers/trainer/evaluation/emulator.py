@@ -52,10 +52,10 @@ class AtariGame:
         self.actions = Discrete(len(self._legal))
         self.action_names = tuple(action.name for action in self._legal)
         self.frames_per_step = frames_per_step
+        self._cap_frames = cap_frames
         self._emulator = ale_py.ALEInterface()
         self._emulator.setFloat("repeat_action_probability", 0.0)
         self._emulator.setInt("frame_skip", 1)
-        self._emulator.setInt("max_num_frames_per_episode", cap_frames or 0)
         self._emulator.setBool("color_averaging", False)
         self._watch: Watch | None = None
 
@@ -117,8 +117,9 @@ class AtariGame:
             self.trail[-1] = (number, self.trail[-1][1] + 1)
         else:
             self.trail.append((number, 1))
-        self.over = self._emulator.game_over()
-        self.cut_off = self._emulator.game_truncated()
+        # The emulator's own cap would count the frames with which it opens some games by itself.
+        self.cut_off = self._cap_frames is not None and self.frames >= self._cap_frames
+        self.over = self.cut_off or self._emulator.game_over()
 
     def _see(self, screens: list[Screen]) -> None:
         """Put a new screen behind the others; before the agent's first decision there are no others."""
