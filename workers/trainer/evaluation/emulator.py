@@ -110,6 +110,8 @@ class AtariGame:
     def _frame(self, action: ale_py.Action) -> None:
         self.score += self._emulator.act(action)
         self.frames += 1
+        # Amidar counts its lives from the first frame on, not at the reset.
+        self._has_lives = self._has_lives or self._emulator.lives() > 0
         if self._watch:
             self._watch(self._emulator.getScreenRGB())
         number = action.value

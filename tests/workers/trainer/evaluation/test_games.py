@@ -151,3 +151,14 @@ def test_lives_are_counted_where_there_are_any() -> None:
     while not breakout.over:
         breakout.step(1)
     assert breakout.lives == 0
+
+
+def test_lives_are_counted_where_they_appear_after_the_reset() -> None:
+    amidar = AtariGame("ALE/Amidar-v5", None, 4)
+    for _ in range(2):
+        amidar.begin(1)
+        told = [amidar.lives]
+        while not amidar.over:
+            amidar.step(0)
+            told.append(amidar.lives)
+        assert list(dict.fromkeys(told)) == [NO_LIVES, 11, 10, 9, 8, 0]
