@@ -55,6 +55,8 @@ class TrackHead(BaseModel):
     gamma: float
     clip_rewards: bool
     life_loss_ends_episode: bool
+    # Whether training's returns go on behind a cut. Older tracks do not say; all of theirs go on.
+    bootstraps: bool = True
     learnt: Numbers
     action_names: tuple[str, ...]
     pictures: int

@@ -6659,6 +6659,11 @@ export interface components {
             action_names: string[];
             /** Algorithm */
             algorithm: string;
+            /**
+             * Bootstraps
+             * @default true
+             */
+            bootstraps?: boolean;
             /** Checkpoint Sha256 */
             checkpoint_sha256: string;
             /** Checkpoint Step */

@@ -96,6 +96,10 @@ class A3cConfig(AsynchronousFields, ActorCriticFields):
     shape_fields: ClassVar[tuple[str, ...]] = (*TrainingConfig.shape_fields, "lstm_units", "value_network")
 
     @property
+    def bootstraps(self) -> bool:
+        return self.bootstrap
+
+    @property
     def shape(self) -> dict[str, JsonValue]:
         return super().shape | {"value_network": "separate" if self.separate_networks else "shared"}
 

@@ -352,6 +352,11 @@ class TrainingConfig(BaseModel):
         return "nips" if self.environment.shows_pixels else "mlp"
 
     @property
+    def bootstraps(self) -> bool:
+        """Whether a return goes on with the value of the next state where a limit cuts its episode off."""
+        return True
+
+    @property
     def shape(self) -> dict[str, JsonValue]:
         """The values of `shape_fields`, with `auto` resolved; fields that the network does not read are None."""
         shape = {field: getattr(self, field) for field in self.shape_fields} | {"network": self.resolved_network}

@@ -83,5 +83,6 @@ class Diary:
         columns = {name: np.array([row[name] for row in self._rows], dtype=TYPES.get(name)) for name in self._rows[0]}
         rewards = np.clip(columns["reward"], -1, 1) if head.clip_rewards else columns["reward"]
         ends = columns["life_lost"] if head.life_loss_ends_episode else np.zeros(len(rewards), dtype=np.bool_)
-        columns["obtained"] = discounted(rewards.tolist(), ends.tolist(), head.gamma, after).astype(np.float32)
+        behind = after if head.bootstraps or head.ended == "unfinished" else 0.0
+        columns["obtained"] = discounted(rewards.tolist(), ends.tolist(), head.gamma, behind).astype(np.float32)
         return columns

@@ -73,6 +73,7 @@ def record(
                 gamma=config.gamma,
                 clip_rewards=config.clip_rewards,
                 life_loss_ends_episode=config.life_loss_ends_episode,
+                bootstraps=config.bootstraps,
                 learnt=kind,
                 action_names=game.action_names,
                 pictures=films.pictures,

@@ -178,6 +178,15 @@ def test_returns_are_summed_up_as_training_counts_them(tmp_path: Path) -> None:
     assert (np.diff(track.columns["lives"]) == -lost[:-1].astype(int)).all()
 
 
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_behind_a_limit_of_time_a_return_goes_on_where_training_bootstraps(bootstrap: bool, tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, A3cConfig(env="Pendulum-v1", bootstrap=bootstrap, clip_rewards=False))
+    track = recorded(tmp_path, tmp_path / "out", seconds=60)
+    assert track.head.ended == "cut off"
+    goes_on = track.columns["obtained"][-1] != pytest.approx(track.columns["reward"][-1])
+    assert goes_on == track.head.bootstraps == bootstrap
+
+
 def test_a_return_goes_on_with_what_was_expected_where_the_recording_ends() -> None:
     assert discounted([1.0, 0.0, 2.0], [False, False, False], 0.5, after=4.0).tolist() == [2.0, 2.0, 4.0]
     assert discounted([1.0, 0.0, 2.0], [False, True, False], 0.5, after=4.0).tolist() == [1.0, 0.0, 4.0]

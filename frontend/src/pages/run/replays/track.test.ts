@@ -65,4 +65,6 @@ it("says how the return is counted", () => {
   expect(howCounted(aTrack({ head: other }).head)).toBe(
     "Return obtained: rewards discounted by γ = 0.99; after the last picture it goes on with the agent's own estimate.",
   );
+  const whole = { ...other, ended: "cut off" as const, bootstraps: false };
+  expect(howCounted(aTrack({ head: whole }).head)).toBe("Return obtained: rewards discounted by γ = 0.99.");
 });

@@ -89,11 +89,13 @@ export function jumpsFrom(thoughts: Thoughts, from: number): Jumps {
 }
 
 /** How the returns of a track are counted, in a sentence. */
-export function howCounted({ gamma, clip_rewards, life_loss_ends_episode, ended }: Thoughts["head"]): string {
+export function howCounted(head: Thoughts["head"]): string {
+  const { gamma, clip_rewards, life_loss_ends_episode, bootstraps = true, ended } = head;
+  const goesOn = ended === "unfinished" || (ended === "cut off" && bootstraps);
   const parts = [
     `Return obtained: rewards${clip_rewards ? " clipped to ±1," : ""} discounted by γ = ${gamma}`,
     life_loss_ends_episode ? " up to a lost life" : "",
-    ended === "over" ? "." : "; after the last picture it goes on with the agent's own estimate.",
+    goesOn ? "; after the last picture it goes on with the agent's own estimate." : ".",
   ];
   return parts.join("");
 }
