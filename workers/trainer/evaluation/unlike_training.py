@@ -23,7 +23,8 @@ def differences(config: RunConfig, protocol: EvaluationProtocol) -> tuple[str, .
             "In training FIRE was pressed in the first frame of every episode; by this protocol the agent has to press "
             "it, and may never have met this game as it then goes on. To train for it, turn Fire at reset off."
         )
-    if after_noops and config.max_noops == 0:
+    # Of 1 no-op at most, training always has 1, or always none.
+    if after_noops and config.max_noops <= 1:
         told.append(
             "In training every episode began in the same frame; by this protocol it begins after a random number of "
             "frames without action. To train for it, set No-op starts to 30."

@@ -40,6 +40,14 @@ def test_repeated_actions_and_missing_no_ops_are_told() -> None:
     assert told("ALE/Pong-v5", "agent-starts", **settings) == (repeated,)
 
 
+@pytest.mark.parametrize(("fewest", "most"), [(0, 1), (1, 1)])
+def test_a_range_of_a_single_number_of_no_ops_is_told(fewest: int, most: int) -> None:
+    settings = {"fire_at_reset": False, "min_noops": fewest}
+    (sentence,) = told("ALE/Pong-v5", "no-op-5min", max_noops=most, **settings)
+    assert sentence.startswith("In training every episode began in the same frame")
+    assert told("ALE/Pong-v5", "no-op-5min", max_noops=most + 1, **settings) == ()
+
+
 def test_other_environments_are_evaluated_as_they_are_trained() -> None:
     assert told("CartPole-v1", "episodes", repeat_action_probability=0.25, max_noops=0) == ()
 
