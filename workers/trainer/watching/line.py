@@ -5,6 +5,7 @@ import queue
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -24,8 +25,8 @@ OVER = (ENDED, NO_SUCH_GAME, STALE)
 class Line:
     """Sends what it can; what comes waits in `heard`, with None each time that the connection is there anew."""
 
-    def __init__(self, address: LiveAddress) -> None:
-        self._address = address
+    def __init__(self, address: LiveAddress, clock: Callable[[], float] = time.monotonic) -> None:
+        self._address, self._clock = address, clock
         self._connection: ClientConnection | None = None
         self.heard: queue.SimpleQueue[str | bytes | None] = queue.SimpleQueue()
         # Why there is no connection any more, in a sentence.
@@ -48,7 +49,7 @@ class Line:
             self._connection.close()
 
     def _listen(self) -> None:
-        last_heard = time.monotonic()
+        last_there = self._clock()
         while self.over is None:
             try:
                 with self._opened() as connection:
@@ -56,7 +57,6 @@ class Line:
                     self.heard.put(None)
                     for message in connection:
                         self.heard.put(message)
-                        last_heard = time.monotonic()
                 # The iteration ends without an exception when the backend closed in good order.
                 self._judge(connection.close_code, connection.close_reason)
             except ConnectionClosed as closed:
@@ -66,8 +66,10 @@ class Line:
                     self.over = f"the backend refused it with status {refused.response.status_code}"
             except (OSError, WebSocketException) as error:
                 print(f"the backend cannot be reached: {error}", file=sys.stderr)
-            self._connection = None
-            if time.monotonic() - last_heard > PATIENCE_SECONDS:
+            if self._connection is not None:
+                # The backend was there until now, also if nothing came: who only watches sends nothing.
+                self._connection, last_there = None, self._clock()
+            elif self._clock() - last_there > PATIENCE_SECONDS:
                 self.over = self.over or f"the backend has been away for {PATIENCE_SECONDS:g} seconds"
             time.sleep(0 if self.over else RETRY_SECONDS)
 
