@@ -1,6 +1,7 @@
 """One environment, played an episode at a time."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol, cast
 
 import gymnasium
@@ -17,6 +18,8 @@ Watch = Callable[[Frame], None]
 """Is shown each picture of a game."""
 
 NO_LIVES = -1
+# Their Box2D world outlives a reset, and what touched in it before changes the next episode.
+KEEP_THEIR_WORLD = ("BipedalWalker-v3", "BipedalWalkerHardcore-v3")
 
 
 class Game(Protocol):
@@ -66,7 +69,9 @@ class GymnasiumGame:
     lives = NO_LIVES
 
     def __init__(self, env: str, *, filmed: bool = False) -> None:
-        self._env = _made(env, filmed)
+        self._make = partial(_made, env, filmed)
+        self._env = self._make()
+        self._begins_in_a_new_world = env in KEEP_THEIR_WORLD
         self.actions = action_space(env, self._env.action_space)
         self.action_names = action_names(env, self.actions)
         self.observation_shape = self._env.observation_space.shape or ()
@@ -79,6 +84,9 @@ class GymnasiumGame:
         self._watch = watch
 
     def begin(self, seed: int) -> None:
+        if self._begins_in_a_new_world:
+            self._env.close()
+            self._env = self._make()
         observation, _ = self._env.reset(seed=seed)
         self.observation = observed(observation)
         self.score, self.frames, self.over, self.cut_off = 0.0, 0, False, False

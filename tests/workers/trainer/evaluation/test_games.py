@@ -9,7 +9,7 @@ from workers.contract.games import ENVIRONMENTS
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.environments import environments
 from workers.trainer.evaluation.emulator import AtariGame
-from workers.trainer.evaluation.games import NO_LIVES, Game, GymnasiumGame
+from workers.trainer.evaluation.games import KEEP_THEIR_WORLD, NO_LIVES, Game, GymnasiumGame
 from workers.trainer.replays.players import Action
 from workers.trainer.replays.video import Frame
 
@@ -74,6 +74,25 @@ def test_it_plays_as_in_training_filmed_or_not(env: str, filmed: bool) -> None:
         steps += 1
     training.close()
     game.close()
+
+
+@pytest.mark.parametrize("env", KEEP_THEIR_WORLD)
+def test_an_episode_is_the_same_alone_and_after_others(env: str) -> None:
+    one_after_another = GymnasiumGame(env)
+    for earlier in range(11):
+        played(one_after_another, earlier)
+    assert played(one_after_another, 11) == played(GymnasiumGame(env), 11)
+
+
+def played(game: Game, seed: int) -> tuple[float, int]:
+    """Play an episode by random actions, for so long that the walkers fall."""
+    random = np.random.default_rng(seed)
+    game.begin(seed)
+    steps = 0
+    while not game.over and steps < 150:
+        game.step(random.uniform(-1, 1, 4).astype(np.float32))
+        steps += 1
+    return game.score, steps
 
 
 @pytest.mark.parametrize("env", FRAMES_PER_SECOND)
