@@ -1,4 +1,4 @@
-"""`arcadia restore DIR`: a backup into an installation that has no runs yet, on either kind of database."""
+"""`arcadia restore DIR`: a backup into an installation that nobody has used yet, on either kind of database."""
 
 import os
 import shutil
@@ -17,9 +17,11 @@ from backend.embedded.data_folder import lock
 from backend.files.ownership import write_mark
 from backend.files.storage import stored_files
 from backend.migrations import migrate
-from backend.models import Installation, Run
+from backend.models import Base, Installation, Run
 from backend.refusals import RefusedError
 from backend.starting import database_refusals, make_ready
+
+MADE_BY_EVERY_START = ("installation", "workers", "signed_in")
 
 
 def restore(settings: Settings, source: Path) -> str:
@@ -62,11 +64,19 @@ def _restore(settings: Settings, database: Database, source: Path, manifest: Man
 
 def _refuse_what_is_in_use(database: Database) -> None:
     with database.read() as session:
-        runs = session.scalar(select(func.count()).select_from(Run)) or 0
+        rows = {
+            table.name: count
+            for table in Base.metadata.sorted_tables
+            if table.name not in MADE_BY_EVERY_START
+            and (count := session.scalar(select(func.count()).select_from(table)))
+        }
     files = len(stored_files(database.files_dir))
-    if runs or files:
+    if rows or files:
+        # Where there are runs, what belongs to them goes without saying.
+        told = rows if rows and "runs" not in rows else {"runs": rows.get("runs", 0)}
+        listed = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in told.items())
         raise RefusedError(
-            f"There are {runs:,} runs in the database and {files:,} files in {database.files_dir} already. "
+            f"There are {listed} in the database and {files:,} files in {database.files_dir} already. "
             "Restore into an empty database and a new data folder: arcadia restore DIR --data NEW."
         )
 

@@ -10,6 +10,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx import Response
+from pydantic import SecretStr
 from sqlalchemy import text
 
 from alembic import command
@@ -24,7 +25,7 @@ from backend.files.removal import hold
 from backend.files.storage import stored_files
 from backend.migrations import alembic_config
 from backend.refusals import RefusedError
-from tests.factories import CARTPOLE, Api, metrics
+from tests.factories import CARTPOLE, Api, metrics, start_set
 
 READ = ["runs", "runs/{id}", "runs/{id}/log", "runs/{id}/checkpoints", "export/runs/{id}.csv", "workers"]
 KEEP_THREE = {**CARTPOLE, "checkpoints_kept": 3}
@@ -185,6 +186,29 @@ def test_a_backup_never_goes_over_runs_or_files(saved: Path, settings: Settings,
     lost.touch()
     with pytest.raises(RefusedError, match="There are 0 runs in the database and 1 files"):
         restore(elsewhere, saved)
+
+
+@pytest.mark.parametrize("elsewhere", ["sqlite"], indirect=True)
+def test_a_backup_never_goes_over_reports_or_start_points(saved: Path, app: FastAPI, elsewhere: Settings) -> None:
+    with started(app, elsewhere) as other:
+        other.import_starts(start_set("human", 100), "Mine")
+        other.user.post("/api/v1/reports", json={"title": "Mine"}).raise_for_status()
+    with pytest.raises(RefusedError, match="There are 1 reports, 1 start sets in the database and 0 files"):
+        restore(elsewhere, saved)
+    with started(app, elsewhere) as other:
+        assert [each["name"] for each in other.user.get("/api/v1/start-sets").json()] == ["Mine"]
+
+
+@pytest.mark.parametrize("elsewhere", ["sqlite"], indirect=True)
+def test_a_backup_goes_into_an_installation_that_was_only_started(
+    saved: Path, app: FastAPI, elsewhere: Settings
+) -> None:
+    guarded = elsewhere.model_copy(update={"token": SecretStr("user-secret")})
+    with started(app, guarded) as other:
+        other.user.post("/api/v1/session", json={"token": "user-secret"}).raise_for_status()
+        other.beat().raise_for_status()
+        assert len(other.user.get("/api/v1/workers").json()) == 1
+    assert restore(elsewhere, saved).startswith("1 runs and 1 files")
 
 
 def test_a_backup_is_not_restored_into_a_running_installation(saved: Path, elsewhere: Settings) -> None:
