@@ -49,6 +49,7 @@ from backend.thresholds import router as thresholds
 from backend.tries import WrongTries
 from backend.verdict import router as verdict
 from backend.videos.routes import router as videos
+from backend.watching.abandoned import calling_off
 from backend.watching.routes import router as watching
 from backend.watching.sockets import router as sockets
 from backend.watching.stages import Stages
@@ -110,7 +111,8 @@ def create_app(settings: Settings) -> FastAPI:
             sweeper.start()
             keeper.start()
             try:
-                yield
+                async with calling_off(app.state.database, app.state.stages):
+                    yield
             finally:
                 keeper.stop()
                 sweeper.stop()

@@ -76,9 +76,10 @@ def check_room(session: Session, settings: Settings) -> None:
     """Refuse one live game more than are allowed; games of agents and of people count alike."""
     query = select(func.count()).where(Errand.kind.in_(WATCHED), Errand.state.in_(errands.UNDER_WAY))
     if (session.scalar(query) or 0) >= settings.max_live_games:
-        games = "live game is" if settings.max_live_games == 1 else "live games are"
+        one = settings.max_live_games == 1
+        games = "live game is being played or waits" if one else "live games are being played or wait"
         raise Conflict(
-            f"{settings.max_live_games} {games} being played already, the most allowed here "
+            f"{settings.max_live_games} {games} for a worker already, the most allowed here "
             "(ARCADIA_MAX_LIVE_GAMES). Watch one of them, or wait until one is over."
         )
 

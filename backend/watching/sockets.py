@@ -9,12 +9,10 @@ from fastapi import APIRouter, Path, Query, WebSocket, WebSocketDisconnect
 from fastapi.concurrency import run_in_threadpool
 
 from backend.db import Database
-from backend.errands import service as errands
 from backend.errands.line import WATCHED
 from backend.errands.service import UNDER_WAY
 from backend.errors import NotFound, Problem
 from backend.files.service import find_file
-from backend.models import Errand
 from backend.watching import service
 from backend.watching.stage import Stage
 from backend.watching.stages import Stages
@@ -22,7 +20,7 @@ from backend.watching.viewer import EndError, Post, Viewer
 from backend.workers.attempts import StaleAttempt, offered
 from backend.workers.errands import current_errand
 from workers.contract.events import CheckpointFile
-from workers.contract.live import ALONE_SECONDS, ENDED, NO_SUCH_GAME, PART_BYTES, STALE, TOO_MANY, TOO_SLOW, Newer
+from workers.contract.live import ENDED, NO_SUCH_GAME, PART_BYTES, STALE, TOO_MANY, TOO_SLOW, Newer
 from workers.contract.worker_api import AttemptNumber
 
 router = APIRouter()
@@ -47,14 +45,9 @@ async def watch(socket: WebSocket, live_id: Number) -> None:
         await run_in_threadpool(_refuse_what_is_over, socket.app.state.database, live_id)
         if stages.viewers >= MOST_VIEWERS:
             raise EndError(TOO_MANY, f"{MOST_VIEWERS} pages watch live games already; close some.")
-        with stages.on(live_id) as stage:
-            try:
-                with stage.watched() as viewer:
-                    async with asyncio.timeout(LIFE_SECONDS):
-                        await _together(_send(socket, viewer), _hear_viewer(socket, viewer, stage))
-            finally:
-                if not stage.player:
-                    stages.later(_call_off(socket.app.state.database, stages, live_id))
+        with stages.on(live_id) as stage, stage.watched() as viewer:
+            async with asyncio.timeout(LIFE_SECONDS):
+                await _together(_send(socket, viewer), _hear_viewer(socket, viewer, stage))
 
     await _until_it_ends(socket, talk)
 
@@ -73,21 +66,6 @@ async def play(socket: WebSocket, errand_id: Number, attempt: Annotated[AttemptN
             await _together(_send(socket, player), _hear_player(socket, stage), follow)
 
     await _until_it_ends(socket, talk)
-
-
-async def _call_off(db: Database, stages: Stages, live_id: int) -> None:
-    """Cancel a game that still waits for a worker, once nobody has watched it for a while."""
-    with stages.on(live_id) as stage:
-        await asyncio.sleep(ALONE_SECONDS)
-        if not stage.is_watched:
-            await run_in_threadpool(_cancel_if_it_waits, db, live_id)
-
-
-def _cancel_if_it_waits(db: Database, live_id: int) -> None:
-    with db.write() as session:
-        errand = session.get(Errand, live_id, with_for_update=True)
-        if errand is not None and errand.state == "queued":
-            errands.cancel(session, errand)
 
 
 async def _until_it_ends(socket: WebSocket, talk: Callable[[], Awaitable[None]]) -> None:

@@ -97,6 +97,11 @@ class Stage:
         """Whether anybody watches, here or at another process."""
         return bool(self.viewers) or any(count for count, _ in self._elsewhere.values())
 
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether nobody has watched for a while."""
+        return not self.is_watched and self._clock() - self._alone_since >= ALONE_SECONDS
+
     def order(self, ordered: Ordered) -> None:
         """Hand an order to the player; one that is not there misses it."""
         told = ordered.model_dump_json()
@@ -123,11 +128,13 @@ class Stage:
         for origin in [origin for origin, (_, heard) in self._elsewhere.items() if now - heard > SILENT_SECONDS]:
             del self._elsewhere[origin]
             self._alone_since = now
+        if self.is_watched:
+            self._alone_since = now
         self._audience_changed()
         if self.player is None:
             if self._scene and now - self._player_heard > SILENT_SECONDS:
                 self._away()
-        elif not self._audience() and now - self._alone_since >= ALONE_SECONDS:
+        elif self.is_abandoned:
             self.player.end(EndError(ENDED, f"Nobody has watched for {ALONE_SECONDS:g} seconds."))
 
     def _hear_player(self, said: Said, what: bytes) -> None:
@@ -154,8 +161,6 @@ class Stage:
             self._beyond("viewers", str(len(self.viewers)).encode())
         else:
             self._beyond("audience", str(count).encode())
-            if count:
-                self._alone_since = self._clock()
         if newcomer and self._scene:
             self._beyond("scene", self._scene.encode())
             if self._picture:

@@ -1,10 +1,9 @@
 """The live games of this process: a stage for each, from the first connection to the last."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from backend.watching.crossing import Crossing
 from backend.watching.stage import BEAT_SECONDS, Stage
@@ -45,10 +44,6 @@ class Stages:
             if not opened.users:
                 del self._open[number]
                 self._end(opened.working)
-
-    def later(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do what remains to be done once a connection has gone."""
-        self._keep(asyncio.create_task(work))
 
     def _end(self, working: asyncio.Task[None]) -> None:
         self._keep(working)

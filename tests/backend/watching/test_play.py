@@ -6,6 +6,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from backend.watching import abandoned
 from tests.backend.watching.test_live_games import ADDRESS, appear, closing, playing, told, watching
 from tests.factories import Api, event, started
 from tests.workers.waiting import wait_until
@@ -13,6 +14,12 @@ from workers.contract.live import NO_SUCH_GAME, WRONG_ORDER
 
 # The databases make no difference here.
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def _looks_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have games that nobody watches found soon."""
+    monkeypatch.setattr(abandoned, "LOOK_SECONDS", 0.05)
 
 
 def ask(api: Api, slug: str = "pong", status: int = 201) -> dict[str, Any]:
@@ -52,12 +59,50 @@ def test_a_persons_orders_reach_the_process_with_the_name_of_who_gave_them(clien
 def test_one_that_is_left_while_it_waits_is_called_off(
     api: Api, client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backend.watching.sockets.ALONE_SECONDS", 0.1)
     number = ask(api)["id"]
     with watching(client, number) as viewer:
         told(viewer, "audience")
+        monkeypatch.setattr("backend.watching.stage.ALONE_SECONDS", 0.1)
         assert state_of(api, number) == "queued"
     wait_until(lambda: state_of(api, number) == "cancelled")
+
+
+def test_one_that_nobody_ever_watched_is_called_off(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backend.watching.stage.ALONE_SECONDS", 0.1)
+    number = ask(api)["id"]
+    wait_until(lambda: state_of(api, number) == "cancelled")
+
+
+def test_one_that_waits_is_called_off_by_a_backend_that_is_started_again(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with TestClient(app, base_url="http://localhost") as client:
+        number = client.post("/api/v1/games/pong/play").json()["id"]
+        with watching(client, number) as viewer:
+            told(viewer, "away")
+    monkeypatch.setattr("backend.watching.stage.ALONE_SECONDS", 0.1)
+    with TestClient(app, base_url="http://localhost") as client:
+        wait_until(lambda: client.get(f"/api/v1/games/pong/play/{number}").json()["state"] == "cancelled")
+
+
+def test_one_whose_process_was_lost_is_called_off_when_nobody_watches(
+    api: Api, game: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backend.watching.stage.ALONE_SECONDS", 0.1)
+    api.release_errand(game, 1, "lost", message="The errand's process was killed by SIGKILL.")
+    wait_until(lambda: state_of(api, game) == "cancelled")
+
+
+def test_looking_for_games_that_nobody_watches_goes_on_after_an_error_that_nobody_foresaw(
+    api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(abandoned, "_waiting", None)
+        wait_until(lambda: "Games that nobody watches may wait on" in caplog.text)
+    monkeypatch.setattr("backend.watching.stage.ALONE_SECONDS", 0.1)
+    number = ask(api)["id"]
+    wait_until(lambda: state_of(api, number) == "cancelled")
+    assert caplog.text.count("Games that nobody watches may wait on") == 1
 
 
 def state_of(api: Api, number: int) -> str:
@@ -92,7 +137,7 @@ def test_games_of_people_and_of_agents_count_together(api: Api, app: FastAPI) ->
     number = ask(api)["id"]
     refused = api.user.post(f"/api/v1/runs/{run_id}/live", json={})
     assert refused.status_code == 409
-    assert "1 live game is being played already" in refused.json()["detail"]
+    assert "1 live game is being played or waits for a worker already" in refused.json()["detail"]
     assert "ARCADIA_MAX_LIVE_GAMES" in ask(api, status=409)["detail"]
     assert api.user.post(f"/api/v1/games/pong/play/{number}/end").json()["state"] == "cancelled"
     live = api.user.post(f"/api/v1/runs/{run_id}/live", json={}).json()["id"]

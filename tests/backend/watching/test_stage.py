@@ -112,6 +112,22 @@ def test_a_stage_knows_whether_anybody_watches_at_any_process(stage: Stage) -> N
     assert not stage.is_watched
 
 
+def test_a_game_is_abandoned_some_time_after_anybody_has_watched_at_any_process(stage: Stage, clock: Clock) -> None:
+    clock.now += ALONE_SECONDS - 0.1
+    assert not stage.is_abandoned
+    with stage.watched():
+        clock.now += 100
+        assert not stage.is_abandoned
+    stage.hear("another process", "viewers", b"1")
+    stage.beat()
+    clock.now += 3
+    stage.hear("another process", "viewers", b"0")
+    clock.now += ALONE_SECONDS - 3.1
+    assert not stage.is_abandoned
+    clock.now += 3.1
+    assert stage.is_abandoned
+
+
 def test_a_connection_that_takes_nothing_is_ended(stage: Stage) -> None:
     with stage.played(), stage.watched() as stuck:
         for _ in range(2 * MOST_TEXTS):
