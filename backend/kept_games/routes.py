@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
+from backend.config import CurrentSettings
 from backend.db import Db
 from backend.kept_games import service
 from backend.kept_games.schemas import KeptGame
@@ -34,12 +35,18 @@ def read_kept_game(db: Db, kept_id: KeptId) -> KeptGame:
 
 @router.post("/kept-games/{kept_id}/start-points", status_code=201)
 def keep_start_points(
-    db: Db, kept_id: KeptId, name: Annotated[Name, Query(description="What to call the set.")]
+    db: Db,
+    settings: CurrentSettings,
+    kept_id: KeptId,
+    name: Annotated[Name, Query(description="What to call the set.")],
 ) -> StartPointSet:
     """Store 100 points spread over a kept game as a set of human-starts."""
-    with db.write() as session:
+    with db.read() as session:
         kept = service.find_kept(session, kept_id, whole=True)
-        return start_points.shown(service.keep_start_points(session, kept, name))
+    # Of a long game this takes seconds, in which others can write.
+    stored = service.start_points_of(settings, kept, name)
+    with db.write() as session:
+        return start_points.shown(start_points.keep(session, stored))
 
 
 @router.delete("/kept-games/{kept_id}", status_code=204)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, undefer
 
+from backend.config import Settings
 from backend.errands import service as errands
 from backend.errands.line import Line, line
 from backend.errors import Conflict, NotFound
@@ -99,8 +100,8 @@ def remove(session: Session, kept: KeptPlay) -> None:
     errands.remove(session, film)
 
 
-def keep_start_points(session: Session, kept: KeptPlay, name: str) -> StoredStarts:
-    """Store points spread over a kept game as human-starts of it."""
+def start_points_of(settings: Settings, kept: KeptPlay, name: str) -> StoredStarts:
+    """Make human-starts of points spread over a kept game, or refuse what could not be imported again."""
     if len(kept.screens) < ev.MOST_SCREENS:
         raise Conflict(
             f"A game of {kept.frames:,} frames is too short for {ev.MOST_SCREENS} start points: keep a longer one."
@@ -111,7 +112,14 @@ def keep_start_points(session: Session, kept: KeptPlay, name: str) -> StoredStar
     )
     source = f"Game {kept.id}, played here on {kept.created_at:%Y-%m-%d}"
     points = StartSet(env=kept.env, player="human", source=source, emulator=kept.emulator, starts=starts)
-    return start_points.keep(session, name, points)
+    stored = start_points.made(name, points)
+    if stored.bytes > settings.max_body_bytes:
+        raise Conflict(
+            f"The {ev.MOST_SCREENS} start points of this game take {stored.bytes:,} bytes, and a set may have "
+            f"{settings.max_body_bytes:,} (ARCADIA_MAX_BODY_BYTES): keep a game that is shorter, or in which keys are "
+            "pressed less often."
+        )
+    return stored
 
 
 def best_score(session: Session, env: str) -> tuple[float, int] | None:

@@ -22,8 +22,9 @@ def import_start_set(
     name: Annotated[Name, Query(description="What to call it; other games may have the same.")],
 ) -> StartPointSet:
     """Store a set of start points. The body is the file that `arcadia evaluate` reads and writes."""
+    stored = service.made(name, points)
     with db.write() as session:
-        return service.shown(service.keep(session, name, points))
+        return service.shown(service.keep(session, stored))
 
 
 @router.get("/start-sets")

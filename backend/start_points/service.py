@@ -1,4 +1,4 @@
-"""Sets of start points: kept, found, removed. Every function works inside the caller's transaction."""
+"""Sets of start points: kept, found, removed. Every function with a session works inside the caller's transaction."""
 
 import re
 from collections.abc import Sequence
@@ -25,28 +25,32 @@ PROTOCOL_OF: dict[StartPlayer, str] = {
 }
 
 
-def keep(session: Session, name: str, points: StartSet) -> StoredStarts:
-    """Store a set under a name that no other set of its game has."""
-    title, sha256 = ENVIRONMENTS[points.env].title, points.sha256
-    if (twin := session.scalar(select(StoredStarts.name).where(StoredStarts.sha256 == sha256))) is not None:
-        raise Conflict(f"These points are stored already, as {twin!r}.")
-    names = session.scalars(select(StoredStarts.name).where(StoredStarts.env == points.env)).all()
-    if name in names:
-        raise Conflict(f"{title} has start points called {name!r} already: choose another name.")
-    if len(names) >= MOST_SETS:
-        raise Conflict(f"{title} has {MOST_SETS} sets of start points, the most that are kept. Remove one before.")
+def made(name: str, points: StartSet) -> StoredStarts:
+    """Lay a set out as it is stored, before the transaction that keeps it: it may be of megabytes."""
     content = points.content
-    stored = StoredStarts(
+    return StoredStarts(
         env=points.env,
         name=name,
         player=points.player,
         source=points.source,
         emulator=points.emulator,
         points=len(points.starts),
-        sha256=sha256,
+        sha256=points.sha256,
         bytes=len(content),
         content=content.decode(),
     )
+
+
+def keep(session: Session, stored: StoredStarts) -> StoredStarts:
+    """Store a set under a name that no other set of its game has."""
+    title, name = ENVIRONMENTS[stored.env].title, stored.name
+    if (twin := session.scalar(select(StoredStarts.name).where(StoredStarts.sha256 == stored.sha256))) is not None:
+        raise Conflict(f"These points are stored already, as {twin!r}.")
+    names = session.scalars(select(StoredStarts.name).where(StoredStarts.env == stored.env)).all()
+    if name in names:
+        raise Conflict(f"{title} has start points called {name!r} already: choose another name.")
+    if len(names) >= MOST_SETS:
+        raise Conflict(f"{title} has {MOST_SETS} sets of start points, the most that are kept. Remove one before.")
     session.add(stored)
     try:
         session.flush()

@@ -1,12 +1,14 @@
 """Games that people keep, over the API: their film, start points, the best score, and what goes with them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from tests.factories import Api, evaluation, event, sha256, started
-from workers.contract.protocols.starts import StartSet
+from workers.contract.protocols.starts import Held, StartSet, before
 
 POINTS = "/api/v1/kept-games/{id}/start-points"
 
@@ -84,6 +86,33 @@ def test_a_short_game_is_no_start_points(api: Api) -> None:
     refused = api.user.post(POINTS.format(**game), params={"name": "mine"})
     assert refused.status_code == 409
     assert "too short for 100 start points" in refused.json()["detail"]
+
+
+def test_start_points_that_could_not_be_imported_again_are_refused(api: Api, app: FastAPI) -> None:
+    game = api.keep_game()
+    size = api.user.post(POINTS.format(**game), params={"name": "mine"}).json()["bytes"]
+    (held,) = api.user.get("/api/v1/start-sets").json()
+    api.user.delete(f"/api/v1/start-sets/{held['id']}").raise_for_status()
+    app.state.settings = app.state.settings.model_copy(update={"max_body_bytes": size - 1})
+    refused = api.user.post(POINTS.format(**game), params={"name": "mine"})
+    assert refused.status_code == 409
+    assert f"take {size:,} bytes, and a set may have {size - 1:,}" in refused.json()["detail"]
+    app.state.settings = app.state.settings.model_copy(update={"max_body_bytes": size})
+    assert api.user.post(POINTS.format(**game), params={"name": "mine"}).status_code == 201
+
+
+def test_others_can_write_while_start_points_are_made(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = api.keep_game()
+    meanwhile: list[int] = []
+
+    def slowly_before(actions: Sequence[Held], frame: int) -> tuple[Held, ...]:
+        if not meanwhile:
+            meanwhile.append(api.beat().status_code)
+        return before(actions, frame)
+
+    monkeypatch.setattr("backend.kept_games.service.before", slowly_before)
+    assert api.user.post(POINTS.format(**game), params={"name": "mine"}).status_code == 201
+    assert meanwhile == [200]
 
 
 def test_more_games_than_are_kept_are_refused_in_a_sentence(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
