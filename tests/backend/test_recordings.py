@@ -32,7 +32,7 @@ def ask(api: Api, run_id: int, status: int = 201, **wanted: Any) -> dict[str, An
     return found
 
 
-def film(api: Api, *, release: bool = True, size: int = 0) -> dict[str, Any]:
+def film(api: Api, *, release: bool = True, size: int = 0, warning: str | None = None) -> dict[str, Any]:
     """Record the oldest that waits, as a worker does, and return what was claimed."""
     claimed = api.claim_errand()
     held = claimed["errand_id"], claimed["attempt"]
@@ -42,7 +42,9 @@ def film(api: Api, *, release: bool = True, size: int = 0) -> dict[str, Any]:
         query = {"attempt": held[1], "kind": kind, "path": named[name], "sha256": sha256(content)}
         assert api.worker.put(f"/api/v1/worker/errands/{held[0]}/files", params=query, content=content).is_success
     told = video(2, 100, 100, **named, checkpoint=checkpoint_path(100), episode_return=21.0)
-    assert api.send_of_errand(*held, started(1), told, event(3, "finished")).is_success
+    warned = [event(3, "log", level="warning", message=warning)] if warning else []
+    last = event(3 + len(warned), "finished")
+    assert api.send_of_errand(*held, started(1), told, *warned, last).is_success
     if release:
         assert api.release_errand(*held, "finished").json() == {"state": "done"}
     return claimed
@@ -69,6 +71,13 @@ def test_a_recording_that_was_asked_for_becomes_a_replay(api: Api, run: int) -> 
     assert (replay["step"], replay["episode_return"]) == (100, 21.0)
     assert api.user.get(f"/api/v1/files/{replay['track_file_id']}").content.startswith(b"track of")
     assert api.user.get(f"/api/v1/runs/{run}/recordings").json() == [done]
+
+
+def test_what_its_process_warns_of_is_shown_with_the_recording(api: Api, run: int) -> None:
+    asked = ask(api, run)
+    film(api, warning="The replay shows the first 5 minutes.")
+    done = api.user.get(f"/api/v1/recordings/{asked['id']}").json()
+    assert (done["state"], done["reason"]) == ("done", "The replay shows the first 5 minutes.")
 
 
 def test_it_stays_beside_the_trainers_replay_of_the_same_checkpoint(api: Api, run: int) -> None:

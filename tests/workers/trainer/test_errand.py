@@ -16,11 +16,12 @@ from workers.contract.config import PaacConfig, RunConfig
 from workers.contract.errands import FilmParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.acting import EPSILON_GREEDY, SAMPLED, Acting
+from workers.trainer import errand
 from workers.trainer.evaluate import main
 from workers.trainer.evaluation import starts
 from workers.trainer.evaluation.emulator import AtariGame
 from workers.trainer.record import main as record
-from workers.trainer.recording import kept_games
+from workers.trainer.recording import kept_games, replays
 from workers.trainer.recording.kept_games import OtherGameError
 from workers.worker.backend_client import BackendClient
 from workers.worker.checkpoint_store import CheckpointStore
@@ -161,6 +162,23 @@ def test_it_records_as_arcadia_record_does(api: WorkerApi, client: BackendClient
     assert api.files[told["track"]] == (tmp_path / "out" / "track.npz").read_bytes()
     assert api.files[told["file"]]
     assert api.files[told["poster"]]
+
+
+def test_a_recording_that_is_cut_says_that_its_return_is_of_a_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_checkpoint.write(tmp_path, PaacConfig(env="ALE/Pong-v5"), STEP)
+    parameters = {"protocol": PROTOCOL, "seed": SEED, "episode": 0}
+    request = tmp_path / "request.json"
+    request.write_text(json.dumps({"kind": "recording", "step": STEP, "parameters": parameters}))
+    monkeypatch.setattr(replays, "LONGEST_SECONDS", 0.3)
+    assert errand.main([str(request), "--dir", str(tmp_path)]) == 0
+    told = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    assert [event["kind"] for event in told] == ["started", "video", "log", "finished"]
+    assert told[2]["level"] == "warning"
+    assert told[2]["message"] == (
+        f"The replay of step {STEP} shows the first 0 minutes of its episode, and its return is of that part"
+    )
 
 
 def test_it_computes_the_saliency_of_a_recording(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:

@@ -76,6 +76,9 @@ class Report:
         told = asdict(replay)
         told.pop("complete")
         self._emit(events.Video, checkpoint=checkpoint, **told)
+        if missing := replay.what_is_missing(self._step):
+            # What an errand warns of is shown beside its result.
+            self._emit(events.Log, level="warning", message=missing)
         self._emit(events.Finished)
 
     def advanced(self, done: int, total: int) -> None:

@@ -303,8 +303,5 @@ class DirectoryRun:
             length=outcome.length,
             seconds=outcome.seconds,
         )
-        if not outcome.complete:
-            self.log(
-                f"The replay of step {checkpoint.step:,} shows the first {outcome.seconds / 60:.0f} minutes of its "
-                f"episode, and its return is of that part"
-            )
+        if missing := outcome.what_is_missing(checkpoint.step):
+            self.log(missing)

@@ -41,6 +41,13 @@ class Replay:
     seconds: float
     complete: bool
 
+    def what_is_missing(self, step: int) -> str | None:
+        """Say that a replay which was cut shows, and scores, a part of its episode."""
+        if self.complete:
+            return None
+        minutes = f"{self.seconds / 60:.0f} minutes"
+        return f"The replay of step {step:,} shows the first {minutes} of its episode, and its return is of that part"
+
 
 @dataclass(frozen=True)
 class Recording:

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import psutil
@@ -43,6 +43,13 @@ def running(recorder: Recorder) -> psutil.Process:
     recorder.poll()
     assert recorder._process is not None
     return psutil.Process(recorder._process.pid)
+
+
+def test_a_replay_that_is_cut_says_how_much_of_its_episode_it_shows() -> None:
+    assert REPLAY.what_is_missing(2_000) is None
+    assert replace(REPLAY, seconds=300.0, complete=False).what_is_missing(2_000) == (
+        "The replay of step 2,000 shows the first 5 minutes of its episode, and its return is of that part"
+    )
 
 
 @pytest.fixture
