@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -22,7 +23,7 @@ from workers.trainer.methods import METHODS
 from workers.trainer.recording.diary import kind_of_numbers, told
 from workers.trainer.replays.players import Action, action_of
 from workers.trainer.run import checkpoints
-from workers.trainer.run.checkpoints import Checkpoint
+from workers.trainer.run.checkpoints import Checkpoint, CheckpointError
 
 SEEDS = 2**31
 
@@ -133,7 +134,12 @@ class Arrival:
         path.with_suffix(".json").write_text(json.dumps(self._file.model_dump()))
         self._file = None
         try:
-            self._then(checkpoints.read(path))
+            arrived = checkpoints.read(path)
+        except CheckpointError as error:
+            # It was damaged on the server or on the way, and is no reason to end the game.
+            print(f"the game goes on with the present checkpoint: {error}", file=sys.stderr)
+            return
         finally:
             path.unlink()
             path.with_suffix(".json").unlink()
+        self._then(arrived)

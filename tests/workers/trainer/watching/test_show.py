@@ -167,6 +167,18 @@ def test_a_newer_checkpoint_is_taken_over_while_it_plays(tmp_path: Path) -> None
     assert not (tmp_path / "run" / found.file.file).exists(), "nothing is kept"
 
 
+def test_a_newer_checkpoint_that_is_damaged_is_passed_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made_checkpoint.write(tmp_path / "newer", CARTPOLE, step=50)
+    found = subjects.read(tmp_path / "newer", None)[0]
+    content = (tmp_path / "newer" / found.file.file).read_bytes()
+    damaged = content[:-1] + bytes([content[-1] ^ 1])
+    newer = Newer(checkpoint=found.file)
+    line = play(tmp_path / "run", CARTPOLE, 10, at({3: [newer, damaged], 6: [newer, content]}))
+    assert [(agent.step, agent.loaded) for agent in line.agents] == [(5, 1), (50, 2)]
+    assert "goes on with the present checkpoint: step-000000000050.safetensors is damaged" in capsys.readouterr().err
+    assert not (tmp_path / "run" / found.file.file).exists(), "nothing is kept"
+
+
 def test_who_connects_anew_is_told_what_stands_on_the_stage(tmp_path: Path) -> None:
     made_checkpoint.write(tmp_path, CARTPOLE, step=5)
     line = FakeLine(3, lambda _: [])
