@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from workers.contract.protocols.document import EvaluationDocument
 from workers.trainer.errors import TrainerError, show
 from workers.trainer.evaluation import request as requests
 from workers.trainer.evaluation.report import Report
@@ -39,13 +40,17 @@ def open_journal(folder: Path) -> Journal:
 
 def carry_out(request: Request, report: Report, stop: StopRequest) -> int:
     """Evaluate, and print the result."""
+
+    def tell(document: EvaluationDocument) -> None:
+        print(document.model_dump_json(indent=2) if request.json else table(document), flush=True)
+
     try:
         stop.listen()
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         from workers.trainer.evaluation import evaluating  # loads torch, which takes seconds
 
         stop.interrupts = False
-        document = evaluating.evaluate(request, report, stop.requested)
+        document = evaluating.evaluate(request, report, stop.requested, tell)
     except KeyboardInterrupt:
         document = None
     except Exception as error:
@@ -56,7 +61,6 @@ def carry_out(request: Request, report: Report, stop: StopRequest) -> int:
         report.stopped(f"{stop.reason} after {report.done} of {report.episodes} episodes")
         print(f"{stop.reason} after {report.done} of {report.episodes} episodes: there is no result", file=sys.stderr)
         return 1
-    print(document.model_dump_json(indent=2) if request.json else table(document), flush=True)
     return 0
 
 

@@ -1,5 +1,6 @@
 """`arcadia evaluate`, from the command line to the document and the events."""
 
+import errno
 import json
 import os
 import shutil
@@ -181,6 +182,25 @@ def test_a_place_for_start_points_that_cannot_be_written_is_refused_before_anyth
     said = refused(capsys, *asked)
     assert said == f"--save-starts {file} cannot be written: name a file in a folder that is there\n"
     assert not folder.exists()
+
+
+def test_the_result_is_told_though_no_start_points_can_be_cut(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.trainer.run.durable_files.write", full)
+    asked = (*RANDOM_PONG, "--protocol", "no-op-5min", "--episodes", 1, "--json")
+    more = ("--save-starts", tmp_path / "starts.json", "--dir", tmp_path / "events")
+    assert main([*map(str, (*asked, *more))]) == 1
+    printed = capsys.readouterr()
+    assert f"{tmp_path / 'starts.json'} cannot be written: No space left on device" in printed.err
+    told = [json.loads(line) for line in (tmp_path / "events" / "events.jsonl").read_text().splitlines()]
+    assert [event["kind"] for event in told] == ["started", "evaluated_episode", "evaluation", "failed"]
+    assert told[2]["document"] == json.loads(printed.out)
+
+
+def full(*_: object) -> None:
+    """Write as to a full disk."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def made_events(directory: Path) -> Path:

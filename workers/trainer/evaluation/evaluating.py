@@ -14,8 +14,13 @@ from workers.trainer.evaluation.subjects import Subject
 from workers.trainer.host import devices
 
 
-def evaluate(request: Request, report: Report, should_stop: Callable[[], bool]) -> EvaluationDocument | None:
-    """Play the episodes that were asked for; return nothing if it is stopped before the last one ends."""
+def evaluate(
+    request: Request,
+    report: Report,
+    should_stop: Callable[[], bool],
+    tell: Callable[[EvaluationDocument], None] = lambda _: None,
+) -> EvaluationDocument | None:
+    """Play the episodes that were asked for; tell and return nothing if it is stopped before the last one ends."""
     devices.compute_in(1)
     subject = _subject(request)
     protocol = request.protocol
@@ -30,11 +35,14 @@ def evaluate(request: Request, report: Report, should_stop: Callable[[], bool]) 
         played.append(one)
     if len(played) < episodes:
         return None
+    found = verdict.document(subject, protocol, request.seed, points, [one.episode for one in played])
+    report.evaluated(found)
+    tell(found)
+    # After the result, which is worth hours: the set may be refused, or the disk be full.
     if request.save_starts:
         ordered = sorted(played, key=lambda one: one.episode.number)
         _save_starts(request, subject, [one.trail for one in ordered if one.trail])
-    found = verdict.document(subject, protocol, request.seed, points, [one.episode for one in played])
-    report.finished(found)
+    report.finished()
     return found
 
 

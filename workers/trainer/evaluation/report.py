@@ -66,9 +66,12 @@ class Report:
             end = "\n" if self.done == self.episodes else ""
             print(f"\r{self.done} of {self.episodes} episodes", end=end, file=sys.stderr, flush=True)
 
-    def finished(self, document: EvaluationDocument) -> None:
+    def evaluated(self, document: EvaluationDocument) -> None:
         """Tell what the evaluation found."""
         self._emit(events.Evaluation, returns=document.scores, document=document)
+
+    def finished(self) -> None:
+        """Tell that all of an evaluation is done."""
         self._emit(events.Finished)
 
     def recorded(self, checkpoint: str, replay: Replay) -> None:
