@@ -88,7 +88,7 @@ export function jumpsFrom(thoughts: Thoughts, from: number): Jumps {
   };
 }
 
-/** How the returns of a track are counted, in a sentence. */
+/** How the returns of a track are counted, in words. */
 export function howCounted(head: Thoughts["head"]): string {
   const { gamma, clip_rewards, life_loss_ends_episode, bootstraps = true, ended } = head;
   const goesOn = ended === "unfinished" || (ended === "cut off" && bootstraps);
@@ -96,6 +96,9 @@ export function howCounted(head: Thoughts["head"]): string {
     `Return obtained: rewards${clip_rewards ? " clipped to ±1," : ""} discounted by γ = ${gamma}`,
     life_loss_ends_episode ? " up to a lost life" : "",
     goesOn ? "; after the last picture it goes on with the agent's own estimate." : ".",
+    ended === "unfinished"
+      ? " The film was cut before the episode ended: its score is of what it shows."
+      : "",
   ];
   return parts.join("");
 }
