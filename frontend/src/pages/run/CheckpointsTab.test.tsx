@@ -88,7 +88,7 @@ describe("the checkpoints of a run", () => {
     const [, older] = await rows();
     await userEvent.click(
       (older as NonNullable<typeof older>).getByRole("button", {
-        name: "Fork from the checkpoint at step 1000",
+        name: "Fork from 1 k steps",
       }),
     );
     const dialog = await screen.findByRole("dialog", { name: "Fork from 1 k steps" });

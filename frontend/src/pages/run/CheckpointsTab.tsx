@@ -7,7 +7,7 @@ import { usePinCheckpoint } from "@/api/mutations";
 import { checkpointsQuery } from "@/api/queries";
 import type { Checkpoint, Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
-import { bytes } from "@/ui/format";
+import { bytes, short } from "@/ui/format";
 import { Score, Short, TimeAgo } from "@/ui/Quantity";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { isActive } from "@/ui/states";
@@ -177,7 +177,7 @@ function CheckpointRow({ checkpoint, watchAt, onFork, onEvaluate, onRecord, onPi
             <Button
               size="compact-sm"
               variant="default"
-              aria-label={`Fork from the checkpoint at step ${checkpoint.step}`}
+              aria-label={`Fork from ${short(checkpoint.step, "steps")}`}
               onClick={onFork}
             >
               Fork

@@ -57,6 +57,7 @@ class Participant:
         self._link, self._config, self._shared = link, config, shared
         self._steps = shared.steps.numpy()
         self._own_steps = self._steps[link.number : link.number + 1]
+        self._ended: list[FinishedEpisode] = []
         self._own_learnt = shared.learnt.numpy()[link.number : link.number + 1]
         self._watch: NetworkWatch | None = None
         self._own_sums = shared.sums.numpy()[link.number]
@@ -104,12 +105,15 @@ class Participant:
         self._own_steps += 1
 
     def tell_update(self, steps: int, measures: Mapping[str, float]) -> None:
-        """Count the steps of an update, and add its measures to the sums of the next report."""
+        """Count the steps of an update with the episodes that ended in them, and add its measures to the sums."""
         names = self._shared.measures
         if len(measures) != len(names):
             raise ValueError(f"an update must give the measures {names}, not {tuple(measures)}")
         self._own_learnt += steps
         self._own_sums += (1.0, *(measures[name] for name in names))
+        for episode in self._ended:
+            self._link.send((self._shared.step, episode))
+        self._ended.clear()
 
     def tell_network(self, network: Measurable, states: Tensor) -> None:
         """Have the first actor-learner measure its θ' now and then, on some of the states that it shows here."""
@@ -121,8 +125,8 @@ class Participant:
             self._link.send((self._shared.step, found))
 
     def tell_episode(self, episode: FinishedEpisode) -> None:
-        """Report an episode that has just ended."""
-        self._link.send((self._shared.step, episode))
+        """Report an episode that has just ended, once its last steps have been learnt from."""
+        self._ended.append(episode)
 
 
 def lay_out(

@@ -73,6 +73,7 @@ class Setting:
     actor: PolicyActor
     optimizer: Optimizer
     shared: SharedState
+    participant: Participant
     link: FakeLink
 
 
@@ -90,7 +91,14 @@ def setting(
     own = Participant(link, config, shared)
     optimizer = own.optimizer(FlatParameters(agent, shared.values))
     actor = PolicyActor(config, own, Scripted(script, actions, shift), agent)
-    return Setting(config, agent, actor, optimizer, shared, link)
+    return Setting(config, agent, actor, optimizer, shared, own, link)
+
+
+def told_after(made: Setting, rollout: EpisodeRollout) -> list[object]:
+    """Return what is told once the rollout has been learnt from."""
+    assert made.link.sent == [], "nothing has been learnt from yet"
+    made.participant.tell_update(len(rollout.rewards), dict.fromkeys(MEASURES, 0.0))
+    return made.link.sent
 
 
 def update(
@@ -224,7 +232,7 @@ def test_a_terminal_step_ends_the_rollout_with_bootstrap_0() -> None:
     rollout = made.actor.rollout()
     assert (observed(rollout), rollout.bootstrap) == ([0, 1], 0.0)
     assert made.shared.T == 2, "the step that opens the next episode is none of the agent's"
-    assert made.link.sent == [(0, FinishedEpisode(5.0, 2))], "nothing has been learnt from yet"
+    assert told_after(made, rollout) == [(2, FinishedEpisode(5.0, 2))]
 
 
 def test_an_episode_that_is_cut_off_bootstraps_from_its_last_observation() -> None:
@@ -232,7 +240,7 @@ def test_an_episode_that_is_cut_off_bootstraps_from_its_last_observation() -> No
     rollout = made.actor.rollout()
     assert observed(rollout) == [0, 1]
     assert rollout.bootstrap == pytest.approx(value_after(made.agent, rollout, made.agent.blank, 2), rel=1e-5)
-    assert len(made.link.sent) == 1
+    assert told_after(made, rollout) == [(2, FinishedEpisode(5.0, 2))]
 
 
 @pytest.mark.parametrize("script", [".t", ".....", ".x"])
@@ -250,7 +258,7 @@ def test_after_a_lost_life_that_ends_returns_the_game_and_the_memory_go_on() -> 
     assert observed(second)[0] == 2
     with torch.no_grad():
         torch.testing.assert_close(actor.tape.memory, agent(second.states, carried)[2])
-    assert made.link.sent == []
+    assert told_after(made, first) == []
 
 
 def test_a_rollout_stops_at_once_when_the_run_is_asked_to_stop() -> None:
