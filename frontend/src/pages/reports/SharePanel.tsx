@@ -66,7 +66,9 @@ function RevokeLink({ report }: { report: Report }) {
         onConfirm={() => share.mutate(false, { onSettled: close })}
         onClose={close}
       >
-        <Text size="sm">Whoever has it can read the report no longer. A new link is another one.</Text>
+        <Text size="sm">
+          People who have this link can no longer read the report. You can make another link later.
+        </Text>
       </ConfirmModal>
     </>
   );
