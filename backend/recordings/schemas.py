@@ -35,7 +35,7 @@ class Recording(BaseModel):
     id: int
     run_id: int
     state: ErrandState
-    reason: str | None = Field(description="In plain words, why it waits, or has failed.")
+    reason: str | None = Field(description="In plain words, why it waits, has failed, or shows a part of its episode.")
     traceback: str | None = Field(description="Of a failure that is a bug.")
     checkpoint_id: int
     step: int = Field(description="Of the checkpoint.")

@@ -4858,7 +4858,7 @@ export interface components {
             protocol: string;
             /**
              * Reason
-             * @description In plain words, why it waits, or has failed.
+             * @description In plain words, why it waits, has failed, or shows a part of its episode.
              */
             reason: string | null;
             /** Run Id */
