@@ -33,8 +33,8 @@ interface LaunchFormProps {
 
 export function LaunchForm({ variants, presets, environments, start, onPreset, onMethod }: LaunchFormProps) {
   const config = useConfigDraft(variants, start, "launch", true);
-  const written = useKept<Details>(detailsPlace(start.key), NO_DETAILS);
-  const details = written.value;
+  const keptDetails = useKept<Details>(detailsPlace(start.key), NO_DETAILS);
+  const details = keptDetails.value;
   const [detailErrors, setDetailErrors] = useState<FieldErrors>({});
   const [problems, setProblems] = useState<string[]>([]);
   const launch = useLaunchRun();
@@ -45,18 +45,18 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
   function chooseMethod(variant: Variant) {
     const reference = referenceFor(variant, presets, environments, config.values["env"]);
     config.chooseMethod(variant, reference);
-    written.carryTo(detailsPlace(keyOf(reference)));
+    keptDetails.carryTo(detailsPlace(keyOf(reference)));
     onMethod(reference);
   }
 
   function choosePreset(preset: string) {
-    written.carryTo(detailsPlace(keyOf({ preset, values: {} })));
+    keptDetails.carryTo(detailsPlace(keyOf({ preset, values: {} })));
     onPreset(preset);
   }
 
   function beginAnew() {
     config.beginAnew();
-    written.beginAnew();
+    keptDetails.beginAnew();
     setDetailErrors({});
   }
 
@@ -75,7 +75,7 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
         ? opened(await startStudy.mutateAsync(study))
         : `/runs/${(await launch.mutateAsync(requestOf(config, details))).id}`;
       config.forget();
-      written.forget();
+      keptDetails.forget();
       await navigate(address);
     } catch (error) {
       const names = [...config.fields.map((field) => field.name), ...DETAIL_NAMES];
@@ -90,7 +90,7 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
   return (
     <form className={classes.page} onSubmit={(event) => void submit(event)} noValidate>
       <Stack gap="lg">
-        {(config.restored || written.restored) && <RestoredNote onBeginAnew={beginAnew} />}
+        {(config.restored || keptDetails.restored) && <RestoredNote onBeginAnew={beginAnew} />}
         <MethodCards
           variants={variants}
           chosen={config.variant?.algorithm}
@@ -106,7 +106,7 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
         />
         <ConfigFields config={config} environments={environments} />
         <Title order={2}>Name and notes</Title>
-        <DetailsFields details={details} errors={detailErrors} onChange={written.change} />
+        <DetailsFields details={details} errors={detailErrors} onChange={keptDetails.change} />
       </Stack>
       <LaunchSummary
         config={config}

@@ -70,10 +70,10 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
     },
     "fork",
   );
-  const named = useKept(`arcadia-fork-name-${checkpoint.id}`, {
+  const keptName = useKept(`arcadia-fork-name-${checkpoint.id}`, {
     name: `${run.name}, from ${short(checkpoint.step, "steps")}`,
   });
-  const { name } = named.value;
+  const { name } = keptName.value;
   const [problems, setProblems] = useState<string[]>([]);
   const fork = useForkRun();
   const navigate = useNavigate();
@@ -83,7 +83,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
 
   function beginAnew() {
     config.beginAnew();
-    named.beginAnew();
+    keptName.beginAnew();
   }
 
   async function submit(event: FormEvent) {
@@ -108,7 +108,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
         ...(name.trim() && { name: name.trim() }),
       });
       config.forget();
-      named.forget();
+      keptName.forget();
       await navigate(`/runs/${copy.id}`);
     } catch (error) {
       const names = config.fields.map((field) => field.name);
@@ -126,7 +126,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
           The new run starts with the weights of run {run.id} at {exact(checkpoint.step, "steps")}
           {more > 0 && ` and trains ${short(more, "steps")} more`}. Method, game and network stay.
         </Text>
-        {(config.restored || named.restored) && <RestoredNote onBeginAnew={beginAnew} />}
+        {(config.restored || keptName.restored) && <RestoredNote onBeginAnew={beginAnew} />}
         {more <= 0 && (
           <Text size="sm" role="status" fw={500}>
             {checkpoint.step >= run.total_steps && NO_STEPS_LEFT}
@@ -138,7 +138,7 @@ function ForkForm({ run, checkpoint, variants, environments }: ForkFormProps) {
           value={name}
           maxLength={200}
           data-autofocus
-          onChange={(event) => named.change({ name: event.currentTarget.value })}
+          onChange={(event) => keptName.change({ name: event.currentTarget.value })}
         />
         <ConfigFields
           config={config}

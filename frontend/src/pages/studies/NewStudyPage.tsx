@@ -93,8 +93,8 @@ const SAMPLERS: Record<Sampler, string> = {
 };
 
 function StudyForm({ from, presets, cloned }: StudyFormProps) {
-  const written = useKept<StudyDraft>(`arcadia-study-${from}`, cloned ? draftOf(cloned) : EMPTY);
-  const draft = written.value;
+  const kept = useKept<StudyDraft>(`arcadia-study-${from}`, cloned ? draftOf(cloned) : EMPTY);
+  const draft = kept.value;
   const [settled] = useDebouncedValue(draft, 400);
   const base = cloned ?? {};
   const wasDrawn = (cloned?.sampler ?? "grid") !== "grid";
@@ -115,12 +115,12 @@ function StudyForm({ from, presets, cloned }: StudyFormProps) {
   const ofPresets = draft.axes.some(({ field }) => field === "preset");
   const change = (changes: Partial<StudyDraft>) => {
     start.reset();
-    written.change(changes);
+    kept.change(changes);
   };
   const submit = () =>
     start.mutate(specificationOf(draft, base), {
       onSuccess({ id }) {
-        written.forget();
+        kept.forget();
         void navigate(`/studies/${id}`);
       },
     });
@@ -133,7 +133,7 @@ function StudyForm({ from, presets, cloned }: StudyFormProps) {
       }}
     >
       <Stack gap="md">
-        {written.restored && <RestoredNote onBeginAnew={written.beginAnew} />}
+        {kept.restored && <RestoredNote onBeginAnew={kept.beginAnew} />}
         <TextInput
           label="Name"
           required
