@@ -1,17 +1,13 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { numbersIn, runsAt } from "@/api/reports";
 import type { Report } from "@/api/types";
 import { renderPage } from "@/testing/render";
-import { aReport, aReportSummary } from "@/testing/reports";
+import { aReport } from "@/testing/reports";
 import { everythingIsSeen } from "@/testing/seen";
 import { type Asked, refusal, serve } from "@/testing/server";
-import { keep, lackIn, moved, newBlock } from "./draft";
-import { titleOf } from "./figures";
+import { keep } from "./draft";
 import ReportPage from "./ReportPage";
-import ReportsPage from "./ReportsPage";
-import SharedReportPage from "./SharedReportPage";
 
 const open = (at: string) => renderPage(<ReportPage />, { at, path: "/reports/:id" });
 const changed = ({ body }: Asked) => ({ ...aReport(), ...(body as Partial<Report>), version: 2 });
@@ -49,21 +45,6 @@ async function undo(notice: string) {
 vi.mock("plotly.js-cartesian-dist-min", () => ({ default: {} }));
 
 beforeEach(() => localStorage.clear());
-
-describe("the list of reports", () => {
-  it("says what a report is when there is none", async () => {
-    serve({ "GET /reports": [] });
-    renderPage(<ReportsPage />);
-    expect(await screen.findByText("No report has been written yet")).toBeTruthy();
-  });
-
-  it("leads to each report", async () => {
-    serve({ "GET /reports": [aReportSummary({ shared: true })] });
-    renderPage(<ReportsPage />);
-    expect((await screen.findByRole("link", { name: "Rates" })).getAttribute("href")).toBe("/reports/3");
-    expect(screen.getByText("Shared")).toBeTruthy();
-  });
-});
 
 describe("a report", () => {
   it("is saved a moment after it is typed, with the version that it began with", async () => {
@@ -395,74 +376,5 @@ describe("a report", () => {
     await userEvent.click(question.getByRole("button", { name: "Revoke link" }));
     const share = await screen.findByRole("button", { name: "Share by a link" });
     await waitFor(() => expect(document.activeElement).toBe(share));
-  });
-});
-
-describe("a shared report", () => {
-  const read = () =>
-    renderPage(<SharedReportPage />, { at: "/shared/reports/abc", path: "/shared/reports/:token" });
-
-  it("asks for nothing but what its link opens", async () => {
-    const blocks: Report["blocks"] = [
-      { kind: "text", markdown: "# Why" },
-      { kind: "replay", video: 7, caption: "" },
-    ];
-    const { title, version, updated_at } = aReport();
-    const replay = {
-      run_id: 1,
-      run_name: "Rally",
-      step: 100,
-      episode_return: 3,
-      seconds: 2,
-      file_id: 5,
-      poster_file_id: 6,
-    };
-    const server = serve({
-      "GET /shared/abc": { title, version, updated_at, blocks },
-      "GET /shared/abc/blocks/1": { replay },
-    });
-    const page = read();
-    expect(await screen.findByRole("heading", { name: "Why" })).toBeTruthy();
-    await waitFor(() => expect(page.container.querySelector("video")).not.toBeNull());
-    const film = page.container.querySelector("video");
-    expect(film?.getAttribute("src")).toBe("/api/v1/shared/abc/files/5");
-    expect(film?.getAttribute("poster")).toBe("/api/v1/shared/abc/files/6");
-    expect(screen.queryByRole("link")).toBeNull();
-    expect(new Set(server.asked.map(({ path }) => path.split("/").slice(0, 3).join("/")))).toEqual(
-      new Set(["/shared/abc"]),
-    );
-  });
-
-  it("whose link was revoked says so", async () => {
-    serve({ "GET /shared/abc": refusal(404, "This link opens no report.") });
-    read();
-    expect(await screen.findByRole("heading", { name: "This link opens no report" })).toBeTruthy();
-  });
-});
-
-describe("a draft", () => {
-  it("tells the first block that lacks something", () => {
-    expect(lackIn([newBlock("text"), newBlock("replay")])).toBe("Block 2 lacks its replay.");
-    expect(lackIn([newBlock("text")])).toBeNull();
-  });
-
-  it("is not upset by an address that is half typed", () => {
-    for (const half of ["//", "https:", "https://", "?", "/api/v1/figures/curves?runs"]) {
-      expect(runsAt(half)).toEqual([]);
-      expect(titleOf(half)).toBeTruthy();
-    }
-    expect(runsAt("https://a.host/api/v1/figures/curves?runs=1,2")).toEqual([1, 2]);
-    expect(titleOf("https://a.host/api/v1/studies/4/figure")).toBe("Study 4");
-  });
-
-  it("moves a block and reads numbers", () => {
-    expect(moved(["a", "b", "c"], 2, -1)).toEqual(["a", "c", "b"]);
-    expect(numbersIn("1, 2 x 5,-3")).toEqual([1, 2, 5]);
-  });
-
-  it("names a chart by its address", () => {
-    expect(titleOf("/api/v1/figures/curves?runs=1&metric=train%2Floss")).toBe("train/loss");
-    expect(titleOf("/api/v1/papers/a3c/figure-2/figure")).toBe("A3C, figure 2");
-    expect(titleOf("/api/v1/studies/4/figure?kind=scatter")).toBe("Study 4");
   });
 });

@@ -27,6 +27,7 @@ import { costWords } from "@/ui/studyCost";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { useKept } from "@/ui/useKept";
 import { usePageTitle } from "@/ui/usePageTitle";
+import { Words } from "@/ui/Words";
 import {
   type AxisDraft,
   axesProblem,
@@ -154,7 +155,7 @@ function StudyForm({ from, presets, cloned }: StudyFormProps) {
         {!cloned?.config && !ofPresets && (
           <Select
             label="Preset"
-            description="What all runs begin from; an axis `preset` tries several"
+            description={<Words>What all runs begin from; an axis `preset` tries several</Words>}
             searchable
             data={presets.map(({ name, title }) => ({ value: name, label: title }))}
             value={draft.preset}
