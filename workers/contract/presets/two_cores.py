@@ -41,7 +41,7 @@ PRESETS = (
     Preset(
         name="paac-pong",
         title="PAAC plays Pong",
-        shows="From losing every rally to winning nearly all: 3.1 to 3.7 M steps, from 20 minutes on two idle cores.",
+        shows="From losing every rally to winning nearly all: 3.1 to 3.7 M steps, 20 minutes on two idle cores.",
         source="Tuned here to need fewer steps than the paper's settings; the method is PAAC's algorithm 1.",
         # The rate falls once the runs have found how to win: one that fell sooner left some behind. Entropy's weight
         # falls with it, so that the agent wins as often when its actions are drawn as when it acts greedily. The weight
