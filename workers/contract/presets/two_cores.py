@@ -1,6 +1,6 @@
 """Presets for two cores of Pong, Breakout and the Labyrinth; tuned here to need fewer steps than the papers' settings.
 
-Those of A3C and GA3C carry over what paac-pong had before its rate and entropy's weight of now (docs/results/pong.md
+Those of A3C and GA3C carry paac-pong's settings over, but for its rate and its entropy's weight (docs/results/pong.md
 has the argument). Their losses are sums over n steps where PAAC's is a mean over 160: clip and √ε are n times larger.
 """
 
