@@ -87,6 +87,16 @@ describe("what events of the live stream fetch again", () => {
     expect(still.fetched).not.toHaveBeenCalled();
   });
 
+  it("fetches the comparison and the figures that tell the name of a run that was renamed", async () => {
+    const telling = [
+      shown(client, ["figure", "curves", { runs: [1, 2] }]),
+      shown(client, ["compare", { runs: [1, 2] }]),
+    ];
+    refresher.take({ kind: "run.changed", run_id: 2 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    for (const { fetched } of telling) expect(fetched).toHaveBeenCalledTimes(1);
+  });
+
   it("fetches the figure of a run's evaluations with its files, and no other figure", async () => {
     const mine = shown(client, ["figure", "evaluations", { runs: [1], smoothing: 0.6 }]);
     const list = shown(client, ["run", 1, "evaluations", "list"]);
@@ -130,9 +140,9 @@ describe("what events of the live stream fetch again", () => {
   it("fetches nothing for a run that no page shows", async () => {
     shown(client, ["run", 1, "detail"], aRun());
     const compare = shown(client, ["compare", { runs: [1, 2] }]);
-    const fetched = serve(aRun({ id: 2 }));
-    refresher.take({ kind: "run.changed", run_id: 2 });
-    refresher.take({ kind: "run.metrics", run_id: 3 });
+    const fetched = serve(aRun({ id: 3 }));
+    refresher.take({ kind: "run.changed", run_id: 3 });
+    refresher.take({ kind: "run.metrics", run_id: 4 });
     await vi.advanceTimersByTimeAsync(LIST_REFRESH_MS);
     expect(fetched).not.toHaveBeenCalled();
     expect(compare.fetched).not.toHaveBeenCalled();

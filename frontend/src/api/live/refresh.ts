@@ -19,7 +19,7 @@ type Together = (typeof TOGETHER)[number];
 interface Pending {
   runs: Set<number>;
   keys: Map<string, QueryKey>;
-  /** The runs whose numbers moved since each of these was fetched. */
+  /** The runs whose numbers, names or states moved since each of these was fetched. */
   moved: Record<Together, Set<number>>;
 }
 
@@ -69,6 +69,7 @@ export class Refresher {
         break;
       case "run.changed":
         this.pending.runs.add(event.run_id);
+        for (const root of TOGETHER) this.pending.moved[root].add(event.run_id);
         this.later(["games"]);
         this.later(["studies"]);
         this.later(["papers"]);
