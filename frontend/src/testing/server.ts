@@ -7,7 +7,7 @@ export interface Asked {
   body: unknown;
 }
 
-type Answer = object | ((asked: Asked) => object | Promise<object>);
+export type Answer = object | ((asked: Asked) => object | Promise<object>);
 
 /**
  * A server that answers to "GET /runs" and the like, below /api/v1; it keeps what it was asked. Answers may be changed

@@ -1,0 +1,79 @@
+import { screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { expect, it } from "vitest";
+import { launch, openLaunch, serveLaunching, type } from "@/testing/launching";
+import { refusal } from "@/testing/server";
+import { aPoint, aStudy } from "@/testing/studies";
+
+const COST = { points: 2, runs: 4, steps: 40_000, seconds: 2400, places: 1, unmeasured: [], refused: null };
+const routesOfStudies = [
+  { path: "/compare", element: <p>The comparison</p> },
+  { path: "/studies/:id", element: <p>The study</p> },
+];
+
+const serveStudies = (study: object, preview: object = COST) =>
+  serveLaunching({ "POST /studies/preview": preview, "POST /studies": study });
+
+const openForStudies = () => openLaunch("/?preset=long", routesOfStudies);
+
+it("makes a study of several values, tells its cost, and opens its grouped comparison", async () => {
+  const runs = (first: number) =>
+    [1, 2].map((seed) => ({
+      ...{ seed, run_id: first + seed, state: "queued" as const },
+      ...{ step: 0, total_steps: 1000, score: null },
+    }));
+  const server = serveStudies(
+    aStudy({ table: [aPoint(0, { runs: runs(0) }), aPoint(1, { runs: runs(10) })] }),
+  );
+  const { router } = await openForStudies();
+  await type(/Discount gamma/, "0.9, 0.99");
+  expect(await screen.findByText("4 runs, 40 k steps, about 40 min on 1 worker")).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "Start study" }));
+  await waitFor(() => expect(router.state.location.pathname).toBe("/compare"));
+  expect(router.state.location.search).toBe("?runs=1,2,11,12");
+  expect(server.of("POST /runs")).toEqual([]);
+  expect(server.of("POST /studies")[0]?.body).toMatchObject({
+    name: "PAAC on CartPole-v1: discount",
+    axes: [{ field: "gamma", values: [0.9, 0.99] }],
+    sampler: "grid",
+    seeds: [1],
+    config: { algorithm: "paac", total_steps: 9000 },
+  });
+});
+
+it("draws points from a range, and opens the study where its runs are not all there", async () => {
+  const server = serveStudies(aStudy());
+  const { router } = await openForStudies();
+  await type(/Discount gamma/, "uniform(0.9, 0.99) x 20");
+  await userEvent.click(await screen.findByRole("button", { name: "Start study" }));
+  await waitFor(() => expect(router.state.location.pathname).toBe("/studies/3"));
+  expect(server.of("POST /studies")[0]?.body).toMatchObject({
+    axes: [{ field: "gamma", uniform: [0.9, 0.99] }],
+    sampler: "random",
+    points: 20,
+  });
+});
+
+it("says what is wrong with one of several values, and starts nothing", async () => {
+  const server = serveStudies(aStudy());
+  await openForStudies();
+  await type(/Discount gamma/, "0.9, 1.5");
+  await launch();
+  expect(await screen.findByText("1.5: Must be from 0 to 1.")).toBeTruthy();
+  expect(server.of("POST /studies")).toEqual([]);
+});
+
+it("says that a study is too large", async () => {
+  serveStudies(aStudy(), { ...COST, refused: "1,000 points × 10 seeds are 10,000 runs" });
+  await openForStudies();
+  await type(/Discount gamma/, "uniform(0.9, 0.99) x 1000");
+  expect((await screen.findAllByText("1,000 points × 10 seeds are 10,000 runs")).length).toBe(1);
+});
+
+it("counts no runs any more where a study is refused", async () => {
+  serveStudies(aStudy(), refusal(422, "A study has at most 10,000 runs."));
+  await openForStudies();
+  await type(/Discount gamma/, "0.9, 0.99");
+  expect(await screen.findByText("A study has at most 10,000 runs.")).toBeTruthy();
+  expect(screen.queryByText("Counting its runs…")).toBeNull();
+});
