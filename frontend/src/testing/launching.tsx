@@ -3,7 +3,6 @@ import userEvent from "@testing-library/user-event";
 import type { RouteObject } from "react-router";
 import { expect } from "vitest";
 import type { Environment, RunConfig } from "@/api/types";
-import LaunchPage from "@/pages/launch/LaunchPage";
 import { anEnvironment } from "./environments";
 import { aMethod } from "./methods";
 import { aPreset } from "./presets";
@@ -64,14 +63,15 @@ export function serveLaunching(answers: Record<string, Answer> = {}) {
   });
 }
 
-/** Open the launch form; other pages are those that it leads to. */
+/** Open the page of the launch form; `routes` are the other pages that it leads to. */
 export async function openLaunch(
+  page: React.ReactElement,
   at: string,
   routes: RouteObject[] = [{ path: "/runs/:id", element: <p>The run page</p> }],
 ) {
-  const page = renderPage(<LaunchPage />, { at, routes });
+  const rendered = renderPage(page, { at, routes });
   await screen.findByLabelText(/Total steps total_steps/, {}, { timeout: 10_000 });
-  return page;
+  return rendered;
 }
 
 /** Write into a field instead of what it has. */

@@ -2,29 +2,32 @@ import { act, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { launch, openLaunch, preset, serveLaunching, type } from "@/testing/launching";
+import LaunchPage from "./LaunchPage";
+
+const open = (at: string) => openLaunch(<LaunchPage />, at);
 
 beforeEach(() => {
   serveLaunching();
 });
 
 it("has what was written after a reload, until it is given up or launched", async () => {
-  const first = await openLaunch("/?preset=long");
+  const first = await open("/?preset=long");
   await type(/Total steps total_steps/, "77");
   await type(/Name/, "mine");
   first.unmount();
-  const second = await openLaunch("/?preset=long");
+  const second = await open("/?preset=long");
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "77");
   expect(screen.getByLabelText("Name")).toHaveProperty("value", "mine");
   await launch();
   await waitFor(() => expect(second.router.state.location.pathname).toBe("/runs/77"));
   second.unmount();
-  await openLaunch("/?preset=long");
+  await open("/?preset=long");
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "9000");
   expect(screen.getByLabelText("Name")).toHaveProperty("value", "");
 });
 
 it("has what was written where the way back leads to it again", async () => {
-  const page = await openLaunch("/?like=12");
+  const page = await open("/?like=12");
   await type(/Total steps total_steps/, "77");
   await act(() => page.router.navigate("/"));
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "2000");
@@ -33,14 +36,14 @@ it("has what was written where the way back leads to it again", async () => {
 });
 
 it("gives up what was written, and begins another preset without it", async () => {
-  const first = await openLaunch("/?preset=long");
+  const first = await open("/?preset=long");
   await type(/Total steps total_steps/, "77");
   first.unmount();
-  const second = await openLaunch("/?preset=short");
+  const second = await open("/?preset=short");
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "2000");
   await type(/Total steps total_steps/, "78");
   second.unmount();
-  await openLaunch("/?preset=short");
+  await open("/?preset=short");
   await type(/Name/, "mine");
   await userEvent.click(screen.getByText("Begin anew"));
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "2000");
@@ -49,27 +52,27 @@ it("gives up what was written, and begins another preset without it", async () =
 });
 
 it("begins as a preset is today where nothing was typed before it changed", async () => {
-  const first = await openLaunch("/?preset=short");
+  const first = await open("/?preset=short");
   first.unmount();
   serveLaunching({ "GET /presets": [preset("short", "A short one", 2000, { gamma: 0.9 })] });
-  await openLaunch("/?preset=short");
+  await open("/?preset=short");
   expect(await screen.findByLabelText(/Discount gamma/)).toHaveProperty("value", "0.9");
   expect(screen.queryByText(/What you had written/)).toBeNull();
 });
 
 it("puts what was typed onto what a preset is today", async () => {
-  const first = await openLaunch("/?preset=short");
+  const first = await open("/?preset=short");
   await type(/Total steps total_steps/, "7000");
   first.unmount();
   serveLaunching({ "GET /presets": [preset("short", "A short one", 2000, { gamma: 0.9 })] });
-  await openLaunch("/?preset=short");
+  await open("/?preset=short");
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "7000");
   expect(await screen.findByLabelText(/Discount gamma/)).toHaveProperty("value", "0.9");
   expect(screen.getByText("What you had written here is back.")).toBeTruthy();
 });
 
 it("opens the run that was launched also where the browser forbids storage", async () => {
-  const { router } = await openLaunch("/");
+  const { router } = await open("/");
   const forbidden = () => {
     throw new DOMException("The operation is insecure.", "SecurityError");
   };
@@ -84,29 +87,29 @@ describe("the name", () => {
   const named = () => screen.getByLabelText<HTMLInputElement>("Name").value;
 
   it("that was typed for one run does not stand in the form of another", async () => {
-    const first = await openLaunch("/?preset=short");
+    const first = await open("/?preset=short");
     await userEvent.type(screen.getByLabelText("Name"), "warm-up");
     first.unmount();
-    const second = await openLaunch("/?like=12");
+    const second = await open("/?like=12");
     expect(named()).toBe("");
     second.unmount();
-    await openLaunch("/?preset=short");
+    await open("/?preset=short");
     expect(named()).toBe("warm-up");
     await userEvent.click(screen.getByRole("button", { name: "Begin anew" }));
     expect(named()).toBe("");
   });
 
   it("stays where another preset or method is chosen, and is that one's then", async () => {
-    const first = await openLaunch("/?preset=short");
+    const first = await open("/?preset=short");
     await userEvent.type(screen.getByLabelText("Name"), "warm-up");
     await userEvent.click(screen.getByRole("radio", { name: /A long one/ }));
     await waitFor(() => expect(first.router.state.location.search).toBe("?preset=long"));
     expect(named()).toBe("warm-up");
     first.unmount();
-    const second = await openLaunch("/?preset=short");
+    const second = await open("/?preset=short");
     expect(named()).toBe("");
     second.unmount();
-    await openLaunch("/?preset=long");
+    await open("/?preset=long");
     expect(named()).toBe("warm-up");
   });
 });

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { launch, openLaunch, serveLaunching, type } from "@/testing/launching";
 import { refusal } from "@/testing/server";
 import { aPoint, aStudy } from "@/testing/studies";
+import LaunchPage from "./LaunchPage";
 
 const COST = { points: 2, runs: 4, steps: 40_000, seconds: 2400, places: 1, unmeasured: [], refused: null };
 const routesOfStudies = [
@@ -14,7 +15,7 @@ const routesOfStudies = [
 const serveStudies = (study: object, preview: object = COST) =>
   serveLaunching({ "POST /studies/preview": preview, "POST /studies": study });
 
-const openForStudies = () => openLaunch("/?preset=long", routesOfStudies);
+const openForStudies = () => openLaunch(<LaunchPage />, "/?preset=long", routesOfStudies);
 
 it("makes a study of several values, tells its cost, and opens its grouped comparison", async () => {
   const runs = (first: number) =>

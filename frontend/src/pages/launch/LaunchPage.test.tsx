@@ -10,12 +10,14 @@ import LaunchPage from "./LaunchPage";
 let server: ReturnType<typeof serve>;
 const posted = () => server.of("POST /runs").map(({ body }) => body);
 
+const open = (at: string) => openLaunch(<LaunchPage />, at);
+
 beforeEach(() => {
   server = serveLaunching();
 });
 
 it("launches what the preset says with what was changed, and goes to the run", async () => {
-  const { router } = await openLaunch("/?preset=long");
+  const { router } = await open("/?preset=long");
   await type(/Total steps total_steps/, "10k");
   await launch();
   await waitFor(() => expect(router.state.location.pathname).toBe("/runs/77"));
@@ -28,7 +30,7 @@ it("launches what the preset says with what was changed, and goes to the run", a
 });
 
 it("keeps a value out of range here, and moves to the first such field", async () => {
-  await openLaunch("/");
+  await open("/");
   await type(/Total steps total_steps/, "2M");
   await type(/Discount gamma/, "1.5");
   await launch();
@@ -40,7 +42,7 @@ it("keeps a value out of range here, and moves to the first such field", async (
 });
 
 it("understands a decimal comma, and asks what is meant where it could be either", async () => {
-  await openLaunch("/?preset=long");
+  await open("/?preset=long");
   await type(/Discount gamma/, "1,000");
   await launch();
   expect(screen.getByText(/can be read in two ways/)).toBeTruthy();
@@ -53,7 +55,7 @@ it("understands a decimal comma, and asks what is meant where it could be either
 it("puts the server's objection beside the field it names", async () => {
   const errors = [{ field: "config.gamma", message: "too far-sighted" }];
   serveLaunching({ "POST /runs": refusal(422, "Wrong.", errors) });
-  await openLaunch("/");
+  await open("/");
   await launch();
   const gamma = screen.getByLabelText(/Discount gamma/);
   await screen.findByText("Too far-sighted.");
@@ -63,7 +65,7 @@ it("puts the server's objection beside the field it names", async () => {
 });
 
 it("begins with another run's configuration and names what differs from the nearest preset", async () => {
-  await openLaunch("/?like=12");
+  await open("/?like=12");
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "5000");
   const summary = within(screen.getByLabelText("What will be run"));
   expect(summary.getByText("0.99 → 0.5")).toBeTruthy();
@@ -81,7 +83,7 @@ it("shows where the chosen preset differs from its paper and the paper's code", 
     },
   );
   serveLaunching({ "GET /presets": [...PRESETS, differing] });
-  await openLaunch("/?preset=paper");
+  await open("/?preset=paper");
   const table = within(screen.getByLabelText("Where paper, code and this preset differ"));
   const row = within(table.getByText("Discount").closest("tr") as HTMLElement);
   expect(row.getAllByRole("cell", { hidden: true }).map(({ textContent }) => textContent)).toEqual([
@@ -95,14 +97,14 @@ it("shows where the chosen preset differs from its paper and the paper's code", 
 });
 
 it("sets a changed field back to the preset", async () => {
-  await openLaunch("/?preset=short");
+  await open("/?preset=short");
   await type(/Total steps total_steps/, "7");
   await userEvent.click(screen.getByText(/reset to 2000/));
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "2000");
 });
 
 it("begins another method with its preset for the same game, and keeps what was changed", async () => {
-  const page = await openLaunch("/?preset=long");
+  const page = await open("/?preset=long");
   await type(/Total steps total_steps/, "77");
   await choose(/^A3C/);
   await address("?preset=both", page);
@@ -116,7 +118,7 @@ it("begins another method with its preset for the same game, and keeps what was 
 });
 
 it("takes several values, and text that cannot be read, to another method", async () => {
-  const page = await openLaunch("/?preset=long");
+  const page = await open("/?preset=long");
   await type(/Discount gamma/, "0.9, 0.95");
   await type(/Total steps total_steps/, "many");
   await choose(/^A3C/);
@@ -126,7 +128,7 @@ it("takes several values, and text that cannot be read, to another method", asyn
 });
 
 it("begins a method without presets with its defaults, and sends its list of numbers as one", async () => {
-  const page = await openLaunch("/?preset=long");
+  const page = await open("/?preset=long");
   await choose(/^One-step Q/);
   await address("?method=one_step_q", page);
   await type(/Final ε final_epsilons/, "0.2, 7");
@@ -147,7 +149,7 @@ it("begins a method without presets with its defaults, and sends its list of num
 });
 
 it("does not offer a method that cannot learn the chosen game, and says why", async () => {
-  await openLaunch("/?preset=swing");
+  await open("/?preset=swing");
   const paac = screen.getByRole("radio", { name: /^PAAC/ });
   expect(paac).toHaveProperty("disabled", true);
   expect(within(paac).getByText("Not for Pendulum: its actions are continuous.")).toBeTruthy();
@@ -155,7 +157,7 @@ it("does not offer a method that cannot learn the chosen game, and says why", as
 });
 
 it("finds presets of every method", async () => {
-  const page = await openLaunch("/?preset=long");
+  const page = await open("/?preset=long");
   await userEvent.type(screen.getByLabelText("Search presets of every method"), "pendulum");
   expect(screen.queryByRole("radio", { name: /A long one/ })).toBeNull();
   await choose(/Swing up/);
@@ -165,7 +167,7 @@ it("finds presets of every method", async () => {
 });
 
 it("sends the name, tags, notes and priority that were written", async () => {
-  await openLaunch("/?preset=short");
+  await open("/?preset=short");
   await type(/^Name/, " my run ");
   await userEvent.type(screen.getByLabelText("Tags", { selector: "input" }), "a, b{Enter}");
   await type(/^Notes/, "Slower?");
@@ -176,7 +178,7 @@ it("sends the name, tags, notes and priority that were written", async () => {
 });
 
 it("asks for a whole number as the priority", async () => {
-  await openLaunch("/?preset=short");
+  await open("/?preset=short");
   await type(/^Priority/, "soon");
   await launch();
   expect(screen.getByText("Must be a whole number.")).toBeTruthy();
@@ -185,7 +187,7 @@ it("asks for a whole number as the priority", async () => {
 
 it("says below the summary why the server launched nothing", async () => {
   serveLaunching({ "POST /runs": refusal(503, "The queue is full.") });
-  await openLaunch("/?preset=short");
+  await open("/?preset=short");
   await launch();
   expect((await screen.findByText("The queue is full.")).getAttribute("role")).toBe("alert");
 });
@@ -197,7 +199,7 @@ it("says that the form could not be fetched", async () => {
 });
 
 it("launches nothing by Enter in the search for presets", async () => {
-  const { router } = await openLaunch("/");
+  const { router } = await open("/");
   await userEvent.type(screen.getByLabelText("Search presets of every method"), "pendulum{Enter}");
   expect(posted()).toEqual([]);
   expect(router.state.location.pathname).toBe("/");
