@@ -27,6 +27,7 @@ const schema = {
   },
 };
 
+/** A preset of PAAC for CartPole, unless `more` says otherwise. */
 export const preset = (name: string, title: string, total_steps: number, more: RunConfig = {}) =>
   aPreset(
     name,
@@ -82,7 +83,10 @@ export async function type(label: RegExp, text: string) {
   await userEvent.paste(text);
 }
 
+/** Press "Launch run". */
 export const launch = () => userEvent.click(screen.getByText("Launch run"));
+/** Choose a method or a preset by its card. */
 export const choose = (name: RegExp) => userEvent.click(screen.getByRole("radio", { name }));
-export const address = (search: string, page: Awaited<ReturnType<typeof openLaunch>>) =>
+/** Wait until the page's address ends so. */
+export const addressIs = (search: string, page: Awaited<ReturnType<typeof openLaunch>>) =>
   waitFor(() => expect(page.router.state.location.search).toBe(search));

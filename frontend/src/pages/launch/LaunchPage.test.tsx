@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it } from "vitest";
-import { address, choose, launch, openLaunch, PRESETS, serveLaunching, type } from "@/testing/launching";
+import { addressIs, choose, launch, openLaunch, PRESETS, serveLaunching, type } from "@/testing/launching";
 import { aPreset } from "@/testing/presets";
 import { onItsWay, renderPage } from "@/testing/render";
 import { refusal, serve } from "@/testing/server";
@@ -107,7 +107,7 @@ it("begins another method with its preset for the same game, and keeps what was 
   const page = await open("/?preset=long");
   await type(/Total steps total_steps/, "77");
   await choose(/^A3C/);
-  await address("?preset=both", page);
+  await addressIs("?preset=both", page);
   expect(screen.getByRole("radio", { name: /Both hands/ })).toHaveProperty("ariaChecked", "true");
   expect(screen.queryByRole("radio", { name: /A long one/ })).toBeNull();
   await launch();
@@ -122,7 +122,7 @@ it("takes several values, and text that cannot be read, to another method", asyn
   await type(/Discount gamma/, "0.9, 0.95");
   await type(/Total steps total_steps/, "many");
   await choose(/^A3C/);
-  await address("?preset=both", page);
+  await addressIs("?preset=both", page);
   expect(screen.getByLabelText(/Discount gamma/)).toHaveProperty("value", "0.9, 0.95");
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "many");
 });
@@ -130,7 +130,7 @@ it("takes several values, and text that cannot be read, to another method", asyn
 it("begins a method without presets with its defaults, and sends its list of numbers as one", async () => {
   const page = await open("/?preset=long");
   await choose(/^One-step Q/);
-  await address("?method=one_step_q", page);
+  await addressIs("?method=one_step_q", page);
   await type(/Final ε final_epsilons/, "0.2, 7");
   await launch();
   expect(screen.getByText("Each must be from 0 to 1, unlike 7.")).toBeTruthy();
@@ -161,7 +161,7 @@ it("finds presets of every method", async () => {
   await userEvent.type(screen.getByLabelText("Search presets of every method"), "pendulum");
   expect(screen.queryByRole("radio", { name: /A long one/ })).toBeNull();
   await choose(/Swing up/);
-  await address("?preset=swing", page);
+  await addressIs("?preset=swing", page);
   expect(screen.getByRole("radio", { name: /^A3C/ })).toHaveProperty("ariaChecked", "true");
   expect(await screen.findByLabelText(/Discount gamma/)).toHaveProperty("value", "0.9");
 });
