@@ -45,6 +45,21 @@ describe("an action on many runs", () => {
   });
 });
 
+it("continues an action on many runs after the last answer when it is tried again", async () => {
+  let calls = 0;
+  const server = serve({
+    "POST /runs/bulk": ({ body }: Asked) =>
+      ++calls === 2 ? refusal(500, "Away.") : { done: idsOf(body), skipped: [] },
+  });
+  const { result } = hooked(useBulkAction);
+  const ids = Array.from({ length: 1500 }, (_, at) => at + 1);
+  const again = { action: "stop" as const, ids, result: { done: [], skipped: [] } };
+  await expect(result.current.mutateAsync(again)).rejects.toThrow("Away.");
+  const { done } = await result.current.mutateAsync(again);
+  expect(done).toEqual(ids);
+  expect(server.asked.map(({ body }) => idsOf(body).length)).toEqual([1000, 500, 500]);
+});
+
 it("shows what an action made of a run wherever the run is shown, before anything is fetched again", async () => {
   const server = serve({ "POST /runs/1/pause": aRun({ desired: "pause" }) });
   const { client, result } = hooked(useRunAction);

@@ -54,6 +54,7 @@ export function useRunAction() {
   return useMutation({
     mutationFn: ({ id, action }: { id: number; action: RunAction }): Promise<Run> =>
       call("post", `/api/v1/runs/{run_id}/${action}`, { path: { run_id: id } }),
+    meta: OWN_ERRORS,
     onSuccess: (run) => settle(client, run),
   });
 }
@@ -301,10 +302,18 @@ export function usePurgeRun(onPurged: (id: number) => void) {
 /** The server takes so many runs at once. */
 const BULK = 1000;
 
-async function actOnAll({ action, ids }: { action: BulkAction; ids: number[] }): Promise<BulkResult> {
-  const result: BulkResult = { done: [], skipped: [] };
-  for (let from = 0; from < ids.length; from += BULK) {
-    const body = { action, ids: ids.slice(from, from + BULK) };
+interface ActOnAll {
+  action: BulkAction;
+  ids: number[];
+  /** The outcome so far, filled call by call: a retry continues after the last answer. */
+  result?: BulkResult;
+}
+
+async function actOnAll({ action, ids, result = { done: [], skipped: [] } }: ActOnAll): Promise<BulkResult> {
+  const handled = new Set([...result.done, ...result.skipped.map(({ id }) => id)]);
+  const left = ids.filter((id) => !handled.has(id));
+  for (let from = 0; from < left.length; from += BULK) {
+    const body = { action, ids: left.slice(from, from + BULK) };
     const { done, skipped } = await call("post", "/api/v1/runs/bulk", { body });
     result.done.push(...done);
     result.skipped.push(...skipped);
@@ -316,6 +325,7 @@ export function useBulkAction() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: actOnAll,
+    meta: OWN_ERRORS,
     onSuccess: () => client.invalidateQueries({ queryKey: ["runs"] }),
   });
 }
@@ -350,6 +360,7 @@ export function useStudyAction(id: number) {
   return useMutation({
     mutationFn: (action: StudyAction): Promise<Study> =>
       call("post", `/api/v1/studies/{study_id}/${action}`, { path: { study_id: id } }),
+    meta: OWN_ERRORS,
     onSuccess: (study) => settleStudy(client, study),
   });
 }

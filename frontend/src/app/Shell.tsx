@@ -8,6 +8,7 @@ import { Connecting } from "./Connecting";
 import { Header } from "./Header";
 import classes from "./Shell.module.css";
 import { ShortcutSheet } from "./ShortcutSheet";
+import { UnsentActions } from "@/run-actions/UnsentActions";
 import { useShortcuts, type Shortcut } from "@/ui/shortcuts";
 import { SignInPage } from "./SignInPage";
 import { useScrollPlaces } from "./useScrollPlaces";
@@ -55,6 +56,7 @@ function Frame({ canSignOut }: { canSignOut: boolean }) {
         <Header canSignOut={canSignOut} onShortcuts={() => setSheet(true)} />
       </AppShell.Header>
       <AppShell.Main id={MAIN} tabIndex={-1} className={classes.main}>
+        <UnsentActions />
         <Outlet />
       </AppShell.Main>
       <ShortcutSheet

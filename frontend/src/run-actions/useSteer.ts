@@ -2,17 +2,31 @@ import { type RunAction, sendOnLeaving, useRunAction } from "@/api/mutations";
 import type { Run } from "@/api/types";
 import { hideNotice, notifyDone, notifyUndoable } from "@/ui/notify";
 import { holdStop, undoStop, usePendingStop } from "./pendingStops";
-import { ACTION_DONE } from "./words";
+import { promise, useUnsentActions } from "./promisedActions";
+import { ACTION_DONE, ACTION_PAST } from "./words";
 
 const OPPOSITES: Partial<Record<RunAction, RunAction>> = { archive: "restore", restore: "archive" };
 
 const stopNotice = (run: Run) => `stop ${run.id}`;
 
-/** Steers one run: a stop is held back while it can be undone, the rest happens at once and says so. */
+/** Steers one run: a stop is held back while it can be undone, the rest is sent at once. All are retried. */
 export function useSteer(run: Run) {
   const act = useRunAction();
   const stopping = usePendingStop(run.id);
   const { id } = run;
+  const archiving = `archive run ${id}`;
+  const steering = `steer run ${id}`;
+  const unsent = useUnsentActions().find(({ key, isSending }) => key === steering && isSending);
+
+  function send(action: RunAction, onDone?: () => void) {
+    promise({
+      key: action in OPPOSITES ? archiving : steering,
+      action,
+      failure: `Run ${id} was NOT ${ACTION_PAST[action]}`,
+      send: () => act.mutateAsync({ id, action }).then(onDone),
+      sendOnLeaving: () => sendOnLeaving(id, action),
+    });
+  }
 
   function keepGoing() {
     undoStop(id);
@@ -23,7 +37,7 @@ export function useSteer(run: Run) {
     holdStop(id, (leaving) => {
       hideNotice(stopNotice(run));
       if (leaving) sendOnLeaving(id, "stop");
-      else act.mutate({ id, action: "stop" });
+      else send("stop");
     });
     notifyUndoable(stopNotice(run), `Stopping run ${id} …`, keepGoing);
   }
@@ -35,16 +49,11 @@ export function useSteer(run: Run) {
     }
     const opposite = OPPOSITES[action];
     const said = `Run ${id} ${ACTION_DONE[action]}.`;
-    act.mutate(
-      { id, action },
-      {
-        onSuccess() {
-          if (opposite) notifyUndoable(`${action} ${id}`, said, () => act.mutate({ id, action: opposite }));
-          else notifyDone(said);
-        },
-      },
-    );
+    send(action, () => {
+      if (opposite) notifyUndoable(`${action} ${id}`, said, () => send(opposite));
+      else notifyDone(said);
+    });
   }
 
-  return { steer, stopping, keepGoing, busy: act.isPending ? act.variables.action : null };
+  return { steer, stopping, keepGoing, busy: unsent?.action ?? null };
 }

@@ -17,3 +17,13 @@ export const ACTION_DONE: Record<BulkAction, string> = {
   restore: "restored",
   purge: "deleted",
 };
+
+/** The participle for messages such as "Run 7 was NOT stopped". */
+export const ACTION_PAST: Record<BulkAction, string> = {
+  stop: "stopped",
+  pause: "paused",
+  resume: "resumed",
+  archive: "archived",
+  restore: "restored",
+  purge: "deleted",
+};

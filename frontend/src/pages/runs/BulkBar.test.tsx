@@ -1,11 +1,13 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
-import { describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Run } from "@/api/types";
 import { renderPage } from "@/testing/render";
 import { aFinishedRun, aRun } from "@/testing/runs";
 import { serve } from "@/testing/server";
+import { fakeStreams } from "@/testing/stream";
+import { UnsentActions } from "@/run-actions/UnsentActions";
 import { BulkBar } from "./BulkBar";
 
 const RUNS = [
@@ -13,6 +15,8 @@ const RUNS = [
   aRun({ id: 2, name: "two" }),
   aFinishedRun({ id: 3, name: "done", actions: { stop: "Run 3 has finished and cannot be stopped." } }),
 ];
+
+beforeEach(fakeStreams);
 
 function show(runs: Run[], archived = false) {
   return renderPage(
@@ -124,6 +128,29 @@ describe("the bar over selected runs", () => {
     await userEvent.click(screen.getByRole("button", { name: "Undo" }));
     await waitFor(() => expect(server.asked).toHaveLength(2));
     expect(server.asked[1]?.body).toEqual({ action: "restore", ids: [3] });
+  });
+
+  it("names the runs that were not stopped, and stops them when the server is back", async () => {
+    let away = true;
+    const server = serve({
+      "POST /runs/bulk": () =>
+        away ? Promise.reject(new TypeError("Failed to fetch")) : { done: [1, 2], skipped: [] },
+    });
+    renderPage(
+      <>
+        <UnsentActions />
+        <BulkBar runs={RUNS.slice(0, 2)} archived={false} total={2} onSelectAll={vi.fn()} onClear={vi.fn()} />
+      </>,
+      { live: true },
+    );
+    await userEvent.click(screen.getByRole("button", { name: "Stop 2" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Stop 2 runs" }));
+    await screen.findByText("2 runs (#1, #2) were NOT stopped.");
+    away = false;
+    await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+    await screen.findByText("2 runs asked to stop.");
+    expect(screen.queryByText(/NOT stopped/)).toBeNull();
+    expect(server.asked.at(-1)?.body).toEqual({ action: "stop", ids: [1, 2] });
   });
 
   it("compares no more runs than one comparison takes", () => {

@@ -10,7 +10,8 @@ import { plural } from "@/ui/format";
 import { notifyDone, notifyUndoable } from "@/ui/notify";
 import { sortOut } from "@/run-actions/eligible";
 import { PurgeModal } from "@/run-actions/PurgeModal";
-import { ACTION_DONE, ACTION_NAMES } from "@/run-actions/words";
+import { promise } from "@/run-actions/promisedActions";
+import { ACTION_DONE, ACTION_NAMES, ACTION_PAST } from "@/run-actions/words";
 import classes from "./runs.module.css";
 import { SkippedList } from "./SkippedList";
 
@@ -33,16 +34,21 @@ export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBar
 
   function carryOut(action: BulkAction, meant: readonly Run[]) {
     const ids = sortOut(meant, action).touched.map(({ id }) => id);
-    bulk.mutate(
-      { action, ids },
-      {
-        onSuccess({ done, skipped }) {
-          sayDone(action, done);
-          setLeftOut(skipped);
-        },
-        onSettled: () => setAsked(null),
-      },
-    );
+    setAsked(null);
+    send(action, ids, ({ done, skipped }) => {
+      sayDone(action, done);
+      setLeftOut(skipped);
+    });
+  }
+
+  function send(action: BulkAction, ids: number[], onDone?: (result: BulkResult) => void) {
+    const result: BulkResult = { done: [], skipped: [] };
+    promise({
+      key: `${action} ${ids.join()}`,
+      action,
+      failure: `${nameRuns(ids)} NOT ${ACTION_PAST[action]}`,
+      send: () => bulk.mutateAsync({ action, ids, result }).then(onDone),
+    });
   }
 
   function sayDone(action: BulkAction, done: number[]) {
@@ -50,7 +56,7 @@ export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBar
     const who = first !== undefined && others.length === 0 ? `Run ${first}` : plural(done.length, "run");
     const said = `${who} ${ACTION_DONE[action]}.`;
     if (action === "archive" && first !== undefined)
-      notifyUndoable(`archive ${done.join()}`, said, () => bulk.mutate({ action: "restore", ids: done }));
+      notifyUndoable(`archive ${done.join()}`, said, () => send("restore", done));
     else notifyDone(said);
   }
 
@@ -84,7 +90,6 @@ export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBar
       <AskModal
         action={asked?.action ?? null}
         runs={asked?.runs ?? []}
-        busy={bulk.isPending}
         onConfirm={(action) => carryOut(action, asked?.runs ?? [])}
         onClose={() => setAsked(null)}
       />
@@ -102,6 +107,16 @@ export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBar
       )}
     </Paper>
   );
+}
+
+const NAMED = 5;
+
+/** Return the subject and verb of a failure, as "Run 7 was" or "3 runs (#7, #8, #9) were". */
+function nameRuns(ids: readonly number[]): string {
+  if (ids.length === 1) return `Run ${ids[0]} was`;
+  const named = ids.slice(0, NAMED).map((id) => `#${id}`);
+  const more = ids.length > NAMED ? ` and ${ids.length - NAMED} more` : "";
+  return `${plural(ids.length, "run")} (${named.join(", ")}${more}) were`;
 }
 
 function CompareButton({ runs }: { runs: readonly Run[] }) {
@@ -152,7 +167,6 @@ function BulkButton({
 interface AskModalProps {
   action: BulkAction | null;
   runs: readonly Run[];
-  busy: boolean;
   onConfirm: (action: BulkAction) => void;
   onClose: () => void;
 }
@@ -161,12 +175,12 @@ const WHAT_HAPPENS: Partial<Record<BulkAction, string>> = {
   stop: "Each saves a checkpoint first. A stopped run cannot be resumed, but it can be forked from any of its checkpoints.",
 };
 
-function AskModal({ action, runs, busy, onConfirm, onClose }: AskModalProps) {
+function AskModal({ action, runs, onConfirm, onClose }: AskModalProps) {
   if (!action) return null;
   const { touched, skipped } = sortOut(runs, action);
   if (action === "purge") {
     return (
-      <PurgeModal opened runs={touched} busy={busy} onConfirm={() => onConfirm(action)} onClose={onClose}>
+      <PurgeModal opened runs={touched} busy={false} onConfirm={() => onConfirm(action)} onClose={onClose}>
         <SkippedList skipped={skipped} />
       </PurgeModal>
     );
@@ -178,7 +192,6 @@ function AskModal({ action, runs, busy, onConfirm, onClose }: AskModalProps) {
       title={`${what}?`}
       action={what}
       danger={action === "stop"}
-      busy={busy}
       onConfirm={() => onConfirm(action)}
       onClose={onClose}
     >

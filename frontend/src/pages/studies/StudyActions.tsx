@@ -1,8 +1,10 @@
 import { Button, Group, NumberInput, Popover, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { Link, useNavigate } from "react-router";
-import { useDeleteStudy, useExtendStudy, useStudyAction } from "@/api/mutations";
+import { type StudyAction, useDeleteStudy, useExtendStudy, useStudyAction } from "@/api/mutations";
 import type { Study } from "@/api/types";
+import { promise, useUnsentActions } from "@/run-actions/promisedActions";
+import { ACTION_PAST } from "@/run-actions/words";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { plural } from "@/ui/format";
 import { alsoMade } from "./points";
@@ -12,15 +14,28 @@ export function StudyActions({ study }: { study: Study }) {
   const act = useStudyAction(study.id);
   const [asked, setAsked] = useState<"stop" | "delete" | null>(null);
   const { actions } = study;
+  const key = `steer study ${study.id}`;
+  const sending = useUnsentActions().find((unsent) => unsent.key === key && unsent.isSending)?.action;
+
+  function send(action: StudyAction) {
+    setAsked(null);
+    promise({
+      key,
+      action,
+      failure: `Study ${study.id} was NOT ${ACTION_PAST[action]}`,
+      send: () => act.mutateAsync(action),
+    });
+  }
+
   return (
     <Group gap="xs">
       {actions.pause === null && (
-        <Button size="xs" variant="default" loading={act.isPending} onClick={() => act.mutate("pause")}>
+        <Button size="xs" variant="default" loading={sending === "pause"} onClick={() => send("pause")}>
           Pause study
         </Button>
       )}
       {actions.resume === null && (
-        <Button size="xs" loading={act.isPending} onClick={() => act.mutate("resume")}>
+        <Button size="xs" loading={sending === "resume"} onClick={() => send("resume")}>
           Resume study
         </Button>
       )}
@@ -44,8 +59,7 @@ export function StudyActions({ study }: { study: Study }) {
         action="Stop study"
         danger
         onClose={() => setAsked(null)}
-        onConfirm={() => act.mutate("stop", { onSettled: () => setAsked(null) })}
-        busy={act.isPending}
+        onConfirm={() => send("stop")}
       >
         Its runs that wait or train are stopped for good.
         {study.unmade > 0 && ` ${plural(study.unmade, "run")} not made yet can still be made by resuming it.`}

@@ -1,0 +1,52 @@
+import { Alert, Button, CloseButton, Group, Text } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import { useEffect } from "react";
+import { useLiveStatus } from "@/api/live/LiveProvider";
+import { dismiss, retryAll, tryAgain, useUnsentActions, type UnsentAction } from "./promisedActions";
+import classes from "./unsent.module.css";
+
+/** Failed actions, on top of every page until each is done or dismissed. */
+export function UnsentActions() {
+  const status = useLiveStatus();
+  useEffect(() => {
+    if (status === "live") retryAll();
+  }, [status]);
+  const failed = useUnsentActions().filter(({ reason }) => reason !== null);
+  return (
+    <div role="alert" className={classes.list}>
+      {failed.map((action) => (
+        <FailedAction key={action.key} action={action} />
+      ))}
+    </div>
+  );
+}
+
+function FailedAction({ action }: { action: UnsentAction }) {
+  const { key, failure, reason, isSending, timer } = action;
+  return (
+    <Alert
+      className={classes.notice}
+      color="red"
+      variant="light"
+      icon={<IconAlertTriangle size={18} aria-hidden />}
+    >
+      <Group gap="xs" wrap="nowrap" justify="space-between">
+        <div>
+          <Text size="sm" fw={600}>
+            {failure}.
+          </Text>
+          <Text size="sm">
+            {reason}
+            {timer !== undefined && " Arcadia keeps trying."}
+          </Text>
+        </div>
+        <Group gap={4} wrap="nowrap">
+          <Button size="compact-sm" variant="default" loading={isSending} onClick={() => tryAgain(key)}>
+            Try again
+          </Button>
+          <CloseButton size="sm" aria-label={`Dismiss: ${failure}`} onClick={() => dismiss(key)} />
+        </Group>
+      </Group>
+    </Alert>
+  );
+}
