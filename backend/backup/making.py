@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from sqlalchemy import Connection, func, select
+from pydantic import ValidationError
+from sqlalchemy import Connection, Row, func, select
 from sqlalchemy.engine import make_url
 
 from backend.backup.manifest import DATABASE, FILES, Content, Manifest, hash_of, paths, verify
@@ -23,6 +24,7 @@ from backend.migrations import is_current, migrate
 from backend.models import File, Run
 from backend.refusals import RefusedError
 from backend.starting import database_refusals
+from workers.contract.paths import OutsideFolderError, path_inside
 
 
 def back_up(settings: Settings, target: Path) -> str:
@@ -47,13 +49,26 @@ def _copy(settings: Settings, target: Path) -> tuple[int, list[Content]]:
             _write_database(settings, source, target)
             runs = source.scalar(select(func.count()).select_from(Run)) or 0
             wanted = [
-                Content(path=row.stored_path, sha256=row.sha256, bytes=row.bytes)
-                for row in source.execute(select(File.stored_path, File.sha256, File.bytes).order_by(File.id))
+                _content(row)
+                for row in source.execute(
+                    select(File.id, File.run_id, File.stored_path, File.sha256, File.bytes).order_by(File.id)
+                )
             ]
             _copy_files(wanted, settings.files_dir, target / FILES)
     finally:
         database.close()
     return runs, wanted
+
+
+def _content(row: Row[int, int | None, str, str, int]) -> Content:
+    try:
+        return Content(path=row.stored_path, sha256=row.sha256, bytes=row.bytes)
+    except ValidationError:
+        owner = "" if row.run_id is None else f" of run {row.run_id}"
+        raise RefusedError(
+            f"The database was changed by hand: file {row.id}{owner} is stored at {row.stored_path!r}, which is not a "
+            "place in the data folder. Delete the run, then back up again."
+        ) from None
 
 
 def _refuse_no_database(settings: Settings) -> None:
@@ -85,8 +100,8 @@ def _write_database(settings: Settings, source: Connection, target: Path) -> Non
 def _copy_files(wanted: Sequence[Content], source: Path, target: Path) -> None:
     for each in wanted:
         try:
-            link_or_copy(source / each.path, target / each.path)
-        except FileNotFoundError:
+            link_or_copy(path_inside(source, each.path), path_inside(target, each.path))
+        except (FileNotFoundError, OutsideFolderError):
             continue  # found missing when the backup is verified
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from backend.refusals import RefusedError
+from workers.contract.paths import OutsideFolderError, path_inside
 from workers.contract.worker_api import RunPath
 
 NAME = "backup.json"
@@ -26,8 +27,17 @@ class Content(BaseModel):
 
     def is_sound(self, folder: Path) -> bool:
         """Say whether the file below the folder is what it should be."""
+        if self.is_foreign(folder):
+            return False
         path = folder / self.path
         return path.is_file() and path.stat().st_size == self.bytes and hash_of(path) == self.sha256
+
+    def is_foreign(self, folder: Path) -> bool:
+        """Say whether the path is reached through a symlink. Arcadia writes none into a backup."""
+        try:
+            return path_inside(folder, self.path).resolve() != folder.resolve() / self.path
+        except OutsideFolderError:
+            return True
 
 
 class Manifest(BaseModel):

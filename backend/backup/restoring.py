@@ -11,6 +11,7 @@ from sqlalchemy import Connection, func, select
 
 from backend.backup.manifest import DATABASE, FILES, Content, Manifest, paths, read_manifest, verify
 from backend.backup.rows import clear_rows, copy_rows
+from backend.backup.tampering import refuse_tampered
 from backend.config import Settings
 from backend.db import Database, open_database
 from backend.embedded.data_folder import lock
@@ -20,6 +21,7 @@ from backend.migrations import migrate
 from backend.models import Base, Installation, Run
 from backend.refusals import RefusedError
 from backend.starting import database_refusals, make_ready
+from workers.contract.paths import path_inside
 
 MADE_BY_EVERY_START = ("installation", "workers", "signed_in")
 
@@ -29,6 +31,7 @@ def restore(settings: Settings, source: Path) -> str:
     manifest = read_manifest(source)
     if not manifest.database.is_sound(source):
         raise RefusedError(f"The database in {source} is damaged, so nothing was restored. Take another backup.")
+    refuse_tampered(source, manifest)
     locked = lock(settings.data_dir)
     try:
         make_ready(settings)
@@ -87,9 +90,9 @@ def _copied(contents: Sequence[Content], source: Path, target: Path) -> Iterator
     done: list[Path] = []
     try:
         for each in contents:
-            done.append(target / each.path)
+            done.append(path_inside(target, each.path))
             done[-1].parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source / each.path, done[-1])
+            shutil.copyfile(path_inside(source, each.path), done[-1])
         os.sync()
         yield
     except BaseException:

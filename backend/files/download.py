@@ -9,6 +9,7 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from backend.errors import NotFound, Problem
+from backend.files.storage import place_of
 from backend.models import File
 from workers.contract.worker_api import FileKind
 
@@ -67,7 +68,7 @@ def download(request: Request, file: File, root: Path) -> Response:
     }
     if headers["ETag"] in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    path = root / file.stored_path
+    path = place_of(root, file.stored_path)
     if not path.is_file():
         raise NotFound(f"The content of file {file.id} is gone from the server's disk.")
     return StoredFile(

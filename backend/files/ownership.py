@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from backend.db import Database
 from backend.files.storage import stored_files
 from backend.models import File, Installation
+from workers.contract.paths import OutsideFolderError, path_inside
 
 MARK = ".installation"
 
@@ -73,4 +74,11 @@ def write_mark(root: Path, identity: str) -> None:
 
 def _names_one_of(session: Session, root: Path) -> bool:
     """Places are random, so that a database which names one of the files has made it."""
-    return any((root / place).is_file() for place in session.scalars(select(File.stored_path)))
+    return any(_is_stored(root, place) for place in session.scalars(select(File.stored_path)))
+
+
+def _is_stored(root: Path, place: str) -> bool:
+    try:
+        return path_inside(root, place).is_file()
+    except OutsideFolderError:
+        return False

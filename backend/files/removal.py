@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from backend.refusals import NotNowError
+from workers.contract.paths import OutsideFolderError, path_inside
 
 log = logging.getLogger(__name__)
 
@@ -50,13 +51,18 @@ def remove_waiting(root: Path) -> None:
             return
         try:
             with _locked(root / HOLD, fcntl.LOCK_SH | fcntl.LOCK_NB):
-                _waiting[root] = {stored for stored in _waiting[root] if not _removed(root / stored)}
+                _waiting[root] = {stored for stored in _waiting[root] if not _removed(root, stored)}
         except BlockingIOError:
             return
 
 
-def _removed(path: Path) -> bool:
+def _removed(root: Path, stored: str) -> bool:
     """Remove one file; one that cannot be removed keeps no other from it, and is tried again."""
+    try:
+        path = path_inside(root, stored)
+    except OutsideFolderError as error:
+        log.warning("A deleted file is left on disk: %s", error)
+        return True
     try:
         path.unlink(missing_ok=True)
     except OSError as error:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from fastapi.concurrency import run_in_threadpool
 
-from backend.errors import FieldError, Invalid, Problem
+from backend.errors import FieldError, Invalid, NotFound, Problem
+from workers.contract.paths import OutsideFolderError, path_inside
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +41,15 @@ class DiskFull(Problem):
     status = 507
     kind = "disk-full"
     title = "No space left"
+
+
+def place_of(root: Path, stored: str) -> Path:
+    """Return where a file is stored. Raise NotFound if its row names a place outside the files root."""
+    try:
+        return path_inside(root, stored)
+    except OutsideFolderError as error:
+        message = "The database names a place outside the data folder for this file, so it is not opened."
+        raise NotFound(message) from error
 
 
 async def receive(body: AsyncIterator[bytes], root: Path, limit: int, sha256: str) -> tuple[Path, int]:
@@ -81,7 +91,7 @@ async def _receive_into(path: Path, body: AsyncIterator[bytes], limit: int, sha2
 
 def settle(path: Path, root: Path, stored: str) -> None:
     """Move a received file to its place, so that a crash leaves it in one place or the other."""
-    place = root / stored
+    place = place_of(root, stored)
     place.parent.mkdir(parents=True, exist_ok=True)
     path.replace(place)
     _sync_folder(place.parent)
@@ -89,8 +99,8 @@ def settle(path: Path, root: Path, stored: str) -> None:
 
 def duplicate(root: Path, stored: str, copy: str) -> None:
     """A second place for the same bytes."""
-    place = root / copy
-    link_or_copy(root / stored, place)
+    place = place_of(root, copy)
+    link_or_copy(place_of(root, stored), place)
     _sync_folder(place.parent)
 
 

@@ -19,6 +19,7 @@ from backend.models import File, Report
 from backend.reports.blocks import AnyBlock, ChartBlock, ReplayBlock, TextBlock
 from backend.reports.markdown import to_html
 from backend.reports.schemas import BlockContent, Replay, Table
+from workers.contract.paths import OutsideFolderError, path_inside
 
 # A longer film is shown by its picture.
 MOST_VIDEO_BYTES = 8_000_000
@@ -48,15 +49,23 @@ class Films:
 
     def _size(self, film: File | None) -> int:
         """How large the film is; nothing where it is gone."""
-        return film.bytes if film and (files_root(self._session) / film.stored_path).is_file() else 0
+        return film.bytes if film and self._path(film) else 0
 
     def _picture(self, replay: Replay) -> str | None:
         poster = self._session.get(File, replay.poster_file_id) if replay.poster_file_id else None
         return self._inlined(poster, "image/png") if poster else None
 
+    def _path(self, file: File) -> Path | None:
+        """Return where the file is stored, or None if it is gone or its row names a place outside the data folder."""
+        try:
+            path = path_inside(files_root(self._session), file.stored_path)
+        except OutsideFolderError:
+            return None
+        return path if path.is_file() else None
+
     def _inlined(self, file: File, media_type: str) -> str | None:
-        path = files_root(self._session) / file.stored_path
-        if not path.is_file():
+        path = self._path(file)
+        if path is None:
             return None
         return f"data:{media_type};base64,{base64.b64encode(path.read_bytes()).decode()}"
 

@@ -4,6 +4,7 @@ import base64
 from pathlib import Path
 
 from backend.errors import NotFound
+from backend.files.storage import place_of
 from backend.models import File
 from backend.saliency.schemas import SaliencyMaps
 from workers.contract import saliency
@@ -14,7 +15,7 @@ from workers.contract.saliency import SaliencyError
 def read(file: File, root: Path) -> SaliencyMaps:
     """Read the saliency of a replay."""
     try:
-        found = saliency.read(root / file.stored_path)
+        found = saliency.read(place_of(root, file.stored_path))
     except SaliencyError as error:
         raise NotFound(f"The saliency of this replay cannot be read: {error}") from error
     columns = found.columns

@@ -1,7 +1,5 @@
 """Saliency as users ask for it; every function works inside the caller's transaction."""
 
-from pathlib import Path
-
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -9,6 +7,7 @@ from backend.errands import service as errands
 from backend.errands.line import line
 from backend.errors import Conflict, NotFound
 from backend.files.service import Maker, files_root, reported_file
+from backend.files.storage import place_of
 from backend.lookup import find_run
 from backend.models import Checkpoint, Errand, File, Run, Video
 from backend.saliency.schemas import ReplaySaliency
@@ -107,7 +106,7 @@ def _track(session: Session, video: Video) -> Track:
         raise Conflict(f"The agents of {run.env} read numbers: there is no picture in which places could count.")
     file = find_track(session, video.id)
     try:
-        return tracks.read(Path(files_root(session)) / file.stored_path)
+        return tracks.read(place_of(files_root(session), file.stored_path))
     except tracks.TrackError as error:
         raise Conflict(f"The track of this replay cannot be read: {error}") from error
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from backend.errors import NotFound
+from backend.files.storage import place_of
 from backend.models import File
 from backend.videos.schemas import Track
 from workers.contract import tracks
@@ -17,7 +18,7 @@ DIGITS = 6
 def read(file: File, root: Path) -> Track:
     """Read the track of a replay."""
     try:
-        track = tracks.read(root / file.stored_path)
+        track = tracks.read(place_of(root, file.stored_path))
         columns = {name: _as_list(track.columns[name]) for name in COLUMNS}
     except (tracks.TrackError, KeyError) as error:
         raise NotFound(f"The track of this replay cannot be read: {error}") from error

@@ -13,6 +13,7 @@ from backend.errands.line import WATCHED
 from backend.errands.service import UNDER_WAY
 from backend.errors import NotFound, Problem
 from backend.files.service import find_file
+from backend.files.storage import place_of
 from backend.watching import service
 from backend.watching.stage import Stage
 from backend.watching.stages import Stages
@@ -166,7 +167,7 @@ def _newer(db: Database, errand_id: int, attempt: int, played: int | None) -> tu
         found = service.newer(session, current_errand(session, errand_id, attempt), played)
         if found is None or found.file_id is None:
             return None
-        path = db.files_dir / find_file(session, found.file_id).stored_path
+        path = place_of(db.files_dir, find_file(session, found.file_id).stored_path)
     told = offered(found).model_dump(include=set(CheckpointFile.model_fields))
     try:
         return found.id, Newer(checkpoint=CheckpointFile.model_validate(told)), path.read_bytes()

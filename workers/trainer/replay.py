@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from workers.contract.config import config_adapter
+from workers.contract.paths import path_inside
 from workers.trainer.recording.replays import of_training, record_replay
 from workers.trainer.run import checkpoints
 from workers.trainer.run.recorder import Replay
@@ -19,7 +20,7 @@ PR_SET_PDEATHSIG = 1
 
 def record(directory: Path, checkpoint_file: str) -> Replay:
     """Record the episode that shows the run at the checkpoint's step."""
-    checkpoint = checkpoints.read(directory / checkpoint_file)
+    checkpoint = checkpoints.read(path_inside(directory, checkpoint_file))
     config = config_adapter.validate_python(checkpoint.config)
     return record_replay(directory, checkpoint, config, of_training(config, checkpoint.state.step))
 

@@ -14,6 +14,7 @@ from workers.contract import layout
 from workers.contract.errands import ErrandRequest
 from workers.contract.events import CheckpointFile
 from workers.contract.live import LiveAddress
+from workers.contract.paths import path_inside
 from workers.contract.worker_api import RUN_PATH, Claim, ErrandClaim, OfferedCheckpoint
 from workers.worker.answers import RefusedError
 from workers.worker.backend_client import Offered
@@ -79,7 +80,7 @@ def fetch(
     path = PurePosixPath(offered.file)
     if not re.fullmatch(RUN_PATH, offered.file) or str(path.parent) != layout.CHECKPOINTS:
         return f"the checkpoint's name is odd: {offered.file!r}"
-    target = directory / path
+    target = path_inside(directory, offered.file)
     if (problem := _problem_of(job, offered, store, target, path.name, gives_up)) is not None:
         return problem
     manifest = offered.model_dump(include=set(CheckpointFile.model_fields))

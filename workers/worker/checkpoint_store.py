@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from workers.contract.paths import path_inside
 from workers.worker.backend_client import BackendClient, Offered
 from workers.worker.backoff import persist
 from workers.worker.job import Job
@@ -30,7 +31,7 @@ class CheckpointStore:
     def fetch(self, job: Job, offered: Offered, target: Path, gives_up: Callable[[], bool]) -> bool:
         """Put a file at its place, and say whether it is undamaged; download it unless it is here."""
         self._directory.mkdir(parents=True, exist_ok=True)
-        kept = self._directory / offered.sha256
+        kept = path_inside(self._directory, offered.sha256)
         # Again where another thread has removed it meanwhile, to have room for its own.
         while not self._hand_out(kept, offered, target):
             if not self._download(job, offered, kept, gives_up):

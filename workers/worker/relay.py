@@ -4,6 +4,7 @@ import logging
 import threading
 from typing import Any
 
+from workers.contract.paths import OutsideFolderError, path_inside
 from workers.contract.worker_api import FileKind
 from workers.worker.answers import (
     ElsewhereError,
@@ -126,9 +127,10 @@ class Relay(threading.Thread):
     def _with_files(self, event: Event) -> Event:
         """Upload the files that an event names; if one is lost, return a log line in place of the event."""
         for kind, path in files_named(event):
-            file = (self._spool.directory / path).resolve()
-            if not file.is_relative_to(self._spool.directory.resolve()):
-                raise BrokenSpoolError(f"an event names {path!r}, which is outside its directory")
+            try:
+                file = path_inside(self._spool.directory, path)
+            except OutsideFolderError as error:
+                raise BrokenSpoolError(f"an event names {path!r}, which is outside its directory") from error
             try:
                 self._client.upload(self._job, kind, path, file)
             except (FileNotFoundError, NotADirectoryError):

@@ -1,0 +1,45 @@
+"""A stored name never leads out of its folder."""
+
+from pathlib import Path
+
+import pytest
+
+from workers.contract.paths import OutsideFolderError, path_inside
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A folder with a file, beside a file and a folder that are not in it."""
+    (tmp_path / "root" / "run-1").mkdir(parents=True)
+    (tmp_path / "root" / "run-1" / "weights").write_text("weights")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret").write_text("secret")
+    return tmp_path / "root"
+
+
+@pytest.mark.parametrize("stored", ["run-1/weights", "run-2/new", "a"])
+def test_a_plain_name_is_a_path_below_the_folder(root: Path, stored: str) -> None:
+    assert path_inside(root, stored) == root / stored
+
+
+@pytest.mark.parametrize(
+    "stored",
+    ["/etc/passwd", "../outside/secret", "run-1/../../outside/secret", "run-1/..", "", ".", "a\0b"],
+)
+def test_a_name_that_leads_outside_is_refused(root: Path, stored: str) -> None:
+    with pytest.raises(OutsideFolderError, match="points outside its folder"):
+        path_inside(root, stored)
+
+
+def test_a_symlink_that_leaves_the_folder_is_refused(root: Path) -> None:
+    (root / "run-1" / "link").symlink_to(root.parent / "outside" / "secret")
+    (root / "run-3").symlink_to(root.parent / "outside")
+    for stored in ("run-1/link", "run-3/secret", "run-3/new"):
+        with pytest.raises(OutsideFolderError):
+            path_inside(root, stored)
+
+
+def test_the_folder_may_be_reached_through_a_symlink(root: Path) -> None:
+    link = root.parent / "link"
+    link.symlink_to(root)
+    assert path_inside(link, "run-1/weights").read_text() == "weights"
