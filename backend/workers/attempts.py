@@ -1,7 +1,5 @@
 """Claims of runs by workers: begun by one conditional update, guarded by the attempt, ended by release or expiry."""
 
-from datetime import timedelta
-
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
@@ -15,11 +13,10 @@ from backend.models import Attempt, Checkpoint, Installation, Run, Worker
 from backend.presence import announce_worker
 from backend.runs.notices import announce_run
 from backend.runs.states import ACTIVE, ENDED, after_release
+from backend.workers.claiming import claim_first
 from workers.contract.worker_api import STALE_ATTEMPT, Claim, OfferedCheckpoint, Outcome, QueueName, Release
 
-# A worker reports what it holds as soon as it knows. Until then it has only this share of a lease, since the answer to
-# its claim may have been lost.
-UNHEARD = 1 / 4
+QUEUE_ORDER = (Run.priority.desc(), Run.created_at, Run.id)
 
 
 class StaleAttempt(Problem):
@@ -46,31 +43,22 @@ def stale(run: Run, attempt: int) -> StaleAttempt:
 
 
 def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -> Claim | None:
-    """Hand the best waiting run of a queue to a worker; None when nothing waits or another worker was faster."""
-    best = (
-        select(Run.id)
-        .where(Run.state == "queued", Run.queue == queue)
-        .order_by(Run.priority.desc(), Run.created_at, Run.id)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-        .scalar_subquery()
+    """Hand the best waiting run of a queue to a worker; None when none waits."""
+    claimed = claim_first(
+        session,
+        settings,
+        Run,
+        (Run.state == "queued", Run.queue == queue),
+        QUEUE_ORDER,
+        worker,
+        {
+            "state": "starting",
+            "state_reason": None,
+            "finished_at": None,
+            "steps_per_second": None,
+            "seconds_left": None,
+        },
     )
-    claimed = session.execute(
-        update(Run)
-        .where(Run.id == best, Run.state == "queued")
-        .values(
-            state="starting",
-            worker=worker,
-            attempt=Run.attempt + 1,
-            lease_expires_at=utc_now() + timedelta(seconds=UNHEARD * settings.lease_seconds),
-            state_reason=None,
-            finished_at=None,
-            steps_per_second=None,
-            seconds_left=None,
-        )
-        .returning(Run.id)
-        .execution_options(synchronize_session=False)
-    ).scalar_one_or_none()
     if claimed is None:
         return None
     run = session.get_one(Run, claimed)

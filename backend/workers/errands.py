@@ -2,14 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.thinning import settle
-from backend.columns import utc_now
 from backend.config import Settings
 from backend.errands import service
 from backend.errands.line import ORDER
@@ -21,40 +18,18 @@ from backend.lookup import find_errand
 from backend.models import Checkpoint, Errand, Run
 from backend.saliency import service as saliency
 from backend.videos.service import discard_recording, has_recording, keep_recording
-from backend.workers.attempts import UNHEARD, StaleAttempt, identity, offered
+from backend.workers.attempts import StaleAttempt, identity, offered
+from backend.workers.claiming import claim_first
 from backend.workers.sequence import moment, new_events
 from workers.contract import events as ev
 from workers.contract.worker_api import ErrandClaim, ErrandKind, EventBatch, Outcome, Release
 
 
 def claim(session: Session, settings: Settings, worker: str) -> ErrandClaim | None:
-    """Hand the first errand in the line to a worker; None when nothing waits or another worker was faster."""
-    first = (
-        select(Errand.id)
-        .where(Errand.state == "queued")
-        .order_by(*ORDER)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-        .scalar_subquery()
-    )
-    claimed = session.execute(
-        update(Errand)
-        .where(Errand.id == first, Errand.state == "queued")
-        .values(
-            state="running",
-            worker=worker,
-            attempt=Errand.attempt + 1,
-            lease_expires_at=utc_now() + timedelta(seconds=UNHEARD * settings.lease_seconds),
-            # Nothing of the attempt before is left.
-            last_seq=0,
-            done=0,
-            outcome=None,
-            message=None,
-            traceback=None,
-        )
-        .returning(Errand.id)
-        .execution_options(synchronize_session=False)
-    ).scalar_one_or_none()
+    """Hand the first errand in the line to a worker; None when none waits."""
+    # Nothing of the attempt before is left.
+    fresh = {"state": "running", "last_seq": 0, "done": 0, "outcome": None, "message": None, "traceback": None}
+    claimed = claim_first(session, settings, Errand, (Errand.state == "queued",), ORDER, worker, fresh)
     if claimed is None:
         return None
     errand = session.get_one(Errand, claimed)

@@ -151,4 +151,4 @@ def _rings(session: Session, now: datetime) -> list[tuple[str, str, int]]:
 
 def _waiting_run(session: Session, queue: QueueName) -> int | None:
     query = select(Run.id).where(Run.state == "queued", Run.queue == queue)
-    return session.scalar(query.order_by(Run.priority.desc(), Run.created_at, Run.id).limit(1))
+    return session.scalar(query.order_by(*attempts.QUEUE_ORDER).limit(1))

@@ -1,12 +1,20 @@
 """Claiming: the best waiting run, to one worker only."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+from sqlalchemy import select, text
 
 from backend.config import Settings
 from backend.db import Database
-from backend.models import Installation
-from backend.workers import attempts
+from backend.lookup import find_run
+from backend.models import Errand, Installation
+from backend.runs.service import act
+from backend.workers import attempts, claiming
 from tests.factories import Api
+from tests.workers.waiting import wait_until
 from workers.contract.worker_api import INSTALLATION_HEADER
 
 
@@ -85,3 +93,85 @@ def test_a_run_of_another_installation_is_not_spoken_of(api: Api) -> None:
         refused = api.worker.post(path, json=body, headers=theirs)
         assert (refused.status_code, refused.json()["type"]) == (421, "/problems/other-installation")
     assert api.worker.post(path, json=body, headers=ours).status_code == 404
+
+
+@pytest.fixture
+def two_waiting(api: Api, database: Database) -> dict[str, list[int]]:
+    """Two runs and two errands that wait, the older first."""
+    run_id, attempt = api.running()
+    api.save(run_id, attempt, 2, 100)
+    for seed in (1, 2):
+        api.evaluate(run_id, seed=seed)
+    with database.read() as session:
+        errands = list(session.scalars(select(Errand.id).order_by(Errand.id)))
+    return {"runs": [api.launch()["id"], api.launch()["id"]], "errands": errands}
+
+
+def claim_next(noun: str, api: Api) -> int | None:
+    """Claim a run or an errand through the API, and return its number."""
+    path, body = {
+        "runs": ("claim", {"name": "w2", "queue": "cpu"}),
+        "errands": ("errands/claim", {"name": "w2"}),
+    }[noun]
+    response = api.worker.post(f"/api/v1/worker/{path}", json=body)
+    return response.json()[{"runs": "run_id", "errands": "errand_id"}[noun]] if response.status_code == 200 else None
+
+
+@contextmanager
+def locked(database: Database, noun: str, number: int) -> Iterator[None]:
+    """Hold a row in another transaction."""
+    with database.write() as session:
+        session.execute(text(f"SELECT 1 FROM {noun} WHERE id = {number} FOR UPDATE"))  # noqa: S608
+        yield
+
+
+def wait_for_lock(database: Database) -> None:
+    """Return once a transaction waits for another one's lock."""
+
+    def waits() -> bool:
+        with database.read() as session:
+            return bool(session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")))
+
+    wait_until(waits)
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("noun", ["runs", "errands"])
+def test_a_locked_row_is_waited_for(
+    api: Api, database: Database, two_waiting: dict[str, list[int]], noun: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claiming, "LOCK_WAIT_MS", 60_000)
+    with ThreadPoolExecutor(1) as pool:
+        with locked(database, noun, two_waiting[noun][0]):
+            claim = pool.submit(claim_next, noun, api)
+            wait_for_lock(database)
+        assert claim.result() == two_waiting[noun][0]
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("noun", ["runs", "errands"])
+def test_a_row_that_stays_locked_stops_no_claims_and_comes_next(
+    api: Api, database: Database, two_waiting: dict[str, list[int]], noun: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claiming, "LOCK_WAIT_MS", 50)
+    first, second = two_waiting[noun]
+    with locked(database, noun, first):
+        assert claim_next(noun, api) == second
+        assert claim_next(noun, api) is None
+    assert claim_next(noun, api) == first
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_a_run_that_is_stopped_while_it_is_waited_for_is_not_claimed(
+    api: Api, database: Database, two_waiting: dict[str, list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claiming, "LOCK_WAIT_MS", 60_000)
+    first, second = two_waiting["runs"]
+    with ThreadPoolExecutor(1) as pool:
+        with database.write() as session:
+            act(session, find_run(session, first, lock=True), "stop")
+            session.flush()
+            claim = pool.submit(claim_next, "runs", api)
+            wait_for_lock(database)
+        assert claim.result() == second
+    assert api.run(first)["state"] == "stopped"
