@@ -2,8 +2,9 @@
 
 A part imports only parts of the lines above its own; tests/contract/test_backend_order.py reads this list:
 
-    columns, errors, refusals, chores, colors, frontend, compression, json_numbers, reference, statistics
+    columns, errors, refusals, chores, colors, frontend, compression, json_numbers, log_limits, reference, statistics
     config, listening, spreadsheet, tries
+    serving
     db, models, live
     sign_ins
     security, allow

@@ -132,6 +132,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.settings = settings
     app.state.drawer = drawer(app.state)
     app.state.wrong_tries = WrongTries()
+    app.state.wrong_worker_tries = WrongTries("wrong worker token")
     errors.install(app)
     turns.install(app)
     allowed = Allowed(API, ROUTERS)

@@ -79,26 +79,18 @@ def serve(settings: Settings) -> int:
 
     from backend.app import create_app
     from backend.listening import refuse_taken_port
+    from backend.log_limits import limit_lines
+    from backend.serving import server_options
     from backend.starting import make_ready
-    from workers.contract.live import LARGEST_PICTURE
 
     logging.basicConfig(level=logging.INFO, format="%(levelname)-7s %(message)s", stream=sys.stdout)
     for noisy in ("alembic", "httpx"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+    limit_lines()
     app = create_app(settings)
     refuse_taken_port(settings.host, settings.port, "backend")
     make_ready(settings)
-    uvicorn.run(
-        app,
-        host=settings.host,
-        port=settings.port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=5,
-        ws_max_size=LARGEST_PICTURE,
-        ws_per_message_deflate=False,
-    )
+    uvicorn.run(app, host=settings.host, port=settings.port, **server_options(settings))
     return 0
 
 

@@ -41,6 +41,10 @@ class Settings(BaseSettings):
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="Names, separated by commas, that browsers may use for this server besides loopback's."
     )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Addresses or networks, separated by commas, of proxies that name their clients in headers.",
+    )
     max_body_bytes: int = Field(default=4_000_000, ge=1_000, description="Largest request body, except for files.")
     max_file_bytes: int = Field(default=2_000_000_000, ge=1_000, description="Largest checkpoint or video uploaded.")
     lease_seconds: float = Field(
@@ -66,11 +70,23 @@ class Settings(BaseSettings):
         description="How often a run or an errand that lost its worker goes back to the queue by itself.",
     )
 
-    @field_validator("allowed_hosts", mode="before")
+    @field_validator("allowed_hosts", "trusted_proxies", mode="before")
     @classmethod
     def split_hosts(cls, value: object) -> object:
         """Read a comma-separated list."""
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def are_addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse names: the address of a connection is compared with these."""
+        for each in value:
+            try:
+                ipaddress.ip_network(each)
+            except ValueError:
+                message = f"{each!r} must be an IP address or a network, such as 10.0.0.7 or 10.0.0.0/24"
+                raise ValueError(message) from None
+        return value
 
     @property
     def resolved_database_url(self) -> str:

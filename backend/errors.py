@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import FastAPI, Request, WebSocket
-from fastapi.exceptions import RequestValidationError
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError, ValidationException, WebSocketRequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from sqlalchemy.exc import DataError, InterfaceError, OperationalError
@@ -186,14 +186,13 @@ def install(app: FastAPI) -> None:
     """Answer every error of the application as a problem document."""
 
     @app.exception_handler(Problem)
-    async def problem(caller: HTTPConnection, error: Problem) -> JSONResponse:
-        answer = respond(error)
-        if isinstance(caller, WebSocket):
-            await caller.send_denial_response(answer)
-        return answer
+    def problem(_caller: HTTPConnection, error: Problem) -> JSONResponse:
+        # Starlette sends it, to a WebSocket as well; sending it here too would raise there.
+        return respond(error)
 
     @app.exception_handler(RequestValidationError)
-    def validation(_request: Request, error: RequestValidationError) -> JSONResponse:
+    @app.exception_handler(WebSocketRequestValidationError)
+    def validation(_caller: HTTPConnection, error: ValidationException) -> JSONResponse:
         return respond(Invalid(*field_errors(error.errors())))
 
     @app.exception_handler(HTTPException)

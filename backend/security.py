@@ -14,7 +14,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.config import LOOPBACK_NAMES, Settings
-from backend.errors import Problem, respond, unexpected
+from backend.errors import NoSuchPath, Problem, respond, unexpected
 from backend.sign_ins import SignIns, proof_of
 from backend.tries import WrongTries
 from workers.contract.live import ticket
@@ -90,7 +90,7 @@ async def guard(request: HTTPConnection) -> None:
         expected = settings.worker_token.get_secret_value()
         if not expected:
             raise Unauthorized("No worker is let in: ARCADIA_WORKER_TOKEN is not set on the server.")
-        if not _same(_bearer(request), expected):
+        if not _shows_worker_token(request, expected):
             raise Unauthorized("Show the worker token: Authorization: Bearer … (ARCADIA_WORKER_TOKEN).")
         _refuse_other_installation(request)
     elif not is_public(path) and not await is_signed_in(request, settings):
@@ -158,8 +158,25 @@ async def is_signed_in(request: HTTPConnection, settings: Settings) -> bool:
 def matches_token(request: HTTPConnection, given: str, settings: Settings) -> bool:
     """Whether this is the user token, in a time that does not tell how much of it is right; a few tries a minute."""
     tries: WrongTries = request.app.state.wrong_tries
-    address = request.client.host if request.client else ""
-    return tries.check(address, right=_same(given, settings.token.get_secret_value()))
+    return tries.check(_address(request), right=_same(given, settings.token.get_secret_value()))
+
+
+def _shows_worker_token(request: HTTPConnection, expected: str) -> bool:
+    """Whether the caller showed the worker token. Log and limit wrong ones; the right one always passes.
+
+    A worker with an old token, or an attacker behind the same address, must not lock out the other workers.
+    """
+    shown = _bearer(request)
+    if _same(shown, expected):
+        return True
+    if shown:
+        tries: WrongTries = request.app.state.wrong_worker_tries
+        tries.check(_address(request), right=False)
+    return False
+
+
+def _address(request: HTTPConnection) -> str:
+    return request.client.host if request.client else ""
 
 
 def _bearer(request: HTTPConnection) -> str:
@@ -186,21 +203,16 @@ class Perimeter:
             await self._app(scope, receive, send)
             return
         if scope["type"] == "websocket":
-            await self._let_in(scope, receive, send)
+            await self._let_in(scope, receive, _denying(scope, receive, _with_headers(scope, send)))
             return
 
         begun = False
+        send_with_headers = _with_headers(scope, send)
 
         async def send_safely(message: Message) -> None:
             nonlocal begun
             begun = True
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    headers.setdefault(name, value)
-                if scope["path"].startswith(API):
-                    headers.setdefault("Cache-Control", "no-store")
-            await send(message)
+            await send_with_headers(message)
 
         headers = Headers(scope=scope)
         problem = self._host_problem(headers) or _origin_problem(scope, headers)
@@ -235,6 +247,36 @@ class Perimeter:
         return WrongHost(
             f"This server does not go by the name {name[:100]!r}. If it should, add the name to ARCADIA_ALLOWED_HOSTS."
         )
+
+
+def _with_headers(scope: Scope, send: Send) -> Send:
+    """Add the safe headers to an answer, also to one that denies a WebSocket."""
+
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] in ("http.response.start", "websocket.http.response.start"):
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+            if scope["path"].startswith(API):
+                headers.setdefault("Cache-Control", "no-store")
+        await send(message)
+
+    return send_with_headers
+
+
+def _denying(scope: Scope, receive: Receive, send: Send) -> Send:
+    """Turn the close of a WebSocket that was never accepted, as at an unknown path, into a problem document."""
+    accepted = False
+
+    async def send_or_deny(message: Message) -> None:
+        nonlocal accepted
+        accepted = accepted or message["type"] == "websocket.accept"
+        if message["type"] == "websocket.close" and not accepted:
+            await respond(NoSuchPath(f"There is no WebSocket at {scope['path'][:200]}."))(scope, receive, send)
+        else:
+            await send(message)
+
+    return send_or_deny
 
 
 def _host_name(host: str) -> str:

@@ -29,8 +29,8 @@ class TooManyTries(Problem):
 class WrongTries:
     """When each address showed a wrong token lately."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self, told: str = "wrong token", clock: Callable[[], float] = time.monotonic) -> None:
+        self._told, self._clock = told, clock
         self._lock = threading.Lock()
         self._times: OrderedDict[str, list[float]] = OrderedDict()
 
@@ -48,7 +48,7 @@ class WrongTries:
                 if len(self._times) > MOST_ADDRESSES:
                     self._times.popitem(last=False)
         if not right:
-            log.warning("wrong token from %s, try %d of %d a minute", address, len(recent) + 1, MOST)
+            log.warning("%s from %s, try %d of %d a minute", self._told, address, len(recent) + 1, MOST)
         return right
 
 

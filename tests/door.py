@@ -13,6 +13,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
+from backend.serving import server_options
 from tests.workers.waiting import wait_until
 
 # Nothing that answers at all takes this long, at any load that tests meet.
@@ -30,7 +31,7 @@ def listening(app: FastAPI) -> Iterator[int]:
     # The protocol is named, since asyncio sends small packets at once only on a socket that says it is TCP.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as bound:
         bound.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, server_header=False))
+        server = uvicorn.Server(uvicorn.Config(app, **server_options(app.state.settings)))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         try:

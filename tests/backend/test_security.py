@@ -2,10 +2,12 @@
 
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -18,6 +20,7 @@ from backend.app import create_app, description
 from backend.config import Settings, UnsafeBindingError
 from backend.security import API, COOKIE, PUBLIC, SHARED, is_public
 from backend.tries import MOST, WrongTries
+from tests.door import listening
 
 TOKEN, WORKER_TOKEN = "user-secret", "worker-secret"
 
@@ -47,6 +50,7 @@ def running(guarded_app: FastAPI) -> Iterator[None]:
 def stranger(guarded_app: FastAPI, running: None) -> TestClient:  # noqa: ARG001 - it must run
     """Somebody who has shown nothing."""
     guarded_app.state.wrong_tries = WrongTries()
+    guarded_app.state.wrong_worker_tries = WrongTries("wrong worker token")
     return TestClient(guarded_app, base_url="http://localhost:8000", raise_server_exceptions=False)
 
 
@@ -84,7 +88,7 @@ def test_every_route_refuses_a_stranger(guarded_app: FastAPI, stranger: TestClie
             address = address.replace(f"{{{name}}}", "1")
         # The browser and the programs of other sites know neither token; a worker's does not open users' routes.
         wrong = bearer(TOKEN if path.startswith(f"{API}/worker/") else WORKER_TOKEN)
-        guarded_app.state.wrong_tries = WrongTries()
+        guarded_app.state.wrong_tries = guarded_app.state.wrong_worker_tries = WrongTries()
         for headers in ({}, wrong, bearer(""), {"Authorization": "Basic dXNlcjo="}):
             response = stranger.request(method, address, headers=headers, json={})
             if is_public(path):
@@ -247,6 +251,44 @@ def test_wrong_tokens_are_told_in_the_log_and_limited(
     assert opens(stranger, cookie)
     now = 60.0
     assert stranger.post("/api/v1/session", json={"token": TOKEN}).status_code == 200
+
+
+def test_wrong_worker_tokens_are_logged_and_limited_but_never_lock_a_worker_out(
+    stranger: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    def goodbye(token: str) -> int:
+        return stranger.post("/api/v1/worker/goodbye", json={"name": "w"}, headers=bearer(token)).status_code
+
+    assert [goodbye("guess") for _ in range(MOST)] == [401] * MOST
+    assert sum("wrong worker token from testclient" in line for line in caplog.messages) == MOST
+    assert "guess" not in caplog.text
+    assert goodbye("guess") == 429
+    assert goodbye("") == 401
+    assert goodbye(WORKER_TOKEN) == 204
+    assert stranger.get("/api/v1/runs", headers=bearer(TOKEN)).status_code == 200, "users have tries of their own"
+
+
+@pytest.mark.parametrize(
+    ("proxies", "statuses", "logged"),
+    [((), {401: MOST, 429: 5}, "from 127.0.0.1,"), (("127.0.0.1",), {401: MOST + 5}, "from 10.0.14.1,")],
+)
+def test_only_a_trusted_proxy_may_name_its_client(
+    guarded_settings: Settings,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    proxies: tuple[str, ...],
+    statuses: dict[int, int],
+    logged: str,
+) -> None:
+    settings = guarded_settings.model_copy(update={"data_dir": tmp_path, "trusted_proxies": proxies})
+    found: Counter[int] = Counter()
+    with listening(create_app(settings)) as port, httpx.Client(trust_env=False) as client:
+        for number in range(MOST + 5):
+            headers = {"X-Forwarded-For": f"10.0.{number}.1"}
+            url = f"http://127.0.0.1:{port}/api/v1/session"
+            found[client.post(url, json={"token": "guess"}, headers=headers).status_code] += 1
+    assert found == statuses
+    assert logged in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,15 @@ def test_a_value_out_of_range_is_refused(monkeypatch: pytest.MonkeyPatch, name: 
         Settings()
 
 
+def test_trusted_proxies_are_addresses_or_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARCADIA_TRUSTED_PROXIES", "127.0.0.1, 10.0.0.0/24, fd00::/8")
+    assert Settings().trusted_proxies == ("127.0.0.1", "10.0.0.0/24", "fd00::/8")
+    for wrong in ("*", "proxy.example", "10.0.0.1/24"):
+        monkeypatch.setenv("ARCADIA_TRUSTED_PROXIES", wrong)
+        with pytest.raises(ValidationError, match="must be an IP address or a network"):
+            Settings()
+
+
 def test_every_name_of_a_setting_is_known_and_no_other() -> None:
     models = (*Settings.model_fields, *WorkerSettings.model_fields)
     assert {f"ARCADIA_{name.upper()}" for name in models} | {"ARCADIA_RAY_ADDRESS"} == NAMES
