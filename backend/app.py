@@ -139,7 +139,7 @@ def create_app(settings: Settings) -> FastAPI:
     allowed.install(app)
     app.include_router(sockets, prefix=API, dependencies=[Depends(guard_socket)])
     app.include_router(_api(app, allowed))
-    serve_reference(app, lambda: description(app))
+    serve_reference(app, lambda: description(app), [Depends(guard)])
     serve_frontend(app)
     app.add_middleware(Compression)
     app.add_middleware(Perimeter, settings=settings)

@@ -197,6 +197,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     def http(_request: Request, error: HTTPException) -> JSONResponse:
+        if (wrong := _why_unreadable(error)) is not None:
+            return respond(Invalid(FieldError(field="body", message=wrong)))
         phrase = HTTPStatus(error.status_code).phrase
         other = Problem(str(error.detail))
         other.headers = dict(error.headers or {})
@@ -210,6 +212,15 @@ def install(app: FastAPI) -> None:
     for failure in (OperationalError, InterfaceError, OSError):
         app.exception_handler(failure)(unavailable)
     app.exception_handler(Exception)(unexpected)
+
+
+def _why_unreadable(error: HTTPException) -> str | None:
+    """Say why FastAPI could not parse a body, for which it raises 400; None for any other error."""
+    if isinstance(error.__cause__, RecursionError):
+        return "the JSON is nested too deeply"
+    if isinstance(error.__cause__, UnicodeDecodeError):
+        return "the JSON is not encoded in UTF-8"
+    return None
 
 
 def _unstorable(_request: Request, error: Exception) -> JSONResponse:

@@ -54,10 +54,12 @@ def sign_in(request: Request, response: Response, settings: CurrentSettings, giv
 
 
 @router.delete("/session", status_code=204)
-def sign_out(request: Request, response: Response, settings: CurrentSettings) -> None:
+def sign_out(request: Request, settings: CurrentSettings) -> Response:
     """Forget the cookie, here and in the browser."""
     proof = proof_of(request.cookies.get(COOKIE, ""), settings.token.get_secret_value())
     sign_ins: SignIns = request.app.state.sign_ins
     if sign_ins.holds(proof):
         sign_ins.forget(proof)
+    response = Response(status_code=204)
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    return response

@@ -64,6 +64,23 @@ def test_half_a_character_in_a_request_is_told_like_any_mistake(api: Api, body: 
     assert (answer.status_code, answer.json()["type"]) == (422, "/problems/invalid")
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"[" * 100_000, "the JSON is nested too deeply"),
+        (b'{"config":' * 100_000, "the JSON is nested too deeply"),
+        (b'{"preset": "\xff"}', "the JSON is not encoded in UTF-8"),
+        (b"{", "JSON decode error"),
+    ],
+)
+def test_a_body_that_cannot_be_parsed_is_a_mistake_in_the_body(api: Api, content: bytes, message: str) -> None:
+    json_type = {"Content-Type": "application/json"}
+    for client, path in ((api.user, "runs"), (api.user, "session"), (api.worker, "worker/claim")):
+        answer = client.post(f"{API}/{path}", content=content, headers=json_type)
+        assert answer.status_code == 422, path
+        assert answer.json()["errors"][0]["message"] == message
+
+
 def test_texts_of_users_are_cleaned(api: Api) -> None:
     odd = {"name": "a\0b", "notes": "\ud800", "tags": ["\0", "\ufffd"]}
     made = post(api, "/runs", {"config": CARTPOLE, **odd}).json()

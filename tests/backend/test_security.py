@@ -98,6 +98,19 @@ def test_every_route_refuses_a_stranger(guarded_app: FastAPI, stranger: TestClie
                 assert response.headers["content-type"] == "application/problem+json"
 
 
+def test_the_page_about_the_api_needs_the_sign_in_that_its_description_needs(stranger: TestClient) -> None:
+    for path in ("/api/docs", f"{API}/openapi.json"):
+        assert stranger.get(path).status_code == 401
+        assert stranger.get(path, headers=bearer(WORKER_TOKEN)).status_code == 401
+        assert stranger.get(path, headers=bearer(TOKEN)).status_code == 200
+
+
+def test_signing_out_has_no_content_and_no_type(stranger: TestClient) -> None:
+    answer = stranger.delete("/api/v1/session", headers={"Cookie": f"{COOKIE}={signed_in(stranger)}"})
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert "content-type" not in answer.headers
+
+
 def test_only_signing_in_and_health_are_public() -> None:
     assert set(PUBLIC) == {f"{API}/session", f"{API}/health"}
 
@@ -257,7 +270,8 @@ def test_wrong_worker_tokens_are_logged_and_limited_but_never_lock_a_worker_out(
     stranger: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     def goodbye(token: str) -> int:
-        return stranger.post("/api/v1/worker/goodbye", json={"name": "w"}, headers=bearer(token)).status_code
+        status: int = stranger.post("/api/v1/worker/goodbye", json={"name": "w"}, headers=bearer(token)).status_code
+        return status
 
     assert [goodbye("guess") for _ in range(MOST)] == [401] * MOST
     assert sum("wrong worker token from testclient" in line for line in caplog.messages) == MOST
