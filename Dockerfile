@@ -1,23 +1,34 @@
 # Two images from one file: `--target backend` (page and API, no torch) and `--target worker` (workers and trainer).
-# Base images are arguments, so that a mirror or an image of your own can stand in.
+# Base images are arguments, so that a mirror or your own image can replace them. The optional build secret `ca` holds
+# certificates in PEM form that pip and npm trust besides the usual ones; see docs/docker.md.
 ARG NODE_IMAGE=node:22-slim
 ARG PYTHON_IMAGE=python:3.12-slim
 
-# Dependencies are installed against an empty copy of our packages, at the place where the code will lie: these layers
-# are built again when the lock changes, not with every line of ours.
+# Dependencies are installed with an empty copy of our packages, so that a change of the code does not rebuild these
+# layers.
 FROM ${PYTHON_IMAGE} AS packages
-# More options for pip, for example where it should look for packages.
+# More options for pip, for example another index.
 ARG PIP_OPTIONS=""
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /app
 RUN python3 -m venv /opt/arcadia
-# Wheels in the folder wheels/, if there is one, are preferred: so a CPU build of torch is chosen.
+# pip prefers the wheels in wheels/, if the folder exists. A CPU build of torch there keeps the image small.
 COPY requirements.lock wheel[s] /wheels/
 COPY pyproject.toml requirements.lock README.md ./
 RUN mkdir backend workers && touch backend/__init__.py workers/__init__.py
 
 FROM packages AS worker-packages
-RUN /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c requirements.lock -e ".[worker,trainer]"
+# TORCH=cuda ignores CPU builds of torch in wheels/.
+ARG TORCH=""
+RUN --mount=type=secret,id=ca,target=/run/ca.pem set -e; \
+    if [ -s /run/ca.pem ]; then \
+        cat "$(/opt/arcadia/bin/python -m pip._vendor.certifi)" /run/ca.pem >/tmp/ca.pem; export PIP_CERT=/tmp/ca.pem; \
+    fi; \
+    if [ "${TORCH}" = cuda ]; then rm -f /wheels/torch-*+cpu*; fi; \
+    /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c requirements.lock -e ".[worker,trainer]"; \
+    if [ "${TORCH}" = cuda ] && ! /opt/arcadia/bin/python -c "import sys, torch; sys.exit(not torch.version.cuda)"; then \
+        echo "pip found no torch with CUDA. Name an index that has it in PIP_OPTIONS." >&2; exit 1; \
+    fi
 
 FROM ${PYTHON_IMAGE} AS arcadia
 ENV PATH=/opt/arcadia/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
@@ -32,19 +43,29 @@ ENTRYPOINT ["arcadia"]
 
 FROM arcadia AS worker
 COPY --from=worker-packages /opt/arcadia /opt/arcadia
-ENV ARCADIA_WORKER_DIR=/data
+# The worker touches this file whenever the backend answers its heartbeat.
+ENV ARCADIA_WORKER_DIR=/data ARCADIA_WORKER_ALIVE_FILE=/tmp/alive
 USER arcadia
-CMD ["worker", "--queue", "cpu", "--name", "worker-1"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["sh", "-c", "test -n \"$(find /tmp/alive -mmin -0.5)\""]
+CMD ["worker", "--queue", "cpu"]
 
 FROM ${NODE_IMAGE} AS frontend
 WORKDIR /frontend
 COPY frontend/package.json frontend/package-lock.json frontend/.npmrc ./
-RUN npm ci --omit=dev
+# More options for npm, for example another registry.
+ARG NPM_OPTIONS=""
+RUN --mount=type=secret,id=ca,target=/run/ca.pem \
+    if [ -s /run/ca.pem ]; then export NODE_EXTRA_CA_CERTS=/run/ca.pem; fi; npm ci --omit=dev ${NPM_OPTIONS}
 COPY frontend/ ./
 RUN npm run build
 
 FROM packages AS backend-packages
-RUN /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c requirements.lock -e ".[backend]"
+RUN --mount=type=secret,id=ca,target=/run/ca.pem set -e; \
+    if [ -s /run/ca.pem ]; then \
+        cat "$(/opt/arcadia/bin/python -m pip._vendor.certifi)" /run/ca.pem >/tmp/ca.pem; export PIP_CERT=/tmp/ca.pem; \
+    fi; \
+    /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c requirements.lock -e ".[backend]"
 
 FROM arcadia AS backend
 COPY --from=backend-packages /opt/arcadia /opt/arcadia

@@ -56,6 +56,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
 def read_settings(options: argparse.Namespace) -> Settings:
     """Read the settings, or say in a sentence what is wrong with them."""
     from backend.config import Settings
+    from workers.contract.secret_files import SecretFileError
     from workers.contract.settings_in_common import unknown_settings
 
     if unknown := unknown_settings(os.environ):
@@ -66,6 +67,8 @@ def read_settings(options: argparse.Namespace) -> Settings:
     except ValidationError as error:
         wrong = "; ".join(f"ARCADIA_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors(include_input=False))
         raise RefusedError(wrong) from None
+    except SecretFileError as error:
+        raise RefusedError(str(error)) from None
 
 
 def become(module: str, arguments: list[str]) -> None:

@@ -6,9 +6,10 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 from pydantic import AfterValidator, Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
 
 from backend.refusals import RefusedError
+from workers.contract.secret_files import SettingsWithSecretFiles
 from workers.contract.settings_in_common import in_one_word, of_a_redis
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -17,7 +18,7 @@ LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 Token = Annotated[SecretStr, AfterValidator(in_one_word)]
 
 
-class Settings(BaseSettings):
+class Settings(SettingsWithSecretFiles):
     """What an operator may decide about the backend."""
 
     model_config = SettingsConfigDict(env_prefix="ARCADIA_", extra="ignore", env_ignore_empty=True)

@@ -51,6 +51,8 @@ class Installation:
             "ARCADIA_WORKER_TOKEN": settings.worker_token.get_secret_value() or worker_token(data_dir),
         }
         ours = {name: value for name, value in os.environ.items() if name.upper().startswith("ARCADIA_")}
+        for name in shared:
+            ours.pop(f"{name}_FILE", None)
         plain = {name: value for name, value in os.environ.items() if name not in ours}
         backend = {"ARCADIA_DATA_DIR": str(data_dir), "ARCADIA_HOST": settings.host, "ARCADIA_PORT": str(settings.port)}
         worker = {"ARCADIA_BACKEND_URL": self._url, "ARCADIA_WORKER_DIR": str(data_dir / "workers" / WORKER_NAME)}

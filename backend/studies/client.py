@@ -8,6 +8,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from backend.refusals import RefusedError
+from workers.contract.secret_files import SecretFileError, read_secret
 
 PATIENCE_SECONDS = 60
 LARGEST_ANSWER = 100_000_000
@@ -24,7 +25,7 @@ class Client:
     def call(self, method: str, path: str, body: object = None) -> Any:
         """The answer to a call, or what is wrong in words."""
         headers = {"Content-Type": "application/json"}
-        if token := os.environ.get("ARCADIA_TOKEN"):
+        if token := self._token():
             headers["Authorization"] = f"Bearer {token}"
         data = None if body is None else json.dumps(body).encode()
         request = Request(f"{self.url}/api/v1{path}", data, headers, method=method)  # noqa: S310 - http alone, see above
@@ -39,6 +40,12 @@ class Client:
             raise RefusedError(told) from None
         except ValueError:
             raise RefusedError(f"{self.url} answers, but not as Arcadia does") from None
+
+    def _token(self) -> str | None:
+        try:
+            return read_secret(os.environ, "TOKEN") or os.environ.get("ARCADIA_TOKEN")
+        except SecretFileError as error:
+            raise RefusedError(str(error)) from None
 
     def _told(self, error: HTTPError) -> str:
         try:

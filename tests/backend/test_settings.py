@@ -1,5 +1,6 @@
 """Settings: all documented, read as an operator would write them."""
 
+import os
 import re
 from pathlib import Path
 
@@ -8,7 +9,8 @@ from pydantic import ValidationError
 from pydantic_settings import BaseSettings
 
 from backend.config import Settings
-from workers.contract.settings_in_common import NAMES, unknown_settings
+from workers.contract.secret_files import SecretFileError
+from workers.contract.settings_in_common import NAMES, SECRETS, unknown_settings
 from workers.worker.settings import WorkerSettings
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
@@ -68,7 +70,8 @@ def test_trusted_proxies_are_addresses_or_networks(monkeypatch: pytest.MonkeyPat
 
 def test_every_name_of_a_setting_is_known_and_no_other() -> None:
     models = (*Settings.model_fields, *WorkerSettings.model_fields)
-    assert {f"ARCADIA_{name.upper()}" for name in models} | {"ARCADIA_RAY_ADDRESS"} == NAMES
+    files = {f"ARCADIA_{name}_FILE" for name in SECRETS}
+    assert {f"ARCADIA_{name.upper()}" for name in models} | {"ARCADIA_RAY_ADDRESS"} | files == NAMES
 
 
 def test_a_misspelt_setting_is_told_with_what_was_meant() -> None:
@@ -123,3 +126,44 @@ def test_a_broker_that_would_be_called_in_vain_is_refused_without_its_password(u
 @pytest.mark.parametrize("url", ["redis://host", "rediss://:p@host:6379/0", "redis+socket:///run/redis.sock"])
 def test_every_address_of_a_redis_will_do(url: str) -> None:
     assert Settings.model_validate({"broker_url": url}).broker_url.get_secret_value() == url
+
+
+def test_secrets_come_from_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    values = {"TOKEN": "t", "WORKER_TOKEN": "w", "BROKER_URL": "redis://:p@host", "DATABASE_URL": "postgresql://p@host"}
+    assert set(values) == set(SECRETS)
+    for name, value in values.items():
+        (tmp_path / name).write_text(f"{value}\n")
+        monkeypatch.setenv(f"ARCADIA_{name}_FILE", str(tmp_path / name))
+    settings, worker = Settings(), WorkerSettings()
+    assert settings.database_url == values["DATABASE_URL"]
+    assert settings.token.get_secret_value() == "t"
+    assert settings.worker_token == worker.worker_token
+    assert worker.worker_token.get_secret_value() == "w"
+    assert worker.broker_url.get_secret_value() == values["BROKER_URL"]
+    assert unknown_settings(os.environ) is None
+
+
+def test_an_argument_overrides_a_secret_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("file")
+    monkeypatch.setenv("ARCADIA_TOKEN_FILE", str(tmp_path / "token"))
+    assert Settings(token="argument").token.get_secret_value() == "argument"
+
+
+@pytest.mark.parametrize(
+    ("content", "environment", "message"),
+    [
+        (None, {}, r"ARCADIA_TOKEN_FILE: cannot read .*token: No such file"),
+        (b"\n", {}, r"ARCADIA_TOKEN_FILE: .*token is empty"),
+        (b"\xff\xfe", {}, r"ARCADIA_TOKEN_FILE: cannot read .*token: it is not text"),
+        (b"t", {"ARCADIA_TOKEN": "t"}, r"ARCADIA_TOKEN and ARCADIA_TOKEN_FILE are both set"),
+    ],
+)
+def test_a_secret_file_that_cannot_be_used_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes | None, environment: dict[str, str], message: str
+) -> None:
+    if content is not None:
+        (tmp_path / "token").write_bytes(content)
+    for name, value in {"ARCADIA_TOKEN_FILE": str(tmp_path / "token"), **environment}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SecretFileError, match=message):
+        Settings()

@@ -9,14 +9,16 @@ from pydantic import SecretStr
 PREFIX = "ARCADIA_"
 # Of the tests, which read them themselves.
 TESTS = "ARCADIA_TEST_"
+# These can come from a file: ARCADIA_TOKEN_FILE names the file of ARCADIA_TOKEN.
+SECRETS = ("BROKER_URL", "DATABASE_URL", "TOKEN", "WORKER_TOKEN")
 NAMES = frozenset(
     PREFIX + name
     for name in (
         "ALLOWED_HOSTS BACKEND_URL BROKER_URL DATABASE_URL DATA_DIR ERRANDS ERRAND_NICENESS HOST LEASE_SECONDS "
         "MAX_BODY_BYTES MAX_FILE_BYTES MAX_LIVE_GAMES MAX_REQUEUES MAX_STUDY_RUNS PORT RAY_ADDRESS STOP_GRACE_SECONDS "
-        "SWEEP_SECONDS TOKEN TRUSTED_PROXIES WORKER_DIR WORKER_TOKEN"
+        "SWEEP_SECONDS TOKEN TRUSTED_PROXIES WORKER_ALIVE_FILE WORKER_DIR WORKER_TOKEN"
     ).split()
-)
+) | {f"{PREFIX}{name}_FILE" for name in SECRETS}
 
 
 def unknown_settings(environment: Mapping[str, str]) -> str | None:

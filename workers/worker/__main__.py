@@ -15,12 +15,14 @@ from pathlib import Path
 from celery import signals
 from pydantic import ValidationError
 
+from workers.contract.secret_files import SecretFileError
 from workers.contract.settings_in_common import unknown_settings
 from workers.contract.worker_api import ERRANDS_QUEUE, MOST_ERRANDS, QUEUES, private_queue
 from workers.worker.answers import BackendError
 from workers.worker.backend_client import BackendClient
 from workers.worker.celery_app import make_app
 from workers.worker.checkpoint_store import CheckpointStore
+from workers.worker.gpu import gpu_problem
 from workers.worker.heartbeat import Heartbeat
 from workers.worker.machine import machine_facts
 from workers.worker.settings import WorkerSettings
@@ -77,6 +79,8 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
     except ValidationError as error:
         wrong = "; ".join(f"ARCADIA_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors(include_input=False))
         sys.exit(f"arcadia worker: {wrong}")
+    except SecretFileError as error:
+        sys.exit(f"arcadia worker: {error}")
 
 
 def lock(directory: Path) -> int:
@@ -99,6 +103,9 @@ def main() -> int:
     """Work until told to stop."""
     options = parse_arguments(sys.argv[1:])
     settings = read_settings(options)
+    if options.queue == "gpu" and (problem := gpu_problem()):
+        print(f"arcadia worker: {problem}", file=sys.stderr)
+        return os.EX_CONFIG
     logging.basicConfig(level=logging.INFO, format="%(levelname)-7s %(message)s", stream=sys.stdout)
     for noisy in ("httpx", "celery.worker.strategy", "celery.app.trace"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
@@ -107,7 +114,7 @@ def main() -> int:
     directory = settings.directory(options.name)
     held_open = lock(directory)
     client = BackendClient(settings.backend_url, settings.worker_token.get_secret_value(), options.name, options.queue)
-    heartbeat = Heartbeat(client, machine_facts(), settings.errands)
+    heartbeat = Heartbeat(client, machine_facts(), settings.errands, settings.worker_alive_file)
     store = CheckpointStore(client, directory / "checkpoints")
     training, errands = (
         Supervisor(client, heartbeat, directory, settings.stop_grace_seconds, work, places, keep_open=[held_open])

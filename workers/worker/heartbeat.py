@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from pathlib import Path
 
 from workers.contract.worker_api import ErrandDesired, MachineFacts
 from workers.worker.answers import BackendError, StaleAttemptError
@@ -17,8 +18,11 @@ log = logging.getLogger(__name__)
 class Heartbeat(threading.Thread):
     """Sends heartbeats until closed."""
 
-    def __init__(self, client: BackendClient, facts: MachineFacts, errand_slots: int = 0) -> None:
+    def __init__(
+        self, client: BackendClient, facts: MachineFacts, errand_slots: int = 0, alive_file: Path | None = None
+    ) -> None:
         super().__init__(name="heartbeat", daemon=True)
+        self._alive_file = alive_file
         self._client, self._facts, self._errand_slots = client, facts, errand_slots
         self._held: tuple[Held, ...] = ()
         self._lock = threading.Lock()
@@ -62,6 +66,18 @@ class Heartbeat(threading.Thread):
         if answered and not self._answered:
             log.info("The backend answers again.")
         self._answered = answered
+        if answered:
+            self._show_alive()
+
+    def _show_alive(self) -> None:
+        """Touch the file that health checks look at."""
+        if self._alive_file is None:
+            return
+        try:
+            self._alive_file.touch()
+        except OSError as error:
+            log.warning("Cannot touch %s (ARCADIA_WORKER_ALIVE_FILE): %s", self._alive_file, error.strerror)
+            self._alive_file = None
 
     def _is_answered(self, held: list[Held]) -> bool:
         run = next((each for each in held if each.job.noun == "runs"), None)

@@ -5,13 +5,14 @@ from typing import Annotated
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
+from workers.contract.secret_files import SettingsWithSecretFiles
 from workers.contract.settings_in_common import in_one_word, of_a_redis
 from workers.contract.worker_api import MOST_ERRANDS
 
 
-class WorkerSettings(BaseSettings):
+class WorkerSettings(SettingsWithSecretFiles):
     """What a worker must know: two addresses, one token, one directory."""
 
     model_config = SettingsConfigDict(env_prefix="ARCADIA_", extra="ignore", env_ignore_empty=True)
@@ -25,6 +26,9 @@ class WorkerSettings(BaseSettings):
     )
     worker_dir: Path | None = Field(
         default=None, description="Where run directories lie; data/workers/NAME unless told otherwise."
+    )
+    worker_alive_file: Path | None = Field(
+        default=None, description="File to touch after each answered heartbeat, for health checks."
     )
     errands: int = Field(
         default=1, ge=0, le=MOST_ERRANDS, description="How many errands it does at a time beside its training."

@@ -1,11 +1,16 @@
 """Heartbeats go on, whatever becomes of one."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.workers.conftest import Slot
 from tests.workers.waiting import wait_until
 from tests.workers.worker_api import WorkerApi
+from workers.worker.backend_client import BackendClient
+from workers.worker.heartbeat import Heartbeat
 from workers.worker.job import Held, Job
+from workers.worker.machine import machine_facts
 
 
 def test_heartbeats_go_on_after_one_failed_in_a_way_nobody_foresaw(
@@ -28,3 +33,24 @@ def test_heartbeats_go_on_after_one_failed_in_a_way_nobody_foresaw(
     wait_until(lambda: len(api.heartbeats) > sent)
     assert slot.heartbeat.is_alive()
     assert "out of order" in caplog.text
+
+
+def test_only_answered_heartbeats_touch_the_alive_file(api: WorkerApi, client: BackendClient, tmp_path: Path) -> None:
+    alive = tmp_path / "alive"
+    heartbeat = Heartbeat(client, machine_facts(), alive_file=alive)
+    api.away = True
+    heartbeat._beat(())
+    assert not alive.exists()
+    api.away = False
+    heartbeat._beat(())
+    assert alive.exists()
+
+
+def test_heartbeats_go_on_without_an_alive_file(
+    api: WorkerApi, client: BackendClient, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    heartbeat = Heartbeat(client, machine_facts(), alive_file=tmp_path / "none" / "alive")
+    heartbeat._beat(())
+    heartbeat._beat(())
+    assert len(api.heartbeats) == 2
+    assert caplog.text.count("ARCADIA_WORKER_ALIVE_FILE") == 1

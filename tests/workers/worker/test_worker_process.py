@@ -230,16 +230,35 @@ def test_two_workers_do_not_share_a_directory(worker: WorkerProcess) -> None:
     assert "give this one its own --worker-dir" in second.stderr
 
 
-def test_a_missing_setting_is_named() -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
-    worker = subprocess.run(
-        [sys.executable, "-m", "workers.worker", "--name", "lonely"],
-        env=environment,
+def start_alone(options: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    """Start a worker that must refuse to start."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
+    return subprocess.run(
+        [sys.executable, "-m", "workers.worker", "--name", "lonely", *options],
+        env={**others, "CUDA_VISIBLE_DEVICES": "", **environment},
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
         timeout=PATIENCE_SECONDS,
         check=False,
     )
+
+
+def test_a_gpu_worker_without_a_gpu_says_how_to_get_one() -> None:
+    worker = start_alone(["--queue", "gpu"], ARCADIA_WORKER_TOKEN=TOKEN, ARCADIA_BROKER_URL="redis://127.0.0.1:1")
+    assert worker.returncode == os.EX_CONFIG
+    assert worker.stderr.startswith("arcadia worker: The queue is gpu, but")
+    assert "worker-gpu" in worker.stderr or "NVIDIA container toolkit" in worker.stderr
+    assert "--queue cpu" in worker.stderr
+
+
+def test_a_worker_names_a_secret_file_that_is_missing(tmp_path: Path) -> None:
+    worker = start_alone([], ARCADIA_WORKER_TOKEN_FILE=str(tmp_path / "none"), ARCADIA_BROKER_URL="redis://127.0.0.1:1")
+    assert worker.returncode == 1
+    assert "ARCADIA_WORKER_TOKEN_FILE: cannot read" in worker.stderr
+
+
+def test_a_missing_setting_is_named() -> None:
+    worker = start_alone([])
     assert worker.returncode == 1
     assert "ARCADIA_WORKER_TOKEN: Field required" in worker.stderr
