@@ -31,6 +31,11 @@ class Environment:
     actions: ActionKind = "discrete"
 
     @property
+    def solved_at(self) -> float | None:
+        """The mean return of 100 episodes that solves the environment; None where no source names one."""
+        return SOLVED_AT.get(self.id)
+
+    @property
     def shows_pixels(self) -> bool:
         """Whether observations are pictures."""
         return self.kind != "vector"
@@ -128,6 +133,30 @@ ENVIRONMENTS: dict[str, Environment] = {
         *MUJOCO,
         *MAZES,
     )
+}
+
+
+# Gymnasium's reward thresholds, which a test compares; for Pong, 18 of its 21 points.
+SOLVED_AT = {
+    "CartPole-v1": 475.0,
+    "Acrobot-v1": -100.0,
+    "MountainCar-v0": -110.0,
+    "MountainCarContinuous-v0": 90.0,
+    "LunarLander-v3": 200.0,
+    "LunarLanderContinuous-v3": 200.0,
+    "BipedalWalker-v3": 300.0,
+    "BipedalWalkerHardcore-v3": 300.0,
+    "Arcadia/CarRacing-v0": 900.0,
+    "Arcadia/CarRacingContinuous-v0": 900.0,
+    "Ant-v5": 6000.0,
+    "HalfCheetah-v5": 4800.0,
+    "Hopper-v5": 3800.0,
+    "InvertedDoublePendulum-v5": 9100.0,
+    "InvertedPendulum-v5": 950.0,
+    "Pusher-v5": 0.0,
+    "Reacher-v5": -3.75,
+    "Swimmer-v5": 360.0,
+    "ALE/Pong-v5": 18.0,
 }
 
 

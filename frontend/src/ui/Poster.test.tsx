@@ -1,5 +1,6 @@
-import { fireEvent, render, screen } from "@testing-library/react";
-import { describe, expect, it } from "vitest";
+import { act, fireEvent, render, screen } from "@testing-library/react";
+
+import { describe, expect, it, vi } from "vitest";
 import { Poster } from "./Poster";
 
 function load(naturalWidth: number, size: number) {
@@ -22,6 +23,18 @@ describe("the latest frame", () => {
     expect(load(16, 48).className).toBe("pixelated");
     document.body.replaceChildren();
     expect(load(210, 48).className).toBe("");
+  });
+
+  it("is fetched again after a failure", () => {
+    vi.useFakeTimers();
+    render(<Poster fileId={7} size={48} alt="Pong" />);
+    const failed = screen.getByAltText("Pong");
+    fireEvent.error(failed);
+    act(() => vi.advanceTimersByTime(1000));
+    const again = screen.getByAltText("Pong");
+    expect(again).not.toBe(failed);
+    expect(again.getAttribute("src")).toBe("/api/v1/files/7");
+    vi.useRealTimers();
   });
 
   it("is an empty screen before there is one", () => {

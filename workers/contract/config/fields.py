@@ -116,7 +116,10 @@ class TrainingConfig(BaseModel):
         ge=1,
         le=86_400,
         title="Seconds between checkpoints",
-        description="How often the training state is saved and a replay recorded; a crash loses at most this much.",
+        description=(
+            "How often the training state is saved and a replay recorded; a crash loses at most this much. The first "
+            "solve and clearly better mean returns are saved at once."
+        ),
         json_schema_extra=RUN,
     )
     checkpoints_kept: int = Field(

@@ -18,6 +18,7 @@ from workers.trainer.run import checkpoints
 from workers.trainer.run.alarms import DeadLayerAlarm
 from workers.trainer.run.checkpoints import CheckpointError
 from workers.trainer.run.journal import Journal
+from workers.trainer.run.milestones import Milestones
 from workers.trainer.run.progress_bar import ProgressBar, Standing, duration
 from workers.trainer.run.recorder import Recorder, Recording
 from workers.trainer.run.retention import RETURN_WINDOW, Retention, RunFacts, kept
@@ -29,6 +30,8 @@ METRICS_SECONDS = 0.35
 PROGRESS_SECONDS = 1.0
 EPISODES_PER_EVENT = 1000
 LAST_REPLAYS_SECONDS = 60.0
+# The first checkpoint of a new run comes early, so that its pages soon have a picture.
+FIRST_CHECKPOINT_SECONDS = 10.0
 # The run's own facts lie in a checkpoint beside the algorithm's.
 OWN_FACTS = "run"
 
@@ -47,6 +50,7 @@ class Writing:
     file: Future[CheckpointFile]
     retention: Retention
     return_mean: float | None
+    is_milestone: bool
 
 
 class DirectoryRun:
@@ -79,6 +83,7 @@ class DirectoryRun:
         self._rates = RateMeter(self.step)
         self._system = SystemMeter(device)
         self._alarm = DeadLayerAlarm()
+        self._milestones = Milestones(config.environment.solved_at, facts.retention.full_window_best)
         self._recorder = recorder
         for file in checkpoints.without_replay(directory, self._kept):
             recorder.add(file)
@@ -91,6 +96,8 @@ class DirectoryRun:
         self._next_tick = self._next_metrics = now
         self._next_progress = now + PROGRESS_SECONDS
         self._next_checkpoint = now + config.checkpoint_seconds
+        if restored is None:
+            self._next_checkpoint = min(self._next_checkpoint, now + FIRST_CHECKPOINT_SECONDS)
         self._doubted = False
 
     def advance(self, step: int, frames: int, updates: int = 1) -> None:
@@ -143,7 +150,7 @@ class DirectoryRun:
         facts = RunFacts(returns=tuple(self._returns), retention=retention)
         copy.facts[OWN_FACTS] = facts.model_dump(mode="json")
         file = self._writer.submit(checkpoints.write, self._directory, copy, self._config, self._versions)
-        self._writing = Writing(name, file, retention, self.return_mean)
+        self._writing = Writing(name, file, retention, self.return_mean, self._reach_milestone())
 
     def log(self, message: str, level: LogLevel = "info") -> None:
         self._journal.emit(events.Log, step=self.step, frames=self.frames, level=level, message=message)
@@ -173,6 +180,24 @@ class DirectoryRun:
             self._tell_of_recording(recording)
         self._emit(events.Finished)
 
+    @property
+    def _is_at_milestone(self) -> bool:
+        """Whether the agent is clearly better than any checkpoint recorded so far."""
+        mean = self.return_mean
+        is_full = mean is not None and len(self._returns) >= RETURN_WINDOW
+        return is_full and mean is not None and self._milestones.is_reached(mean, time.monotonic())
+
+    def _reach_milestone(self) -> bool:
+        """Return True if the checkpoint being saved is a milestone, and log the first solve."""
+        mean = self.return_mean
+        if mean is None or not self._is_at_milestone:
+            return False
+        if self._milestones.is_first_solve(mean):
+            needed = self._config.environment.solved_at
+            self.log(f"Solved: the last {RETURN_WINDOW} episodes have a mean return of {mean:.1f}, at least {needed:g}")
+        self._milestones.reach(mean, time.monotonic())
+        return True
+
     def summary(self) -> str:
         """Say in one line what this attempt did."""
         steps = self.step - self._first_step
@@ -199,6 +224,8 @@ class DirectoryRun:
         self._rates.mark(now, self.step, self._updates)
         self._collect_checkpoint(wait=False)
         self._start_replays()
+        if self._is_at_milestone:
+            self._next_checkpoint = now
         standing = Standing(
             step=self.step,
             total_steps=self._config.total_steps,
@@ -266,7 +293,7 @@ class DirectoryRun:
             best=written.retention.best == file.file,
             kept=self._kept,
         )
-        self._recorder.add(file)
+        self._recorder.add(file, first=written.is_milestone)
         self._recorder.forget_all_but(self._kept)
         self._prune()
 

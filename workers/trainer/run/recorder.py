@@ -2,6 +2,7 @@
 
 Training never waits for it. Where it cannot keep up, the next one is the checkpoint farthest from those that were
 played, so that replays too are spread over training, and the last minute of a run fills what it can between them.
+A milestone, such as the first solve, goes first.
 """
 
 import contextlib
@@ -64,6 +65,7 @@ class Recorder:
         self._directory = directory
         self._command = command
         self._waiting: list[CheckpointFile] = []
+        self._milestone: str | None = None
         self._played: list[CheckpointFile] = []
         self._checkpoint: CheckpointFile | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -76,9 +78,11 @@ class Recorder:
         """The checkpoint that a recorder is reading."""
         return [self._checkpoint.file] if self._checkpoint else []
 
-    def add(self, checkpoint: CheckpointFile) -> None:
-        """Have an episode of this checkpoint recorded in its turn."""
+    def add(self, checkpoint: CheckpointFile, *, first: bool = False) -> None:
+        """Queue the recording of an episode of this checkpoint, or let it be the next one."""
         self._waiting.append(checkpoint)
+        if first:
+            self._milestone = checkpoint.file
 
     def forget_all_but(self, kept: Iterable[str]) -> None:
         """Drop what waits for checkpoints that are no longer there; this also bounds the queue."""
@@ -117,12 +121,13 @@ class Recorder:
             self._process.kill()
 
     def _next(self) -> CheckpointFile:
-        """Take what waits and is farthest from all that was played; of equals, the first that was added."""
+        """Take the latest milestone, or what is farthest from all that was played; of equals, the first added."""
 
-        def distance(checkpoint: CheckpointFile) -> int:
-            return min((abs(checkpoint.step - played.step) for played in self._played), default=0)
+        def rank(checkpoint: CheckpointFile) -> tuple[bool, int]:
+            distance = min((abs(checkpoint.step - played.step) for played in self._played), default=0)
+            return checkpoint.file == self._milestone, distance
 
-        chosen = max(self._waiting, key=distance)
+        chosen = max(self._waiting, key=rank)
         self._waiting.remove(chosen)
         self._played.append(chosen)
         return chosen

@@ -20,6 +20,11 @@ class Retention(BaseModel):
     # Whether the mean was of a full window, and the mean: a mean of few episodes is no match for one of a hundred.
     best_score: tuple[bool, float] | None = None
 
+    @property
+    def full_window_best(self) -> float | None:
+        """The best mean of a full window; None before the first."""
+        return self.best_score[1] if self.best_score and self.best_score[0] else None
+
     def after(self, file: str, returns: list[float]) -> "Retention":
         """Add a checkpoint, saved when the last episodes had these returns."""
         mean = sum(returns) / len(returns) if returns else math.nan

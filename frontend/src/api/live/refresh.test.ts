@@ -48,6 +48,20 @@ describe("what events of the live stream fetch again", () => {
     expect(fetched).not.toHaveBeenCalled();
   });
 
+  it("shows a run's first picture even if the list was being fetched when the replay came", async () => {
+    const old = list([aRun({ poster_file_id: null })]);
+    client.setQueryData(["runs", {}], old);
+    const answers: (() => void)[] = [];
+    const fetched = vi.fn(() => new Promise<typeof old>((resolve) => answers.push(() => resolve(old))));
+    new QueryObserver(client, { queryKey: ["runs", {}], queryFn: fetched }).subscribe(() => {});
+    serve(aRun({ poster_file_id: 7 }));
+    refresher.take({ kind: "run.files", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    answers[0]?.();
+    await vi.advanceTimersByTimeAsync(LIST_REFRESH_MS + REFRESH_MS);
+    expect(fetched).toHaveBeenCalledTimes(2);
+  });
+
   it("fetches a run once for many changes in one moment", async () => {
     shown(client, ["runs", {}], list([aRun()]));
     const fetched = serve(aRun());

@@ -186,6 +186,10 @@ export class Refresher {
       if (!listed || before !== shownState(this.client, id)) {
         this.laterLists();
         this.schedule();
+      } else if (this.client.isFetching({ queryKey: ["runs"] }) > 0) {
+        // An answer that is on its way may be older than this run and would undo the patch.
+        this.later(["runs"]);
+        this.schedule();
       }
     } catch {
       // Purged meanwhile, or the server is away: the page keeps what it has, and a full refetch follows reconnecting.

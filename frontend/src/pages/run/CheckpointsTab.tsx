@@ -10,7 +10,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { bytes, short } from "@/ui/format";
 import { Score, Short, TimeAgo } from "@/ui/Quantity";
 import { QueryProblem } from "@/ui/QueryProblem";
-import { isActive } from "@/ui/states";
+import { whenItComes } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
 import { EvaluateModal } from "./evaluations/EvaluateModal";
 import { RecordModal } from "./recordings/RecordModal";
@@ -32,9 +32,11 @@ export function CheckpointsTab({ run }: { run: Run }) {
   if (query.data.length === 0) {
     return (
       <EmptyState title="No checkpoints yet">
-        {isActive(run)
-          ? "The first is saved a while after training began, and whenever the run is paused or stopped."
-          : "This run ended before its first checkpoint."}
+        {whenItComes(
+          run,
+          "The first checkpoint is saved a few seconds after training starts.",
+          "This run ended before its first checkpoint.",
+        )}
       </EmptyState>
     );
   }

@@ -33,7 +33,7 @@ describe("the curves of a run", () => {
   });
 
   it.each([
-    [aRun(), /^They appear here by themselves/],
+    [aRun(), /^Curves appear here with the first numbers/],
     [aFinishedRun(), "This run ended before it reported any numbers."],
   ])("say whether some will come where there are none", async (run, words) => {
     open(<CurvesTab run={run} />, []);

@@ -7,7 +7,7 @@ import { CurveControls } from "@/charts/CurveControls";
 import { Figure } from "@/charts/Figure";
 import { chartsOf, metricSections } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
-import { isActive } from "@/ui/states";
+import { whenItComes } from "@/ui/states";
 import { EmptyState } from "@/ui/EmptyState";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { isSystemMetric } from "./systemMetrics";
@@ -35,9 +35,11 @@ function CurveGrid({ run, shows }: { run: Run; shows: (name: string) => boolean 
   if (sections.length === 0) {
     return (
       <EmptyState title="No curves yet">
-        {isActive(run)
-          ? "They appear here by themselves as soon as the run reports its first numbers."
-          : "This run ended before it reported any numbers."}
+        {whenItComes(
+          run,
+          "Curves appear here with the first numbers that the run reports.",
+          "This run ended before it reported any numbers.",
+        )}
       </EmptyState>
     );
   }

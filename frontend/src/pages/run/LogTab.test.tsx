@@ -139,7 +139,7 @@ describe("the log of a run", () => {
   });
 
   it.each([
-    [aRun(), "Nothing written yet. Lines appear here by themselves."],
+    [aRun(), "Log lines appear here as the run writes them."],
     [aFinishedRun(), "This run wrote nothing."],
   ])("says whether lines will come where there are none", async (run, text) => {
     open([], run);

@@ -8,7 +8,7 @@ import { save } from "@/charts/csv";
 import { exactTime, plural } from "@/ui/format";
 import { outdatedWords } from "@/ui/outdated";
 import { QueryProblem } from "@/ui/QueryProblem";
-import { isActive } from "@/ui/states";
+import { whenItComes } from "@/ui/states";
 import classes from "./log.module.css";
 import { lineText } from "./logLines";
 import { useLogTail, wholeLog } from "./useLogTail";
@@ -84,7 +84,7 @@ function countOf(lines: LogLine[] | undefined, search: string): string {
 
 function emptyWords(run: Run, search: string): string {
   if (search) return `No line has “${search}”.`;
-  return isActive(run) ? "Nothing written yet. Lines appear here by themselves." : "This run wrote nothing.";
+  return whenItComes(run, "Log lines appear here as the run writes them.", "This run wrote nothing.");
 }
 
 interface LinesProps {

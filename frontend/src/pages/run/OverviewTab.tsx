@@ -10,7 +10,7 @@ import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
 import { short } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryProblem } from "@/ui/QueryProblem";
-import { isActive } from "@/ui/states";
+import { isActive, whenItComes } from "@/ui/states";
 import { ConfigSummary } from "./ConfigSummary";
 import { FailureCard } from "./FailureCard";
 import { NotesCard } from "./NotesCard";
@@ -75,9 +75,11 @@ function NewestReplay({ run }: { run: Run }) {
         <Text size="sm" className={classes.noReplay} data-awaited={isActive(run) || undefined}>
           {!videos.data
             ? "Loading the replay…"
-            : isActive(run)
-              ? "The first replay is recorded at the first checkpoint."
-              : "This run recorded no replay."}
+            : whenItComes(
+                run,
+                "The first replay is recorded at the first checkpoint, a few seconds after training starts.",
+                "This run recorded no replay.",
+              )}
         </Text>
       )}
     </section>

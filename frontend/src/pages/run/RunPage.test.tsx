@@ -362,8 +362,13 @@ describe("the overview", () => {
 
   it("promises a replay to a run that trains, and none to one that has ended", async () => {
     const { unmount } = open(aRun());
-    expect(await screen.findByText("The first replay is recorded at the first checkpoint.")).toBeTruthy();
+    expect(await screen.findByText(/^The first replay is recorded at the first checkpoint/)).toBeTruthy();
     unmount();
+    const paused = open(aRun({ state: "paused" }));
+    expect(
+      await screen.findByText(/^This run is paused; resume it to continue. The first replay/),
+    ).toBeTruthy();
+    paused.unmount();
     open(aFinishedRun());
     expect(await screen.findByText("This run recorded no replay.")).toBeTruthy();
   });

@@ -1,6 +1,7 @@
 """What a run in a directory writes, and when."""
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -37,8 +38,9 @@ OpenRun = Callable[..., DirectoryRun]
 
 
 @pytest.fixture
-def open_run(tmp_path: Path) -> Iterator[OpenRun]:
+def open_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenRun]:
     """Yield a function that begins an attempt, or the next one, in tmp_path."""
+    monkeypatch.setattr(directory_run, "FIRST_CHECKPOINT_SECONDS", 3600.0)
     opened: list[tuple[DirectoryRun, Journal]] = []
 
     def close() -> None:
@@ -370,3 +372,30 @@ def test_a_replay_that_cannot_be_recorded_is_a_warning(tmp_path: Path, open_run:
     message = of_kind(tmp_path, events.Log)[-1].message
     assert message == "The replay of step 1,000 could not be recorded: no picture"
     assert read_events(tmp_path)[-1].kind == "finished"
+
+
+def test_the_first_solve_makes_a_checkpoint_due_and_its_replay_is_the_next(open_run: OpenRun) -> None:
+    run = open_run(REPLAYS)
+    for number in range(100):
+        run.episode(number, number, 475.0, 475)
+    assert not run.checkpoint_due()
+    run._next_tick = 0
+    run.advance(100, 100)
+    assert run.checkpoint_due()
+    save(run, 100)
+    assert not run.checkpoint_due()
+    assert run._recorder._milestone == layout.checkpoint_file(100)
+    messages = [event.message for event in of_kind(run._directory, events.Log)]
+    assert messages.count("Solved: the last 100 episodes have a mean return of 475.0, at least 475") == 1
+
+
+def test_a_new_run_saves_its_first_checkpoint_early_and_a_resumed_one_on_schedule(
+    open_run: OpenRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = open_run()
+    assert not run.checkpoint_due()
+    save(run, 100)
+    monkeypatch.setattr(directory_run, "FIRST_CHECKPOINT_SECONDS", 0.0)
+    assert not open_run().checkpoint_due()
+    shutil.rmtree(run._directory / layout.CHECKPOINTS)
+    assert open_run().checkpoint_due()

@@ -90,6 +90,13 @@ def test_a_recorder_that_cannot_keep_up_spreads_the_replays_over_training(tmp_pa
     assert [recording.checkpoint.step for recording in recordings(recorder, 5)] == [0, 800, 400, 200, 600]
 
 
+def test_a_milestone_is_recorded_first(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path, PLAYS)
+    for step in (0, 100, 900):
+        recorder.add(checkpoint(step), first=step == 100)
+    assert [recording.checkpoint.step for recording in recordings(recorder, 3)] == [100, 900, 0]
+
+
 def test_one_at_a_time_and_less_urgent_than_training(hanging: Recorder) -> None:
     hanging.add(checkpoint(1))
     hanging.add(checkpoint(2))

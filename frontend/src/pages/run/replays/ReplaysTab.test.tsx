@@ -224,7 +224,9 @@ describe("the player", () => {
 
 describe("a run without replays", () => {
   it.each([
-    [aRun(), "At every checkpoint one episode is played and recorded; it appears here by itself."],
+    [aRun(), /^One episode is recorded at every checkpoint/],
+    [aRun({ state: "paused" }), /^This run is paused; resume it to continue. One episode is recorded/],
+    [aRun({ state: "queued" }), /^This run is waiting for a worker. One episode is recorded/],
     [aFinishedRun(), "This run recorded no replay."],
   ])("says whether some will come", async (run, words) => {
     open([], run);

@@ -8,7 +8,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { plural, score, short } from "@/ui/format";
 import { Poster } from "@/ui/Poster";
 import { QueryProblem } from "@/ui/QueryProblem";
-import { isActive } from "@/ui/states";
+import { whenItComes } from "@/ui/states";
 import runClasses from "../run.module.css";
 import { MOST_PANELS } from "./ensemble";
 import { Microscope } from "./Microscope";
@@ -36,9 +36,11 @@ function OwnReplays({ run }: { run: Run }) {
   if (videos.length === 0) {
     return (
       <EmptyState title="No replays yet">
-        {isActive(run)
-          ? "At every checkpoint one episode is played and recorded; it appears here by itself."
-          : "This run recorded no replay."}
+        {whenItComes(
+          run,
+          "One episode is recorded at every checkpoint, the first a few seconds after training starts.",
+          "This run recorded no replay.",
+        )}
       </EmptyState>
     );
   }
