@@ -105,6 +105,7 @@ class Run(Base):
 
     attempt: Mapped[int] = mapped_column(default=0)
     worker: Mapped[str | None] = mapped_column(String(100))
+    # Kept once its worker fell silent, until the next claim: that worker may still continue.
     lease_expires_at: Mapped[datetime | None]
     requeues: Mapped[int] = mapped_column(default=0)
 
@@ -343,6 +344,7 @@ class Errand(Base):
     # How this attempt's process said that it ended.
     outcome: Mapped[Outcome | None]
     worker: Mapped[str | None] = mapped_column(String(100))
+    # Kept once its worker fell silent, until the next claim: that worker may still continue.
     lease_expires_at: Mapped[datetime | None]
     # How often it lost its worker or its process.
     tries: Mapped[int] = mapped_column(default=0)

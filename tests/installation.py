@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +60,16 @@ class Service:
     """One process of the installation."""
 
     def __init__(
-        self, name: str, command: list[str], environment: dict[str, str], directory: Path, niceness: int = 0
+        self,
+        name: str,
+        command: list[str],
+        environment: dict[str, str],
+        directory: Path,
+        niceness: int = 0,
+        prefix: Sequence[str] = (),
     ) -> None:
-        self.name, self._command, self._environment, self._niceness = name, command, environment, niceness
+        self.name, self._environment, self._niceness = name, environment, niceness
+        self._command = [*prefix, sys.executable, "-m", *command]
         self.output = directory / f"{name}.output"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -70,7 +77,7 @@ class Service:
         """Start it; what it prints is added to its output."""
         with self.output.open("a") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", *self._command],
+                self._command,
                 env=self._environment,
                 cwd=REPOSITORY,
                 stdout=output,
@@ -111,13 +118,14 @@ class Installation:
 
     def __init__(self, directory: Path, **settings: object) -> None:
         self.directory, self.port = directory, free_port()
+        url = f"http://{settings.get('host', '127.0.0.1')}:{self.port}"
         self.redis = RedisServer(directory)
         self.journals = Journals(directory / "workers")
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
         self._environment = environment | {
             "ARCADIA_WORKER_TOKEN": TOKEN,
             "ARCADIA_BROKER_URL": self.redis.url,
-            "ARCADIA_BACKEND_URL": f"http://127.0.0.1:{self.port}",
+            "ARCADIA_BACKEND_URL": url,
             "ARCADIA_DATA_DIR": str(directory / "data"),
             "ARCADIA_PORT": str(self.port),
             "ARCADIA_SWEEP_SECONDS": "0.5",
@@ -126,7 +134,10 @@ class Installation:
         self.backend = self._service("backend", ["backend.cli", "backend"])
         self.workers: dict[str, Service] = {}
         self.http = httpx.Client(
-            base_url=f"http://127.0.0.1:{self.port}/api/v1/", timeout=PATIENCE_SECONDS, trust_env=False
+            base_url=f"{url}/api/v1/",
+            headers={"Authorization": f"Bearer {settings['token']}"} if "token" in settings else {},
+            timeout=PATIENCE_SECONDS,
+            trust_env=False,
         )
 
     def start(self) -> None:
@@ -136,7 +147,7 @@ class Installation:
                 part.start()
         self.wait_until(lambda: self.read("health")["broker"]["ok"])
 
-    def worker(self, name: str, directory: Path | None = None) -> Service:
+    def worker(self, name: str, directory: Path | None = None, prefix: Sequence[str] = ()) -> Service:
         """Start a worker and wait until the backend sees it."""
         options = [
             "--queue",
@@ -146,7 +157,7 @@ class Installation:
             "--worker-dir",
             str(directory or self.directory / "workers" / name),
         ]
-        self.workers[name] = self._service(name, ["workers.worker", *options], niceness=TRAINING_NICENESS)
+        self.workers[name] = self._service(name, ["workers.worker", *options], TRAINING_NICENESS, prefix)
         self.workers[name].start()
         self.wait_until(lambda: self.state_of_worker(name) in ("idle", "busy"))
         return self.workers[name]
@@ -273,5 +284,5 @@ class Installation:
         self.journals.follow()
         assert_kept(self.points(run), self.journals, run, whole=whole)
 
-    def _service(self, name: str, command: list[str], niceness: int = 0) -> Service:
-        return Service(name, command, self._environment, self.directory, niceness)
+    def _service(self, name: str, command: list[str], niceness: int = 0, prefix: Sequence[str] = ()) -> Service:
+        return Service(name, command, self._environment, self.directory, niceness, prefix)

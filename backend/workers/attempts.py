@@ -28,11 +28,30 @@ class StaleAttempt(Problem):
 
 
 def current_run(session: Session, run_id: int, attempt: int, *, lock: bool = False) -> Run:
-    """The run, if this attempt is still active."""
+    """Return the run if this attempt is active or may continue. A locked run is active afterwards."""
     run = find_run(session, run_id, lock=lock)
-    if run.attempt != attempt or run.state not in ACTIVE:
+    if run.attempt != attempt or not (run.state in ACTIVE or may_continue(run)):
         raise stale(run, attempt)
+    if lock and run.state not in ACTIVE:
+        _continue(session, run)
     return run
+
+
+def may_continue(run: Run) -> bool:
+    """Return True if the last attempt fell silent and no other began: its worker may come back with what it trained."""
+    return run.state not in ACTIVE and run.lease_expires_at is not None and run.archived_at is None
+
+
+def _continue(session: Session, run: Run) -> None:
+    """Give a run back to the worker that fell silent and still trains it. The sweeper watches its lease again."""
+    attempt = session.get_one(Attempt, (run.id, run.attempt))
+    attempt.outcome = attempt.ended_at = None
+    run.state, run.state_reason = "running" if attempt.started_at else "starting", None
+    run.worker, run.finished_at, run.failure_message = attempt.worker, None, None
+    session.execute(update(Worker).where(Worker.name == run.worker).values(run_id=run.id))
+    note(session, run, f"Worker {run.worker} is back and continues attempt {run.attempt}.")
+    announce_run(session, run.id, "run.changed", "run.log")
+    announce_worker(session, run.worker)
 
 
 def stale(run: Run, attempt: int) -> StaleAttempt:
@@ -84,11 +103,21 @@ def release(session: Session, settings: Settings, run_id: int, ended: Release) -
     run = find_run(session, run_id, lock=True)
     if run.attempt != ended.attempt:
         raise stale(run, ended.attempt)
+    if may_continue(run):
+        _continue(session, run)
     if run.state in ACTIVE:
         if ended.traceback is not None:
             session.get_one(Attempt, (run.id, run.attempt)).failure_traceback = ended.traceback
         conclude(session, settings, run, ended.outcome, ended.message)
     return run
+
+
+def lose(session: Session, settings: Settings, run: Run) -> None:
+    """End the attempt of a silent worker. Keep its lease as the mark that the worker may still continue it."""
+    lease = run.lease_expires_at
+    conclude(session, settings, run, "lost")
+    if session.get_one(Attempt, (run.id, run.attempt)).outcome == "lost":
+        run.lease_expires_at = lease
 
 
 def conclude(session: Session, settings: Settings, run: Run, outcome: Outcome, message: str | None = None) -> None:

@@ -49,11 +49,32 @@ def claim(session: Session, settings: Settings, worker: str) -> ErrandClaim | No
 
 
 def current_errand(session: Session, errand_id: int, attempt: int, *, lock: bool = False) -> Errand:
-    """The errand, if this attempt is still active; to change it, its run is locked first."""
+    """Return the errand if this attempt is active or may continue. A locked errand is active afterwards.
+
+    Its run is locked first.
+    """
     errand = find_errand(session, errand_id, lock=lock)
-    if errand.attempt != attempt or errand.state != "running":
+    if not is_current(errand, attempt):
         raise _stale(errand, attempt)
+    if lock:
+        continue_if_silent(session, errand)
     return errand
+
+
+def is_current(errand: Errand, attempt: int) -> bool:
+    """Return True if an attempt is active, or if it fell silent and no other began."""
+    return errand.attempt == attempt and (errand.state == "running" or _may_continue(errand))
+
+
+def _may_continue(errand: Errand) -> bool:
+    return errand.state == "queued" and errand.lease_expires_at is not None
+
+
+def continue_if_silent(session: Session, errand: Errand) -> None:
+    """Give an errand back to the worker that fell silent and still does it."""
+    if _may_continue(errand):
+        errand.state, errand.outcome, errand.message = "running", None, None
+        service.announce(session, errand)
 
 
 def ingest(session: Session, errand_id: int, batch: EventBatch) -> int:
@@ -72,10 +93,19 @@ def release(session: Session, settings: Settings, errand_id: int, ended: Release
     errand = find_errand(session, errand_id, lock=True)
     if errand.attempt != ended.attempt:
         raise _stale(errand, ended.attempt)
+    continue_if_silent(session, errand)
     if errand.state == "running":
         errand.traceback = ended.traceback or errand.traceback
         conclude(session, settings, errand, ended.outcome, ended.message)
     return errand
+
+
+def lose(session: Session, settings: Settings, errand: Errand) -> None:
+    """End the attempt of a silent worker. Keep its lease as the mark that the worker may still continue it."""
+    worker, lease = errand.worker, errand.lease_expires_at
+    conclude(session, settings, errand, "lost")
+    if errand.state == "queued":
+        errand.worker, errand.lease_expires_at = worker, lease
 
 
 def conclude(

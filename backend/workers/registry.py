@@ -9,11 +9,12 @@ from sqlalchemy.orm import Session
 from backend.columns import utc_now
 from backend.config import Settings
 from backend.db import Database
+from backend.errors import NotFound
 from backend.models import Errand, Run, Worker
 from backend.presence import announce_worker, is_here
-from backend.runs.states import ACTIVE
 from backend.workers import schemas
-from backend.workers.attempts import StaleAttempt, stale
+from backend.workers.attempts import StaleAttempt, current_run
+from backend.workers.errands import continue_if_silent, is_current
 from workers.contract import worker_api
 from workers.contract.worker_api import Desired, WantedErrand
 
@@ -38,11 +39,12 @@ def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> 
     found = Beat()
     held = report.run
     if held is not None:
-        run = session.get(Run, held.id, with_for_update=True)
-        if run is None:
+        try:
+            run = current_run(session, held.id, held.attempt, lock=True)
+        except StaleAttempt as stale:
+            found.stale = stale
+        except NotFound:
             found.stale = StaleAttempt(f"Run {held.id} was removed. Stop its trainer.")
-        elif run.attempt != held.attempt or run.state not in ACTIVE:
-            found.stale = stale(run, held.attempt)
         else:
             found.desired = run.desired
             _renew(settings, run)
@@ -56,8 +58,9 @@ def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> 
 def _wanted(session: Session, settings: Settings, held: worker_api.HeldJob) -> WantedErrand:
     """Renew an errand's lease, and say what is wanted of it."""
     errand = session.get(Errand, held.id, with_for_update=True)
-    if errand is None or errand.attempt != held.attempt or errand.state != "running":
+    if errand is None or not is_current(errand, held.attempt):
         return WantedErrand(id=held.id, attempt=held.attempt, desired=None)
+    continue_if_silent(session, errand)
     _renew(settings, errand)
     return WantedErrand(id=held.id, attempt=held.attempt, desired=errand.desired)
 

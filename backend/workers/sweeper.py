@@ -32,7 +32,7 @@ from backend.space import give_back_space
 from backend.workers import attempts, errands
 from backend.workers.registry import forget_gone_workers
 from backend.workers.silence import Held, Silence
-from workers.contract.worker_api import LOOK_FOR_ERRANDS_TASK, LOOK_TASK, Outcome, QueueName, private_queue
+from workers.contract.worker_api import LOOK_FOR_ERRANDS_TASK, LOOK_TASK, QueueName, private_queue
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ class Sweeper:
             row = job.locked(session, number)
             if row.attempt == attempt and row.lease_expires_at == lease and row.state in job.active:
                 log.warning("%s %d: worker %s fell silent", job.noun, number, row.worker)
-                job.conclude(session, self._settings, row, "lost")
+                job.lose(session, self._settings, row)
                 self._doorbell.ring_after_commit(session, row)
 
     def _run(self) -> None:
@@ -127,12 +127,12 @@ class _Job:
     model: type[Run] | type[Errand]
     active: tuple[str, ...]
     locked: Callable[[Session, int], Any]
-    conclude: Callable[[Session, Settings, Any, Outcome], None]
+    lose: Callable[[Session, Settings, Any], None]
 
 
 _JOBS = (
-    _Job("run", Run, ACTIVE, partial(find_run, lock=True), attempts.conclude),
-    _Job("errand", Errand, ("running",), partial(find_errand, lock=True), errands.conclude),
+    _Job("run", Run, ACTIVE, partial(find_run, lock=True), attempts.lose),
+    _Job("errand", Errand, ("running",), partial(find_errand, lock=True), errands.lose),
 )
 
 

@@ -1,0 +1,48 @@
+"""A worker whose network cable is cut for longer than its lease."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.cable import Cable
+from tests.faults.conftest import started
+from tests.faults.test_killed import stop
+from tests.installation import SAVING, Installation
+
+
+@pytest.fixture
+def cable() -> Iterator[Cable]:
+    """Yield a cable to another host."""
+    cable = Cable()
+    cable.plug()
+    yield cable
+    cable.remove()
+
+
+@pytest.fixture
+def reachable_installation(cable: Cable, tmp_path: Path) -> Iterator[Installation]:
+    """Yield an installation whose backend answers at this end of the cable."""
+    with started(Installation(tmp_path, host=cable.here, token="secret-of-users", lease_seconds=8)) as installation:
+        yield installation
+
+
+def test_a_worker_that_was_cut_off_continues_its_run(cable: Cable, reachable_installation: Installation) -> None:
+    installation = reachable_installation
+    run = installation.launch(**SAVING)
+    installation.worker("far", prefix=cable.prefix)
+    installation.wait_for_points(run, 1)
+    trainer = installation.trainer("far")
+    cable.cut()
+    installation.wait_for_state(run, "queued")
+    cut_off = len(installation.journals.events(run, 1))
+    installation.wait_until(lambda: len(installation.journals.events(run, 1)) > cut_off + 20)
+    assert trainer.is_running(), "training needs no backend"
+    written = len(installation.journals.events(run, 1))
+    cable.mend()
+    installation.wait_until(lambda: installation.journals.acknowledged[run, 1] > written)
+    assert trainer.is_running()
+    assert "Worker far is back and continues attempt 1." in installation.log(run)
+    stop(installation, run)
+    assert installation.journals.attempts(run) == [1]
+    installation.assert_points_kept(run, whole={1})
