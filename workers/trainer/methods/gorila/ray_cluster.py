@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,9 +36,21 @@ FOLDER = "arcadia-ray-"
 LONGEST_SOCKET = 103 if sys.platform == "darwin" else 107
 SOCKET = f"{FOLDER}4194304-12345678/ray/session_2026-01-01_00-00-00_000000_4194304/sockets/plasma_store"
 SHORT_FOLDER = Path("/tmp")  # noqa: S108, our folder in it is made for its owner alone
+# How long a Ray of our own may take to start, by try. Ray fixes 30 s in its code, too few for a busy host.
+START_SECONDS = (60.0, 180.0)
 # Settings of a Ray that we start, for one machine and a token; Ray reads them when it is imported. By default its
-# workers have a low priority: beside another training they would hardly run.
-OWN_RAY = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token", "RAY_worker_niceness": "0"}
+# workers have a low priority: beside another training they would hardly run. Its processes wait 30 or 60 s for each
+# other by default.
+OWN_RAY = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_AUTH_MODE": "token",
+    "RAY_worker_niceness": "0",
+    "RAY_raylet_start_wait_time_s": "180",
+    "RAY_gcs_server_port_wait_time_s": "180",
+    "RAY_gcs_server_request_timeout_seconds": "180",
+    "RAY_agent_register_timeout_ms": "180000",
+    "RAY_worker_register_timeout_seconds": "180",
+}
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0"}
 # How often to look at the hosts, and how long to avoid one that fell silent.
 LOOK_SECONDS, SUSPICION_SECONDS = 2.0, 60.0
@@ -46,6 +59,13 @@ LOOK_SECONDS, SUSPICION_SECONDS = 2.0, 60.0
 def address() -> str | None:
     """Return the address of the cluster to join, or None to start a Ray here."""
     return os.environ.get(ADDRESS) or None
+
+
+TOO_BUSY = (
+    f"Ray, which runs Gorila's processes, did not start on this machine in {len(START_SECONDS)} tries of up to "
+    f"{START_SECONDS[-1]:g} s. The host may be too busy: let other runs end or pause them, then launch this run again. "
+    "Ray reported: {}"
+)
 
 
 class ClusterError(TrainerError):
@@ -107,17 +127,30 @@ class RayCluster:
         if self._address is None:
             os.environ.update(OWN_RAY)
             os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # Ray reads it once per process
-        elif TOKEN_FILE.expanduser().exists():
+            self._start_own()
+            return
+        if TOKEN_FILE.expanduser().exists():
             # By itself Ray takes the token for a cluster that it has found, but not for one that it is told of.
             os.environ.setdefault("RAY_AUTH_MODE", "token")
-        import ray
-        from ray.exceptions import RayError
-
         try:
-            where = {"address": self._address} if self._address else self._own_place()
-            ray.init(**where, log_to_driver=False, logging_level="ERROR", namespace=secrets.token_hex(8))
-        except (RayError, OSError, RuntimeError, ValueError) as error:  # among them, connections and time-outs
+            _init(address=self._address)
+        except Exception as error:  # Ray raises any kind, also a bare Exception
             raise ClusterError(self._in_words(error)) from error
+
+    def _start_own(self) -> None:
+        """Start a Ray here. On a busy host, end what has started of it and try again with more time."""
+        for seconds in START_SECONDS:
+            try:
+                with more_time(seconds):
+                    _init(**self._own_place())
+            except OSError as error:
+                raise ClusterError(self._in_words(error)) from error
+            except Exception as error:  # Ray raises any kind, also a bare Exception
+                self._end()
+                if seconds == START_SECONDS[-1]:
+                    raise ClusterError(TOO_BUSY.format(_first_sentence(error))) from error
+            else:
+                return
 
     def _own_place(self) -> dict[str, Any]:
         """Make the folder of a Ray of our own, and have it watched; return how Ray is to start there."""
@@ -135,12 +168,11 @@ class RayCluster:
         }
 
     def _in_words(self, error: Exception) -> str:
-        first = re.split(r"\n|\. ", str(error).strip())[0] or type(error).__name__
         if self._address is None:
-            return f"Ray could not be started on this machine: {first}"
+            return f"Ray could not be started on this machine: {_first_sentence(error)}"
         return (
-            f"the Ray cluster at {self._address} could not be joined ({first}): check {ADDRESS}, that `ray start` ran "
-            f"on this host too, and that both have the same RAY_AUTH_MODE and {TOKEN_FILE}"
+            f"the Ray cluster at {self._address} could not be joined ({_first_sentence(error)}): check {ADDRESS}, that "
+            f"`ray start` ran on this host too, and that both have the same RAY_AUTH_MODE and {TOKEN_FILE}"
         )
 
     def _end(self) -> None:
@@ -151,6 +183,39 @@ class RayCluster:
         ray.shutdown()
         if self._watch:
             self._watch.communicate()  # the watch ends what is left and deletes the folder
+
+
+def _first_sentence(error: Exception) -> str:
+    return re.split(r"\n|\. ", str(error).strip())[0] or type(error).__name__
+
+
+def _init(**where: Any) -> None:
+    import ray
+
+    ray.init(**where, log_to_driver=False, logging_level="ERROR", namespace=secrets.token_hex(8))
+
+
+@contextlib.contextmanager
+def more_time(seconds: float) -> Iterator[None]:
+    """Let `ray.init` wait longer for its node than the 30 s that Ray fixes in its code."""
+    from ray._private import services
+
+    get_node, deadline = services.get_node, time.monotonic() + seconds
+
+    def get_node_patiently(*arguments: Any) -> Any:
+        while True:
+            try:
+                return get_node(*arguments)
+            except RuntimeError:  # not there yet
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+
+    services.get_node = get_node_patiently
+    try:
+        yield
+    finally:
+        services.get_node = get_node
 
 
 class Hosts:

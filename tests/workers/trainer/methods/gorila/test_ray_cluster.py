@@ -6,9 +6,10 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
+from ray._private import services
 from ray._private.utils import validate_socket_filepath
 
 from workers.trainer.methods.gorila.ray_cluster import (
@@ -21,6 +22,7 @@ from workers.trainer.methods.gorila.ray_cluster import (
     Host,
     Hosts,
     RayCluster,
+    more_time,
     parent_of_folders,
 )
 
@@ -117,3 +119,53 @@ def test_a_folder_that_cannot_be_made_is_told_in_a_sentence(monkeypatch: pytest.
     monkeypatch.setattr("workers.trainer.methods.gorila.ray_cluster.parent_of_folders", lambda: Path("/nowhere"))
     with pytest.raises(ClusterError, match=r"^Ray could not be started on this machine: .*No such file or directory"):
         RayCluster().__enter__()
+
+
+class BusyHost:
+    """A host on which Ray starts at a certain try, or never."""
+
+    def __init__(self, succeeds_at: int = 0) -> None:
+        self.folders: list[Path] = []
+        self._succeeds_at = succeeds_at
+
+    def init(self, **how: Any) -> None:
+        """Start Ray in place of `ray.init`."""
+        assert not any(folder.exists() for folder in self.folders), "earlier tries were cleared up"
+        self.folders.append(Path(how["_temp_dir"]).parent)
+        if len(self.folders) != self._succeeds_at:
+            raise Exception("The current node timed out during startup. This could happen because …")  # noqa: TRY002
+
+
+def test_ray_is_started_again_if_the_host_was_too_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(ADDRESS, raising=False)
+    host = BusyHost(succeeds_at=2)
+    monkeypatch.setattr("ray.init", host.init)
+    with RayCluster():
+        assert [folder.exists() for folder in host.folders] == [False, True]
+    assert not host.folders[1].exists()
+
+
+def test_a_host_that_stays_too_busy_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(ADDRESS, raising=False)
+    monkeypatch.setattr("ray.init", BusyHost().init)
+    with pytest.raises(ClusterError) as failed:
+        RayCluster().__enter__()
+    assert str(failed.value) == (
+        "Ray, which runs Gorila's processes, did not start on this machine in 2 tries of up to 180 s. The host may be "
+        "too busy: let other runs end or pause them, then launch this run again. Ray reported: The current node timed "
+        "out during startup"
+    )
+
+
+def test_a_node_of_ray_may_take_longer_than_ray_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([RuntimeError("no node"), RuntimeError("no node"), {"node_manager_port": 7}])
+
+    def get_node(_address: str, _node: str) -> Any:
+        if isinstance(answer := next(answers), RuntimeError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(services, "get_node", get_node)
+    with more_time(60):
+        assert services.get_node("127.0.0.1:1", "a") == {"node_manager_port": 7}
+    assert services.get_node is get_node
