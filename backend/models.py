@@ -185,6 +185,16 @@ class PaperStudy(Base):
     share: Mapped[float]
 
 
+class Measurement(Base):
+    """A short run that measures how fast a method trains here. It is stopped and archived automatically."""
+
+    __tablename__ = "measurements"
+
+    run_id: Mapped[int] = mapped_column(
+        ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+
+
 class RunTag(Base):
     """A word that a user put on a run."""
 

@@ -10,9 +10,17 @@ from backend.papers.definition import Part
 from backend.studies import cost as studies
 from backend.studies.points import Draw, config_at, grid
 from backend.studies.specification import Specification
+from workers.contract.config import RunConfig
 
 # Who waits longer than this has asked for something else.
 MOST_SECONDS = 366 * 86_400.0
+# Above these, and where the duration is not known, the total of steps must be confirmed.
+CONFIRM_ABOVE_SECONDS = 86_400.0
+CONFIRM_ABOVE_STEPS = 1_000_000_000
+# More than these are refused until the duration is known.
+MAX_UNMEASURED_STEPS = 10_000_000_000
+# Kinds of runs that a sentence names.
+MAX_NAMED = 3
 # Points that stand for all of a grid.
 LOOKED_AT = 60
 
@@ -29,7 +37,13 @@ def part_cost(session: Session, part: Part, share: float) -> schemas.PartCost:
         seconds=found.seconds,
         places=found.places,
         unmeasured=found.unmeasured,
+        estimated=found.estimated,
     )
+
+
+def configs_of(part: Part) -> list[RunConfig]:
+    """Return configurations of every kind that the part has."""
+    return [config_at(part.asked, draw, part.asked.seeds[0]) for draw in _some(part.asked)]
 
 
 def _some(asked: Specification) -> list[Draw]:
@@ -43,20 +57,47 @@ def together(session: Session, parts: Sequence[Part], share: float, most_runs: i
     """What all these take, one after the other, and why they are refused if they are."""
     costs = [part_cost(session, part, share) for part in parts]
     known = [cost.seconds for cost in costs if cost.seconds is not None]
-    runs, seconds = sum(cost.runs for cost in costs), sum(known) if len(known) == len(costs) else None
+    runs, steps = sum(cost.runs for cost in costs), sum(cost.steps for cost in costs)
+    seconds = sum(known) if len(known) == len(costs) else None
+    unmeasured = [*dict.fromkeys(kind for cost in costs for kind in cost.unmeasured)]
     return schemas.PaperPreview(
         studies=len(parts),
         runs=runs,
-        steps=sum(cost.steps for cost in costs),
+        steps=steps,
         frames=sum(cost.frames for cost in costs),
         seconds=seconds,
         places=max(cost.places for cost in costs),
-        unmeasured=[*dict.fromkeys(kind for cost in costs for kind in cost.unmeasured)],
-        refused=_refusal(runs, sum(known), most_runs),
+        unmeasured=unmeasured,
+        estimated=[*dict.fromkeys(kind for cost in costs for kind in cost.estimated)],
+        confirm=_why_confirm(steps, seconds, unmeasured),
+        too_short=_too_short(parts, share),
+        refused=_refusal(runs, steps, sum(known), unmeasured, most_runs),
     )
 
 
-def _refusal(runs: int, seconds: float, most_runs: int) -> str | None:
+def _why_confirm(steps: int, seconds: float | None, unmeasured: Sequence[str]) -> str | None:
+    if seconds is None:
+        return f"how long that takes is not known: {_named(unmeasured)} has not trained here yet"
+    if steps > CONFIRM_ABOVE_STEPS:
+        return f"that is more than {CONFIRM_ABOVE_STEPS:,} steps"
+    if seconds > CONFIRM_ABOVE_SECONDS:
+        return f"that takes about {seconds / 86_400:,.1f} days"
+    return None
+
+
+def _too_short(parts: Sequence[Part], share: float) -> str | None:
+    """Say which parts would show nothing, and what share would."""
+    for part in parts:
+        steps, enough = part.at(share).total_steps or 0, part.needed_steps
+        if steps < enough and share < part.suggested_share:
+            return (
+                f"{steps:,} steps a run are too few to show anything ({part.title}): "
+                f"run it at {part.suggested_share:.0%} of its budget"
+            )
+    return None
+
+
+def _refusal(runs: int, steps: int, seconds: float, unmeasured: Sequence[str], most_runs: int) -> str | None:
     if runs > most_runs:
         return f"these are {runs:,} runs; at most {most_runs:,} (ARCADIA_MAX_STUDY_RUNS): choose fewer parts"
     if seconds > MOST_SECONDS:
@@ -64,4 +105,15 @@ def _refusal(runs: int, seconds: float, most_runs: int) -> str | None:
         return (
             f"that would take about {years:,.1f} years at the rate measured here: choose a smaller share or fewer parts"
         )
+    if unmeasured and steps > MAX_UNMEASURED_STEPS:
+        return (
+            f"these are {steps:,} steps, and how long they take is not known: measure the duration of "
+            f"{_named(unmeasured)} first, or choose a smaller share or fewer parts"
+        )
     return None
+
+
+def _named(kinds: Sequence[str]) -> str:
+    """Name the first kinds of many."""
+    more = len(kinds) - MAX_NAMED
+    return ", ".join(kinds[:MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")

@@ -9,6 +9,12 @@ from sqlalchemy.orm import Session
 from backend.figures.schemas import Figure
 from backend.models import Study
 from backend.studies.specification import Specification
+from workers.contract.games import ENVIRONMENTS
+from workers.contract.presets import PRESETS
+
+# Steps of a run below which nothing is learned, by group of environments and for all others.
+ENOUGH_STEPS = {"First steps": 100_000, "Classic control": 200_000, "MuJoCo": 500_000, "Box2D": 500_000}
+ENOUGH_STEPS_OF_OTHERS = 2_000_000
 
 # What part of its budget a study can be started with.
 SHARES = (0.01, 0.1, 1.0)
@@ -49,6 +55,31 @@ class Part:
     asked: Specification
     # Whether the paper had it; what stands in for it is quick to run, and shows the same question elsewhere.
     stands_in: bool = False
+    # How many steps of a run show something; None: what its environments need to be learned.
+    enough_steps: int | None = None
+
+    @property
+    def needed_steps(self) -> int:
+        """Return how many steps of a run show something."""
+        if self.enough_steps is not None:
+            return self.enough_steps
+        groups = {ENVIRONMENTS[env].group for env in self.environments}
+        return max(ENOUGH_STEPS.get(group, ENOUGH_STEPS_OF_OTHERS) for group in groups)
+
+    @property
+    def environments(self) -> list[str]:
+        """Return the environments that its runs train in."""
+        moved = [env for axis in self.asked.axes if axis.field == "env" for env in axis.values or []]
+        if moved or "env" in self.asked.changes:
+            return [str(env) for env in moved or [self.asked.changes["env"]]]
+        presets = [self.asked.preset] if self.asked.preset else []
+        return [PRESETS[preset].config.env for preset in presets]
+
+    @property
+    def suggested_share(self) -> float:
+        """Return the smallest share whose runs show something, or all of the budget."""
+        total = self.asked.total_steps or 1
+        return next((share for share in SHARES if share * total >= self.needed_steps), SHARES[-1])
 
     def at(self, share: float) -> Specification:
         """The study with this share of the steps of each run."""

@@ -7,12 +7,12 @@ from fastapi import APIRouter, Path, Query
 from backend.config import CurrentSettings
 from backend.db import Db
 from backend.doorbell import Bell
-from backend.errors import FieldError, Invalid, NotFound
+from backend.errors import NotFound
 from backend.figures.schemas import Figure
 from backend.papers import schemas, service, view
 from backend.papers.catalogue import every_paper, find_item, find_paper, find_part
-from backend.papers.cost import together
-from backend.studies import making, planning
+from backend.papers.cost import configs_of, together
+from backend.studies import making, measuring, planning
 
 router = APIRouter(tags=["papers"])
 
@@ -66,7 +66,7 @@ def draw_item(
 
 @router.post("/papers/{paper}/{item}/preview")
 def preview_item(
-    db: Db, settings: CurrentSettings, paper: PaperName, item: ItemName, wanted: schemas.StartPart
+    db: Db, settings: CurrentSettings, paper: PaperName, item: ItemName, wanted: schemas.PreviewPart
 ) -> schemas.PaperPreview:
     """How many runs, steps and hours it would be; nothing is stored."""
     parts = service.chosen(find_item(find_paper(paper), item), wanted.parts)
@@ -78,13 +78,16 @@ def preview_item(
 def start_item(
     db: Db, bell: Bell, settings: CurrentSettings, paper: PaperName, item: ItemName, wanted: schemas.StartPart
 ) -> list[schemas.PaperStudy]:
-    """Start a study for each part at this share of its budget."""
+    """Start a study for each named part at this share of its budget.
+
+    Where the preview says so, the total of its steps has to be sent as `confirm_steps`.
+    """
     of = find_paper(paper)
     found = find_item(of, item)
-    parts = service.chosen(found, wanted.parts)
+    parts = service.chosen_by_name(found, wanted.parts)
     with db.read() as session:
-        if told := together(session, parts, wanted.share, settings.max_study_runs).refused:
-            raise Invalid(FieldError(field="parts", message=told))
+        preview = together(session, parts, wanted.share, settings.max_study_runs)
+        service.check_confirmed(preview, wanted.confirm_steps)
         draws = [planning.looked_over(session, part.at(wanted.share), settings.max_study_runs)[0] for part in parts]
     with db.write() as session:
         for part, drawn in zip(parts, draws, strict=True):
@@ -93,3 +96,19 @@ def start_item(
                 bell.ring_after_commit(session, run)
             session.flush()
         return view.started(session, service.started_from(session, of, found)[: len(parts)])
+
+
+@router.post("/papers/{paper}/{item}/measurements", status_code=201)
+def measure_item(
+    db: Db, bell: Bell, paper: PaperName, item: ItemName, wanted: schemas.MeasureParts
+) -> list[schemas.Measurement]:
+    """Queue a short run for each method of these parts whose speed is not known here.
+
+    Each trains for half a minute, stops and is archived. Estimates use its rate from then on.
+    """
+    parts = service.chosen(find_item(find_paper(paper), item), wanted.parts)
+    with db.write() as session:
+        found = measuring.measure(session, [config for part in parts for config in configs_of(part)])
+        for run in found:
+            bell.ring_after_commit(session, run)
+        return [schemas.Measurement(run_id=run.id, kind=run.name.removeprefix(measuring.PREFIX)) for run in found]

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from backend.papers.definition import SHARES
 from backend.studies.schemas import StudySummary
+from workers.contract.values import NO_BOOLEAN
 
 
 def _known_share(share: float) -> float:
@@ -81,6 +82,7 @@ class PartCost(BaseModel):
     seconds: float | None = Field(description="By the clock, at the rates measured here, if they are known.")
     places: int = Field(description="How many runs train at a time.")
     unmeasured: list[str] = Field(description="Kinds of runs that have not trained here yet.")
+    estimated: list[str] = Field(description="Kinds whose rate is that of the same method in similar environments.")
 
 
 class ItemPart(BaseModel):
@@ -90,6 +92,7 @@ class ItemPart(BaseModel):
     title: str
     stands_in: bool = Field(description="It is not the paper's own, and stands in for it where time is short.")
     cost: PartCost = Field(description="At all of its budget.")
+    suggested_share: Share = Field(description="The smallest share whose runs are long enough to show something.")
 
 
 class PaperStudy(StudySummary):
@@ -142,15 +145,43 @@ class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class StartPart(_Request):
-    """Which part of its budget, and which parts of the item; without `parts`, all of the paper's own."""
+class PreviewPart(_Request):
+    """Share of the budget and parts of the item to preview; without `parts`, all of the paper's own."""
 
     share: Share
     parts: Annotated[list[PartName], Field(min_length=1, max_length=100)] | None = None
+
+
+class StartPart(PreviewPart):
+    """Share of the budget and parts of the item to start, with the total of steps where that must be confirmed."""
+
+    confirm_steps: (
+        Annotated[
+            int,
+            Field(ge=1, description="`steps` of the preview: required where its `confirm` says why."),
+            NO_BOOLEAN,
+        ]
+        | None
+    ) = None
+
+
+class MeasureParts(_Request):
+    """Parts of the item whose speed to measure on this host."""
+
+    parts: Annotated[list[PartName], Field(min_length=1, max_length=100)]
+
+
+class Measurement(BaseModel):
+    """A short run that measures how fast a method trains here. It stops after half a minute of training."""
+
+    run_id: int
+    kind: str = Field(description="Method and environment.")
 
 
 class PaperPreview(PartCost):
     """What these parts would take together, before anything is stored."""
 
     studies: int
+    confirm: str | None = Field(description="Why `confirm_steps` is required to start them.")
+    too_short: str | None = Field(description="Which parts would train too few steps to show anything.")
     refused: str | None = Field(description="Why it is too much.")

@@ -9,6 +9,7 @@ from backend.errors import Conflict, FieldError, Invalid
 from backend.models import PaperStudy, Study
 from backend.papers.catalogue import find_part
 from backend.papers.definition import Item, Paper, Part, Started
+from backend.papers.schemas import PaperPreview
 from backend.studies import service as studies
 from backend.studies.points import Draw
 from backend.studies.specification import Specification
@@ -25,6 +26,29 @@ def chosen(item: Item, names: Sequence[str] | None) -> list[Part]:
         told = f"{item.label} has no part {missing[0]!r}; it has {', '.join(there)}"
         raise Invalid(FieldError(field="parts", message=told))
     return [part for part in item.parts if part.name in names]
+
+
+def chosen_by_name(item: Item, names: Sequence[str] | None) -> list[Part]:
+    """Return the requested parts. Raise a problem that lists all parts if the request names none."""
+    if item.parts and names is None:
+        there = ", ".join(part.name for part in item.parts)
+        raise Invalid(FieldError(field="parts", message=f"name the parts to start: {item.label} has {there}"))
+    return chosen(item, names)
+
+
+def check_confirmed(preview: PaperPreview, confirmed_steps: int | None) -> None:
+    """Raise a problem if the cost is refused, or must be confirmed and is not."""
+    if preview.refused:
+        raise Invalid(FieldError(field="parts", message=preview.refused))
+    if confirmed_steps is not None and confirmed_steps != preview.steps:
+        message = f"these parts train {preview.steps:,} steps now, not {confirmed_steps:,}: send {preview.steps}"
+        raise Invalid(FieldError(field="confirm_steps", message=message))
+    if preview.confirm and confirmed_steps is None:
+        message = (
+            f"{preview.runs:,} runs train {preview.steps:,} steps, and {preview.confirm}; "
+            f'send "confirm_steps": {preview.steps} to start them'
+        )
+        raise Invalid(FieldError(field="confirm_steps", message=message))
 
 
 def named(paper: Paper, item: Item, part: Part, share: float) -> Specification:

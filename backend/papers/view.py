@@ -107,7 +107,11 @@ def _presets(part: Part) -> list[str]:
 
 def _part(session: Session, part: Part) -> schemas.ItemPart:
     return schemas.ItemPart(
-        name=part.name, title=part.title, stands_in=part.stands_in, cost=part_cost(session, part, 1.0)
+        name=part.name,
+        title=part.title,
+        stands_in=part.stands_in,
+        cost=part_cost(session, part, 1.0),
+        suggested_share=part.suggested_share,
     )
 
 

@@ -2,14 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from statistics import median
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.columns import utc_now
 from backend.metrics.curves import training_seconds
-from backend.models import Run
+from backend.models import Attempt, Run
 from backend.presence import workers_here
 from backend.runs.configs import queue_for
 from backend.runs.labels import env_title
@@ -18,11 +19,14 @@ from backend.studies.specification import Specification
 from workers.contract.config import RunConfig
 from workers.contract.config.ceiling import CeilingFields
 from workers.contract.config.problems import title_of
+from workers.contract.games import ENVIRONMENTS
 
 # Points whose cost is looked at; it stands for that of as many as there are.
 MOST_LOOKED_AT = 200
 # Runs that a rate is measured by, the newest ones.
 MEASURED_BY = 20
+# Seconds from a claim to the first metrics, and from the last ones to the end, before any run was measured here.
+OVERHEAD_SECONDS = 15.0
 
 Kind = tuple[str, str]
 
@@ -39,6 +43,8 @@ class Cost:
     places: int
     # Kinds of runs that have not trained here yet, in words.
     unmeasured: list[str]
+    # Kinds whose rate is that of the same method in similar environments, in words.
+    estimated: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         time = "" if self.seconds is None else f" and about {_duration(self.seconds)}"
@@ -53,23 +59,64 @@ def cost(session: Session, asked: Specification, draws: Sequence[Draw], points: 
     steps: Counter[Kind] = Counter()
     for config in found:
         steps[config.algorithm, config.env] += config.total_steps
-    rates = {kind: _rate(session, *kind) for kind in steps}
+    exact = {kind: _rate(session, kind[0], [kind[1]]) for kind in steps}
+    similar = {kind: _rate(session, kind[0], similar_environments(kind[1])) for kind, rate in exact.items() if not rate}
+    rates = exact | similar
     places = _places(session, found, asked.at_once)
     seconds = None
     if all(rates.values()):
+        overheads = {algorithm: _overhead(session, algorithm) for algorithm, _ in steps}
         training = sum(count / (rates[kind] or 1) for kind, count in steps.items())
-        seconds = (training + sum(map(_before_training, found))) * runs / len(found) / places
-    unmeasured = [f"{title_of(algorithm)} on {env_title(env)}" for (algorithm, env), rate in rates.items() if not rate]
-    return Cost(points, runs, steps.total() * runs // len(found), seconds, places, unmeasured)
+        around = sum(_before_training(config) + overheads[config.algorithm] for config in found)
+        seconds = (training + around) * runs / len(found) / places
+    unmeasured = [in_words(kind) for kind, rate in rates.items() if not rate]
+    estimated = [in_words(kind) for kind, rate in similar.items() if rate]
+    return Cost(points, runs, steps.total() * runs // len(found), seconds, places, unmeasured, estimated)
 
 
-def _rate(session: Session, algorithm: str, env: str) -> float | None:
-    """Steps a second that the newest runs of a kind have made here."""
-    query = select(Run.id, Run.step, Run.parent_step).where(Run.algorithm == algorithm, Run.env == env, Run.step > 0)
+def similar_environments(env: str) -> list[str]:
+    """Return the environments of the same group that show the same: their steps take about as long."""
+    like = ENVIRONMENTS.get(env)
+    if like is None:
+        return [env]
+    if like.kind == "atari":
+        return [name for name, each in ENVIRONMENTS.items() if each.kind == "atari"]
+    return [name for name, each in ENVIRONMENTS.items() if (each.group, each.kind) == (like.group, like.kind)]
+
+
+def is_measured(session: Session, algorithm: str, env: str) -> bool:
+    """Return True if the rate of a method is known here, in this environment or in similar ones."""
+    return _rate(session, algorithm, [env, *similar_environments(env)]) is not None
+
+
+def in_words(kind: Kind) -> str:
+    """Name a method and its environment."""
+    return f"{title_of(kind[0])} on {env_title(kind[1])}"
+
+
+def _rate(session: Session, algorithm: str, envs: Sequence[str]) -> float | None:
+    """Return the steps per second that the newest runs of a kind have made here."""
+    query = select(Run.id, Run.step, Run.parent_step).where(Run.algorithm == algorithm, Run.env.in_(envs), Run.step > 0)
     rows = session.execute(query.order_by(Run.id.desc()).limit(MEASURED_BY)).all()
     seconds = sum(training_seconds(session, [row.id for row in rows]).values())
     steps = sum(row.step - (row.parent_step or 0) for row in rows)
     return steps / seconds if seconds > 0 and steps > 0 else None
+
+
+def _overhead(session: Session, algorithm: str) -> float:
+    """Return the median seconds that finished runs of a method held a worker without training."""
+    query = (
+        select(Run.id, Run.config, Attempt.claimed_at, Attempt.ended_at)
+        .join(Attempt, Attempt.run_id == Run.id)
+        .where(Run.algorithm == algorithm, Run.state == "finished", Run.attempt == 1, Attempt.ended_at.is_not(None))
+    )
+    rows = session.execute(query.order_by(Run.id.desc()).limit(MEASURED_BY)).all()
+    trained = training_seconds(session, [row.id for row in rows])
+    others = [
+        (row.ended_at - row.claimed_at).total_seconds() - trained[row.id] - row.config.get("ceiling_seconds", 0)
+        for row in rows
+    ]
+    return median(max(0.0, seconds) for seconds in others) if others else OVERHEAD_SECONDS
 
 
 def _before_training(config: RunConfig) -> float:

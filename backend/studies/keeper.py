@@ -12,7 +12,7 @@ from backend.db import Database
 from backend.doorbell import Doorbell
 from backend.errors import NotFound
 from backend.models import Study
-from backend.studies import making, planning
+from backend.studies import making, measuring, planning
 from backend.studies.judging import Judge
 from backend.studies.points import specification_of
 from backend.studies.results import points_of
@@ -48,6 +48,14 @@ class Keeper:
     def keep(self) -> None:
         """Have each study go on that can, whatever becomes of the others."""
         self._chores.do("Looking for studies", self._keep)
+        self._chores.do("Ending measurements", self._end_measurements)
+
+    def _end_measurements(self) -> None:
+        with self._database.read() as session:
+            due = measuring.is_due(session)
+        if due:
+            with self._database.write() as session:
+                measuring.end_measurements(session)
 
     def _keep(self) -> None:
         with self._database.read() as session:

@@ -53,6 +53,7 @@ class Preview(BaseModel):
     seconds: float | None = Field(description="About how long it takes at the rates measured here, if they are known.")
     places: int = Field(description="How many runs train at a time: so many workers are here, at least one.")
     unmeasured: list[str] = Field(description="Kinds of runs that have not trained here yet.")
+    estimated: list[str] = Field(description="Kinds whose rate is that of the same method in similar environments.")
     refused: str | None = Field(description="Why it is too large.")
 
 

@@ -26,7 +26,7 @@ REFUSED_THOUGH_VALID = (
     # A study's parts must fit each other, and its points be such as runs can be made of.
     "^/api/v1/studies(/preview|/{study_id}/extend)?$",
     # The parts of a table or figure are its own.
-    "^/api/v1/papers/{paper}/{item}/(preview|studies)$",
+    "^/api/v1/papers/{paper}/{item}/(preview|studies|measurements)$",
     # A chart's address must be one of a figure.
     "^/api/v1/reports(/preview|/{report_id})?$",
     # A set of start points is of an Atari game that there is, and its frames together fit into an episode.

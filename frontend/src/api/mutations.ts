@@ -18,6 +18,7 @@ import type {
   Saliency,
   StartSet,
   StartSetFile,
+  PaperMeasurement,
   PaperStudy,
   StartPart,
   Study,
@@ -352,6 +353,16 @@ export function useStartPaperItem(paper: string, item: string) {
       for (const queryKey of [["papers"], ["studies", "list"], ["runs"]])
         void client.invalidateQueries({ queryKey });
     },
+  });
+}
+
+/** POST /papers/…/measurements: short runs measure what these parts take. */
+export function useMeasurePaperItem(paper: string, item: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (parts: string[]): Promise<PaperMeasurement[]> =>
+      call("post", "/api/v1/papers/{paper}/{item}/measurements", { path: { paper, item }, body: { parts } }),
+    onSuccess: () => void client.invalidateQueries({ queryKey: ["runs"] }),
   });
 }
 

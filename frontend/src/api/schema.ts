@@ -834,6 +834,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/papers/{paper}/{item}/measurements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Measure Item
+         * @description Queue a short run for each method of these parts whose speed is not known here.
+         *
+         *     Each trains for half a minute, stops and is archived. Estimates use its rate from then on.
+         */
+        post: operations["measure_item"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/papers/{paper}/{item}/preview": {
         parameters: {
             query?: never;
@@ -865,7 +887,9 @@ export interface paths {
         put?: never;
         /**
          * Start Item
-         * @description Start a study for each part at this share of its budget.
+         * @description Start a study for each named part at this share of its budget.
+         *
+         *     Where the preview says so, the total of its steps has to be sent as `confirm_steps`.
          */
         post: operations["start_item"];
         delete?: never;
@@ -3877,6 +3901,12 @@ export interface components {
              * @description It is not the paper's own, and stands in for it where time is short.
              */
             stands_in: boolean;
+            /**
+             * Suggested Share
+             * @description The smallest share whose runs are long enough to show something.
+             * @enum {number}
+             */
+            suggested_share: 0.01 | 0.1 | 1;
             /** Title */
             title: string;
         };
@@ -4087,6 +4117,27 @@ export interface components {
             items: components["schemas"]["LogEntry"][];
             /** Next After */
             next_after: number | null;
+        };
+        /**
+         * Measurement
+         * @description A short run that measures how fast a method trains here. It stops after half a minute of training.
+         */
+        Measurement: {
+            /**
+             * Kind
+             * @description Method and environment.
+             */
+            kind: string;
+            /** Run Id */
+            run_id: number;
+        };
+        /**
+         * MeasureParts
+         * @description Parts of the item whose speed to measure on this host.
+         */
+        MeasureParts: {
+            /** Parts */
+            parts: string[];
         };
         /**
          * Metric
@@ -4357,6 +4408,16 @@ export interface components {
          * @description What these parts would take together, before anything is stored.
          */
         PaperPreview: {
+            /**
+             * Confirm
+             * @description Why `confirm_steps` is required to start them.
+             */
+            confirm: string | null;
+            /**
+             * Estimated
+             * @description Kinds whose rate is that of the same method in similar environments.
+             */
+            estimated: string[];
             /** Frames */
             frames: number;
             /**
@@ -4380,6 +4441,11 @@ export interface components {
             steps: number;
             /** Studies */
             studies: number;
+            /**
+             * Too Short
+             * @description Which parts would train too few steps to show anything.
+             */
+            too_short: string | null;
             /**
              * Unmeasured
              * @description Kinds of runs that have not trained here yet.
@@ -4511,6 +4577,11 @@ export interface components {
          * @description What a part takes.
          */
         PartCost: {
+            /**
+             * Estimated
+             * @description Kinds whose rate is that of the same method in similar environments.
+             */
+            estimated: string[];
             /** Frames */
             frames: number;
             /**
@@ -4670,6 +4741,11 @@ export interface components {
          */
         Preview: {
             /**
+             * Estimated
+             * @description Kinds whose rate is that of the same method in similar environments.
+             */
+            estimated: string[];
+            /**
              * Places
              * @description How many runs train at a time: so many workers are here, at least one.
              */
@@ -4706,6 +4782,19 @@ export interface components {
         PreviewBlock: {
             /** Block */
             block: components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"];
+        };
+        /**
+         * PreviewPart
+         * @description Share of the budget and parts of the item to preview; without `parts`, all of the paper's own.
+         */
+        PreviewPart: {
+            /** Parts */
+            parts?: string[] | null;
+            /**
+             * Share
+             * @enum {number}
+             */
+            share: 0.01 | 0.1 | 1;
         };
         /**
          * ProblemDocument
@@ -6060,9 +6149,11 @@ export interface components {
         };
         /**
          * StartPart
-         * @description Which part of its budget, and which parts of the item; without `parts`, all of the paper's own.
+         * @description Share of the budget and parts of the item to start, with the total of steps where that must be confirmed.
          */
         StartPart: {
+            /** Confirm Steps */
+            confirm_steps?: number | null;
             /** Parts */
             parts?: string[] | null;
             /**
@@ -8362,6 +8453,44 @@ export interface operations {
             };
         };
     };
+    measure_item: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As figure-2. */
+                item: string;
+                /** @description As a3c. */
+                paper: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MeasureParts"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Measurement"][];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     preview_item: {
         parameters: {
             query?: never;
@@ -8376,7 +8505,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["StartPart"];
+                "application/json": components["schemas"]["PreviewPart"];
             };
         };
         responses: {

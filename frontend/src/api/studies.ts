@@ -7,7 +7,7 @@ import type {
   PaperItem,
   PaperPreview,
   QueryOf,
-  StartPart,
+  PreviewPart,
   Study,
   StudyPage,
   StudyPreview,
@@ -81,7 +81,7 @@ export const paperFigureQuery = (paper: string, item: string, query: PaperFigure
   });
 
 /** What parts of a table or figure would take at a share of their budget. */
-export const paperPreviewQuery = (paper: string, item: string, body: StartPart) =>
+export const paperPreviewQuery = (paper: string, item: string, body: PreviewPart) =>
   queryOptions({
     queryKey: ["paper-preview", paper, item, body],
     queryFn: ({ signal }): Promise<PaperPreview> =>

@@ -83,7 +83,9 @@ export type PaperItem = Schema["PaperItem"];
 export type PaperPanel = Schema["Panel"];
 export type PaperStudy = Schema["PaperStudy"];
 export type PaperPreview = Schema["PaperPreview"];
+export type PreviewPart = Schema["PreviewPart"];
 export type StartPart = Schema["StartPart"];
+export type PaperMeasurement = Schema["Measurement"];
 
 export type ReportSummary = Schema["ReportSummary"];
 export type Report = Schema["Report"];

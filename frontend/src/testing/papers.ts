@@ -1,6 +1,14 @@
 import type { Paper, PaperItem, PaperItemSummary } from "@/api/types";
 
-const cost = { runs: 50, steps: 4e9, frames: 16e9, seconds: null, places: 1, unmeasured: ["A3C on Pong"] };
+const cost = {
+  runs: 50,
+  steps: 4e9,
+  frames: 16e9,
+  seconds: null,
+  places: 1,
+  unmeasured: ["A3C on Pong"],
+  estimated: [],
+};
 
 const summary: PaperItemSummary = {
   name: "figure-2",
@@ -49,8 +57,14 @@ export function aPaperItem(changes: Partial<PaperItem> = {}): PaperItem {
     ],
     unpublished: null,
     parts: [
-      { name: "pong", title: "Pong", stands_in: false, cost },
-      { name: "catch", title: "Catch", stands_in: true, cost: { ...cost, seconds: 7200, unmeasured: [] } },
+      { name: "pong", title: "Pong", stands_in: false, cost, suggested_share: 0.1 },
+      {
+        name: "catch",
+        title: "Catch",
+        stands_in: true,
+        cost: { ...cost, seconds: 7200, unmeasured: [] },
+        suggested_share: 1,
+      },
     ],
     started: [],
     panels: [],

@@ -8,6 +8,7 @@ interface ConfirmModalProps {
   action: string;
   danger?: boolean;
   busy?: boolean;
+  disabled?: boolean;
   onConfirm: () => void;
   onClose: () => void;
   children: ReactNode;
@@ -30,6 +31,7 @@ export function ConfirmModal(props: ConfirmModalProps) {
           <Button
             color={props.danger ? "red.8" : undefined}
             loading={props.busy}
+            disabled={props.disabled}
             onClick={props.onConfirm}
             data-autofocus
           >

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.backend.games.conftest import Scorer
+from tests.backend.papers.test_papers import confirmed
 from tests.backend.studies.conftest import Studies
 from tests.factories import event, metrics, started
 
@@ -12,7 +13,8 @@ BEGUN = 1_700_000_000.0
 
 
 def start(studies: Studies, item: str, part: str) -> None:
-    response = studies.api.user.post(f"/api/v1/papers/{item}/studies", json={"share": 0.01, "parts": [part]})
+    body = confirmed(studies, f"/api/v1/papers/{item}", 0.01, part)
+    response = studies.api.user.post(f"/api/v1/papers/{item}/studies", json=body)
     assert response.status_code == 201, response.text
 
 
@@ -131,7 +133,7 @@ def test_scores_of_any_run_are_one_panel_that_names_no_budget(studies: Studies) 
         "Ours: the best score that any run here has by this protocol, however long it was trained."
     )
     for share in (0.01, 0.1):
-        assert studies.api.user.post(f"{path}/studies", json={"share": share, "parts": ["pong"]}).is_success
+        assert studies.api.user.post(f"{path}/studies", json=confirmed(studies, path, share, "pong")).is_success
     assert studies.api.user.get(path).json()["panels"] == [panel]
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.backend.papers.test_papers import confirmed
 from tests.backend.studies.conftest import Studies
 from tests.factories import event, metrics, started
 
@@ -12,7 +13,7 @@ SHARES = {"environment": 0.6, "selection": 0.1, "learning": 0.3}
 
 
 def start(studies: Studies, item: str, part: str) -> None:
-    response = studies.api.user.post(f"{PAAC}/{item}/studies", json={"share": 0.01, "parts": [part]})
+    response = studies.api.user.post(f"{PAAC}/{item}/studies", json=confirmed(studies, f"{PAAC}/{item}", 0.01, part))
     assert response.status_code == 201, response.text
 
 

@@ -11,7 +11,9 @@ from backend.papers.catalogue import every_paper
 from backend.studies.planning import first_draws
 from backend.studies.points import check, check_draw
 from tests.backend.studies.conftest import Score, Studies
+from tests.factories import metrics, started
 
+BEGUN = 1_700_000_000.0
 FIGURE_2 = "/api/v1/papers/a3c/figure-2"
 FIFTH_PAPER = """
 from backend.papers.definition import Item, Paper
@@ -34,10 +36,16 @@ def get(studies: Studies, path: str, **params: Any) -> Any:
 
 
 def start(studies: Studies, share: float, *parts: str) -> list[dict[str, Any]]:
-    response = studies.api.user.post(f"{FIGURE_2}/studies", json={"share": share, "parts": parts})
+    response = studies.api.user.post(f"{FIGURE_2}/studies", json=confirmed(studies, FIGURE_2, share, *parts))
     assert response.status_code == 201, response.text
     found: list[dict[str, Any]] = response.json()
     return found
+
+
+def confirmed(studies: Studies, path: str, share: float, *parts: str) -> dict[str, Any]:
+    """Return a request that confirms the steps of its preview."""
+    wanted = {"share": share, "parts": parts}
+    return {**wanted, "confirm_steps": studies.api.user.post(f"{path}/preview", json=wanted).json()["steps"]}
 
 
 def scoring(score: float) -> Score:
@@ -128,7 +136,8 @@ def test_a_share_of_a_figure_is_started_trained_and_drawn(studies: Studies) -> N
 def test_a_study_tells_which_part_of_which_item_it_was_started_from(studies: Studies) -> None:
     (study,) = start(studies, 0.01, "catch")
     # Figure 4 draws the runs of figure 3, so either page starts the same study.
-    response = studies.api.user.post("/api/v1/papers/paac/figure-4/studies", json={"share": 0.1, "parts": ["cartpole"]})
+    figure_4 = "/api/v1/papers/paac/figure-4"
+    response = studies.api.user.post(f"{figure_4}/studies", json=confirmed(studies, figure_4, 0.1, "cartpole"))
     (shared,) = response.json()
     own = studies.start()
     origin = {"paper": "a3c", "item": "figure-2", "part": "catch", "share": 0.01}
@@ -151,7 +160,7 @@ def test_budgets_are_not_mixed_and_the_newest_study_is_drawn(studies: Studies) -
 def test_a_preview_stores_nothing_and_what_is_absurd_is_refused(studies: Studies) -> None:
     preview = studies.api.user.post(f"{FIGURE_2}/preview", json={"share": 0.1}).json()
     assert (preview["studies"], preview["runs"], preview["steps"]) == (5, 250, 250 * 8_000_000)
-    assert (preview["refused"], get(studies, "/api/v1/studies")["items"]) == (None, [])
+    assert get(studies, "/api/v1/studies")["items"] == []
     start(studies, 0.01, "catch")
     studies.train()
     # 4,000 steps in the two seconds between its events: 50 runs of all steps take hours, not years.
@@ -176,3 +185,67 @@ def test_deleting_a_study_takes_it_from_its_figure(studies: Studies) -> None:
     assert studies.api.user.delete(f"/api/v1/studies/{study['id']}").status_code == 204
     item = get(studies, FIGURE_2)
     assert (item["started"], item["panels"], item["studies"]) == ([], [], 0)
+
+
+def test_parts_are_started_by_name_alone(studies: Studies) -> None:
+    told = refused(studies, f"{FIGURE_2}/studies", 422, share=0.01)
+    assert "name the parts to start: Figure 2 has beam-rider, breakout, pong, qbert, space-invaders, cartpole" in told
+    assert get(studies, "/api/v1/studies")["items"] == []
+
+
+def test_an_unknown_cost_is_confirmed_by_its_steps(studies: Studies) -> None:
+    told = refused(studies, f"{FIGURE_2}/studies", 422, share=0.01, parts=["catch"])
+    assert "50 runs train 200,000 steps, and how long that takes is not known: A3C on Catch has not trained" in told
+    assert 'send "confirm_steps": 200000 to start them' in told
+    told = refused(studies, f"{FIGURE_2}/studies", 422, share=0.01, parts=["catch"], confirm_steps=1)
+    assert "these parts train 200,000 steps now, not 1: send 200000" in told
+    assert get(studies, "/api/v1/studies")["items"] == []
+    start(studies, 0.01, "catch")
+    studies.train()
+    # The rate is known now, and 200,000 steps are few.
+    started = studies.api.user.post(f"{FIGURE_2}/studies", json={"share": 0.01, "parts": ["catch"]})
+    assert started.status_code == 201
+
+
+def test_many_steps_of_unknown_cost_are_refused_even_if_confirmed(studies: Studies) -> None:
+    path = "/api/v1/papers/gorila/table-1"
+    preview = studies.api.user.post(f"{path}/preview", json={"share": 1}).json()
+    assert preview["steps"] > 49e9
+    assert "measure the duration of Gorila on Alien" in preview["refused"]
+    told = refused(studies, f"{path}/studies", 422, share=1, parts=["gorila"], confirm_steps=49_000_000_000)
+    assert "how long they take is not known" in told
+
+
+def test_a_share_that_shows_nothing_is_marked_and_a_better_one_is_suggested(studies: Studies) -> None:
+    shares = {part["name"]: part["suggested_share"] for part in get(studies, FIGURE_2)["parts"]}
+    assert (shares["catch"], shares["pong"]) == (1.0, 0.1)
+    short = studies.api.user.post(f"{FIGURE_2}/preview", json={"share": 0.01, "parts": ["catch"]}).json()["too_short"]
+    assert short == "4,000 steps a run are too few to show anything (Catch): run it at 100% of its budget"
+    enough = studies.api.user.post(f"{FIGURE_2}/preview", json={"share": 1, "parts": ["catch"]}).json()
+    assert enough["too_short"] is None
+
+
+def test_a_part_is_measured_by_a_short_run_that_stops_and_is_archived(studies: Studies) -> None:
+    user = studies.api.user
+    measured = user.post(f"{FIGURE_2}/measurements", json={"parts": ["pong"]}).json()
+    assert [each["kind"] for each in measured] == ["A3C on Pong"]
+    assert user.post(f"{FIGURE_2}/measurements", json={"parts": ["pong"]}).json() == []
+    run = studies.api.claim()
+    held = run["run_id"], run["attempt"]
+    assert run["run_id"] == measured[0]["run_id"]
+    assert run["config"]["evaluate_every_steps"] == 0
+    trained = [{**metrics(2, 1_000), "time": BEGUN}, {**metrics(3, 31_000), "time": BEGUN + 30}]
+    assert studies.api.send(*held, started(), trained[0]).is_success
+    studies.keep()
+    assert studies.api.run(run["run_id"])["state_reason"] is None
+    assert studies.api.send(*held, trained[1]).is_success
+    studies.keep()
+    assert studies.api.run(run["run_id"])["state_reason"] == "Stopping: the trainer saves a checkpoint first."
+    assert studies.api.release(*held, "stopped").is_success
+    studies.keep()
+    assert studies.api.run(run["run_id"])["archived_at"] is not None
+    # Pong at its own rate, and Breakout at that of another Atari game.
+    for part, estimated in (("pong", []), ("breakout", ["A3C on Breakout"])):
+        cost = user.post(f"{FIGURE_2}/preview", json={"share": 0.01, "parts": [part]}).json()
+        assert (cost["unmeasured"], cost["estimated"]) == ([], estimated)
+        assert cost["seconds"] > 50 * 800_000 / 1_033.4

@@ -115,6 +115,7 @@ def test_the_preview_tells_runs_steps_and_time_at_the_rate_measured_here(studies
         "seconds": None,
         "places": 1,
         "unmeasured": ["PAAC on CartPole"],
+        "estimated": [],
         "refused": None,
     }
     # 1,000 steps within a second of training.

@@ -16,6 +16,9 @@ const PREVIEW = {
   seconds: 7200,
   places: 1,
   unmeasured: [],
+  estimated: [] as string[],
+  confirm: null as string | null,
+  too_short: null as string | null,
   refused: null,
 };
 
@@ -30,6 +33,7 @@ function open(item: PaperItem, preview: Partial<typeof PREVIEW> | { refused: str
     "GET /papers/a3c/figure-2/figure": FIGURE,
     "POST /papers/a3c/figure-2/preview": preview instanceof Response ? preview : { ...PREVIEW, ...preview },
     "POST /papers/a3c/figure-2/studies": [],
+    "POST /papers/a3c/figure-2/measurements": [{ run_id: 7, kind: "A3C on Pong" }],
   });
   renderPage(<ItemPage />, { at: "/papers/a3c/figure-2", path: "/papers/:paper/:item" });
   return server;
@@ -65,7 +69,38 @@ describe("the page of a paper's figure", () => {
     await userEvent.click(asked.getByRole("button", { name: "Start 1 study" }));
     const wanted = { share: 0.01, parts: ["pong"] };
     expect(server.of("POST /papers/a3c/figure-2/preview").map(({ body }) => body)).toEqual([wanted]);
-    expect(server.of("POST /papers/a3c/figure-2/studies").map(({ body }) => body)).toEqual([wanted]);
+    expect(server.of("POST /papers/a3c/figure-2/studies").map(({ body }) => body)).toEqual([
+      { ...wanted, confirm_steps: null },
+    ]);
+  });
+
+  it("starts an unknown cost after a check mark alone, and says which share shows something", async () => {
+    const confirm = "how long that takes is not known: A3C on Pong has not trained here yet";
+    const too_short = "4,000 steps a run are too few to show anything (Pong): run it at 10% of its budget";
+    const server = open(aPaperItem(), { confirm, too_short });
+    const run = within(await region("Run it"));
+    expect(run.getByText(/10 % is the smallest share/)).toBeTruthy();
+    await userEvent.click(run.getByRole("button", { name: "Run at 1 %" }));
+    const asked = within(await screen.findByRole("dialog"));
+    expect(await asked.findByText(/^4,000 steps a run are too few/)).toBeTruthy();
+    const start = asked.getByRole<HTMLButtonElement>("button", { name: "Start 1 study" });
+    expect(start.disabled).toBe(true);
+    await userEvent.click(asked.getByRole("checkbox", { name: "Start 40 M steps in 50 runs" }));
+    await userEvent.click(start);
+    expect(server.of("POST /papers/a3c/figure-2/studies").map(({ body }) => body)).toEqual([
+      { share: 0.01, parts: ["pong"], confirm_steps: 4e7 },
+    ]);
+  });
+
+  it("measures the duration of the chosen parts", async () => {
+    const server = open(aPaperItem());
+    const run = within(await region("Run it"));
+    await userEvent.click(run.getByRole("button", { name: "Measure duration" }));
+    const link = await run.findByRole("link", { name: "Measuring A3C on Pong" });
+    expect(link.getAttribute("href")).toBe("/runs/7");
+    expect(server.of("POST /papers/a3c/figure-2/measurements").map(({ body }) => body)).toEqual([
+      { parts: ["pong"] },
+    ]);
   });
 
   it("starts nothing that is refused", async () => {

@@ -1,19 +1,21 @@
-import { Button, Checkbox, Group, Stack, Text } from "@mantine/core";
+import { Alert, Anchor, Button, Checkbox, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useStartPaperItem } from "@/api/mutations";
+import { Link } from "react-router";
+import { useMeasurePaperItem, useStartPaperItem } from "@/api/mutations";
 import { paperPreviewQuery } from "@/api/studies";
 import type { PaperItem } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { plural, short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
 import classes from "./papers.module.css";
-import { ownParts, partCost, type Share, SHARES } from "./words";
+import { ownParts, partCost, type Share, SHARES, suggestedShare } from "./words";
 
 /** Which parts to run, and buttons for how much of their budget. */
 export function RunItem({ item }: { item: PaperItem }) {
   const [parts, setParts] = useState(ownParts(item));
   const [share, setShare] = useState<Share | null>(null);
+  const suggested = suggestedShare(item, parts);
   return (
     <section className={classes.card} aria-label="Run it">
       <Stack gap="sm">
@@ -40,7 +42,7 @@ export function RunItem({ item }: { item: PaperItem }) {
             <Button
               key={each}
               size="xs"
-              variant={each === 0.01 ? "filled" : "default"}
+              variant={each === suggested ? "filled" : "default"}
               disabled={parts.length === 0}
               onClick={() => setShare(each)}
             >
@@ -53,9 +55,39 @@ export function RunItem({ item }: { item: PaperItem }) {
             </Text>
           )}
         </Group>
+        {parts.length > 0 && suggested > 0.01 && (
+          <Text size="xs" c="dimmed">
+            {`${suggested * 100} % is the smallest share whose runs are long enough to show something.`}
+          </Text>
+        )}
+        <MeasureDuration item={item} parts={parts} />
       </Stack>
       {share !== null && <AskFirst item={item} parts={parts} share={share} onClose={() => setShare(null)} />}
     </section>
+  );
+}
+
+/** Measures how long the chosen parts take, where that is not known. */
+function MeasureDuration({ item, parts }: { item: PaperItem; parts: string[] }) {
+  const measure = useMeasurePaperItem(item.paper, item.name);
+  const unknown = item.parts.filter(({ name, cost }) => parts.includes(name) && cost.seconds === null);
+  if (unknown.length === 0) return null;
+  const names = unknown.map(({ name }) => name);
+  return (
+    <Group gap="xs">
+      <Button size="xs" variant="default" loading={measure.isPending} onClick={() => measure.mutate(names)}>
+        Measure duration
+      </Button>
+      <Text size="xs" c="dimmed" role="status">
+        {measure.data === undefined && "Trains each method for half a minute, then stops."}
+        {measure.data?.length === 0 && "These are being measured already."}
+        {measure.data?.map(({ run_id, kind }) => (
+          <Anchor key={run_id} component={Link} to={`/runs/${run_id}`} size="xs" mr="xs">
+            Measuring {kind}
+          </Anchor>
+        ))}
+      </Text>
+    </Group>
   );
 }
 
@@ -70,17 +102,23 @@ interface AskFirstProps {
 function AskFirst({ item, parts, share, onClose }: AskFirstProps) {
   const preview = useQuery(paperPreviewQuery(item.paper, item.name, { share, parts }));
   const start = useStartPaperItem(item.paper, item.name);
+  const [confirmed, setConfirmed] = useState(false);
   const { data } = preview;
   const refused = data?.refused ?? null;
   const startable = refused === null && !preview.isError;
+  const unconfirmed = startable && Boolean(data?.confirm) && !confirmed;
+  const confirm_steps = data?.confirm ? data.steps : null;
   return (
     <ConfirmModal
       opened
       title={`Run ${item.label.toLowerCase()} at ${share * 100} % of its budget?`}
       action={startable ? `Start ${plural(parts.length, "study", "studies")}` : "Close"}
       busy={start.isPending || preview.isPending}
+      disabled={unconfirmed}
       onClose={onClose}
-      onConfirm={() => (startable ? start.mutate({ share, parts }, { onSuccess: onClose }) : onClose())}
+      onConfirm={() =>
+        startable ? start.mutate({ share, parts, confirm_steps }, { onSuccess: onClose }) : onClose()
+      }
     >
       {preview.isPending && <Text size="sm">Counting its runs…</Text>}
       {preview.isError && <QueryProblem error={preview.error} retry={() => void preview.refetch()} />}
@@ -89,6 +127,21 @@ function AskFirst({ item, parts, share, onClose }: AskFirstProps) {
           {partCost(data)}: {short(data.steps, "steps")} in all. Its runs give way to single runs.
         </Text>
       )}
+      {data?.too_short && (
+        <Alert variant="light" color="yellow" p="xs" mt="xs">
+          <Text size="sm">{sentence(data.too_short)}</Text>
+        </Alert>
+      )}
+      {data?.confirm && !refused && (
+        <Checkbox
+          mt="sm"
+          size="sm"
+          checked={confirmed}
+          onChange={({ currentTarget }) => setConfirmed(currentTarget.checked)}
+          label={`Start ${short(data.steps, "steps")} in ${plural(data.runs, "run")}`}
+          description={sentence(data.confirm)}
+        />
+      )}
       {refused && (
         <Text size="sm" mt="xs" c="var(--mantine-color-error)" role="alert">
           This is refused: {refused}.
@@ -96,4 +149,8 @@ function AskFirst({ item, parts, share, onClose }: AskFirstProps) {
       )}
     </ConfirmModal>
   );
+}
+
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }

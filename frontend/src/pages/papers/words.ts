@@ -10,13 +10,34 @@ export const SHARES = [
 
 export type Share = (typeof SHARES)[number]["share"];
 
-type Cost = Pick<PaperPreview, "runs" | "frames" | "seconds" | "places" | "unmeasured">;
+type Cost = Pick<PaperPreview, "runs" | "frames" | "seconds" | "places" | "unmeasured" | "estimated">;
 
 /** "50 runs, 16 G frames, about 31 h on 1 worker". */
-export function partCost({ runs, frames, seconds, places, unmeasured }: Cost): string {
+export function partCost({ runs, frames, seconds, places, unmeasured, estimated }: Cost): string {
   const cost = `${plural(runs, "run")}, ${short(frames, "frames")}`;
-  if (seconds !== null) return `${cost}, about ${duration(seconds)} on ${plural(places, "worker")}`;
-  return `${cost}; how long is not known, since no run of ${unmeasured.join(" or ")} has trained here`;
+  if (seconds !== null) {
+    const rough = estimated.length > 0 ? ", estimated from similar environments" : "";
+    return `${cost}, about ${duration(seconds)} on ${plural(places, "worker")}${rough}`;
+  }
+  return `${cost}; how long is not known, since no run of ${someOf(unmeasured)} has trained here`;
+}
+
+const MAX_NAMED = 3;
+
+/** "A3C on Pong or A3C on Breakout or 5 more kinds". */
+function someOf(kinds: string[]): string {
+  const more = kinds.length - MAX_NAMED;
+  const named = kinds.slice(0, MAX_NAMED);
+  return [...named, ...(more > 0 ? [plural(more, "more kind", "more kinds")] : [])].join(" or ");
+}
+
+/** The smallest share at which all of these parts show something. */
+export function suggestedShare(item: PaperItem, parts: string[]): Share {
+  const chosen = item.parts.filter(({ name }) => parts.includes(name));
+  return chosen.reduce<Share>(
+    (share, part) => (part.suggested_share > share ? part.suggested_share : share),
+    0.01,
+  );
 }
 
 export function ownParts(item: PaperItem): string[] {

@@ -1,0 +1,71 @@
+"""Short runs that measure how fast methods train on this host."""
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.columns import utc_now
+from backend.metrics.curves import training_seconds
+from backend.models import Attempt, Measurement, Run
+from backend.runs import service as runs
+from backend.runs.states import ACTIVE, ENDED
+from backend.studies.cost import in_words, is_measured
+from workers.contract.config import RunConfig
+
+PREFIX = "Measure "
+TRAINING_SECONDS = 30.0
+# A run that reports nothing for this long after a worker took it ends too.
+MAX_DURATION = timedelta(minutes=5)
+
+
+def measure(session: Session, configs: Iterable[RunConfig]) -> list[Run]:
+    """Queue a run for each method whose speed is not known here, unless it is being measured already."""
+    wanted: dict[str, RunConfig] = {}
+    for config in configs:
+        if not is_measured(session, config.algorithm, config.env):
+            wanted.setdefault(config.algorithm, config)
+    under_way = select(Run.algorithm).join(Measurement, Measurement.run_id == Run.id).where(Run.state.not_in(ENDED))
+    for algorithm in session.scalars(under_way):
+        wanted.pop(algorithm, None)
+    return [_queue(session, config) for config in wanted.values()]
+
+
+def _queue(session: Session, config: RunConfig) -> Run:
+    alone = config.model_copy(update={"evaluate_every_steps": 0})
+    run = runs.put_in_queue(session, alone, name=PREFIX + in_words((config.algorithm, config.env)))
+    session.add(Measurement(run_id=run.id))
+    session.flush()
+    return run
+
+
+def is_due(session: Session) -> bool:
+    """Return True if a measurement has to be stopped or archived."""
+    found = _open(session)
+    return any(run.state in ENDED for run in found) or bool(_stoppable(session, found))
+
+
+def end_measurements(session: Session) -> None:
+    """Stop measurements that have trained long enough, and archive those that have ended."""
+    found = _open(session, lock=True)
+    for run in _stoppable(session, found):
+        runs.act(session, run, "stop")
+    for run in found:
+        if run.state in ENDED:
+            runs.act(session, run, "archive")
+
+
+def _open(session: Session, *, lock: bool = False) -> Sequence[Run]:
+    query = select(Run).join(Measurement, Measurement.run_id == Run.id).where(Run.archived_at.is_(None))
+    query = query.order_by(Run.id)
+    return session.scalars(query.with_for_update(of=Run) if lock else query).all()
+
+
+def _stoppable(session: Session, found: Sequence[Run]) -> list[Run]:
+    running = [run for run in found if run.state in ACTIVE and run.desired == "run"]
+    ids = [run.id for run in running]
+    trained = training_seconds(session, ids)
+    claimed = select(Attempt.run_id).where(Attempt.run_id.in_(ids), Attempt.claimed_at < utc_now() - MAX_DURATION)
+    overdue = {*session.scalars(claimed)}
+    return [run for run in running if trained[run.id] >= TRAINING_SECONDS or run.id in overdue]
