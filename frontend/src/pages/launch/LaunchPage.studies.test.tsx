@@ -6,7 +6,16 @@ import { refusal } from "@/testing/server";
 import { aPoint, aStudy } from "@/testing/studies";
 import LaunchPage from "./LaunchPage";
 
-const COST = { points: 2, runs: 4, steps: 40_000, seconds: 2400, places: 1, unmeasured: [], estimated: [], refused: null };
+const COST = {
+  points: 2,
+  runs: 4,
+  steps: 40_000,
+  seconds: 2400,
+  places: 1,
+  unmeasured: [],
+  estimated: [],
+  refused: null,
+};
 const routesOfStudies = [
   { path: "/compare", element: <p>The comparison</p> },
   { path: "/studies/:id", element: <p>The study</p> },

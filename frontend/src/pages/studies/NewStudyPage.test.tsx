@@ -14,7 +14,16 @@ const PRESETS = [
     config: { algorithm: "paac", learning_rate: 1e-3, seed: 1 },
   },
 ];
-const COST = { points: 3, runs: 9, steps: 900_000, seconds: 7800, places: 2, unmeasured: [], estimated: [], refused: null };
+const COST = {
+  points: 3,
+  runs: 9,
+  steps: 900_000,
+  seconds: 7800,
+  places: 2,
+  unmeasured: [],
+  estimated: [],
+  refused: null,
+};
 
 const STUDY_PAGE: RouteObject = { path: "/studies/:id", element: <p>The study is there</p> };
 
