@@ -9,7 +9,7 @@ from backend.metrics.schemas import Axis
 from backend.papers import drawing, measured
 from backend.papers.a3c.games import BUDGET, PROCESSES, SCORES
 from backend.papers.a3c.table_2 import PARTS, THREADS, method_of
-from backend.papers.definition import Item, Started
+from backend.papers.definition import Difference, Item, Started
 
 # The figures have three methods; Sarsa's stand in the supplement.
 DASHES = {"1-step Q": "dot", "n-step Q": "dash", "A3C": "solid"}
@@ -43,6 +43,13 @@ def _draw(session: Session, started: Sequence[Started], axis: Axis, x_title: str
 OURS = "Draws the runs of table 2, which its page starts and this one too: the mean return of training episodes"
 UNPUBLISHED = "The text prints no numbers of this figure; those of table 2 belong to its curves."
 
+LEARNING_RATES = Difference(
+    "learning rates",
+    "each curve is the average over the three best ones",
+    "that of the preset",
+    "the curves belong to table 2, whose runs have one rate; 50 rates for each number of processes cost 50 times that",
+)
+
 FIGURE_3 = Item(
     name="figure-3",
     label="Figure 3",
@@ -52,7 +59,7 @@ FIGURE_3 = Item(
     ours=f"{OURS} along epochs.",
     measures="Mean return along epochs of 4 million frames",
     draw=by_epoch,
-    differs=(PROCESSES, SCORES, BUDGET),
+    differs=(PROCESSES, LEARNING_RATES, SCORES, BUDGET),
     unpublished=UNPUBLISHED,
     parts=PARTS,
     panels="each",
@@ -62,11 +69,12 @@ FIGURE_4 = Item(
     name="figure-4",
     label="Figure 4",
     title="Score by the number of actor-learners, along time",
-    theirs="Drew the runs of figure 3 along hours of training.",
+    theirs="Drew the runs of figure 3 along hours of training, each curve the average over the three best learning "
+    "rates.",
     ours=f"{OURS} along the time on this host, so that it compares numbers of processes and not hosts.",
     measures="Mean return along the time of training",
     draw=by_time,
-    differs=(PROCESSES, SCORES, BUDGET),
+    differs=(PROCESSES, LEARNING_RATES, SCORES, BUDGET),
     unpublished=UNPUBLISHED,
     parts=PARTS,
     panels="each",

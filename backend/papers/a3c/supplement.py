@@ -84,6 +84,13 @@ MUJOCO = Item(
     differs=(
         PROCESSES,
         SCORES,
+        BUDGET,
+        Difference(
+            "input",
+            "the physical state, or pixels",
+            "the physical state alone",
+            "from pixels a run takes many times as long; the environments from pixels can be launched singly",
+        ),
         Difference("tasks", "the paper's own", "those of gymnasium", "the paper's were not published; rewards differ"),
     ),
     unpublished="The text prints no scores of these tasks, and ours are other ones: nothing of the paper's is drawn.",
@@ -104,6 +111,7 @@ LABYRINTH = Item(
     differs=(
         PROCESSES,
         SCORES,
+        BUDGET,
         Difference("mazes", "Labyrinth, not published", "Arcadia's, after its description", "scores do not compare"),
     ),
     published=(

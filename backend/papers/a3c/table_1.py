@@ -39,8 +39,8 @@ ITEM = Item(
     name="table-1",
     label="Table 1",
     title="Human-normalised scores over 57 games",
-    theirs="Trained A3C for one and for four days in each of 57 games, feed-forward and with an LSTM, and averaged the "
-    "scores from human starts.",
+    theirs="Trained A3C in each of 57 games, feed-forward for one and for four days and with an LSTM for four, and "
+    "averaged the scores from human starts.",
     ours="Trains each of the 57 games with both agents. The papers print random and human scores of 49 of these games, "
     "so no mean over all 57 can be made here, and one over fewer is not drawn beside theirs; Games has it.",
     measures="Human-normalised scores over 57 games, from human starts",
@@ -48,7 +48,12 @@ ITEM = Item(
     differs=(
         PROCESSES,
         BUDGET,
-        Difference("length of training", "one day, and four", "80 million steps", "days on other hosts differ"),
+        Difference(
+            "length of training",
+            "one day and four; four with the LSTM",
+            "80 million steps",
+            "days on other hosts differ",
+        ),
     ),
     published=tuple(
         Number(f"{row.method}, {row.training_time}: {name}", value, "%", row.source, row.table, row.protocol)

@@ -16,7 +16,7 @@ def draw(_session: Session, _started: Sequence[Started]) -> Figure:
     """The numbers that the text has."""
     told = [f"The paper: {games} of 49 games after {hours} h" for hours, games in PASSED.items()]
     trace = drawing.line("Gorila, the paper", drawing.THEIRS, [*PASSED], [*PASSED.values()], told)
-    return drawing.figure([trace], "hours of training on 130 machines")
+    return drawing.figure([trace], "hours of training with 100 bundles")
 
 
 ITEM = Item(
@@ -39,6 +39,6 @@ ITEM = Item(
         )
         for hours, games in PASSED.items()
     ),
-    cannot="It counts over 49 games with 130 machines and days for each, and hours on other hosts are not compared. "
+    cannot="It counts over 49 games with 100 bundles and days for each, and hours on other hosts are not compared. "
     "A single game's runs can be compared by the time to a score on the Compare page.",
 )

@@ -32,7 +32,7 @@ PARTS = (
 DIFFERS = (
     Difference(
         "machines",
-        "100 bundles and 31 parameter servers on 130 machines, up to 6 days",
+        "100 bundles and 31 parameter servers, up to 6 days",
         "a Ray cluster, or this host alone",
         "Ray places the roles; the numbers of the paper need as many machines",
     ),
@@ -101,6 +101,12 @@ FIGURE_3 = replace(
     title="Table 2 as bars",
     theirs="Drew the scores of table 2, without those that are below random, and without Video Pinball.",
 )
+NORMALISATION = Difference(
+    "normalisation",
+    "Gorila's scores in percent of DQN's by the same starts",
+    "in percent of the human's score, with DQN's beside them",
+    "ours are drawn over the same axis as in table 1; the percentages of DQN are printed below",
+)
 FIGURE_4 = replace(
     TABLE_1,
     name="figure-4",
@@ -108,6 +114,7 @@ FIGURE_4 = replace(
     title="Gorila beside DQN, by both protocols",
     theirs="Drew Gorila's scores in percent of DQN's, by human starts and after no-ops.",
     ours=f"{OURS} Drawn as table 1, in percent of the human's score, with DQN's beside it.",
+    differs=(*DIFFERS, NORMALISATION),
     published=tuple(percent_of(row) for table in PERCENTS.values() for row in table if row.normalised_by == "DQN"),
     runs_of="table-1",
 )

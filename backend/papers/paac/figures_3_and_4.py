@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from backend.figures.schemas import Figure
 from backend.papers import drawing
 from backend.papers.definition import Difference, Item, Part, Started
-from backend.papers.paac.source import HOST, SIZES
+from backend.papers.paac.source import HOST, PREPROCESSING, RATE, SIZES
 from backend.studies.specification import Axis, Specification
 
 SIX_GAMES = {
@@ -20,6 +20,8 @@ SIX_GAMES = {
 }
 STEPS = 115_000_000
 DIFFERS = (
+    RATE,
+    PREPROCESSING,
     Difference(
         "games",
         "six, which the text does not name",

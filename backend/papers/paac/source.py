@@ -11,6 +11,18 @@ HOST = Difference(
     "this host",
     "speeds of different hosts are not compared: shares of time are, each host by itself",
 )
+RATE = Difference(
+    "learning rate over time",
+    "not stated",
+    "falls to 0 over the share of the budget that is chosen",
+    "the authors' code lowers it to 0 over the training",
+)
+PREPROCESSING = Difference(
+    "screens",
+    "the maximum over two frames, then one channel",
+    "one channel, then the maximum",
+    "the emulator's own preprocessing; docs/evaluation.md has what differs",
+)
 ENVIRONMENTS = Difference(
     "stepping",
     "the master waits while all environments step",

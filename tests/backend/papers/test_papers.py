@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from backend import papers
-from backend.papers.catalogue import every_paper
+from backend.papers.catalogue import every_paper, find_item, find_paper
 from backend.studies.planning import first_draws
 from backend.studies.points import check, check_draw
 from tests.backend.studies.conftest import Score, Studies
@@ -249,3 +249,30 @@ def test_a_part_is_measured_by_a_short_run_that_stops_and_is_archived(studies: S
         cost = user.post(f"{FIGURE_2}/preview", json={"share": 0.01, "parts": [part]}).json()
         assert (cost["unmeasured"], cost["estimated"]) == ([], estimated)
         assert cost["seconds"] > 50 * 800_000 / 1_033.4
+
+
+MARKED = [
+    ("a3c/figure-3", "learning rates", "three best"),
+    ("a3c/figure-4", "learning rates", "three best"),
+    ("a3c/mujoco", "input", "pixels"),
+    ("a3c/mujoco", "learning rate over time", "falls to 0"),
+    ("a3c/labyrinth", "learning rate over time", "falls to 0"),
+    ("ga3c/figure-3", "networks", "larger"),
+    ("gorila/figure-4", "normalisation", "DQN's"),
+    ("paac/table-1", "learning rate over time", "not stated"),
+    ("paac/table-1", "screens", "maximum over two frames"),
+    ("paac/figure-3", "learning rate over time", "not stated"),
+    ("paac/figure-4", "screens", "maximum over two frames"),
+]
+
+
+@pytest.mark.parametrize(("item", "what", "theirs"), MARKED)
+def test_a_deviation_from_the_paper_is_marked(item: str, what: str, theirs: str) -> None:
+    paper, name = item.split("/")
+    rows = {each.what: each.theirs for each in find_item(find_paper(paper), name).differs}
+    assert theirs in rows[what]
+
+
+def test_the_study_of_paacs_table_is_evaluated_by_its_protocol() -> None:
+    for part in find_item(find_paper("paac"), "table-1").parts:
+        assert part.asked.changes["evaluation_protocol"] == "no-op-30min"

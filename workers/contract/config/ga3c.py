@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
 from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
@@ -51,6 +51,15 @@ class Ga3cConfig(CentredFields, ActorCriticFields):
         "best in the paper's figure 7. 0 updates after every agent's rollout.",
         json_schema_extra=ROLLOUT,
     )
+    training_queue_rollouts: int = Field(
+        default=2,
+        ge=0,
+        le=100,
+        title="Training queue",
+        description="Rollouts of one agent that may wait for a trainer before the agent pauses: 0 for any number, as "
+        "in the paper, else at least 2. A limit bounds the policy lag.",
+        json_schema_extra=ROLLOUT,
+    )
     dynamic_adjustment: bool = Field(
         default=True,
         title="Dynamic adjustment",
@@ -90,6 +99,14 @@ class Ga3cConfig(CentredFields, ActorCriticFields):
         description="Weight of the squared error of V (equation 2) beside the policy's loss.",
         json_schema_extra=OPTIMISATION,
     )
+
+    @field_validator("training_queue_rollouts")
+    @classmethod
+    def _holds_two(cls, rollouts: int) -> int:
+        """Refuse a queue of one: an agent fills a rollout while the one before waits for its last value."""
+        if rollouts == 1:
+            raise ValueError("give at least 2, or 0 for any number")
+        return rollouts
 
     @property
     def stepping(self) -> Stepping:

@@ -86,13 +86,14 @@ PRESETS = (
         title="Gorila, the paper's settings",
         shows="A hundred bundles and thirty-one parameter shards: for a Ray cluster.",
         source=f"{GORILA_PAPER}: N_act = N_learn = 100, N_param 31, 1 M frames in each of the 100 memories, ε 1 to 0.1 "
-        "over 1 M global updates, θ⁻ every 60,000, AdaGrad, θ⁺ pulled before every step. Rate, staleness limit and k "
-        "are ours.",
+        "over 1 M global updates, θ⁻ every 60,000, AdaGrad, θ⁺ pulled before every step, no gradient clipping. "
+        "Rate, staleness limit and k are ours.",
         config=GorilaConfig(
             total_steps=1_000_000_000,
             num_actors=100,
             num_learners=100,
             num_shards=31,
+            max_grad_norm=1e6,
             t_max=1,
             pull_interval=1,
             replay_frames=100_000_000,

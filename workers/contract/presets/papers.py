@@ -181,10 +181,12 @@ PRESETS = (
         title="GA3C, the paper's settings",
         shows="One model, fed by queues; the numbers of agents, predictors and trainers adjust themselves.",
         source="Babaeizadeh et al. 2017, sections 3.2 to 5: N_P = N_T = 2 to begin with, t_max 5, learning rate "
-        "0.0003, no gradient clipping because of the guard in equation 5. Constant learning rate, γ, β 0.01, RMSProp "
+        "0.0003, queues without limits, no gradient clipping because of the guard in equation 5. "
+        "Constant learning rate, γ, β 0.01, RMSProp "
         "0.99 and ε 0.1, and value weight 0.5 from the authors' code (NVlabs/GA3C, Config.py and NetworkVP.py).",
         config=Ga3cConfig(
             **AS_THE_PAPERS,
+            training_queue_rollouts=0,
             learning_rate=0.0003,
             learning_rate_decay="none",
             max_grad_norm=1e6,

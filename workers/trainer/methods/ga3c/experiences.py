@@ -1,12 +1,13 @@
 """Experiences in shared memory, and the queues of their rows between GA3C's agents, predictors and trainers.
 
-An experience is one row of several tables. Each agent owns two rollouts of t_max rows and fills one while the other
-waits for a trainer. If both wait, the agent waits too. So the training queue holds at most two rollouts an agent, and
-the policy lag stays bounded.
+An experience is one row of several tables. Each agent owns some rollouts of t_max rows, two by default. It fills one
+while the others wait for a trainer. If all wait, the agent waits too, so that the policy lag stays bounded. Without a
+limit, an agent copies each rollout to its own memory and goes on; `BacklogDesk` hands the copies to the trainers.
 """
 
 import math
 import shutil
+from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -14,14 +15,16 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from workers.contract.config import TrainingConfig
+from workers.contract.config import Ga3cConfig
 from workers.trainer.environments.environments import Observations
 from workers.trainer.environments.own_environment import FinishedEpisode
 from workers.trainer.errors import TrainerError
 from workers.trainer.learning.returns import returns_of_one
 from workers.trainer.methods.ga3c.record_queues import Reader, Writer, open_queue
 
-ROLLOUTS = 2
+# Without a limit of the training queue: rollouts that an agent fills, and those that it hands to the trainers.
+FILLED = 2
+HANDED = 2
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108, no file is created there by name
 
 # Records of the queues: a row to predict for; a rollout to train on; the number of a rollout that is free again.
@@ -55,10 +58,13 @@ class Experiences:
     predictions: Tensor
     versions: Tensor
     t_max: int
+    rollouts: int
+    # Of each agent, how many of its rollouts wait in its own memory; None where the training queue is limited.
+    backlogs: Tensor | None
 
     @classmethod
     def allocate(
-        cls, config: TrainingConfig, agents: int, observation_shape: tuple[int, ...], num_actions: int
+        cls, config: Ga3cConfig, agents: int, observation_shape: tuple[int, ...], num_actions: int
     ) -> "Experiences":
         """Make room for so many agents."""
         needed, free = agents * bytes_of_agent(config, observation_shape), free_shared_memory()
@@ -68,7 +74,8 @@ class Experiences:
                 f"{free / 1e9:.1f} GB left: choose fewer agents or a smaller t_max, or give the container more "
                 "(docker run --shm-size)"
             )
-        rows = agents * ROLLOUTS * config.t_max
+        rollouts = rollouts_of_agent(config)
+        rows = agents * rollouts * config.t_max
         dtype = state_dtype(config)
         return cls(
             states=torch.empty(rows, *observation_shape, dtype=dtype).share_memory_(),
@@ -77,25 +84,37 @@ class Experiences:
             predictions=torch.empty(rows, num_actions + 1).share_memory_(),
             versions=torch.empty(rows, dtype=torch.int64).share_memory_(),
             t_max=config.t_max,
+            rollouts=rollouts,
+            backlogs=None if config.training_queue_rollouts else torch.zeros(agents, dtype=torch.int64).share_memory_(),
         )
+
+    @property
+    def tables(self) -> tuple[Tensor, ...]:
+        """Return every table that has a row for each experience."""
+        return self.states, self.actions, self.returns, self.predictions, self.versions
 
     def first_row(self, slot: int, rollout: int) -> int:
         """Return the first row of a rollout of the agent in a slot."""
-        return (slot * ROLLOUTS + rollout) * self.t_max
+        return (slot * self.rollouts + rollout) * self.t_max
 
     def owner(self, row: int) -> tuple[int, int]:
         """Return the slot and the rollout that a row belongs to."""
-        return divmod(row // self.t_max, ROLLOUTS)
+        return divmod(row // self.t_max, self.rollouts)
 
 
-def state_dtype(config: TrainingConfig) -> torch.dtype:
+def rollouts_of_agent(config: Ga3cConfig) -> int:
+    """Return how many rollouts of an agent are in shared memory."""
+    return config.training_queue_rollouts or FILLED + HANDED
+
+
+def state_dtype(config: Ga3cConfig) -> torch.dtype:
     """Return the number format of states; pixels stay bytes."""
     return torch.uint8 if config.environment.shows_pixels else torch.float32
 
 
-def bytes_of_agent(config: TrainingConfig, observation_shape: tuple[int, ...]) -> int:
+def bytes_of_agent(config: Ga3cConfig, observation_shape: tuple[int, ...]) -> int:
     """Return the bytes of the states in one agent's rollouts."""
-    return ROLLOUTS * config.t_max * math.prod(observation_shape) * state_dtype(config).itemsize
+    return rollouts_of_agent(config) * config.t_max * math.prod(observation_shape) * state_dtype(config).itemsize
 
 
 def free_shared_memory() -> float:
@@ -154,10 +173,75 @@ class Desk:
         self, rollout: AgentRollout, bootstrap: float, gamma: float, episode: FinishedEpisode | None = None
     ) -> None:
         """Compute the returns from R = `bootstrap`, and queue the rollout, with the episode if it ended one."""
-        returns = returns_of_one(rollout.rewards, bootstrap, gamma)
-        self.experiences.returns.numpy()[rollout.first_row : rollout.row] = returns
+        self._write_returns(rollout, bootstrap, gamma)
         length, episode_return = (episode.length, episode.episode_return) if episode else (0, 0.0)
         self.submissions.put(rollout.first_row, rollout.length, length, episode_return)
+
+    def leave(self) -> None:
+        """Leave the desk to the slot's next agent; every rollout has been submitted."""
+
+    def _write_returns(self, rollout: AgentRollout, bootstrap: float, gamma: float) -> None:
+        returns = returns_of_one(rollout.rewards, bootstrap, gamma)
+        self.experiences.returns.numpy()[rollout.first_row : rollout.row] = returns
+
+
+@dataclass(frozen=True)
+class WaitingRollout:
+    """A full rollout in an agent's own memory."""
+
+    rows: tuple[Tensor, ...]
+    length: int
+    episode_length: int
+    episode_return: float
+
+
+@dataclass(frozen=True)
+class BacklogDesk(Desk):
+    """The desk of an agent that never waits for the trainers: its rollouts wait in its own memory, in their order."""
+
+    filling: deque[int] = field(default_factory=lambda: deque(range(FILLED)))
+    handing: deque[int] = field(default_factory=deque)
+    waiting: deque[WaitingRollout] = field(default_factory=deque)
+
+    def new_rollout(self) -> AgentRollout:
+        """Return a rollout to fill."""
+        return AgentRollout(self.experiences.first_row(self.slot, self.filling.popleft()))
+
+    def ask(self, rollout: AgentRollout, observation: Observations) -> tuple[list[float], float]:
+        """Hand waiting rollouts to the trainers, then ask for π(·|s) and V(s)."""
+        self._hand_over()
+        return super().ask(rollout, observation)
+
+    def submit(
+        self, rollout: AgentRollout, bootstrap: float, gamma: float, episode: FinishedEpisode | None = None
+    ) -> None:
+        """Compute the returns, and let a copy of the rollout wait for a trainer."""
+        self._write_returns(rollout, bootstrap, gamma)
+        rows = tuple(table[rollout.first_row : rollout.row].clone() for table in self.experiences.tables)
+        length, episode_return = (episode.length, episode.episode_return) if episode else (0, 0.0)
+        self.waiting.append(WaitingRollout(rows, rollout.length, length, episode_return))
+        self.filling.append(self.experiences.owner(rollout.first_row)[1])
+        self._hand_over()
+
+    def leave(self) -> None:
+        """Wait until the trainers have taken every rollout, and leave the shared ones to the slot's next agent."""
+        while self.waiting:
+            self.handing.append(self.free.take()[0])
+            self._hand_over()
+        for rollout in self.handing:
+            self.submissions.put(self.experiences.first_row(self.slot, rollout), 0, 0, 0.0)
+        self.handing.clear()
+
+    def _hand_over(self) -> None:
+        while self.free.waiting():
+            self.handing.append(self.free.take()[0])
+        while self.waiting and self.handing:
+            waiting, first_row = self.waiting.popleft(), self.experiences.first_row(self.slot, self.handing.popleft())
+            for table, rows in zip(self.experiences.tables, waiting.rows, strict=True):
+                table[first_row : first_row + waiting.length] = rows
+            self.submissions.put(first_row, waiting.length, waiting.episode_length, waiting.episode_return)
+        if self.experiences.backlogs is not None:
+            self.experiences.backlogs[self.slot] = len(self.waiting)
 
 
 @dataclass(frozen=True)
@@ -183,10 +267,12 @@ class Exchange:
         """Return the desk for a slot's next agent; successive agents of a slot use the same queues."""
         if slot not in self._lines:
             self._lines[slot] = Line(open_queue(FREE), open_queue(FREE))
-            for rollout in range(ROLLOUTS):
+            first = 0 if self.experiences.backlogs is None else FILLED
+            for rollout in range(first, self.experiences.rollouts):
                 self._lines[slot].free[1].put(rollout)
         line = self._lines[slot]
-        return Desk(slot, self.experiences, self._asking, self._submitting, line.answers[0], line.free[0])
+        kind = Desk if self.experiences.backlogs is None else BacklogDesk
+        return kind(slot, self.experiences, self._asking, self._submitting, line.answers[0], line.free[0])
 
     def take_requests(self) -> tuple[list[int], bool]:
         """Wait for requests; return the rows of all that wait, and whether to end after answering them.
@@ -228,7 +314,8 @@ class Exchange:
 
     def sizes(self) -> tuple[int, int]:
         """Return the lengths of the prediction queue and the training queue."""
-        return self._requests.waiting(), self._submissions.waiting()
+        backlog = 0 if self.experiences.backlogs is None else int(self.experiences.backlogs.sum())
+        return self._requests.waiting(), self._submissions.waiting() + backlog
 
     def close(self) -> None:
         """Close the agents' queues; agents that wait for an answer then end."""

@@ -77,6 +77,7 @@ def play(
     for unfinished in (full, rollout):
         if unfinished:
             desk.submit(unfinished, value, config.gamma)
+    desk.leave()
 
 
 def draw(policy: list[float], uniform: float) -> int:

@@ -80,3 +80,57 @@ def test_too_many_agents_for_the_shared_memory_are_refused(monkeypatch: pytest.M
     Experiences.allocate(config, 100, (4, 84, 84), 6)
     with pytest.raises(SharedMemoryError, match=r"300 agents need 0\.1 GB .* has 0\.1 GB left: choose fewer agents"):
         Experiences.allocate(config, 300, (4, 84, 84), 6)
+
+
+def unlimited() -> Exchange:
+    config = Ga3cConfig(env="CartPole-v1", t_max=T_MAX, training_queue_rollouts=0)
+    return Exchange(Experiences.allocate(config, AGENTS, (4,), 2))
+
+
+def fill(exchange: Exchange, desk: experiences.Desk, reward: float) -> None:
+    rollout = desk.new_rollout()
+    exchange.experiences.states[rollout.row] = reward
+    desk.keep(rollout, action=1, reward=reward)
+    desk.submit(rollout, bootstrap=0.0, gamma=0.5)
+
+
+def test_an_agent_without_a_limit_goes_on_while_no_trainer_takes_its_rollouts() -> None:
+    exchange = unlimited()
+    desk, other = exchange.desk(1), exchange.desk(0)
+    for reward in range(50):
+        fill(exchange, desk, float(reward))
+    fill(exchange, other, 99.0)
+    assert exchange.sizes() == (0, 51)
+    taken = []
+    while exchange.sizes()[1] > 0:
+        submission = exchange.take_submission()
+        assert submission is not None
+        taken.append(exchange.experiences.returns[submission.first_row].item())
+        assert exchange.experiences.states[submission.first_row, 0].item() == taken[-1]
+        exchange.free(submission.first_row)
+        fill(exchange, other, 99.0) if len(taken) == 1 else None
+        desk._hand_over()
+        other._hand_over()
+    assert [reward for reward in taken if reward < 99] == [float(reward) for reward in range(50)]
+    assert taken.count(99.0) == 2
+
+
+def test_an_agent_that_leaves_hands_over_its_backlog_and_its_rollouts() -> None:
+    exchange = unlimited()
+    desk = exchange.desk(0)
+    for reward in range(3):
+        fill(exchange, desk, float(reward))
+    for _ in range(3):
+        submission = exchange.take_submission()
+        assert submission is not None
+        exchange.free(submission.first_row)
+        desk._hand_over()
+    desk.leave()
+    given_back = [exchange.take_submission() for _ in range(2)]
+    assert [each.length for each in given_back if each] == [0, 0]
+    assert exchange.sizes() == (0, 0)
+
+
+def test_a_training_queue_of_one_rollout_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 2, or 0 for any number"):
+        Ga3cConfig(training_queue_rollouts=1)
