@@ -8,6 +8,7 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 import ale_py
 import numpy as np
@@ -93,8 +94,8 @@ class MaximumFirst(emulator.AtariGame):
 def evaluate(directory: Path, episodes: int, game: type[emulator.AtariGame]) -> EvaluationDocument:
     """Evaluate the newest checkpoint of a run directory in this kind of game."""
     options = ["--run-dir", str(directory), "--protocol", "no-op-5min", "--episodes", str(episodes), "--seed", "1"]
-    subjects.AtariGame = game  # type: ignore[misc]
-    found = evaluating.evaluate(requests.read(requests.parser().parse_args(options)), Report(), lambda: False)
+    with patch.object(subjects, "AtariGame", game):
+        found = evaluating.evaluate(requests.read(requests.parser().parse_args(options)), Report(), lambda: False)
     if found is None:
         raise SystemExit("the evaluation was stopped")
     return found

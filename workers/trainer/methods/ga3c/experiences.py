@@ -209,7 +209,7 @@ class BacklogDesk(Desk):
 
     def ask(self, rollout: AgentRollout, observation: Observations) -> tuple[list[float], float]:
         """Hand waiting rollouts to the trainers, then ask for π(·|s) and V(s)."""
-        self._hand_over()
+        self.hand_over()
         return super().ask(rollout, observation)
 
     def submit(
@@ -221,18 +221,19 @@ class BacklogDesk(Desk):
         length, episode_return = (episode.length, episode.episode_return) if episode else (0, 0.0)
         self.waiting.append(WaitingRollout(rows, rollout.length, length, episode_return))
         self.filling.append(self.experiences.owner(rollout.first_row)[1])
-        self._hand_over()
+        self.hand_over()
 
     def leave(self) -> None:
         """Wait until the trainers have taken every rollout, and leave the shared ones to the slot's next agent."""
         while self.waiting:
             self.handing.append(self.free.take()[0])
-            self._hand_over()
+            self.hand_over()
         for rollout in self.handing:
             self.submissions.put(self.experiences.first_row(self.slot, rollout), 0, 0, 0.0)
         self.handing.clear()
 
-    def _hand_over(self) -> None:
+    def hand_over(self) -> None:
+        """Copy waiting rollouts to the shared ones that are free, and queue these for the trainers."""
         while self.free.waiting():
             self.handing.append(self.free.take()[0])
         while self.waiting and self.handing:

@@ -5,7 +5,7 @@ import torch
 
 from workers.contract.config import Ga3cConfig
 from workers.trainer.methods.ga3c import experiences
-from workers.trainer.methods.ga3c.experiences import Exchange, Experiences, SharedMemoryError, Submission
+from workers.trainer.methods.ga3c.experiences import BacklogDesk, Exchange, Experiences, SharedMemoryError, Submission
 
 AGENTS, T_MAX = 3, 4
 
@@ -87,7 +87,13 @@ def unlimited() -> Exchange:
     return Exchange(Experiences.allocate(config, AGENTS, (4,), 2))
 
 
-def fill(exchange: Exchange, desk: experiences.Desk, reward: float) -> None:
+def backlog_desk(exchange: Exchange, slot: int) -> BacklogDesk:
+    desk = exchange.desk(slot)
+    assert isinstance(desk, BacklogDesk)
+    return desk
+
+
+def fill(exchange: Exchange, desk: BacklogDesk, reward: float) -> None:
     rollout = desk.new_rollout()
     exchange.experiences.states[rollout.row] = reward
     desk.keep(rollout, action=1, reward=reward)
@@ -96,7 +102,7 @@ def fill(exchange: Exchange, desk: experiences.Desk, reward: float) -> None:
 
 def test_an_agent_without_a_limit_goes_on_while_no_trainer_takes_its_rollouts() -> None:
     exchange = unlimited()
-    desk, other = exchange.desk(1), exchange.desk(0)
+    desk, other = backlog_desk(exchange, 1), backlog_desk(exchange, 0)
     for reward in range(50):
         fill(exchange, desk, float(reward))
     fill(exchange, other, 99.0)
@@ -109,22 +115,22 @@ def test_an_agent_without_a_limit_goes_on_while_no_trainer_takes_its_rollouts() 
         assert exchange.experiences.states[submission.first_row, 0].item() == taken[-1]
         exchange.free(submission.first_row)
         fill(exchange, other, 99.0) if len(taken) == 1 else None
-        desk._hand_over()
-        other._hand_over()
+        desk.hand_over()
+        other.hand_over()
     assert [reward for reward in taken if reward < 99] == [float(reward) for reward in range(50)]
     assert taken.count(99.0) == 2
 
 
 def test_an_agent_that_leaves_hands_over_its_backlog_and_its_rollouts() -> None:
     exchange = unlimited()
-    desk = exchange.desk(0)
+    desk = backlog_desk(exchange, 0)
     for reward in range(3):
         fill(exchange, desk, float(reward))
     for _ in range(3):
         submission = exchange.take_submission()
         assert submission is not None
         exchange.free(submission.first_row)
-        desk._hand_over()
+        desk.hand_over()
     desk.leave()
     given_back = [exchange.take_submission() for _ in range(2)]
     assert [each.length for each in given_back if each] == [0, 0]
