@@ -2,6 +2,7 @@
 
 A part imports only parts of the lines above its own; tests/contract/test_backend_order.py reads this list:
 
+    failure_log
     columns, errors, refusals, chores, colors, frontend, compression, json_numbers, log_limits, reference, statistics
     config, listening, spreadsheet, tries
     serving

@@ -1,26 +1,26 @@
-"""What background loops do again and again: a chore that fails is told once, and ends neither its loop nor others."""
+"""Tasks of background loops. A failing task ends neither its loop nor the other tasks."""
 
 import logging
 from collections.abc import Callable
+
+from backend.failure_log import FailureLog
 
 log = logging.getLogger(__name__)
 
 
 class Chores:
-    """The chores of one loop, and which of them fail at present."""
+    """The tasks of one loop, and which of them are failing."""
 
     def __init__(self) -> None:
-        self._failing: set[str] = set()
+        self._failures = FailureLog(log)
 
     def do(self, name: str, work: Callable[[], object]) -> None:
-        """Do a chore; log its failure, whatever it is, unless it failed the last time too."""
+        """Do a task. Log any failure, but not again while it is repeated."""
+        failure = f"{name} failed, and is tried again"
         try:
             work()
-        except Exception:
-            if name not in self._failing:
-                log.exception("%s failed, and is tried again", name)
-            self._failing.add(name)
+        except Exception as error:
+            self._failures.failed(failure, error)
         else:
-            if name in self._failing:
+            if self._failures.recovered(failure):
                 log.info("%s works again", name)
-            self._failing.discard(name)

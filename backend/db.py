@@ -10,10 +10,11 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, make_url, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
+from backend.errors import is_disk_full
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +40,8 @@ class Database:
         self.files_dir = files_dir
         # Each session carries it, so that a deleted row's file can be removed after the commit.
         self._info = {"files_dir": files_dir}
+        # When a write last failed because the disk is full; None once a write has succeeded.
+        self.disk_full_at: float | None = None
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._writer = _sqlite_engine(url, writes=True) if self.is_sqlite else _postgresql_engine(url)
         self._reader = _sqlite_engine(url, writes=False) if self.is_sqlite else self._writer
@@ -53,9 +56,15 @@ class Database:
     def write(self) -> Iterator[Session]:
         """A transaction: committed when the block ends, then its after-commit calls are made; undone on an error."""
         with Session(self._writer, expire_on_commit=False, info=self._info) as session:
-            with session.begin():
-                session.connection()
-                yield session
+            try:
+                with session.begin():
+                    session.connection()
+                    yield session
+            except DBAPIError as error:
+                if is_disk_full(error):
+                    self.disk_full_at = time.monotonic()
+                raise
+            self.disk_full_at = None
             pending: list[AfterCommit] = session.info.pop(_PENDING, [])
         for call in pending:
             try:

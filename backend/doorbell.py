@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 from sqlalchemy.orm import Session
 
 from backend.db import after_commit
+from backend.failure_log import FailureLog
 from backend.models import Errand, Run
 from workers.contract.worker_api import ERRANDS_QUEUE, LOOK_FOR_ERRANDS_TASK, LOOK_TASK
 
@@ -24,6 +25,7 @@ log = logging.getLogger(__name__)
 # A worker that hears one message claims until nothing waits, so a few messages in the broker suffice.
 MOST_WAITING = 16
 BROKER_TIMEOUT = 1.0
+BROKER_FAILURE = "the broker does not answer; runs wait until it does"
 
 _BROKER_ERRORS = (KombuError, RedisError, OSError)
 
@@ -35,7 +37,7 @@ class Doorbell:
         self._celery = _producer(broker_url) if broker_url else None
         self._pending: queue.Queue[tuple[str, str, int] | None] = queue.Queue(maxsize=100)
         self._thread = threading.Thread(target=self._run, name="doorbell", daemon=True)
-        self._quiet = False
+        self._failures = FailureLog(log)
 
     def start(self) -> None:
         """Start the sending thread."""
@@ -76,14 +78,11 @@ class Doorbell:
         while (ring := self._pending.get()) is not None:
             try:
                 _send(self._celery, *ring)
-                self._quiet = False
+                self._failures.recovered(BROKER_FAILURE)
             except Exception as error:
                 # Whatever it was: without this thread nobody rings until the next start.
-                if not self._quiet:
-                    unforeseen = None if isinstance(error, _BROKER_ERRORS) else error
-                    name = type(error).__name__
-                    log.warning("the broker does not answer (%s); runs wait until it does", name, exc_info=unforeseen)
-                self._quiet = True
+                expected = isinstance(error, _BROKER_ERRORS)
+                self._failures.failed(BROKER_FAILURE, error, traceback=not expected, level=logging.WARNING)
                 if self._forget_waiting():
                     return
 

@@ -10,6 +10,7 @@ Problem
  └─ Unauthorized  401 …  (backend/security.py)
 """
 
+import errno
 import json
 import logging
 from collections.abc import Sequence
@@ -20,13 +21,16 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError, ValidationException, WebSocketRequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
-from sqlalchemy.exc import DataError, InterfaceError, OperationalError
+from sqlalchemy.exc import DataError, DBAPIError, InterfaceError, OperationalError
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 
+from backend.failure_log import FailureLog
 from workers.contract.worker_api import NOT_FOUND, PROBLEM_MEDIA_TYPE, PROBLEM_TYPES
 
 log = logging.getLogger(__name__)
+
+DISK_FULL = "The server's disk is full. Free some space on it; until then nothing can be stored."
 
 # A list of thousands may be wrong in each place.
 MOST_TOLD = 20
@@ -184,6 +188,7 @@ def describe(document: dict[str, Any]) -> dict[str, Any]:
 
 def install(app: FastAPI) -> None:
     """Answer every error of the application as a problem document."""
+    app.state.failures = FailureLog(log)
 
     @app.exception_handler(Problem)
     def problem(_caller: HTTPConnection, error: Problem) -> JSONResponse:
@@ -223,21 +228,38 @@ def _why_unreadable(error: HTTPException) -> str | None:
     return None
 
 
-def _unstorable(_request: Request, error: Exception) -> JSONResponse:
-    log.warning("a value that cannot be stored", exc_info=error)
+def _unstorable(request: Request, error: Exception) -> JSONResponse:
+    _failures(request).failed("a value that cannot be stored", error, level=logging.WARNING)
     reason = str(error.orig if isinstance(error, DataError) else error).partition("\n")[0]
     return respond(Unstorable(f"The request holds a value that cannot be stored: {reason}"))
 
 
-def unavailable(_request: Request, error: Exception) -> JSONResponse:
+def unavailable(request: Request, error: Exception) -> JSONResponse:
     """Answer that nothing is wrong with the request."""
-    log.error("the database or the disk does not answer", exc_info=error)
+    _failures(request).failed("the database or the disk does not answer", error)
+    if is_disk_full(error):
+        return respond(Unavailable(DISK_FULL))
     return respond(Unavailable("The server cannot use its database or its disk now; its log says why. Try later."))
 
 
-def unexpected(_request: Request, error: Exception) -> JSONResponse:
+def unexpected(request: Request, error: Exception) -> JSONResponse:
     """Answer an error of ours: the log has it, the client has only the word."""
-    log.error("unexpected error", exc_info=error)
+    _failures(request).failed("unexpected error", error)
     other = Problem("Something went wrong inside the server; its log says what.")
     other.status, other.title, other.kind = 500, "Internal error", "internal"
     return respond(other)
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Return whether a write failed because a disk is full, this machine's or PostgreSQL's."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if isinstance(error, DBAPIError):
+        said = str(error.orig)
+        return "disk is full" in said or "No space left on device" in said
+    return False
+
+
+def _failures(request: Request) -> FailureLog:
+    failures: FailureLog = request.app.state.failures
+    return failures

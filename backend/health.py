@@ -1,5 +1,7 @@
-"""/health: whether the database and the broker answer, and how many workers report."""
+"""/health: whether the database and the broker answer, the disk has space, and how many workers report."""
 
+import os
+import time
 from importlib.metadata import version
 from typing import Literal
 
@@ -11,7 +13,12 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from backend.config import CurrentSettings, Settings
 from backend.db import Database, Db
+from backend.errors import DISK_FULL
 from backend.workers import registry
+
+LEAST_FREE_BYTES = 1_000_000
+# A failed write of the database counts for this long, unless a write succeeds before.
+DISK_FULL_SECONDS = 60.0
 
 router = APIRouter(tags=["health"])
 
@@ -31,6 +38,13 @@ class BrokerHealth(BaseModel):
     detail: str
 
 
+class DiskHealth(BaseModel):
+    """Whether the server can store anything."""
+
+    ok: bool
+    detail: str
+
+
 class Health(BaseModel):
     """Whether the parts answer; `degraded` when one does not."""
 
@@ -38,6 +52,7 @@ class Health(BaseModel):
     status: Literal["ok", "degraded"]
     database: DatabaseHealth
     broker: BrokerHealth
+    disk: DiskHealth
     workers: int
 
 
@@ -46,8 +61,11 @@ def read_health(db: Db, settings: CurrentSettings) -> Health:
     """Whether the parts of the installation answer."""
     database, workers = _database(db)
     broker = _broker(settings)
-    status: Literal["ok", "degraded"] = "ok" if database.ok and broker.ok else "degraded"
-    return Health(version=version("arcadia"), status=status, database=database, broker=broker, workers=workers)
+    disk = _disk(db, settings)
+    status: Literal["ok", "degraded"] = "ok" if database.ok and broker.ok and disk.ok else "degraded"
+    return Health(
+        version=version("arcadia"), status=status, database=database, broker=broker, disk=disk, workers=workers
+    )
 
 
 def _database(db: Database) -> tuple[DatabaseHealth, int]:
@@ -59,6 +77,20 @@ def _database(db: Database) -> tuple[DatabaseHealth, int]:
         # Name only the kind of error: its text may hold the address and the user.
         return DatabaseHealth(ok=False, kind=kind, detail=f"does not answer ({type(error).__name__})"), 0
     return DatabaseHealth(ok=True, kind=kind, detail="answers"), workers
+
+
+def _disk(db: Database, settings: Settings) -> DiskHealth:
+    """Check the free space, and whether the database could store the last change."""
+    failed = db.disk_full_at is not None and time.monotonic() - db.disk_full_at < DISK_FULL_SECONDS
+    try:
+        disk = os.statvfs(settings.data_dir)
+    except OSError as error:
+        return DiskHealth(ok=False, detail=f"The data folder cannot be read ({error.strerror}).")
+    # Some file systems keep blocks for root alone.
+    free = (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail) * disk.f_frsize
+    if failed or free < LEAST_FREE_BYTES:
+        return DiskHealth(ok=False, detail=DISK_FULL)
+    return DiskHealth(ok=True, detail="has space")
 
 
 def _broker(settings: Settings) -> BrokerHealth:

@@ -40,14 +40,9 @@ def migrate(settings: Settings) -> None:
         engine.dispose()
 
 
-def is_current(settings: Settings) -> bool:
-    """Say whether the database has this version's tables."""
-    engine = migration_engine(settings.resolved_database_url)
-    try:
-        with engine.connect() as connection:
-            return _revision(connection) == _scripts().get_current_head()
-    finally:
-        engine.dispose()
+def is_current(connection: Connection) -> bool:
+    """Return whether the database has this version's tables."""
+    return _revision(connection) == _scripts().get_current_head()
 
 
 def _refuse_newer_schema(connection: Connection) -> None:

@@ -4,13 +4,17 @@ No file is removed from before the database is read until all that it names are 
 """
 
 import os
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pydantic import ValidationError
 from sqlalchemy import Connection, Row, func, select
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import OperationalError
 
 from backend.backup.manifest import DATABASE, FILES, Content, Manifest, hash_of, paths, verify
 from backend.backup.rows import copy_rows
@@ -35,28 +39,57 @@ def back_up(settings: Settings, target: Path) -> str:
             # Before the target is touched, so that a refused backup leaves no folder behind.
             with hold(settings.files_dir):
                 _make_folder(target)
-                runs, wanted = _copy(settings, target)
+                with _source(settings, target) as database:
+                    runs, wanted = _copy(database, settings, target)
         return _finish(target, wanted, runs)
     except OSError as error:
         raise RefusedError(f"The backup in {target} is not whole: {error.strerror} ({error.filename}).") from None
 
 
-def _copy(settings: Settings, target: Path) -> tuple[int, list[Content]]:
+@contextmanager
+def _source(settings: Settings, target: Path) -> Iterator[Database]:
+    """Open the database for reading, or a copy of it below `target` if its own disk is full.
+
+    SQLite needs room beside a database that nobody has open. Without it, nobody can change the database either.
+    """
+    with TemporaryDirectory(prefix=".source-", dir=target) as folder, ExitStack() as stack:
+        database = Database(settings.resolved_database_url, settings.files_dir)
+        stack.callback(database.close)
+        if database.is_sqlite:
+            try:
+                with database.snapshot() as connection:
+                    is_current(connection)
+            except OperationalError as error:
+                if "locked" in str(error.orig):
+                    raise
+                copied = _copy_sqlite(Path(str(database.url.database)), Path(folder))
+                database = Database(f"sqlite:///{copied}", settings.files_dir)
+                stack.callback(database.close)
+        yield database
+
+
+def _copy_sqlite(source: Path, folder: Path) -> Path:
+    """Copy a database with its log, and return the copy."""
+    for name in (source.name, f"{source.name}-wal"):
+        with suppress(FileNotFoundError):
+            shutil.copyfile(source.with_name(name), folder / name)
+    return folder.resolve() / source.name
+
+
+def _copy(database: Database, settings: Settings, target: Path) -> tuple[int, list[Content]]:
     """Copy the database and what it names; the files are still to be verified."""
-    database = Database(settings.resolved_database_url, settings.files_dir)
-    try:
-        with database.snapshot() as source:
-            _write_database(settings, source, target)
-            runs = source.scalar(select(func.count()).select_from(Run)) or 0
-            wanted = [
-                _content(row)
-                for row in source.execute(
-                    select(File.id, File.run_id, File.stored_path, File.sha256, File.bytes).order_by(File.id)
-                )
-            ]
-            _copy_files(wanted, settings.files_dir, target / FILES)
-    finally:
-        database.close()
+    with database.snapshot() as source:
+        if not is_current(source):
+            raise RefusedError("The database is of an older version; start this one once, or run arcadia migrate.")
+        _write_database(settings, source, target)
+        runs = source.scalar(select(func.count()).select_from(Run)) or 0
+        wanted = [
+            _content(row)
+            for row in source.execute(
+                select(File.id, File.run_id, File.stored_path, File.sha256, File.bytes).order_by(File.id)
+            )
+        ]
+        _copy_files(wanted, settings.files_dir, target / FILES)
     return runs, wanted
 
 
@@ -75,8 +108,6 @@ def _refuse_no_database(settings: Settings) -> None:
     url = make_url(settings.resolved_database_url)
     if url.get_backend_name() == "sqlite" and url.database and not Path(url.database).is_file():
         raise RefusedError(f"There is nothing to back up: {url.database} does not exist.")
-    if not is_current(settings):
-        raise RefusedError("The database is of an older version; start this one once, or run arcadia migrate.")
 
 
 def _make_folder(target: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from backend.failure_log import FailureLog
 from backend.refusals import NotNowError
 from workers.contract.paths import OutsideFolderError, path_inside
 
@@ -20,8 +21,7 @@ BACKUP = ".backup"
 
 # Of files whose removal was held back; what a crash forgets here is swept at the next start.
 _waiting: defaultdict[Path, set[str]] = defaultdict(set)
-# Told of once; they are tried again all the same.
-_stuck: set[Path] = set()
+_failures = FailureLog(log)
 _lock = threading.Lock()
 
 
@@ -66,11 +66,9 @@ def _removed(root: Path, stored: str) -> bool:
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
-        if path not in _stuck:
-            log.warning("Cannot remove %s, and try again: %s", path, error.strerror)
-        _stuck.add(path)
+        _failures.failed(f"Cannot remove {path}, and try again", error, traceback=False, level=logging.WARNING)
         return False
-    _stuck.discard(path)
+    _failures.recovered(f"Cannot remove {path}, and try again")
     return True
 
 

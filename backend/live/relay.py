@@ -9,6 +9,8 @@ from typing import Any
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from backend.failure_log import FailureLog
+
 log = logging.getLogger(__name__)
 
 CHANNEL = "arcadia.notices"
@@ -47,15 +49,13 @@ class Relay:
         return [self._again(self._publish), self._again(self._listen)]
 
     async def _again(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Begin again after whatever went wrong; it is told once."""
-        told = False
+        """Restart the work after any failure."""
+        failures = FailureLog(log)
         while True:
             try:
                 await work()
-            except Exception:
-                if not told:
-                    log.exception("Notices may not reach other backend processes; trying on")
-                told = True
+            except Exception as error:
+                failures.failed("Notices may not reach other backend processes; trying on", error)
             await asyncio.sleep(RETRY_SECONDS)
             self._lost()
             self.send(self._refetch)
@@ -78,21 +78,18 @@ class Relay:
         return True
 
     async def _listen(self) -> None:
-        broken = False
+        failures, failure = FailureLog(log), "Redis does not answer: notices stay in this process"
         while True:
             try:
                 async with self._client() as redis, redis.pubsub() as channel:
                     await channel.subscribe(CHANNEL)
-                    if broken:
+                    if failures.recovered(failure):
                         log.info("Redis answers again: notices reach other backend processes")
                         self._lost()
-                    broken = False
                     while True:
                         self._take(await channel.get_message(ignore_subscribe_messages=True, timeout=SOCKET_SECONDS))
             except (RedisError, OSError) as error:
-                if not broken:
-                    log.warning("Redis does not answer (%s): notices stay in this process", type(error).__name__)
-                broken = True
+                failures.failed(failure, error, traceback=False, level=logging.WARNING)
                 await asyncio.sleep(RETRY_SECONDS)
 
     def _take(self, message: Message | None) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import select
 from backend.db import Database
 from backend.errands import service as errands
 from backend.errands.line import WATCHED
+from backend.failure_log import FailureLog
 from backend.models import Errand
 from backend.watching.stage import Stage
 from backend.watching.stages import Stages
@@ -63,16 +64,14 @@ class Waiting:
 
 
 async def _again(waiting: Waiting) -> None:
-    failing = False
+    failures, failure = FailureLog(log), "Games that nobody watches may wait on; trying again"
     try:
         while True:
             try:
                 await waiting.look()
-                failing = False
-            except Exception:
-                if not failing:
-                    log.exception("Games that nobody watches may wait on; trying again")
-                failing = True
+                failures.recovered(failure)
+            except Exception as error:
+                failures.failed(failure, error)
             await asyncio.sleep(LOOK_SECONDS)
     finally:
         waiting.close()

@@ -10,6 +10,7 @@ from typing import get_args
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from backend.failure_log import FailureLog
 from backend.watching.stage import Said
 from workers.contract.live import LARGEST_PICTURE
 
@@ -52,19 +53,20 @@ class Crossing:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _again(self, work: Callable[[], Awaitable[None]]) -> None:
-        told = False
+        failures = FailureLog(log)
         while True:
             try:
                 await work()
             except (RedisError, OSError) as error:
-                if not told:
-                    log.warning("Redis does not answer (%s): live games stay in this process", type(error).__name__)
-                told = True
-            except Exception:
+                failures.failed(
+                    "Redis does not answer: live games stay in this process",
+                    error,
+                    traceback=False,
+                    level=logging.WARNING,
+                )
+            except Exception as error:
                 # Whatever it was: without this, the stages would know nothing of each other until the game is over.
-                if not told:
-                    log.exception("Live games may not reach other backend processes; trying on")
-                told = True
+                failures.failed("Live games may not reach other backend processes; trying on", error)
             await asyncio.sleep(RETRY_SECONDS)
 
     async def _publish(self) -> None:

@@ -138,7 +138,7 @@ def conclude(session: Session, settings: Settings, run: Run, outcome: Outcome, m
     elif outcome == "lost" and run.desired == "run":
         _requeue_or_give_up(session, settings, run, message or f"Worker {worker} fell silent.")
     else:
-        _lay_down(session, run, f"Worker {worker} was shut down." if outcome == "drained" else None)
+        _lay_down(session, run, (message or f"Worker {worker} was shut down.") if outcome == "drained" else None)
     run.finished_at = utc_now() if run.state in ENDED else None
     if worker is not None:
         session.execute(update(Worker).where(Worker.name == worker, Worker.run_id == run.id).values(run_id=None))

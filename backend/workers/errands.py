@@ -126,7 +126,7 @@ def conclude(
     elif outcome == "lost":
         _again_or_give_up(session, settings, errand, message or f"Worker {errand.worker} fell silent.")
     else:
-        service.end(session, errand, "queued", f"Worker {errand.worker} was shut down.")
+        service.end(session, errand, "queued", message or f"Worker {errand.worker} was shut down.")
     if errand.run_id is not None:
         run = session.get_one(Run, errand.run_id)
         # What it evaluated may be the best now, and what waited for it may go.

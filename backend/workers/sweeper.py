@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from backend.chores import Chores
 from backend.columns import utc_now
 from backend.config import Settings
-from backend.db import Database
+from backend.db import Database, after_commit
 from backend.doorbell import Doorbell
 from backend.errors import NotFound
 from backend.files.removal import remove_waiting
@@ -110,7 +110,8 @@ class Sweeper:
         with self._database.write() as session, suppress(NotFound):
             row = job.locked(session, number)
             if row.attempt == attempt and row.lease_expires_at == lease and row.state in job.active:
-                log.warning("%s %d: worker %s fell silent", job.noun, number, row.worker)
+                worker = row.worker
+                after_commit(session, lambda: log.warning("%s %d: worker %s fell silent", job.noun, number, worker))
                 job.lose(session, self._settings, row)
                 self._doorbell.ring_after_commit(session, row)
 

@@ -127,4 +127,4 @@ def test_it_rings_on_after_something_that_nobody_foresaw(
     doorbell.ring("cpu", 3)
     wait_until(lambda: messages(redis_server.url, "cpu"))
     doorbell.stop()
-    assert caplog.text.count("the broker does not answer (LookupError)") == 1
+    assert caplog.text.count("the broker does not answer") == 1

@@ -1,11 +1,19 @@
 """Health says which part does not answer, without giving its address away."""
 
+import errno
+import logging
+import os
+from types import SimpleNamespace
+
+import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
+from sqlalchemy.exc import OperationalError
 
 from backend.config import Settings
 from backend.db import Database
+from backend.failure_log import FailureLog
 from tests.factories import Api
 
 
@@ -43,3 +51,42 @@ def test_a_database_that_does_not_answer_is_said(client: TestClient, app: FastAP
         "detail": "does not answer (OperationalError)",
     }
     assert "hunter2" not in answer.text
+
+
+def test_a_full_disk_is_reported_until_there_is_space(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert client.get("/api/v1/health").json()["disk"] == {"ok": True, "detail": "has space"}
+    with monkeypatch.context() as full:
+        full.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bfree=1, f_bavail=1, f_frsize=4096))
+        health = client.get("/api/v1/health").json()
+    assert health["status"] == "degraded"
+    assert not health["disk"]["ok"]
+    assert "disk is full" in health["disk"]["detail"]
+    assert client.get("/api/v1/health").json()["disk"]["ok"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OperationalError("INSERT", None, Exception("database or disk is full")),
+        OperationalError("INSERT", None, Exception('could not extend file "1": No space left on device')),
+        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+    ],
+    ids=["sqlite", "postgresql", "file"],
+)
+def test_a_change_that_finds_the_disk_full_is_refused_with_the_reason(
+    api: Api, app: FastAPI, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    app.state.failures = FailureLog(logging.getLogger("test"))
+    with monkeypatch.context() as full:
+        full.setattr("backend.runs.service.create", fail)
+        answers = [api.user.post("/api/v1/runs", json={"preset": "paac-cartpole"}) for _ in range(3)]
+        assert {answer.status_code for answer in answers} == {503}
+        assert "disk is full" in answers[0].json()["detail"]
+        assert caplog.text.count("Traceback") == 1
+        if isinstance(error, OperationalError):
+            assert not api.user.get("/api/v1/health").json()["disk"]["ok"]
+    api.launch()
+    assert api.user.get("/api/v1/health").json()["disk"]["ok"]

@@ -4,11 +4,18 @@ import os
 import resource
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
+from backend.backup.making import back_up
+from backend.backup.restoring import restore
+from backend.config import Settings
+from backend.db import Database
+from backend.starting import make_ready
 from tests.faults.test_killed import stop
 from tests.installation import Installation
 
@@ -19,8 +26,14 @@ LARGE: dict[str, Any] = {"hidden_units": 512, "checkpoint_seconds": 1}
 
 @pytest.fixture
 def small_disk(installation: Installation) -> Iterator[Path]:
-    """Yield a worker's folder on a disk of its own with room for a few checkpoints."""
-    disk = installation.directory / "workers" / "one"
+    """Yield a worker's folder on a separate disk with room for a few checkpoints."""
+    with mounted(installation.directory / "workers" / "one") as disk:
+        yield disk
+
+
+@contextmanager
+def mounted(disk: Path) -> Iterator[Path]:
+    """Mount a small disk at a folder."""
     disk.mkdir(parents=True, exist_ok=True)
     mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(disk)]
     if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode != 0:
@@ -77,3 +90,21 @@ def test_a_run_whose_last_checkpoint_cannot_be_written_fails_and_says_why(instal
     assert "could not be written (File too large)" in failed["failure"]["message"]
     installation.assert_points_kept(run, whole={1})
     assert worker.process.is_running()
+
+
+@pytest.mark.parametrize("running", [True, False], ids=["running", "stopped"])
+def test_a_backup_to_another_disk_works_while_the_data_disk_is_full(tmp_path: Path, running: bool) -> None:
+    with mounted(tmp_path / "disk") as disk:
+        settings = Settings(data_dir=disk / "data", worker_token="secret-of-workers")
+        make_ready(settings)
+        database = Database(settings.resolved_database_url, settings.files_dir)
+        try:
+            if running:
+                with database.write() as session:
+                    session.execute(text("UPDATE installation SET identity = identity"))
+            fill(disk, free=0)
+            assert back_up(settings, tmp_path / "backup").startswith("0 runs and 0 files")
+        finally:
+            database.close()
+        assert sorted(path.name for path in (tmp_path / "backup").iterdir()) == ["backup.json", "database.db"]
+    restore(Settings(data_dir=tmp_path / "new", worker_token="secret-of-workers"), tmp_path / "backup")

@@ -1,5 +1,6 @@
 """An errand's process in everything but what it does: keeps the same contract with the worker, as its request says."""
 
+import errno
 import json
 import os
 import signal
@@ -39,6 +40,9 @@ def main() -> int:
     if parameters.get("how") == "complains":
         print("no such game", file=sys.stderr)
         return 2
+    if parameters.get("how") == "has no space":
+        emit("failed", message=f"OSError: [Errno {errno.ENOSPC}] {os.strerror(errno.ENOSPC)}")
+        return 1
     emit("evaluation", returns=[1.0])
     emit("finished")
     return 0

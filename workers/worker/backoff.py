@@ -21,17 +21,19 @@ log = logging.getLogger(__name__)
 class Backoff:
     """Delays that double up to a limit, each with jitter, so that many workers do not call at once."""
 
-    def __init__(self) -> None:
-        self._next = FIRST_SECONDS
+    def __init__(self, first: float | None = None, longest: float | None = None) -> None:
+        self._first = FIRST_SECONDS if first is None else first
+        self._longest = LONGEST_SECONDS if longest is None else longest
+        self._next = self._first
 
     def delay(self) -> float:
         """Return the next delay in seconds."""
-        ceiling, self._next = self._next, min(2 * self._next, LONGEST_SECONDS)
+        ceiling, self._next = self._next, min(2 * self._next, self._longest)
         return ceiling * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, no secret
 
     def reset(self) -> None:
         """Begin again with short delays."""
-        self._next = FIRST_SECONDS
+        self._next = self._first
 
 
 def persist(call: Callable[[], Answer], gives_up: Callable[[], bool]) -> Answer:

@@ -1,5 +1,7 @@
 """How an attempt ended, judged by what its trainer left behind."""
 
+import errno
+import os
 import signal
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,6 +18,16 @@ class Ending:
     outcome: Outcome
     message: str | None = None
     traceback: str | None = None
+
+
+def is_disk_full(text: str | None) -> bool:
+    """Return whether an error's text says that the disk is full."""
+    return any(os.strerror(number) in (text or "") for number in (errno.ENOSPC, errno.EDQUOT))
+
+
+def ending_of_full_disk(worker: str) -> Ending:
+    """Return the ending of a job that this worker's disk has no room for. The job goes back to the queue."""
+    return Ending("drained", f"The disk of worker {worker} is full. It is tried again once there is space.")
 
 
 def ending_of_trainer(

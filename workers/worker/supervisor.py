@@ -14,8 +14,15 @@ from workers.worker import attempt_directory
 from workers.worker.answers import BackendError, FailingError, StaleAttemptError, UnreachableError
 from workers.worker.attempt_directory import NeedsMoreError
 from workers.worker.backend_client import BackendClient
-from workers.worker.backoff import persist
-from workers.worker.endings import Asked, Ending, ending_of_leftover, ending_of_trainer
+from workers.worker.backoff import Backoff, persist
+from workers.worker.endings import (
+    Asked,
+    Ending,
+    ending_of_full_disk,
+    ending_of_leftover,
+    ending_of_trainer,
+    is_disk_full,
+)
 from workers.worker.heartbeat import Heartbeat
 from workers.worker.job import Held, leftovers
 from workers.worker.places import Places
@@ -26,6 +33,9 @@ from workers.worker.work import Claimed, Work
 
 WATCH_SECONDS = 0.1
 DRAIN_SECONDS = 15.0  # after this a worker that shuts down leaves the rest for when it is started again
+# How long a worker with a full disk waits before it claims again: at first, and at most.
+DISK_FULL_SECONDS = 10.0
+LONGEST_DISK_FULL_SECONDS = 300.0
 
 _ending_adapter = TypeAdapter(Ending)
 
@@ -48,6 +58,8 @@ class Supervisor:
         self._client, self._heartbeat, self._directory = client, heartbeat, directory
         self._grace_seconds, self._work, self._keep_open = grace_seconds, work, keep_open
         self._places = Places(places)
+        self._claims_at = 0.0
+        self._disk_backoff = Backoff(DISK_FULL_SECONDS, LONGEST_DISK_FULL_SECONDS)
         self.draining = False
 
     def drain(self) -> None:
@@ -91,7 +103,7 @@ class Supervisor:
                         self._heartbeat.hold(following)
 
     def _do_what_waits(self) -> None:
-        while not self.draining:
+        while not self.draining and time.monotonic() >= self._claims_at:
             try:
                 claimed = self._work.claim()
             except BackendError as error:
@@ -142,6 +154,8 @@ class Supervisor:
         except UnreachableError as error:
             return Ending("drained", f"What it needs could not be fetched: {error}")
         except OSError as error:
+            if is_disk_full(str(error)):
+                return self._wait_for_space()
             return Ending("failed", f"The worker could not lay out its directory: {error}")
         process = TrainerProcess(
             self._work.command(directory), directory / "trainer.log", self._keep_open, self._work.environment
@@ -218,7 +232,17 @@ class Supervisor:
         )
         if ending.outcome in ("failed", "lost"):
             log.warning("%s %s", ending.message, process.last_words())
+        # A run that fails here has trained: it says what is lost, and the user decides. An errand can be repeated.
+        full = is_disk_full(ending.message) or is_disk_full(process.last_words())
+        if full and ending.outcome == "failed" and self._work.noun == "errands":
+            return self._wait_for_space()
+        self._disk_backoff.reset()
         return ending
+
+    def _wait_for_space(self) -> Ending:
+        """Put a job back into the queue because the disk is full, and claim no other for a while."""
+        self._claims_at = time.monotonic() + self._disk_backoff.delay()
+        return ending_of_full_disk(self._client.name)
 
     def _leftover_ending(self, directory: Path, relay: Relay) -> Ending:
         """Return the ending that was noted, else judge by what the trainer wrote."""

@@ -2937,6 +2937,16 @@ export interface components {
             };
         };
         /**
+         * DiskHealth
+         * @description Whether the server can store anything.
+         */
+        DiskHealth: {
+            /** Detail */
+            detail: string;
+            /** Ok */
+            ok: boolean;
+        };
+        /**
          * Duel
          * @description The best group beside another.
          */
@@ -3802,6 +3812,7 @@ export interface components {
         Health: {
             broker: components["schemas"]["BrokerHealth"];
             database: components["schemas"]["DatabaseHealth"];
+            disk: components["schemas"]["DiskHealth"];
             /**
              * Status
              * @enum {string}

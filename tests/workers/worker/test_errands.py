@@ -1,5 +1,6 @@
 """Errands as a worker does them: beside training, by the same pieces."""
 
+import errno
 import hashlib
 import json
 import os
@@ -13,6 +14,7 @@ import pytest
 from tests.workers.conftest import Slot, claim
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from tests.workers.worker_api import WorkerApi
+from workers.worker.backoff import Backoff
 
 WEIGHTS = b"weights" * 1000
 
@@ -230,3 +232,31 @@ def test_a_doorbell_in_vain_takes_nobodys_time(api: WorkerApi, slot: Slot) -> No
     api.errands_desired[5] = "cancel"
     done(thread)
     assert [row["errand"] for row in api.errand_releases] == [5, 6], "the one inside looked again"
+
+
+def test_an_errand_that_meets_a_full_disk_is_put_back_and_done_once_there_is_space(
+    api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slot.errands, "_disk_backoff", Backoff(0.01, 0.01))
+    offer(api, how="has no space")
+    slot.errands.look()
+    told = [(row["outcome"], row["message"]) for row in api.errand_releases]
+    assert told == [("drained", "The disk of worker tester is full. It is tried again once there is space.")]
+    offer(api, attempt=2)
+    wait_until(lambda: slot.errands.look() or len(api.errand_releases) == 2)
+    assert api.errand_releases[-1]["outcome"] == "finished"
+
+
+def test_a_worker_with_a_full_disk_claims_nothing_for_a_while(
+    api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "request.json")
+
+    monkeypatch.setattr("workers.worker.attempt_directory.prepare_errand", refuse)
+    offer(api)
+    offer(api, number=6)
+    slot.errands.look()
+    slot.errands.look()
+    assert [(row["errand"], row["outcome"]) for row in api.errand_releases] == [(5, "drained")]
+    assert len(api.errand_claims) == 1
