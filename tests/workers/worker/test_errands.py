@@ -243,7 +243,12 @@ def test_an_errand_that_meets_a_full_disk_is_put_back_and_done_once_there_is_spa
     told = [(row["outcome"], row["message"]) for row in api.errand_releases]
     assert told == [("drained", "The disk of worker tester is full. It is tried again once there is space.")]
     offer(api, attempt=2)
-    wait_until(lambda: slot.errands.look() or len(api.errand_releases) == 2)
+
+    def is_done() -> bool:
+        slot.errands.look()
+        return len(api.errand_releases) == 2
+
+    wait_until(is_done)
     assert api.errand_releases[-1]["outcome"] == "finished"
 
 
