@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: setup run test fuzz storm lint types openapi format bench clean environment development frontend node chromium
+.PHONY: setup run test compose-test fuzz storm lint types openapi format bench clean environment development frontend node chromium
 
 PYTHON ?=
 PORT ?=
@@ -89,6 +89,12 @@ fuzz: $(DEV_PACKAGES)
 # Ten minutes of kill -9 over a whole installation; ARGS="--minutes 2 --seed 7" repeats the kills of another.
 storm: $(DEV_PACKAGES)
 	@$(BIN)/python -m tests.faults.storm $(ARGS)
+
+# The Docker Compose stack with base images made here; needs root, a Docker engine, Docker Compose 2 and debootstrap.
+# COMPOSE_TEST=keep keeps the images for the next time.
+COMPOSE_TEST ?= all
+compose-test: $(DEV_PACKAGES)
+	@ARCADIA_TEST_COMPOSE=$(COMPOSE_TEST) $(BIN)/python -m pytest -v -s tests/ops/test_compose_stack.py
 
 chromium: $(DEV_PACKAGES)
 	@setup/chromium
