@@ -9,14 +9,14 @@ from sqlalchemy.orm import Session
 from backend.columns import utc_now
 from backend.config import Settings
 from backend.db import Database
-from backend.errors import NotFound
+from backend.errors import NotFound, Problem
 from backend.models import Errand, Run, Worker
 from backend.presence import announce_worker, is_here
 from backend.workers import schemas
 from backend.workers.attempts import StaleAttempt, current_run
 from backend.workers.errands import continue_if_silent, is_current
 from workers.contract import worker_api
-from workers.contract.worker_api import Desired, WantedErrand
+from workers.contract.worker_api import NAME_TAKEN, Desired, WantedErrand
 
 # A worker that has been away this long is no longer listed.
 FORGOTTEN_AFTER = timedelta(days=7)
@@ -34,8 +34,17 @@ class Beat:
     errands: list[WantedErrand] = field(default_factory=list)
 
 
+class NameTaken(Problem):
+    """Another live worker has this name."""
+
+    status = 409
+    kind = NAME_TAKEN
+    title = "Another worker has this name"
+
+
 def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> Beat:
     """Note that a worker lives, and renew its leases. The caller raises `stale` once this is committed."""
+    _refuse_taken_name(session, report)
     found = Beat()
     held = report.run
     if held is not None:
@@ -53,6 +62,15 @@ def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> 
         found.errands.append(_wanted(session, settings, job))
     _keep(session, report, held.id if held is not None and found.stale is None else None)
     return found
+
+
+def _refuse_taken_name(session: Session, report: worker_api.Heartbeat) -> None:
+    """Refuse a second live worker of a name. A worker may follow one of its own host that has ended."""
+    worker = session.get(Worker, report.name)
+    if worker is None or not is_here(worker, utc_now()):
+        return
+    if worker.host != report.host or worker.pid not in (report.pid, report.replaces):
+        raise NameTaken(f"Worker {worker.name} is connected already: process {worker.pid} on host {worker.host}.")
 
 
 def _wanted(session: Session, settings: Settings, held: worker_api.HeldJob) -> WantedErrand:

@@ -42,6 +42,7 @@ PROBLEM_TYPES = "/problems/"
 NOT_FOUND = "not-found"
 STALE_ATTEMPT = "stale-attempt"
 SEQUENCE_GAP = "sequence-gap"
+NAME_TAKEN = "name-taken"
 OTHER_INSTALLATION = "other-installation"
 
 # A worker names the installation that gave it a run or an errand with every call about that. Another one, such as the
@@ -93,6 +94,8 @@ class MachineFacts(_Request):
     device: Annotated[str, Field(max_length=255), STORABLE]
     cores: Annotated[int, Field(ge=0, le=1_000_000), NO_BOOLEAN]
     memory_bytes: Annotated[int, Field(ge=0, le=2**53), NO_BOOLEAN]
+    # The process on this host that had the worker's directory before, which has ended. It may have had the same name.
+    replaces: SmallCount | None = None
 
 
 class Heartbeat(MachineFacts):

@@ -1,14 +1,12 @@
 """`arcadia worker`: one place to train runs of one queue, and some for errands, until SIGTERM or Ctrl-C."""
 
 import argparse
-import fcntl
 import logging
 import os
 import re
 import socket
 import sys
 import threading
-import time
 import warnings
 from pathlib import Path
 
@@ -25,12 +23,11 @@ from workers.worker.checkpoint_store import CheckpointStore
 from workers.worker.gpu import gpu_problem
 from workers.worker.heartbeat import Heartbeat
 from workers.worker.machine import machine_facts
+from workers.worker.place import occupy, take_name
 from workers.worker.settings import WorkerSettings
 from workers.worker.supervisor import Supervisor
 from workers.worker.tasks import register
 from workers.worker.work import Errands, Training
-
-LOCK_SECONDS = 10.0  # a killed worker's leash lets go of the directory as soon as its trainer is dead
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -56,7 +53,9 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="arcadia worker", description="Train the runs that wait in a queue.")
     parser.add_argument("--queue", choices=QUEUES, default="cpu")
     parser.add_argument(
-        "--name", type=worker_name, default=socket.gethostname(), help="what the workers page calls this worker"
+        "--name",
+        type=worker_name,
+        help="what the workers page calls this worker (default: the host's name, with a number if it is taken)",
     )
     parser.add_argument(
         "--errands",
@@ -83,22 +82,6 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
         sys.exit(f"arcadia worker: {error}")
 
 
-def lock(directory: Path) -> int:
-    """Lock the directory for this process and its trainers, and return the descriptor that holds the lock."""
-    directory.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    deadline = time.monotonic() + LOCK_SECONDS
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                sys.exit(f"arcadia worker: another worker uses {directory}; give this one its own --worker-dir.")
-            time.sleep(0.1)
-        else:
-            return descriptor
-
-
 def main() -> int:
     """Work until told to stop."""
     options = parse_arguments(sys.argv[1:])
@@ -111,23 +94,31 @@ def main() -> int:
         logging.getLogger(noisy).setLevel(logging.WARNING)
     # Celery warns of being root, and of a default of its next version that only late acknowledgement would feel.
     warnings.filterwarnings("ignore", module="celery")
-    directory = settings.directory(options.name)
-    held_open = lock(directory)
-    client = BackendClient(settings.backend_url, settings.worker_token.get_secret_value(), options.name, options.queue)
-    heartbeat = Heartbeat(client, machine_facts(), settings.errands, settings.worker_alive_file)
+    host = socket.gethostname()
+    place = occupy(settings.directory(options.name or host), shared=options.name is None)
+    directory, facts = place.directory, machine_facts(place.predecessor)
+
+    def client_named(name: str) -> BackendClient:
+        return BackendClient(settings.backend_url, settings.worker_token.get_secret_value(), name, options.queue)
+
+    name = take_name(options.name, host, lambda name: client_named(name).heartbeat(facts, settings.errands, []))
+    client = client_named(name)
+    heartbeat = Heartbeat(client, facts, settings.errands, settings.worker_alive_file)
     store = CheckpointStore(client, directory / "checkpoints")
     training, errands = (
-        Supervisor(client, heartbeat, directory, settings.stop_grace_seconds, work, places, keep_open=[held_open])
+        Supervisor(
+            client, heartbeat, directory, settings.stop_grace_seconds, work, places, keep_open=[place.descriptor]
+        )
         for work, places in (
             (Training(client, store), 1),
             (Errands(client, store, settings.errand_niceness), settings.errands),
         )
     )
-    queues = [options.queue, private_queue(options.name), *([ERRANDS_QUEUE] if settings.errands else [])]
+    queues = [options.queue, private_queue(name), *([ERRANDS_QUEUE] if settings.errands else [])]
     app = make_app(settings.broker_url.get_secret_value(), queues)
     register(app, training, errands)
     worker = app.Worker(
-        hostname=f"{options.name}@{socket.gethostname()}",
+        hostname=f"{name}@{socket.gethostname()}",
         pool="threads",
         concurrency=1 + settings.errands,
         queues=queues,
@@ -151,7 +142,7 @@ def main() -> int:
     ]
     for beginning in beginnings:
         beginning.start()
-    log.info("Worker %s waits for %s runs from %s.", options.name, options.queue, settings.backend_url)
+    log.info("Worker %s waits for %s runs from %s.", name, options.queue, settings.backend_url)
     worker.start()
     # Celery calls Ctrl-C a failure.
     status = 0 if training.draining else int(worker.exitcode or 0)

@@ -8,6 +8,7 @@ BackendError
 │   ├── LaterError      the backend itself says that it may
 │   ├── ElsewhereError  the backend is another installation than the run's
 │   └── FailingError    the backend has an error of its own: the same call may succeed later, or never
+├── NameTakenError      another live worker has this worker's name
 ├── StaleAttemptError   another worker has the run, or it was removed
 ├── SequenceGapError    the backend lacks an earlier event
 └── RefusedError        the same call would always fail
@@ -20,6 +21,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from workers.contract.worker_api import (
+    NAME_TAKEN,
     NOT_FOUND,
     OTHER_INSTALLATION,
     PROBLEM_MEDIA_TYPE,
@@ -52,6 +54,10 @@ class ElsewhereError(UnreachableError):
 
 class FailingError(UnreachableError):
     """The backend fails on this call, or on every one."""
+
+
+class NameTakenError(BackendError):
+    """Another live worker has this worker's name."""
 
 
 class StaleAttemptError(BackendError):
@@ -109,6 +115,8 @@ def raise_problem(reply: httpx.Response, missing: type[BackendError]) -> NoRetur
         raise SequenceGapError(problem.expected)
     if problem.type.endswith(STALE_ATTEMPT):
         raise StaleAttemptError(text)
+    if problem.type.endswith(NAME_TAKEN):
+        raise NameTakenError(problem.detail)
     if problem.type.endswith(OTHER_INSTALLATION):
         raise ElsewhereError(text)
     if problem.type.endswith(NOT_FOUND):

@@ -34,8 +34,8 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def machine_facts() -> MachineFacts:
-    """Return what the workers page shows of this host and process."""
+def machine_facts(replaces: int | None = None) -> MachineFacts:
+    """Return what the backend must know of this host and process."""
     return MachineFacts(
         host=socket.gethostname(),
         pid=os.getpid(),
@@ -43,4 +43,5 @@ def machine_facts() -> MachineFacts:
         device=gpu_name() or "cpu",
         cores=usable_cores(),
         memory_bytes=psutil.virtual_memory().total,
+        replaces=replaces,
     )

@@ -3855,6 +3855,8 @@ export interface components {
              * @enum {string}
              */
             queue: "cpu" | "gpu";
+            /** Replaces */
+            replaces?: number | null;
             run?: components["schemas"]["HeldJob"] | null;
             /** Version */
             version: string;

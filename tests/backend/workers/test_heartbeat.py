@@ -1,6 +1,7 @@
 """Heartbeats: lease, desired, stale attempts, and the list of workers."""
 
 from datetime import timedelta
+from typing import Any
 
 from fastapi.testclient import TestClient
 
@@ -65,3 +66,19 @@ def test_a_finished_run_frees_its_worker(api: Api) -> None:
 def test_a_worker_without_the_token_is_not_let_in(client: TestClient) -> None:
     response = client.post("/api/v1/worker/claim", json={"name": "w1", "queue": "cpu"})
     assert response.status_code == 401
+
+
+def test_a_second_live_worker_of_a_name_is_refused(api: Api, database: Database) -> None:
+    api.beat("w1", host="sun", pid=7)
+    others: list[dict[str, Any]] = [{"host": "moon"}, {"host": "sun", "pid": 8}, {"host": "moon", "replaces": 7}]
+    for other in others:
+        refused = api.beat("w1", **other)
+        assert (refused.status_code, refused.json()["type"]) == (409, "/problems/name-taken")
+        assert refused.json()["detail"] == "Worker w1 is connected already: process 7 on host sun."
+    (shown,) = api.user.get("/api/v1/workers").json()
+    assert (shown["host"], shown["pid"]) == ("sun", 7)
+    # One that follows an ended process of its host, and any other once that one is gone.
+    assert api.beat("w1", host="sun", pid=8, replaces=7).status_code == 200
+    with database.write() as session:
+        session.get_one(Worker, "w1").last_seen_at = utc_now() - timedelta(seconds=11)
+    assert api.beat("w1", host="moon", pid=9).status_code == 200

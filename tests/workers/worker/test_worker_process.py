@@ -32,8 +32,8 @@ sys.exit(__main__.main())
 # The worker's own main, which does not wait for the directory of a worker that may just be ending.
 AT_ONCE = """
 import sys
-from workers.worker import __main__
-__main__.LOCK_SECONDS = 0.0
+from workers.worker import __main__, place
+place.LOCK_SECONDS = 0.0
 sys.exit(__main__.main())
 """
 

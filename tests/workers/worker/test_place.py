@@ -1,0 +1,70 @@
+"""Directories and names of workers: no two live workers share one."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from workers.worker import place
+from workers.worker.answers import NameTakenError, UnreachableError
+from workers.worker.place import occupy, take_name
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(place, "LOCK_SECONDS", 0.0)
+    monkeypatch.setattr(place, "NAME_SECONDS", 0.0)
+
+
+def refusing(*taken: str) -> Callable[[str], object]:
+    """Return an introduction to a backend where these names are taken."""
+
+    def introduce(name: str) -> None:
+        if name in taken:
+            raise NameTakenError(f"Worker {name} is connected already: process 7 on host sun.")
+
+    return introduce
+
+
+def test_workers_that_share_a_volume_have_a_folder_each(tmp_path: Path) -> None:
+    places = [occupy(tmp_path, shared=True) for _ in range(3)]
+    assert [each.directory for each in places] == [tmp_path, tmp_path / "worker-2", tmp_path / "worker-3"]
+    os.close(places[1].descriptor)
+    # The next worker finds what the ended one left behind.
+    assert occupy(tmp_path, shared=True).directory == tmp_path / "worker-2"
+
+
+def test_a_directory_that_was_given_to_a_named_worker_is_not_shared(tmp_path: Path) -> None:
+    occupied = occupy(tmp_path, shared=False)
+    with pytest.raises(SystemExit, match="give this one its own --worker-dir"):
+        occupy(tmp_path, shared=False)
+    os.close(occupied.descriptor)
+
+
+def test_a_directory_remembers_the_process_that_had_it(tmp_path: Path) -> None:
+    first = occupy(tmp_path, shared=False)
+    assert first.predecessor is None
+    os.close(first.descriptor)
+    assert occupy(tmp_path, shared=False).predecessor == os.getpid()
+
+
+def test_a_worker_without_a_name_takes_a_free_one() -> None:
+    assert take_name(None, "sun", refusing()) == "sun"
+    assert take_name(None, "sun", refusing("sun", "sun-2")) == "sun-3"
+
+
+def test_a_name_that_is_taken_is_refused_with_what_to_do() -> None:
+    with pytest.raises(SystemExit) as refused:
+        take_name("big-1", "moon", refusing("big-1"))
+    assert str(refused.value) == (
+        "arcadia worker: Worker big-1 is connected already: process 7 on host sun. Choose another --name, or leave "
+        "--name out."
+    )
+
+
+def test_a_worker_starts_while_the_backend_is_away() -> None:
+    def introduce(_name: str) -> None:
+        raise UnreachableError("away")
+
+    assert take_name("big-1", "moon", introduce) == "big-1"
