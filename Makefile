@@ -44,20 +44,20 @@ node: $(ENVIRONMENT)
 
 $(PACKAGES): requirements.lock pyproject.toml setup/python-packages | node
 	@rm -f $@
-	@setup/python-packages running
+	@setup/step "Python packages" setup/python-packages running
 	@touch $@
 
 # Tests start hundreds of processes, so everything is compiled before.
 $(DEV_PACKAGES): requirements-dev.lock $(PACKAGES)
 	@rm -f $@
-	@setup/python-packages development
+	@setup/step "Development packages" setup/python-packages development
 	@touch $@
 	@echo "Compiling the Python packages"
 	@setup/compile
 
 $(MODULES): frontend/package.json frontend/package-lock.json | node
 	@echo "Installing the packages that the frontend is built from: about 40 MB, half a minute"
-	@$(IN_FRONTEND) npm ci --omit=dev --loglevel=error
+	@$(IN_FRONTEND) ../setup/step "Frontend packages" npm ci --omit=dev --loglevel=error
 	@touch $@
 
 # `npm ci` would begin anew; the lock was checked by the one before.
@@ -68,7 +68,7 @@ $(DEV_MODULES): $(MODULES)
 
 $(DIST): $(MODULES) $(FRONTEND_SOURCES)
 	@echo "Building the frontend: ten seconds or so"
-	@$(IN_FRONTEND) npm run --silent build
+	@$(IN_FRONTEND) ../setup/step "Frontend build" npm run --silent build
 	@touch $@
 
 # What is not compiled yet is compiled while the page is there already, when nothing else wants the cores.

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from backend.config import Settings
 
 
+MOST_WORKERS = 64
 # Commands that are programs by themselves.
 PROGRAMS = {
     "worker": "workers.worker",
@@ -28,6 +29,13 @@ PROGRAMS = {
 }
 
 
+def worker_count(text: str) -> int:
+    """Read how many workers `arcadia up` starts."""
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
+        raise argparse.ArgumentTypeError(f"{text!r}: give a number from 1 to {MOST_WORKERS}")
+    return int(text)
+
+
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     """Read the command line; arguments of other programs are passed on unread."""
     parser = argparse.ArgumentParser(prog="arcadia", description="Train game-playing agents and watch them learn.")
@@ -36,6 +44,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     backend = commands.add_parser("backend", help="start the backend alone")
     for command in (up, backend):
         command.add_argument("--port", type=int, help="ARCADIA_PORT: the page's port, 8000 unless told otherwise")
+    up.add_argument("--workers", type=worker_count, default=1, metavar="N", help="how many workers train (default: 1)")
     migrate = commands.add_parser("migrate", help="bring the database to this version")
     backup = commands.add_parser("backup", help="copy database and files into a new folder, also while Arcadia runs")
     backup.add_argument("folder", type=Path, metavar="DIR", help="the new folder")
@@ -85,8 +94,9 @@ def serve(settings: Settings) -> int:
     from backend.log_limits import limit_lines
     from backend.serving import server_options
     from backend.starting import make_ready
+    from workers.contract.log_lines import log_to_standard_output
 
-    logging.basicConfig(level=logging.INFO, format="%(levelname)-7s %(message)s", stream=sys.stdout)
+    log_to_standard_output()
     for noisy in ("alembic", "httpx"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     limit_lines()
@@ -97,13 +107,13 @@ def serve(settings: Settings) -> int:
     return 0
 
 
-def start_all(settings: Settings) -> int:
+def start_all(settings: Settings, workers: int) -> int:
     """Run everything on this machine."""
     from backend.config import refuse_unsafe_binding
     from backend.embedded.up import up
 
     refuse_unsafe_binding(settings)
-    return up(settings)
+    return up(settings, workers)
 
 
 def migrate(settings: Settings) -> int:
@@ -139,7 +149,7 @@ def main() -> int:
     if options.command in PROGRAMS:
         become(PROGRAMS[options.command], options.rest)
     commands: dict[str, Callable[[Settings], int]] = {
-        "up": start_all,
+        "up": lambda settings: start_all(settings, options.workers),
         "backend": serve,
         "migrate": migrate,
         "backup": lambda settings: back_up(settings, options.folder),

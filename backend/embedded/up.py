@@ -6,8 +6,9 @@ import os
 import signal
 import sys
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.client import HTTPException
+from pathlib import Path
 
 from backend.config import Settings
 from backend.embedded.data_folder import lock, worker_token
@@ -19,16 +20,17 @@ from backend.listening import refuse_taken_port
 START_SECONDS = 60.0
 # The worker's trainer may take its own grace time, and what it wrote must be delivered after that.
 WORKER_PATIENCE, BACKEND_PATIENCE, REDIS_PATIENCE = 60.0, 10.0, 5.0
-WORKER_NAME = "cpu-1"
 LARGEST_ANSWER = 100_000
+WORKER_NAME = "cpu-1"
 
 
-def up(settings: Settings) -> int:
+def up(settings: Settings, workers: int = 1) -> int:
     """Run everything until Ctrl-C."""
     lock(settings.data_dir)
     settings = settings.model_copy(update={"port": settings.port or free_port()})
     refuse_taken_port(settings.host, settings.port, "up")
-    return asyncio.run(Installation(settings, private_redis(settings.data_dir.resolve() / "redis")).run())
+    redis = private_redis(settings.data_dir.resolve() / "redis")
+    return asyncio.run(Installation(settings, redis, workers).run())
 
 
 def page_url(settings: Settings) -> str:
@@ -40,11 +42,12 @@ def page_url(settings: Settings) -> str:
 class Installation:
     """The parts of one installation."""
 
-    def __init__(self, settings: Settings, redis: PrivateRedis) -> None:
+    def __init__(self, settings: Settings, redis: PrivateRedis, workers: int) -> None:
         self._redis_server = redis
-        self._output = Output()
-        self._url = page_url(settings)
         data_dir = settings.data_dir.resolve()
+        self._log = settings.data_dir / "logs" / "arcadia.log"
+        self._output = Output(log=self._log)
+        self._url = page_url(settings)
         shared = {
             "PYTHONUNBUFFERED": "1",
             "ARCADIA_BROKER_URL": redis.url,
@@ -55,22 +58,25 @@ class Installation:
             ours.pop(f"{name}_FILE", None)
         plain = {name: value for name, value in os.environ.items() if name not in ours}
         backend = {"ARCADIA_DATA_DIR": str(data_dir), "ARCADIA_HOST": settings.host, "ARCADIA_PORT": str(settings.port)}
-        worker = {"ARCADIA_BACKEND_URL": self._url, "ARCADIA_WORKER_DIR": str(data_dir / "workers" / WORKER_NAME)}
         for_worker = ("ARCADIA_STOP_GRACE_SECONDS", "ARCADIA_RAY_ADDRESS")
         passed_on = {name: value for name, value in ours.items() if name in for_worker}
         self._redis = Part("redis", redis.command, plain, self._output)
         self._backend = Part(
             "backend", [sys.executable, "-m", "backend.cli", "backend"], plain | ours | shared | backend, self._output
         )
-        self._worker = Part(
-            "worker",
-            [sys.executable, "-m", "workers.worker", "--queue", "cpu", "--name", WORKER_NAME],
-            plain | passed_on | shared | worker,
-            self._output,
-        )
+        worker = plain | passed_on | shared | {"ARCADIA_BACKEND_URL": self._url}
+        self._workers = [
+            self._worker(name, worker, data_dir / "workers", alone=workers == 1)
+            for name in (WORKER_NAME, *(f"cpu-{number}" for number in range(2, workers + 1)))
+        ]
         self._interrupted = asyncio.Event()
         self._interrupts = 0
         self._status = 1
+
+    def _worker(self, name: str, environment: Mapping[str, str], directory: Path, *, alone: bool) -> Part:
+        command = [sys.executable, "-m", "workers.worker", "--queue", "cpu", "--name", name]
+        own = {"ARCADIA_WORKER_DIR": str(directory / name)}
+        return Part("worker" if alone else name, command, {**environment, **own}, self._output)
 
     async def run(self) -> int:
         """Start, wait for Ctrl-C, stop."""
@@ -93,17 +99,21 @@ class Installation:
         if not await self._begin(self._backend, self._page_answers):
             return False
         self._output.say("arcadia", f"Arcadia is at {self._url}")
-        self._worker.started.set()  # it reaches for the others until they answer
-        self._worker.start()
+        self._output.say("arcadia", f"The log is {self._log}")
+        for worker in self._workers:
+            worker.started.set()  # it reaches for the others until they answer
+            worker.start()
         return True
 
     async def _begin(self, part: Part, answers: Callable[[], bool]) -> bool:
         part.start()
-        deadline = asyncio.get_running_loop().time() + START_SECONDS
+        began = asyncio.get_running_loop().time()
+        deadline = began + START_SECONDS
         while not await asyncio.to_thread(answers):
             if part.died_at_birth.is_set():
                 # The backend has said why it cannot start; its status tells what started `arcadia up`.
                 self._status = max(part.returncode, 1)
+                self._output.say("arcadia", f"The log is {self._log}")
                 return False
             if self._interrupted.is_set():
                 return False
@@ -112,6 +122,8 @@ class Installation:
                 return False
             await asyncio.sleep(0.05)
         part.started.set()
+        seconds = asyncio.get_running_loop().time() - began
+        self._output.say("arcadia", f"{part.name.capitalize()} is ready after {seconds:.1f} s")
         return True
 
     def _page_answers(self) -> bool:
@@ -125,9 +137,9 @@ class Installation:
             return False
 
     async def _stop(self) -> None:
-        """Stop the worker first, so that it can still deliver its trainer's last events to the backend."""
+        """Stop the workers first, so that they can still deliver their trainers' last events to the backend."""
         self._output.say("arcadia", "Stopping (Ctrl-C again stops at once)")
-        await self._worker.stop(WORKER_PATIENCE)
+        await asyncio.gather(*(worker.stop(WORKER_PATIENCE) for worker in self._workers))
         await self._backend.stop(BACKEND_PATIENCE)
         await self._redis.stop(REDIS_PATIENCE)
         self._output.say("arcadia", "Stopped")
@@ -136,5 +148,5 @@ class Installation:
         self._interrupts += 1
         self._interrupted.set()
         if self._interrupts > 1:
-            for part in (self._worker, self._backend, self._redis):
+            for part in (*self._workers, self._backend, self._redis):
                 part.signal(signal.SIGKILL)

@@ -13,6 +13,7 @@ from pathlib import Path
 from celery import signals
 from pydantic import ValidationError
 
+from workers.contract.log_lines import log_to_standard_output
 from workers.contract.secret_files import SecretFileError
 from workers.contract.settings_in_common import unknown_settings
 from workers.contract.worker_api import ERRANDS_QUEUE, MOST_ERRANDS, QUEUES, private_queue
@@ -89,7 +90,7 @@ def main() -> int:
     if options.queue == "gpu" and (problem := gpu_problem()):
         print(f"arcadia worker: {problem}", file=sys.stderr)
         return os.EX_CONFIG
-    logging.basicConfig(level=logging.INFO, format="%(levelname)-7s %(message)s", stream=sys.stdout)
+    log_to_standard_output()
     for noisy in ("httpx", "celery.worker.strategy", "celery.app.trace"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     # Celery warns of being root, and of a default of its next version that only late acknowledgement would feel.

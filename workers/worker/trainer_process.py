@@ -9,10 +9,12 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO
 
+from workers.contract.log_lines import TIME_FORMAT
 from workers.worker import leash
 
 STDERR_LINES = 200
@@ -128,7 +130,7 @@ class TrainerProcess:
                 written += len(raw)
                 if file and written < STDERR_FILE_BYTES:
                     try:
-                        file.write(raw)
+                        file.write(f"{datetime.now():{TIME_FORMAT}} ".encode() + raw)
                         file.flush()
                     except OSError:
                         file = None

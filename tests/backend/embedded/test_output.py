@@ -29,6 +29,30 @@ def test_lines_come_in_their_order(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text() == "".join(f"backend  | line {number}\n" for number in range(100))
 
 
+def test_with_a_log_only_problems_are_shown_and_all_lines_are_kept(tmp_path: Path) -> None:
+    log = tmp_path / "logs" / "arcadia.log"
+    with (tmp_path / "out").open("w") as file:
+        written = Output(file.fileno(), log)
+        for part, line in (
+            ("arcadia", "Arcadia is at the address"),
+            ("redis", "WARNING Memory overcommit must be enabled!"),
+            ("backend", "2026-01-01 10:00:00 INFO    Application startup complete."),
+            ("backend", "2026-01-01 10:00:01 ERROR   It failed"),
+            ("backend", "Traceback (most recent call last):"),
+            ("backend", "2026-01-01 10:00:02 INFO    It works again"),
+            ("worker", "arcadia worker: no token"),
+        ):
+            written.say(part, line)
+        written.close()
+    assert (tmp_path / "out").read_text().splitlines() == [
+        "arcadia  | Arcadia is at the address",
+        "backend  | 2026-01-01 10:00:01 ERROR   It failed",
+        "backend  | Traceback (most recent call last):",
+        "worker   | arcadia worker: no token",
+    ]
+    assert len(log.read_text().splitlines()) == 7
+
+
 def test_a_reader_who_stalls_holds_nobody_up(pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output, "LAST_WORDS_SECONDS", 0.01)
     reading, writing = pipe

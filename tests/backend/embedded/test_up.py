@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -27,13 +28,16 @@ REPOSITORY = Path(__file__).parents[3]
 class Up:
     """A running `arcadia up`."""
 
-    def __init__(self, data: Path, descriptor: int | None = None) -> None:
-        self.data, self.port = data, free_port()
+    def __init__(self, data: Path, descriptor: int | None = None, workers: int = 1) -> None:
+        self.data, self.port, self.workers = data, free_port(), workers
         self.output = data.with_suffix(".output")
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
         with self.output.open("w") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "backend.cli", "up", "--port", str(self.port), "--data", str(data)],
+                [
+                    *(sys.executable, "-m", "backend.cli", "up"),
+                    *("--port", str(self.port), "--data", str(data), "--workers", str(workers)),
+                ],
                 env=environment,
                 cwd=REPOSITORY,
                 stdout=output if descriptor is None else descriptor,
@@ -60,7 +64,7 @@ class Up:
     def is_whole(self) -> bool:
         """Say whether broker and worker are there."""
         health = self.health()
-        return bool(health and health["broker"]["ok"] and health["workers"] == 1)
+        return bool(health and health["broker"]["ok"] and health["workers"] == self.workers)
 
     def family(self) -> list[psutil.Process]:
         """Return all processes below it."""
@@ -125,6 +129,32 @@ def test_it_says_where_the_page_is_and_ctrl_c_stops_everything(up: Up) -> None:
     assert not any(process.is_running() for process in family)
     assert up.lines()[-1] == "arcadia  | Stopped"
     assert all(line.split(" | ")[0].strip() in ("arcadia", "backend", "worker", "redis") for line in up.lines())
+
+
+def test_it_prints_its_steps_and_problems_and_logs_everything_with_the_time(lasting_up: Up) -> None:
+    words = ("Redis is ready after", "Backend is ready after", "Arcadia is at", "The log is")
+    assert [line.startswith(f"arcadia  | {said}") for line, said in zip(lasting_up.lines(), words, strict=False)] == [
+        True
+    ] * len(words)
+    assert not lasting_up.said("INFO")
+    assert not lasting_up.said("overcommit")
+    log = lasting_up.data / "logs" / "arcadia.log"
+    wait_until(lambda: "waits for cpu runs" in log.read_text())
+    assert "Application startup complete" in log.read_text()
+    times = re.compile(r"(arcadia|backend|worker|redis) +\| \d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
+    assert all(times.match(line) for line in log.read_text().splitlines())
+
+
+def test_it_starts_several_workers(tmp_path: Path) -> None:
+    up = Up(tmp_path / "data", workers=2)
+    try:
+        wait_until(lambda: up.is_whole() or up.process.poll() is not None)
+        assert up.process.poll() is None, up.output.read_text()
+        assert sorted(path.name for path in (up.data / "workers").iterdir()) == ["cpu-1", "cpu-2"]
+        up.process.send_signal(signal.SIGINT)
+        assert up.process.wait(timeout=PATIENCE_SECONDS) == 0
+    finally:
+        up.close()
 
 
 def test_secrets_are_readable_by_their_owner_alone_and_on_no_command_line(lasting_up: Up) -> None:
