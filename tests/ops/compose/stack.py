@@ -213,11 +213,8 @@ def proxies() -> dict[str, str]:
 
 def run(command: list[str], **options: Any) -> str:
     """Run a command and return its output; fail with all of it."""
-    print(
-        "$",
-        " ".join(word for word in command if not word.startswith(("--file", "--project", "--env", "/"))),
-        flush=True,
-    )
+    places = ("--progress", "--project-directory", "--env-file", "--file", "/")
+    print("$", " ".join(word for word in command if not word.startswith(places)), flush=True)
     result = subprocess.run(command, capture_output=True, text=True, check=False, **options)
     assert result.returncode == 0, f"{' '.join(command)} failed:\n{result.stdout[-4000:]}\n{result.stderr[-8000:]}"
     return str(result.stdout)
