@@ -13,10 +13,12 @@ from backend.statistics import (
     by_place,
     curve,
     efficiency,
+    every_draw,
     interquartile_mean,
     interval,
     mean,
     median,
+    portions,
     probability_of_improvement,
     profile,
     student_quantile,
@@ -126,7 +128,8 @@ def test_games_need_not_have_equally_many_runs() -> None:
 def test_the_bootstrap_repeats_itself() -> None:
     scores = np.array(CASES[0]["scores"])
     assert interval(mean, scores) == interval(mean, scores)
-    assert interval(mean, scores) != interval(mean, scores, seed=1)
+    continuous = np.random.default_rng(1).normal(size=(9, 3))
+    assert interval(mean, continuous) != interval(mean, continuous, seed=1)
 
 
 @pytest.mark.parametrize(("probability", "freedom", "expected"), REFERENCE["student"])
@@ -157,3 +160,45 @@ def test_the_interquartile_mean_is_that_of_the_middle_half(count: int) -> None:
         left.remove(max(left))
         left.remove(min(left))
     assert interquartile_mean(np.array([values])) == pytest.approx(statistics.fmean(left))
+
+
+def off(found: Any, wanted: Any) -> float:
+    """Return the largest distance of two intervals' ends, as a share of the width."""
+    (low, high), (wanted_low, wanted_high) = (np.array(each, dtype=float) for each in (found, wanted))
+    return float((np.maximum(np.abs(low - wanted_low), np.abs(high - wanted_high)) / (wanted_high - wanted_low)).max())
+
+
+@pytest.mark.parametrize("runs", [3, 5, 8, 12, 20])
+@pytest.mark.parametrize("center", ["mean", "iqm"])
+def test_the_ends_of_a_curve_are_those_of_very_many_draws(runs: int, center: Any) -> None:
+    random_numbers = np.random.default_rng(runs)
+    scores = random_numbers.gamma(2.0, size=(runs, 3))
+    drawn = scores[random_numbers.integers(runs, size=(1_000_000, runs))]
+    of = interquartile_mean if center == "iqm" else mean
+    wanted = np.array([np.percentile(of(drawn[..., place, np.newaxis]), [2.5, 97.5]) for place in range(3)]).T
+    found = curve(scores, center)
+    # Few runs have few possible means: the reference steps from one to the next.
+    assert off(found.interval, wanted) < (0.005 if runs > 3 else 0.03)
+
+
+def test_the_ends_of_an_interval_are_those_of_very_many_draws() -> None:
+    random_numbers = np.random.default_rng(7)
+    scores = random_numbers.gamma(2.0, size=(10, 4))
+    for statistic in STATISTICS:
+        many = [interval(statistic, scores, draws=1_000_000, seed=seed) for seed in (1, 2, 3, 4)]
+        wanted = np.mean([[float(each.low), float(each.high)] for each in many], axis=0)
+        assert off(interval(statistic, scores), wanted) < 0.005
+
+
+@pytest.mark.parametrize("runs", [1, 2, 5, 8])
+def test_every_possible_draw_is_counted_once(runs: int) -> None:
+    counts, chances = every_draw(runs)
+    assert len({tuple(row) for row in counts.tolist()}) == len(counts)
+    assert (counts.sum(axis=1) == runs).all()
+    assert chances.sum() == pytest.approx(1)
+
+
+def test_very_many_scores_take_fewer_draws() -> None:
+    assert sum(portions(100_000, 60)) == 100_000
+    assert sum(portions(100_000, 4_000)) == 10_000
+    assert sum(portions(100_000, 1_000_000)) == 4_000

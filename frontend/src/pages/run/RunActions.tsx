@@ -14,7 +14,12 @@ import { useCatchFocus } from "@/ui/useCatchFocus";
 import { ContinueButton } from "./ContinueButton";
 
 const STEERING: { action: RunAction; label: string; says: string; Icon: typeof IconPlayerStop }[] = [
-  { action: "resume", label: "Resume", says: "Goes on from its last checkpoint.", Icon: IconPlayerPlay },
+  {
+    action: "resume",
+    label: "Resume",
+    says: "Continues from its last checkpoint. Environments start new episodes.",
+    Icon: IconPlayerPlay,
+  },
   {
     action: "pause",
     label: "Pause",
