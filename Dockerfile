@@ -14,7 +14,8 @@ WORKDIR /app
 RUN python3 -m venv /opt/arcadia
 # pip prefers the wheels in wheels/, if the folder exists. A CPU build of torch there keeps the image small.
 COPY requirements.lock wheel[s] /wheels/
-COPY pyproject.toml requirements.lock README.md ./
+COPY pyproject.toml setup.py requirements.lock README.md ./
+ENV ARCADIA_ONLY_EXTRAS=1
 RUN mkdir backend workers && touch backend/__init__.py workers/__init__.py
 
 FROM packages AS worker-packages
@@ -35,7 +36,7 @@ ENV PATH=/opt/arcadia/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 RUN useradd --system --uid 10001 --user-group --create-home arcadia \
     && install -d -o arcadia -g arcadia -m 0700 /data
 WORKDIR /app
-COPY pyproject.toml README.md ./
+COPY pyproject.toml setup.py README.md ./
 COPY backend/ backend/
 COPY workers/ workers/
 VOLUME /data

@@ -1,5 +1,6 @@
 """Serves the built pages; before they are built, a page that says how."""
 
+import logging
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -7,13 +8,18 @@ from fastapi.responses import HTMLResponse
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-DIST = Path(__file__).parent.parent / "frontend" / "dist"
+log = logging.getLogger(__name__)
+
+# Part of an installed wheel; in the repository they are beside the packages.
+_BUNDLED = Path(__file__).parent / "pages"
+DIST = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parent.parent / "frontend" / "dist"
 # The build puts a hash of the content into the name of everything in here.
 HASHED = "/assets/"
 
 _NOT_BUILT = """<!doctype html><html lang="en"><title>Arcadia</title>
 <h1>Arcadia is running, but its pages are not built</h1>
 <p>Run <code>make setup</code> in the project's folder, then start it again.
+A wheel has the pages only if they were built before it: <code>make frontend</code>, then <code>pip wheel .</code>.
 The API answers at <code>/api/v1</code>.</p>
 </html>"""
 
@@ -24,6 +30,8 @@ def serve_frontend(app: FastAPI, dist: Path = DIST) -> None:
         app.frontend("/", directory=dist, fallback="index.html")
         app.add_middleware(Keeping)
         return
+
+    log.warning("The pages are not built. Run make setup in the project's folder.")
 
     @app.get("/{path:path}", include_in_schema=False)
     def not_built(path: str) -> HTMLResponse:  # noqa: ARG001 - part of the route

@@ -14,7 +14,9 @@ from backend.db import migration_engine
 from backend.refusals import RefusedError
 from backend.space import let_it_shrink
 
-SCRIPTS = Path(__file__).parent.parent / "alembic"
+# Part of an installed wheel; in the repository they are beside the packages.
+_BUNDLED = Path(__file__).parent / "migration_scripts"
+SCRIPTS = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parent.parent / "alembic"
 
 # Any number; all Arcadia backends must use the same.
 _LOCK = 7_201_602
