@@ -10,6 +10,7 @@ from workers.contract.values import STORABLE, Id
 MOST_BLOCKS = 100
 LONGEST_TEXT = 20_000
 MOST_ROWS = 50
+MAX_DRAFT_LENGTH = 50_000
 
 RunField = Literal[
     "name",
@@ -78,11 +79,26 @@ class ReplayBlock(_Block):
     caption: Caption = ""
 
 
-AnyBlock = TextBlock | ChartBlock | TableBlock | ReplayBlock
+class DraftBlock(_Block):
+    """A block that its author has not finished; readers do not see it."""
+
+    kind: Literal["draft"]
+    content: Annotated[str, Field(max_length=MAX_DRAFT_LENGTH), STORABLE] = Field(
+        description="The unfinished block as JSON. The server stores it unchecked."
+    )
+
+
+FinishedBlock = TextBlock | ChartBlock | TableBlock | ReplayBlock
+AnyBlock = FinishedBlock | DraftBlock
 Block = Annotated[AnyBlock, Field(discriminator="kind")]
 Blocks = Annotated[list[Block], Field(max_length=MOST_BLOCKS)]
 
 _READ: TypeAdapter[list[AnyBlock]] = TypeAdapter(list[Block])
+
+
+def finished(blocks: list[AnyBlock]) -> list[FinishedBlock]:
+    """Return the blocks that readers see."""
+    return [block for block in blocks if not isinstance(block, DraftBlock)]
 
 
 def read_blocks(stored: list[dict[str, Any]]) -> list[AnyBlock]:

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from backend.db import Database
 from backend.errors import NotFound
 from backend.models import Run
-from backend.reports.blocks import AnyBlock, ChartBlock, ReplayBlock, TableBlock
+from backend.reports.blocks import AnyBlock, ChartBlock, DraftBlock, ReplayBlock, TableBlock
 from backend.reports.drawing import draw, runs_at, with_runs
 from backend.reports.schemas import BlockContent, Replay
 from backend.reports.tables import in_words_missing, table_of
@@ -21,6 +21,8 @@ async def content_of(db: Database, figures: FastAPI, block: AnyBlock) -> BlockCo
     """The block's figure, table or replay, or in plain words why there is none."""
     if isinstance(block, ChartBlock):
         return await _chart(db, figures, block.address)
+    if isinstance(block, DraftBlock):
+        return BlockContent(problem="It is not finished.")
     return await run_in_threadpool(_read, db, block)
 
 

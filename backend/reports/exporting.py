@@ -16,7 +16,7 @@ from backend.columns import utc_now
 from backend.files.service import files_root
 from backend.json_numbers import spelled
 from backend.models import File, Report
-from backend.reports.blocks import AnyBlock, ChartBlock, ReplayBlock, TextBlock
+from backend.reports.blocks import ChartBlock, FinishedBlock, ReplayBlock, TextBlock
 from backend.reports.markdown import to_html
 from backend.reports.schemas import BlockContent, Replay, Table
 from workers.contract.paths import OutsideFolderError, path_inside
@@ -70,7 +70,7 @@ class Films:
         return f"data:{media_type};base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
-def to_page(session: Session, report: Report, blocks: Sequence[tuple[AnyBlock, BlockContent]]) -> str:
+def to_page(session: Session, report: Report, blocks: Sequence[tuple[FinishedBlock, BlockContent]]) -> str:
     """The file; all that people wrote is text in it, and its policy lets no script run but its own two."""
     films = Films(session)
     body = "\n".join(_block(films, place, block, content) for place, (block, content) in enumerate(blocks))
@@ -113,7 +113,7 @@ def _policy(scripts: Sequence[str]) -> str:
     )
 
 
-def _block(films: Films, place: int, block: AnyBlock, content: BlockContent) -> str:
+def _block(films: Films, place: int, block: FinishedBlock, content: BlockContent) -> str:
     if isinstance(block, TextBlock):
         return f"<section>{to_html(block.markdown)}</section>"
     kind = "chart" if isinstance(block, ChartBlock) else "replay" if isinstance(block, ReplayBlock) else "table"

@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from backend.db import Database, Db
 from backend.lookup import ReportId
 from backend.reports import schemas, service
-from backend.reports.blocks import AnyBlock, read_blocks
+from backend.reports.blocks import FinishedBlock, finished
 from backend.reports.contents import content_of
 from backend.reports.exporting import to_page
 
@@ -55,7 +55,7 @@ def read_report(db: Db, report_id: ReportId) -> schemas.Report:
 @router.get("/reports/{report_id}/export", response_class=HTMLResponse)
 async def export_report(db: Db, figures: Figures, report_id: ReportId) -> HTMLResponse:
     """The report as it is now, as one HTML file that needs neither server nor network."""
-    blocks = read_blocks((await run_in_threadpool(read_report, db, report_id)).model_dump()["blocks"])
+    blocks = finished((await run_in_threadpool(read_report, db, report_id)).blocks)
     # One after another: a report of a hundred charts leaves threads to others.
     contents = [await content_of(db, figures, block) for block in blocks]
     page = await run_in_threadpool(_page, db, report_id, list(zip(blocks, contents, strict=True)))
@@ -98,6 +98,6 @@ def revoke_link(db: Db, report_id: ReportId) -> schemas.Report:
         return schemas.Report.model_validate(report)
 
 
-def _page(db: Database, report_id: int, shown: list[tuple[AnyBlock, schemas.BlockContent]]) -> str:
+def _page(db: Database, report_id: int, shown: list[tuple[FinishedBlock, schemas.BlockContent]]) -> str:
     with db.read() as session:
         return to_page(session, service.find_report(session, report_id), shown)

@@ -11,7 +11,7 @@ from backend.errors import NotFound
 from backend.files.download import download
 from backend.lookup import FileId
 from backend.reports import schemas, service
-from backend.reports.blocks import AnyBlock, read_blocks
+from backend.reports.blocks import AnyBlock, finished, read_blocks
 from backend.reports.contents import content_of
 from backend.reports.routes import Figures
 
@@ -25,7 +25,8 @@ Position = Annotated[int, Path(ge=0, le=1_000, description="The block's place, c
 def read_shared(db: Db, token: Token) -> schemas.SharedReport:
     """A report as its read-only link shows it."""
     with db.read() as session:
-        return schemas.SharedReport.model_validate(service.find_shared(session, token))
+        report = schemas.SharedReport.model_validate(service.find_shared(session, token))
+    return report.model_copy(update={"blocks": finished(report.blocks)})
 
 
 @router.get("/shared/{token}/blocks/{position}")
@@ -44,7 +45,7 @@ def read_shared_file(request: Request, db: Db, settings: CurrentSettings, token:
 
 def _block_at(db: Database, token: str, position: int) -> AnyBlock:
     with db.read() as session:
-        blocks = read_blocks(service.find_shared(session, token).blocks)
+        blocks = finished(read_blocks(service.find_shared(session, token).blocks))
     if position >= len(blocks):
         raise NotFound(f"The report has no block {position}; it has {len(blocks)}, counted from 0.")
     return blocks[position]

@@ -1,7 +1,15 @@
 import { queryOptions, useIsMutating, useMutation, useQueryClient } from "@tanstack/react-query";
 import { address, call, fileAddress } from "./client";
 import { ApiError } from "./problem";
-import type { BlockContent, Figure, Report, ReportBlock, ReportSummary, SharedReport } from "./types";
+import type {
+  BlockContent,
+  Figure,
+  Report,
+  ReportBlock,
+  ReportSummary,
+  SharedReport,
+  StoredBlock,
+} from "./types";
 
 /** How often what a report shows is fetched again where no live stream tells of changes. */
 const REFETCH_MS = 10_000;
@@ -100,7 +108,7 @@ export function numbersIn(text: string): number[] {
 
 export interface ReportContent {
   title: string;
-  blocks: ReportBlock[];
+  blocks: StoredBlock[];
 }
 
 export function useCreateReport() {

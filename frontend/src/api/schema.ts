@@ -2857,7 +2857,7 @@ export interface components {
              * Blocks
              * @default []
              */
-            blocks?: (components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"])[];
+            blocks?: (components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"] | components["schemas"]["DraftBlock"])[];
             /** Title */
             title: string;
         };
@@ -2947,6 +2947,22 @@ export interface components {
             ok: boolean;
         };
         /**
+         * DraftBlock
+         * @description A block that its author has not finished; readers do not see it.
+         */
+        DraftBlock: {
+            /**
+             * Content
+             * @description The unfinished block as JSON. The server stores it unchecked.
+             */
+            content: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "draft";
+        };
+        /**
          * Duel
          * @description The best group beside another.
          */
@@ -2987,7 +3003,7 @@ export interface components {
          */
         EditReport: {
             /** Blocks */
-            blocks?: (components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"])[] | null;
+            blocks?: (components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"] | components["schemas"]["DraftBlock"])[] | null;
             /** Title */
             title?: string | null;
             /**
@@ -4794,7 +4810,7 @@ export interface components {
          */
         PreviewBlock: {
             /** Block */
-            block: components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"];
+            block: components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"] | components["schemas"]["DraftBlock"];
         };
         /**
          * PreviewPart
@@ -5108,7 +5124,7 @@ export interface components {
          */
         Report: {
             /** Blocks */
-            blocks: (components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"])[];
+            blocks: (components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"] | components["schemas"]["DraftBlock"])[];
             /**
              * Created At
              * Format: date-time
@@ -5950,7 +5966,7 @@ export interface components {
          */
         SharedReport: {
             /** Blocks */
-            blocks: (components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"])[];
+            blocks: (components["schemas"]["TextBlock"] | components["schemas"]["ChartBlock"] | components["schemas"]["TableBlock"] | components["schemas"]["ReplayBlock"] | components["schemas"]["DraftBlock"])[];
             /** Title */
             title: string;
             /**

@@ -89,7 +89,9 @@ export type PaperMeasurement = Schema["Measurement"];
 
 export type ReportSummary = Schema["ReportSummary"];
 export type Report = Schema["Report"];
-export type ReportBlock = Report["blocks"][number];
+/** A block as the server stores it. */
+export type StoredBlock = Report["blocks"][number];
+export type ReportBlock = Exclude<StoredBlock, { kind: "draft" }>;
 export type SharedReport = Schema["SharedReport"];
 export type BlockContent = Schema["BlockContent"];
 export type ReportTable = Schema["Table"];

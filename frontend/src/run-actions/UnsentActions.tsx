@@ -12,6 +12,7 @@ export function UnsentActions() {
     if (status === "live") retryAll();
   }, [status]);
   const failed = useUnsentActions().filter(({ reason }) => reason !== null);
+  if (failed.length === 0) return null;
   return (
     <div role="alert" className={classes.list}>
       {failed.map((action) => (

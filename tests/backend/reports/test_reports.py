@@ -104,6 +104,20 @@ def test_more_blocks_than_a_report_holds_are_refused(api: Api) -> None:
     assert "at most 100 items" in refused.json()["detail"]
 
 
+def test_an_unfinished_block_is_stored_and_hidden_from_readers(api: Api) -> None:
+    draft = {"kind": "draft", "content": '{"kind": "chart", "address": "half typed'}
+    report = begun(api, text("Before"), draft, text("After"))
+    address = f"/api/v1/reports/{report['id']}"
+    assert api.user.get(address).json()["blocks"][1] == draft
+    assert shown(api, draft)["problem"] == "It is not finished."
+    assert "half typed" not in api.user.get(f"{address}/export").text
+    token = api.user.post(f"{address}/share").json()["share_token"]
+    shared = api.user.get(f"/api/v1/shared/{token}")
+    assert [block["markdown"] for block in shared.json()["blocks"]] == ["Before", "After"]
+    assert api.user.get(f"/api/v1/shared/{token}/blocks/1").json()["problem"] is None
+    assert api.user.get(f"/api/v1/shared/{token}/blocks/2").status_code == 404
+
+
 def test_a_chart_is_the_figure_at_its_address_as_it_is_now(api: Api) -> None:
     run, attempt = api.running(name="Curve")
     api.send(run, attempt, metrics(2, 100, returns=[1.0, 3.0])).raise_for_status()

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
 import { blockQuery, type Chart as ChartContent, chartQuery, type Shelf } from "@/api/reports";
-import type { ReportBlock, ReportReplay, ReportTable } from "@/api/types";
+import type { ReportBlock, StoredBlock, ReportReplay, ReportTable } from "@/api/types";
 import type { Zoom } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { DRAWN_HEADER, drawnRows } from "@/charts/points";
@@ -12,6 +12,7 @@ import { exact, score, short } from "@/ui/format";
 import { Markdown } from "@/ui/Markdown";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { WideTable } from "@/ui/WideTable";
+import { lackOf, titleOfKind, toEditable } from "./draft";
 import { titleOf } from "./figures";
 import classes from "./reports.module.css";
 
@@ -19,6 +20,16 @@ interface BlockViewProps {
   shelf: Shelf;
   block: ReportBlock;
   place: number;
+}
+
+/** The place of a block that is not finished; only its author sees it. */
+export function DraftView({ block }: { block: StoredBlock & { kind: "draft" } }) {
+  const lack = lackOf(toEditable(block));
+  return (
+    <p className={classes.draft}>
+      {titleOfKind(toEditable(block))} not finished{lack && `: it ${lack}`}. Readers do not see it.
+    </p>
+  );
 }
 
 /** A block as a reader sees it. */

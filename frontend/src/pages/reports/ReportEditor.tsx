@@ -3,10 +3,10 @@ import { IconPlus } from "@tabler/icons-react";
 import { useEffect, useRef } from "react";
 import { useNavigate } from "react-router";
 import { useCreateReport } from "@/api/reports";
-import type { Report, ReportBlock } from "@/api/types";
+import type { Report, ReportBlock, StoredBlock } from "@/api/types";
 import { notifyUndoable } from "@/ui/notify";
 import { BlockEditor } from "./BlockEditor";
-import { forget, moved, nameOf, newBlock } from "./draft";
+import { forget, moved, nameOf, newBlock, toStored } from "./draft";
 import classes from "./reports.module.css";
 import { deletionNotice, draftBlock, type DraftBlock, type ReportDraft } from "./useReportDraft";
 
@@ -40,14 +40,12 @@ export function ReportEditor({ report, draft, discard }: ReportEditorProps) {
       focusLater(sectionOf(key));
     });
   }
-  const problemAt = (place: number) =>
-    draft.errors.filter(({ field }) => field.startsWith(`blocks.${place}.`)).map(({ message }) => message);
   return (
     <Stack gap="md">
       {draft.conflict && (
         <Conflict
           title={draft.title}
-          blocks={blocks.map(({ block }) => block)}
+          blocks={blocks.map(({ block }) => toStored(block, draft.problemsOf(block).length > 0))}
           report={report}
           discard={discard}
         />
@@ -71,7 +69,7 @@ export function ReportEditor({ report, draft, discard }: ReportEditorProps) {
           block={each.block}
           place={place}
           last={place === blocks.length - 1}
-          problems={problemAt(place)}
+          problems={draft.problemsOf(each.block)}
           onChange={(changed) => change(each.key, changed)}
           onMove={(by) => move(each, blocks[place + by])}
           onDelete={() => remove(each, place)}
@@ -109,7 +107,7 @@ function useFocusLater(): (id: string) => void {
 
 interface ConflictProps {
   title: string;
-  blocks: ReportBlock[];
+  blocks: StoredBlock[];
   report: Report;
   discard: () => void;
 }

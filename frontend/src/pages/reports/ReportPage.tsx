@@ -9,7 +9,7 @@ import { ConfirmModal } from "@/ui/ConfirmModal";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { useCatchFocus } from "@/ui/useCatchFocus";
 import { usePageTitle } from "@/ui/usePageTitle";
-import { BlockView } from "./BlockView";
+import { BlockView, DraftView } from "./BlockView";
 import { forget, readKept, textOf } from "./draft";
 import { NotSaved } from "./NotSaved";
 import { ReportEditor } from "./ReportEditor";
@@ -129,9 +129,13 @@ function Reading({ report }: { report: Report }) {
           Nothing is in it yet. “Edit” adds text, charts, tables and replays.
         </Text>
       )}
-      {report.blocks.map((block, place) => (
-        <BlockView key={`${place} ${block.kind}`} shelf={OWN_SHELF} block={block} place={place} />
-      ))}
+      {report.blocks.map((block, place) =>
+        block.kind === "draft" ? (
+          <DraftView key={`${place} draft`} block={block} />
+        ) : (
+          <BlockView key={`${place} ${block.kind}`} shelf={OWN_SHELF} block={block} place={place} />
+        ),
+      )}
     </>
   );
 }

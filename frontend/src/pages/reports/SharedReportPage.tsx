@@ -34,9 +34,12 @@ export default function SharedReportPage() {
             <Title order={1} className={classes.block}>
               {report.title}
             </Title>
-            {report.blocks.map((block, place) => (
-              <BlockView key={`${place} ${block.kind}`} shelf={shelf} block={block} place={place} />
-            ))}
+            {report.blocks.map(
+              (block, place) =>
+                block.kind !== "draft" && (
+                  <BlockView key={`${place} ${block.kind}`} shelf={shelf} block={block} place={place} />
+                ),
+            )}
             <Text size="xs" c="dimmed">
               Changed <TimeAgo time={report.updated_at} />. Charts and tables are as they are now.
             </Text>

@@ -1,7 +1,7 @@
 /** What somebody is typing into a report, kept by the browser until the server has it. */
 
 import type { ReportContent } from "@/api/reports";
-import type { ReportBlock } from "@/api/types";
+import type { ReportBlock, StoredBlock } from "@/api/types";
 import { inBrowser } from "@/ui/kept";
 
 export interface KeptReport extends ReportContent {
@@ -36,7 +36,7 @@ export function settle(id: number, saved: KeptReport, version: number): KeptRepo
 /** What tells two states of a report apart. */
 export const textOf = ({ title, blocks }: ReportContent) => JSON.stringify({ title, blocks });
 
-/** What a block still lacks before it can be saved, or null. */
+/** What a block still lacks before readers can see it, or null. */
 export function lackOf(block: ReportBlock): string | null {
   if (block.kind === "chart" && block.address === "") return "lacks the address of its figure";
   if (block.kind === "table" && block.numbers.length === 0)
@@ -45,9 +45,24 @@ export function lackOf(block: ReportBlock): string | null {
   return null;
 }
 
-/** What a report still lacks before it can be saved, in words, or null. */
-export const lackOfReport = ({ title, blocks }: ReportContent) =>
-  title.trim() === "" ? "The report lacks a title." : lackIn(blocks);
+/** Return the block as it is stored: one that is incomplete, or that the server refused, is stored as a draft. */
+export function toStored(block: ReportBlock, refused: boolean): StoredBlock {
+  if (lackOf(block) === null && !refused) return block;
+  return { kind: "draft", content: JSON.stringify(block) };
+}
+
+/** Return the block that an editor shows for a stored one. */
+export function toEditable(stored: StoredBlock): ReportBlock {
+  if (stored.kind !== "draft") return stored;
+  try {
+    const block = JSON.parse(stored.content) as Partial<ReportBlock> | null;
+    if (block?.kind && block.kind in NAMES) return { ...newBlock(block.kind), ...block } as ReportBlock;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  // Written by another program: keep its text.
+  return { kind: "text", markdown: stored.content };
+}
 
 /** The first block that lacks something, in words. */
 export function lackIn(blocks: readonly ReportBlock[]): string | null {

@@ -1,9 +1,19 @@
 import { useEffect, useRef, useState } from "react";
-import { type ApiError, type FieldError, isRefusal } from "@/api/problem";
+import { type ApiError, isRefusal } from "@/api/problem";
 import { useSaveReport } from "@/api/reports";
-import type { Report, ReportBlock } from "@/api/types";
+import type { Report, ReportBlock, StoredBlock } from "@/api/types";
 import { hideNotice } from "@/ui/notify";
-import { forget, keep, type KeptReport, lackOfReport, readKept, settle, textOf } from "./draft";
+import {
+  forget,
+  keep,
+  type KeptReport,
+  lackIn,
+  readKept,
+  settle,
+  textOf,
+  toEditable,
+  toStored,
+} from "./draft";
 
 /** After the last key. */
 const SAVE_MS = 800;
@@ -29,11 +39,12 @@ export interface ReportDraft {
   saved: boolean;
   /** The same in words. */
   state: string;
-  /** It waits for more than its turn to be saved: something is lacking, refused, or away. */
+  /** It waits for more than its turn to be saved: it was refused, or the server is away. */
   held: boolean;
   /** Somebody else changed the report since this draft began. */
   conflict: boolean;
-  errors: FieldError[];
+  /** What the server refused of a block. */
+  problemsOf: (block: ReportBlock) => string[];
 }
 
 let named = 0;
@@ -49,23 +60,30 @@ export const deletionNotice = (key: number) => `delete block ${key}`;
 export function useReportDraft(report: Report, editing: boolean): ReportDraft {
   const [start] = useState(() => beginningOf(report));
   const [title, setTitle] = useState(start.title);
-  const [all, setBlocks] = useState(() => start.blocks.map(draftBlock));
+  const [all, setBlocks] = useState(() => start.blocks.map(toEditable).map(draftBlock));
   const [saved, setSaved] = useState({ version: start.version, text: textOf(report) });
   const [failed, setFailed] = useState<{ text: string; error: Error } | null>(null);
+  // By the block's text; such a block is saved as a draft, so that it does not hold up the others.
+  const [refusals, setRefusals] = useState<ReadonlyMap<string, string[]>>(new Map());
   // Once the page has been left: what saves the rest.
   const later = useRef<((more: KeptReport) => void) | null>(null);
   const { mutate, isPending } = useSaveReport(report.id, (now, change) => {
     setSaved({ version: now.version, text: textOf(change) });
     setFailed(null);
     const more = settle(report.id, change, now.version);
-    if (more && lackOfReport(more) === null) later.current?.(more);
+    if (more) later.current?.(more);
   });
 
   const blocks = all.filter(({ deleted }) => !deleted);
-  const content = { title, blocks: blocks.map(({ block }) => block) };
+  const problemsOf = (block: ReportBlock) => refusals.get(JSON.stringify(block)) ?? [];
+  const content = {
+    // A report without a title keeps the one it had; the blocks are saved.
+    title: title.trim() === "" ? contentOf(saved.text).title : title,
+    blocks: blocks.map(({ block }) => toStored(block, problemsOf(block).length > 0)),
+  };
   const text = textOf(content);
   const dirty = text !== saved.text;
-  const lack = lackOfReport(content);
+  const lack = title.trim() === "" ? "The report lacks a title." : lackIn(blocks.map(({ block }) => block));
   const refused = failed && isRefusal(failed.error) ? { text: failed.text, error: failed.error } : null;
   const away = failed !== null && refused === null;
   const outdated = !isPending && report.version > saved.version;
@@ -77,7 +95,7 @@ export function useReportDraft(report: Report, editing: boolean): ReportDraft {
     setFailed(null);
     if (text !== textOf(report)) {
       setTitle(report.title);
-      setBlocks([...report.blocks.map(draftBlock), ...all.filter(({ deleted }) => deleted)]);
+      setBlocks([...report.blocks.map(toEditable).map(draftBlock), ...all.filter(({ deleted }) => deleted)]);
     }
   }
 
@@ -87,23 +105,28 @@ export function useReportDraft(report: Report, editing: boolean): ReportDraft {
   }, [dirty, report.id, text, saved.version]);
 
   useEffect(() => {
-    if (!dirty || lack !== null || isPending || stopped) return;
+    if (!dirty || isPending || stopped) return;
     const save = () =>
       mutate(
         { ...contentOf(text), version: saved.version },
-        { onError: (error) => setFailed({ text, error }) },
+        {
+          onError(error) {
+            const refused = refusedBlocks(error, contentOf(text).blocks);
+            if (refused.size > 0) setRefusals((known) => new Map([...known, ...refused]));
+            else setFailed({ text, error });
+          },
+        },
       );
     const timer = setTimeout(save, away ? AGAIN_MS : editing ? SAVE_MS : 0);
     return () => clearTimeout(timer);
-  }, [dirty, lack, isPending, stopped, text, saved.version, away, editing, mutate]);
+  }, [dirty, isPending, stopped, text, saved.version, away, editing, mutate]);
 
   // Another page, right after the last key: nobody waits for the moment any more.
   const leave = useRef<() => void>(() => undefined);
   useEffect(() => {
     leave.current = () => {
       for (const { key, deleted } of all) if (deleted) hideNotice(deletionNotice(key));
-      if (dirty && lack === null && !isPending && !stopped)
-        mutate({ ...contentOf(text), version: saved.version });
+      if (dirty && !isPending && !stopped) mutate({ ...contentOf(text), version: saved.version });
     };
   });
   useEffect(() => {
@@ -121,9 +144,9 @@ export function useReportDraft(report: Report, editing: boolean): ReportDraft {
     setBlocks,
     saved: !dirty,
     state: wordsOf({ dirty, lack, conflict, refused: stopped ? (refused?.error ?? null) : null, away }),
-    held: dirty && (lack !== null || stopped || away),
+    held: dirty && (stopped || away),
     conflict,
-    errors: refused?.text === text ? refused.error.fieldErrors : [],
+    problemsOf,
   };
 }
 
@@ -133,7 +156,20 @@ function beginningOf(report: Report): KeptReport {
   return kept && textOf(kept) !== textOf(report) ? kept : report;
 }
 
-const contentOf = (text: string) => JSON.parse(text) as { title: string; blocks: ReportBlock[] };
+const contentOf = (text: string) => JSON.parse(text) as { title: string; blocks: StoredBlock[] };
+
+/** Return the blocks that the server refused, by their text; drafts are not among them. */
+function refusedBlocks(error: unknown, blocks: readonly StoredBlock[]): Map<string, string[]> {
+  const refused = new Map<string, string[]>();
+  if (!isRefusal(error)) return refused;
+  for (const { field, message } of error.fieldErrors) {
+    const block = blocks[Number(/^blocks\.(\d+)\./.exec(field)?.[1])];
+    if (!block || block.kind === "draft") continue;
+    const key = JSON.stringify(block);
+    refused.set(key, [...(refused.get(key) ?? []), message]);
+  }
+  return refused;
+}
 
 interface Standing {
   dirty: boolean;
@@ -144,10 +180,13 @@ interface Standing {
 }
 
 function wordsOf({ dirty, lack, conflict, refused, away }: Standing): string {
+  if (!dirty && lack !== null)
+    return /^Block/.test(lack)
+      ? `Saved. ${lack} Readers do not see it yet.`
+      : `Saved except for this: ${lack}`;
   if (!dirty) return "Saved";
   if (conflict) return "Not saved: the report was changed elsewhere";
   if (refused) return `Not saved: ${refused.message}`;
-  if (lack !== null) return `Not saved yet: ${lack}`;
   if (away) return "Not saved: the server does not answer. This browser keeps it and tries again";
   return "Saving…";
 }
