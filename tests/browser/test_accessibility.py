@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
 from tests.browser.reported import api_of, without_workers
 from tests.browser.showcase import Showcase, fill
@@ -145,6 +145,13 @@ PAGES: dict[str, tuple[str, str]] = {
     "no such game": ("/games/pongg", "Did you mean pong"),
     "the workers": ("/workers", "NVIDIA H200"),
     "the reference": ("/api/docs", "The API of Arcadia"),
+    "the papers": ("/papers", "Asynchronous"),
+    "a paper": ("/papers/gorila", "Runs in full"),
+    "a paper's table": ("/papers/gorila/table-4", "table 1"),
+    "no such table": ("/papers/gorila/table-40", "table-40"),
+    "the studies": ("/studies", "Studies"),
+    "no such study": ("/studies/4000", "There is no study 4000"),
+    "no such report": ("/reports/4000", "There is no report 4000"),
     "no such page": ("/nothing/here", "There is no such page"),
     "no such run": ("/runs/4000", "There is no run 4000"),
 }
@@ -155,6 +162,43 @@ def test_a_page_with_runs(shown: Page, showcase: Showcase, name: str) -> None:
     path, ready = PAGES[name]
     open_page(shown, path.format(**vars(showcase)), ready)
     check(shown)
+
+
+@pytest.mark.parametrize(
+    "path", ["/runs/1", "/studies/1", "/reports/1", "/games/pong", "/papers/gorila", "/papers/gorila/table-4"]
+)
+def test_a_page_that_waits_for_its_data_has_a_heading(shown: Page, path: str) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    pattern = re.compile(rf"/api/v1{path}(\?|$)")
+    shown.route(pattern, hold)
+    try:
+        shown.goto(path)
+        expect(shown.get_by_role("heading", level=1)).to_be_visible()
+        check(shown)
+    finally:
+        shown.unroute(pattern)
+        for route in held:
+            route.abort()
+
+
+def test_games_whose_runs_have_no_score(shown: Page, showcase: Showcase) -> None:
+    """The notice of the games page has a link, which is readable in both schemes."""
+
+    def without_scores(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json=answer.json() | {"averages": []})
+
+    pattern = re.compile(r"/api/v1/games(\?|$)")
+    shown.route(pattern, without_scores)
+    try:
+        open_page(shown, "/games", "No run has a score yet")
+        check(shown)
+    finally:
+        shown.unroute(pattern)
 
 
 def open_menu_of(page: Page, showcase: Showcase) -> None:

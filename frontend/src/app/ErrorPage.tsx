@@ -1,9 +1,12 @@
 import { Button, Code, Container, Group, Stack, Text, Title } from "@mantine/core";
+import { EmptyState } from "@/ui/EmptyState";
+import { CodeMissingError } from "@/ui/loadCode";
 import { isRouteErrorResponse, useRouteError } from "react-router";
 
 /** What is shown when a page fails: what happened, and the two things that help. */
 export function ErrorPage() {
   const error = useRouteError();
+  if (error instanceof CodeMissingError) return <CodeMissing error={error} />;
   return (
     <Container size="sm" py="xl">
       <Stack gap="md" role="alert">
@@ -21,6 +24,19 @@ export function ErrorPage() {
         </Group>
       </Stack>
     </Container>
+  );
+}
+
+function CodeMissing({ error }: { error: CodeMissingError }) {
+  return (
+    <EmptyState title="This page could not be loaded" alone>
+      <Stack align="center" gap="sm" role="alert">
+        <span>{error.message} Your runs keep training.</span>
+        <Button variant="default" onClick={() => window.location.reload()}>
+          Reload the page
+        </Button>
+      </Stack>
+    </EmptyState>
   );
 }
 

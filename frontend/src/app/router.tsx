@@ -1,11 +1,13 @@
 import { createBrowserRouter, type RouteObject } from "react-router";
+import { importPage } from "@/ui/loadCode";
 import { Connecting } from "./Connecting";
 import { ErrorPage } from "./ErrorPage";
 import { NotFoundPage } from "./NotFoundPage";
 import { Shell } from "./Shell";
 
 const page = (load: () => Promise<{ default: React.ComponentType }>) => async () => ({
-  Component: (await load()).default,
+  // The import's text names its file: one page may be reloaded though another was before.
+  Component: (await importPage(String(load), load)).default,
 });
 
 export const routes: RouteObject[] = [

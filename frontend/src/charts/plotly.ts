@@ -1,5 +1,6 @@
 /** The drawing library, fetched once, when the first chart is about to be shown. */
 
+import { importWithRetries } from "@/ui/loadCode";
 import type * as Plotly from "plotly.js";
 
 export type PlotlyLibrary = typeof Plotly;
@@ -7,7 +8,7 @@ export type PlotlyLibrary = typeof Plotly;
 let loading: Promise<PlotlyLibrary> | undefined;
 
 export function loadPlotly(): Promise<PlotlyLibrary> {
-  loading ??= import("plotly.js-cartesian-dist-min")
+  loading ??= importWithRetries(() => import("plotly.js-cartesian-dist-min"))
     .then((module) => module.default)
     .catch((error: unknown) => {
       loading = undefined; // the next chart tries again

@@ -33,7 +33,12 @@ export default function GamePage() {
           </Anchor>
         </>
       )}
-      {game.isPending && <Skeleton height={320} radius="sm" role="status" aria-label="Loading the game…" />}
+      {game.isPending && (
+        <>
+          <Title order={1}>{slug}</Title>
+          <Skeleton height={320} radius="sm" role="status" aria-label="Loading the game…" />
+        </>
+      )}
       {game.data && <GameSheet game={game.data} />}
     </Stack>
   );

@@ -130,7 +130,7 @@ function FirstScore() {
       <Text size="sm">
         Open a game and press Evaluate beside a run: a worker plays episodes from its newest checkpoint,
         beside what it trains. Or have checkpoints evaluated as they come, with “Steps between evaluations” in{" "}
-        <Anchor component={Link} to="/launch" inherit>
+        <Anchor component={Link} to="/launch" inherit c="inherit">
           the form
         </Anchor>{" "}
         of a new run.

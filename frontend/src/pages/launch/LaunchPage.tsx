@@ -35,7 +35,7 @@ export default function LaunchPage() {
         <Alert variant="light" p="sm" maw={1200}>
           <Text size="sm">
             The same as run {likeId}{" "}
-            <Anchor component={Link} to={`/runs/${likeId}`}>
+            <Anchor component={Link} to={`/runs/${likeId}`} c="inherit">
               {like.data.name}
             </Anchor>
             , until you change something. Marked is what differs from the nearest preset.

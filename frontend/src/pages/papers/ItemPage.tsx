@@ -32,7 +32,12 @@ export default function ItemPage() {
           <QueryProblem error={item.error} retry={() => void item.refetch()} />
         </>
       )}
-      {item.isPending && <Skeleton height={320} radius="sm" role="status" aria-label="Loading it…" />}
+      {item.isPending && (
+        <>
+          <Title order={1}>{name}</Title>
+          <Skeleton height={320} radius="sm" role="status" aria-label="Loading it…" />
+        </>
+      )}
       {item.data && <ItemSheet key={`${paper} ${name}`} item={item.data} />}
     </Stack>
   );

@@ -25,7 +25,12 @@ export default function PaperPage() {
           <QueryProblem error={paper.error} retry={() => void paper.refetch()} />
         </>
       )}
-      {paper.isPending && <Skeleton height={320} radius="sm" role="status" aria-label="Loading the paper…" />}
+      {paper.isPending && (
+        <>
+          <Title order={1}>{name}</Title>
+          <Skeleton height={320} radius="sm" role="status" aria-label="Loading the paper…" />
+        </>
+      )}
       {paper.data && <PaperSheet paper={paper.data} />}
     </Stack>
   );

@@ -34,7 +34,10 @@ export default function ReportPage() {
         </>
       )}
       {report.isPending && (
-        <Skeleton height={320} radius="sm" role="status" aria-label="Loading the report…" />
+        <>
+          <Title order={1}>Report {id}</Title>
+          <Skeleton height={320} radius="sm" role="status" aria-label="Loading the report…" />
+        </>
       )}
       {report.data && <ReportSheet key={id} report={report.data} refetch={report.refetch} />}
     </Stack>

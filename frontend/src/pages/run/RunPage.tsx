@@ -1,4 +1,4 @@
-import { Anchor, Stack, Tabs, Text } from "@mantine/core";
+import { Anchor, Stack, Tabs, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ComponentType, useEffect, useRef } from "react";
 import { Link, useNavigate, useParams } from "react-router";
@@ -64,11 +64,17 @@ function PageOfRun({ id, tab }: { id: string; tab: string | undefined }) {
       </EmptyState>
     );
   }
-  if (run.isError) return <QueryProblem error={run.error} retry={() => void run.refetch()} />;
   return (
-    <Text c="dimmed" className={classes.sheet}>
-      Loading run {id}…
-    </Text>
+    <Stack className={classes.sheet} gap="md">
+      <Title order={1}>Run {id}</Title>
+      {run.isError ? (
+        <QueryProblem error={run.error} retry={() => void run.refetch()} />
+      ) : (
+        <Text c="dimmed" role="status">
+          Loading run {id}…
+        </Text>
+      )}
+    </Stack>
   );
 }
 

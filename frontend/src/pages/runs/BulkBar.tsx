@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, List, Paper, Stack, Text, Tooltip } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Link } from "react-router";
 import { MOST_RUNS } from "@/api/comparisons";
 import { useBulkAction } from "@/api/mutations";
@@ -20,16 +20,19 @@ interface BulkBarProps {
   archived: boolean;
   /** All runs that match, when more match than are selected. */
   total: number;
+  /** Whether all matching runs are being fetched: no action may touch a part of them meanwhile. */
+  selectingAll?: boolean;
   onSelectAll: () => void;
   onClear: () => void;
 }
 
 /** Acts on the selected runs at once; each button says how many it touches. */
-export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBarProps) {
+export function BulkBar({ runs, archived, total, selectingAll = false, onSelectAll, onClear }: BulkBarProps) {
   // With the runs as they were when it was asked: what is confirmed is what was read, however the list moves on.
   const [asked, setAsked] = useState<{ action: BulkAction; runs: readonly Run[] } | null>(null);
   const [leftOut, setLeftOut] = useState<BulkResult["skipped"]>([]);
   const bulk = useBulkAction();
+  const bar = useNoticesAbove();
   const actions: BulkAction[] = archived ? ["restore", "purge"] : ["stop", "pause", "resume", "archive"];
 
   function carryOut(action: BulkAction, meant: readonly Run[]) {
@@ -67,20 +70,26 @@ export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBar
   }
 
   return (
-    <Paper className={classes.bulk} shadow="md" withBorder role="region" aria-label="Selected runs">
+    <Paper ref={bar} className={classes.bulk} shadow="md" withBorder role="region" aria-label="Selected runs">
       <Group gap="xs">
         <Text size="sm" fw={500} role="status">
-          {plural(runs.length, "run")} selected
+          {selectingAll ? `Selecting all ${total}…` : `${plural(runs.length, "run")} selected`}
         </Text>
         {total > runs.length && (
-          <Button variant="subtle" size="xs" onClick={onSelectAll}>
+          <Button variant="subtle" size="xs" loading={selectingAll} onClick={onSelectAll}>
             Select all {total} that match
           </Button>
         )}
         {actions.map((action) => (
-          <BulkButton key={action} action={action} runs={runs} onClick={() => choose(action)} />
+          <BulkButton
+            key={action}
+            action={action}
+            runs={runs}
+            waiting={selectingAll}
+            onClick={() => choose(action)}
+          />
         ))}
-        <CompareButton runs={runs} />
+        {!selectingAll && <CompareButton runs={runs} />}
         <Tooltip label="Clear the selection">
           <ActionIcon aria-label="Clear the selection" onClick={onClear}>
             <IconX size={16} />
@@ -107,6 +116,25 @@ export function BulkBar({ runs, archived, total, onSelectAll, onClear }: BulkBar
       )}
     </Paper>
   );
+}
+
+/** Return the ref of a bar at the bottom of the window; notices are shown above it. */
+function useNoticesAbove() {
+  const bar = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = bar.current;
+    if (!element) return;
+    const { style } = document.documentElement;
+    const measure = () => style.setProperty("--arcadia-bar-height", `${element.offsetHeight + 16}px`);
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => {
+      observer.disconnect();
+      style.removeProperty("--arcadia-bar-height");
+    };
+  }, []);
+  return bar;
 }
 
 const NAMED = 5;
@@ -144,10 +172,12 @@ function CompareButton({ runs }: { runs: readonly Run[] }) {
 function BulkButton({
   action,
   runs,
+  waiting,
   onClick,
 }: {
   action: BulkAction;
   runs: readonly Run[];
+  waiting: boolean;
   onClick: () => void;
 }) {
   const { touched } = sortOut(runs, action);
@@ -156,7 +186,7 @@ function BulkButton({
       size="xs"
       variant="default"
       c={action === "purge" && touched.length > 0 ? "var(--mantine-color-error)" : undefined}
-      disabled={touched.length === 0}
+      disabled={waiting || touched.length === 0}
       onClick={onClick}
     >
       {ACTION_NAMES[action]} {touched.length}

@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import { renderPage } from "@/testing/render";
 import { openRuns } from "@/testing/runList";
-import { aRun } from "@/testing/runs";
+import { aFinishedRun, aRun } from "@/testing/runs";
 import { type Asked, listOf, refusal } from "@/testing/server";
 import RunsPage from "./RunsPage";
 
@@ -69,6 +69,37 @@ describe("a selection of runs", () => {
     fireEvent.click(selectAll);
     answer();
     await screen.findByText("150 runs selected");
+  });
+
+  it("lets no action touch a part of the runs while all that match are fetched", async () => {
+    const all = Array.from({ length: 139 }, (_, at) => aFinishedRun({ id: at + 1, name: `run ${at + 1}` }));
+    let slow = false;
+    let answer: () => void = () => undefined;
+    const awaited = new Promise<void>((resolve) => (answer = resolve));
+    const server = openRuns(
+      {},
+      {
+        "GET /runs": async ({ query }: Asked) => {
+          if (slow) await awaited;
+          return query.get("cursor")
+            ? listOf(all.slice(100), { total: 139 })
+            : listOf(all.slice(0, 100), { total: 139, next_cursor: "later" });
+        },
+        "POST /runs/bulk": ({ body }: Asked) => ({ done: (body as { ids: number[] }).ids, skipped: [] }),
+      },
+    );
+    show();
+    fireEvent.click(await screen.findByLabelText("Select run 1"));
+    slow = true;
+    fireEvent.click(screen.getByText("Select all 139 that match"));
+    await screen.findByText("Selecting all 139…");
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: /^Archive/ }).disabled).toBe(true);
+    answer();
+    fireEvent.click(await screen.findByRole("button", { name: "Archive 139" }));
+    await screen.findByText("139 runs archived.");
+    expect(server.of("POST /runs/bulk").map(({ body }) => (body as { ids: number[] }).ids.length)).toEqual([
+      139,
+    ]);
   });
 
   it("says why not every run that matches could be selected", async () => {

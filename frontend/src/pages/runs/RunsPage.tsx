@@ -1,7 +1,7 @@
 import { Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { facetsQuery, PAGE, runListQuery } from "@/api/queries";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
@@ -32,6 +32,15 @@ export default function RunsPage() {
   const nothingListed = list.query.data && list.total === 0 && !list.query.isPlaceholderData;
   const nothingThere = Boolean(nothingListed) && !isFiltered(view) && !view.archived;
   const archive = useQuery({ ...facetsQuery(true), enabled: nothingThere });
+  const [selectingAll, setSelectingAll] = useState(false);
+  const selectAll = () => {
+    setSelectingAll(true);
+    void list
+      .loadAll()
+      .then(model.select)
+      .catch(notifyProblem)
+      .finally(() => setSelectingAll(false));
+  };
   const allArchived = nothingThere && (archive.data?.state.length ?? 0) > 0;
 
   // By its key it stays the same whatever stands around it: a button that is being pressed is not replaced.
@@ -92,7 +101,8 @@ export default function RunsPage() {
           runs={model.selected}
           archived={view.archived}
           total={list.total}
-          onSelectAll={() => void list.loadAll().then(model.select).catch(notifyProblem)}
+          selectingAll={selectingAll}
+          onSelectAll={selectAll}
           onClear={() => model.select([])}
         />
       )}

@@ -34,7 +34,12 @@ export default function StudyPage() {
           <QueryProblem error={problem} retry={() => void study.refetch()} />
         </>
       )}
-      {study.isPending && <Skeleton height={320} radius="sm" role="status" aria-label="Loading the study…" />}
+      {study.isPending && (
+        <>
+          <Title order={1}>Study {id}</Title>
+          <Skeleton height={320} radius="sm" role="status" aria-label="Loading the study…" />
+        </>
+      )}
       {study.data && !problem && <StudySheet key={id} study={study.data} />}
     </Stack>
   );

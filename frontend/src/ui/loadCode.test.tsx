@@ -1,0 +1,42 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { CodeMissingError, importPage } from "./loadCode";
+
+const broken = () => Promise.reject(new TypeError("Failed to fetch dynamically imported module"));
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+it("tries again after a failure, without a reload", async () => {
+  const load = vi
+    .fn()
+    .mockImplementationOnce(broken)
+    .mockImplementationOnce(broken)
+    .mockResolvedValue("page");
+  const reload = vi.fn();
+  const page = importPage("runs", load, reload);
+  await vi.runAllTimersAsync();
+  expect(await page).toBe("page");
+  expect(load).toHaveBeenCalledTimes(3);
+  expect(reload).not.toHaveBeenCalled();
+});
+
+it("reloads once, and then reports that the code is missing", async () => {
+  const reload = vi.fn();
+  void importPage("runs", broken, reload);
+  await vi.runAllTimersAsync();
+  expect(reload).toHaveBeenCalledTimes(1);
+  const reloaded = expect(importPage("runs", broken, reload)).rejects.toThrow(CodeMissingError);
+  await vi.runAllTimersAsync();
+  await reloaded;
+  expect(reload).toHaveBeenCalledTimes(1);
+});
+
+it("may reload again once the page could be loaded", async () => {
+  const reload = vi.fn();
+  void importPage("runs", broken, reload);
+  await vi.runAllTimersAsync();
+  await importPage("runs", () => Promise.resolve("page"), reload);
+  void importPage("runs", broken, reload);
+  await vi.runAllTimersAsync();
+  expect(reload).toHaveBeenCalledTimes(2);
+});
