@@ -50,11 +50,18 @@ def color_of(number: int) -> str:
     return PALETTE[number % len(PALETTE)]
 
 
+def group_strokes(groups: Sequence[Sequence[int]]) -> dict[int, Stroke]:
+    """Return the stroke of each run of groups: a group's place decides, and all of its runs share it."""
+    if len(groups) == 1:
+        first, *_ = groups[0]
+        return dict.fromkeys(groups[0], Stroke(color_of(first), "solid"))
+    return {run_id: _stroke(place) for place, group in enumerate(groups) for run_id in group}
+
+
+def _stroke(place: int) -> Stroke:
+    return Stroke(PALETTE[place % TOGETHER], DASHES[place // TOGETHER % len(DASHES)])
+
+
 def strokes(run_ids: Sequence[int]) -> dict[int, Stroke]:
     """How the lines of runs beside one another are drawn: by their places; a run alone has its own colour."""
-    if len(run_ids) == 1:
-        return {run_ids[0]: Stroke(color_of(run_ids[0]), "solid")}
-    return {
-        run_id: Stroke(PALETTE[place % TOGETHER], DASHES[place // TOGETHER % len(DASHES)])
-        for place, run_id in enumerate(run_ids)
-    }
+    return group_strokes([[run_id] for run_id in run_ids])

@@ -1,14 +1,15 @@
 """Runs side by side: their configurations field by field, and the results of each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend import models
-from backend.colors import Dash, strokes
+from backend.colors import Dash, Stroke
 from backend.db import Db
 from backend.json_numbers import JsonNumber
 from backend.metrics.curves import training_seconds
@@ -16,11 +17,13 @@ from backend.metrics.models import MetricSeries
 from backend.runs.differences import Difference, differences, field_titles
 from backend.runs.labels import labels
 from backend.runs.schemas import Run
-from backend.runs.seeds import fields_named, groups_of
+from backend.runs.seeds import fields_named, groups_of, strokes_of
 from backend.runs.selection import GroupBy, RunIds, selected
 from backend.runs.view import shown
 
 router = APIRouter(tags=["compare"])
+
+Grouped = Annotated[bool, Query(description="Return one color for each group, instead of one for each run.")]
 
 
 class MetricSummary(BaseModel):
@@ -43,7 +46,7 @@ class RunSummary(BaseModel):
 
 
 class ComparedRun(Run):
-    """A run in a comparison: with the name, colour and dash that it has in the figures of the same runs."""
+    """A run in a comparison, with its label, color and dash in the figures of the same runs."""
 
     label: str
     dash: Dash
@@ -61,21 +64,22 @@ class Comparison(BaseModel):
 
 
 @router.get("/compare")
-def compare_runs(db: Db, runs: RunIds, group_by: GroupBy = "") -> Comparison:
+def compare_runs(db: Db, runs: RunIds, group_by: GroupBy = "", grouped: Grouped = False) -> Comparison:
     """Differences of the runs' configurations, and the results of each run."""
     with db.read() as session:
         named = selected(session, runs)
         configs = {run.id: run.config for run in named}
+        groups = groups_of(named, fields_named(group_by, named))
         return Comparison(
-            runs=_compared(session, named),
+            runs=_compared(session, named, strokes_of(groups if grouped else [[run] for run in named])),
             differences=differences(configs, field_titles()),
-            groups=[[run.id for run in group] for group in groups_of(named, fields_named(group_by, named))],
+            groups=[[run.id for run in group] for group in groups],
             summary=_summary(session, named),
         )
 
 
-def _compared(session: Session, runs: Sequence[models.Run]) -> list[ComparedRun]:
-    called, drawn = labels(runs), strokes([run.id for run in runs])
+def _compared(session: Session, runs: Sequence[models.Run], drawn: Mapping[int, Stroke]) -> list[ComparedRun]:
+    called = labels(runs)
     return [
         ComparedRun.model_validate(
             run.model_dump() | {"label": called[run.id], "color": drawn[run.id].color, "dash": drawn[run.id].dash}

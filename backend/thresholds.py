@@ -7,11 +7,12 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
+from backend.colors import Dash, Stroke
 from backend.db import Db
 from backend.errors import FieldError, Invalid
 from backend.models import Run
 from backend.runs.labels import group_names
-from backend.runs.seeds import fields_named, groups_of
+from backend.runs.seeds import fields_named, groups_of, strokes_of
 from backend.runs.selection import GroupBy, RunIds, selected
 from backend.runs.thresholds import NEVER, Climb, Reached, climbs, common_score, middle
 
@@ -48,6 +49,8 @@ class GroupTime(BaseModel):
     untimed_because: str | None = Field(description="Why there is no time, and so no speed-up of or beside the group.")
     speed_up: float | None = Field(description="How many times less training time than the group compared with.")
     data_efficiency: float | None = Field(description="How many times fewer steps than the group compared with.")
+    color: str = Field(description="The group's color in figures of the same runs.")
+    dash: Dash
     runs: list[RunTime]
 
 
@@ -99,13 +102,14 @@ def thresholds(
     if wanted is None:
         return _nothing(base, "Not in every group have more than half of the runs finished 100 episodes yet.")
     names = group_names(groups, by)
-    told = [_group(name, group, climbed, wanted) for name, group in zip(names, groups, strict=True)]
+    drawn = strokes_of(groups)
+    told = [_group(name, group, climbed, wanted, drawn[group[0].id]) for name, group in zip(names, groups, strict=True)]
     return Thresholds(
         score=wanted, common=common, compared_with=base, groups=[_beside(each, told[base]) for each in told], words=""
     )
 
 
-def _group(name: str, runs: Sequence[Run], climbed: Mapping[int, Climb], score: float) -> GroupTime:
+def _group(name: str, runs: Sequence[Run], climbed: Mapping[int, Climb], score: float, stroke: Stroke) -> GroupTime:
     reached = {run.id: climbed[run.id].reached(score) for run in runs}
     forks = {run.id for run in runs if run.parent_step is not None}
     return GroupTime(
@@ -117,6 +121,8 @@ def _group(name: str, runs: Sequence[Run], climbed: Mapping[int, Climb], score: 
         untimed_because=FORKED if forks else None,
         speed_up=None,
         data_efficiency=None,
+        color=stroke.color,
+        dash=stroke.dash,
         runs=[
             RunTime(run_id=run_id, reached=_place(place, timed=run_id not in forks))
             for run_id, place in reached.items()

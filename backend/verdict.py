@@ -9,10 +9,11 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
+from backend.colors import Dash, Stroke
 from backend.db import Db
 from backend.models import Run
 from backend.runs.scores import FEWEST, Scored, scored_groups
-from backend.runs.seeds import fields_named, groups_of
+from backend.runs.seeds import fields_named, groups_of, strokes_of
 from backend.runs.selection import AtStep, GroupBy, RunIds, selected
 from backend.statistics import interval, mean, probability_of_improvement, welch
 
@@ -35,6 +36,8 @@ class Standing(BaseModel):
     n: int = Field(description="How many have reached the step.")
     mean: Estimate | None = Field(description="With its stratified bootstrap interval.")
     missing: int = Field(description="How many more seeds a verdict takes.")
+    color: str = Field(description="The group's color in figures of the same runs.")
+    dash: Dash
 
 
 class Duel(BaseModel):
@@ -85,10 +88,12 @@ def verdict(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[
     scored.sort(key=lambda each: -each.scores.mean() if len(each.scores) else math.inf)
     best, *others = scored
     duels = [_duel(best, other, place, step) for place, other in enumerate(others, 1)]
-    return Verdict(at=step, standings=[_standing(each) for each in scored], duels=duels, words="")
+    drawn = strokes_of(groups_of(runs, by))
+    standings = [_standing(each, drawn[each.runs[0].id]) for each in scored]
+    return Verdict(at=step, standings=standings, duels=duels, words="")
 
 
-def _standing(group: Scored) -> Standing:
+def _standing(group: Scored, stroke: Stroke) -> Standing:
     scores = group.scores
     low, high = interval(mean, scores[:, np.newaxis]) if not group.missing else (None, None)
     return Standing(
@@ -97,6 +102,8 @@ def _standing(group: Scored) -> Standing:
         n=len(scores),
         mean=_estimate(scores.mean(), low, high) if len(scores) else None,
         missing=group.missing,
+        color=stroke.color,
+        dash=stroke.dash,
     )
 
 

@@ -1,6 +1,7 @@
 """Figures of runs: what to read for them."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -25,7 +26,7 @@ from backend.metrics.queries import UNFINISHED, UnknownMetric
 from backend.models import Evaluation, Run
 from backend.runs.labels import group_labels, group_names, labels, names_over_games
 from backend.runs.scores import scored_groups, trails
-from backend.runs.seeds import groups_of, groups_over_games
+from backend.runs.seeds import groups_of, groups_over_games, strokes_of
 from backend.statistics import Center
 from workers.contract.metrics import EPISODE_RETURN
 from workers.contract.protocols.document import EvaluationDocument
@@ -63,9 +64,10 @@ def curves(
     around = wider(window)
     wide = drawn if around == window else _run_curves(session, runs, every, around, smoothing, before)
     by = grouping.by
+    of_group = strokes_of(groups_of(runs, by))
     members = [group for group in ([run for run in group if run.id in every] for group in groups_of(runs, by)) if group]
     groups = [
-        Group(name, [(wide if len(group) > 1 else drawn)[run.id] for run in group])
+        Group(name, [replace((wide if len(group) > 1 else drawn)[run.id], stroke=of_group[run.id]) for run in group])
         for name, group in zip(group_labels(members, by), members, strict=True)
     ]
     return grouped_figure(groups, metric, look, grouping, window)
@@ -100,7 +102,7 @@ def _run_curves(
 def score_profile(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[str] = ()) -> Figure:
     """The performance profile of groups of runs at a step."""
     _, groups = scored_groups(session, runs, at, by)
-    return profile_figure(groups, strokes([run.id for run in runs]))
+    return profile_figure(groups, strokes_of(groups_of(runs, by)))
 
 
 def sample_efficiency(session: Session, runs: Sequence[Run], center: Center, by: Sequence[str] = ()) -> Figure:
@@ -108,7 +110,7 @@ def sample_efficiency(session: Session, runs: Sequence[Run], center: Center, by:
     groups = groups_over_games(runs, by)
     named = group_names(groups, by) if by else names_over_games(groups)
     learners = [Learner(name, group) for name, group in zip(named, groups, strict=True)]
-    return efficiency_figure(learners, trails(session, runs), strokes([run.id for run in runs]), center)
+    return efficiency_figure(learners, trails(session, runs), strokes_of(groups_of(runs, by)), center)
 
 
 def together(

@@ -6,6 +6,7 @@ A run that repeats another, seed and all, is no further sample of the same thing
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 
+from backend.colors import Stroke, group_strokes
 from backend.errors import FieldError, Invalid
 from backend.models import Run
 from backend.runs.differences import alike, key_of
@@ -21,6 +22,11 @@ def groups_of(runs: Sequence[Run], by: Sequence[str] = ()) -> list[list[Run]]:
         return _grouped(runs, {run.id: _values(run, by) for run in runs})
     alike_but_seed = _numbered(runs, but=("seed",))
     return _grouped(runs, {run.id: (alike_but_seed[run.id], *_origin(run)) for run in runs})
+
+
+def strokes_of(groups: Sequence[Sequence[Run]]) -> dict[int, Stroke]:
+    """Return the stroke of each run, as its group is drawn."""
+    return group_strokes([[run.id for run in group] for group in groups])
 
 
 def groups_over_games(runs: Sequence[Run], by: Sequence[str] = ()) -> list[list[Run]]:

@@ -1,6 +1,6 @@
 """Lines in charts."""
 
-from backend.colors import color_of, strokes
+from backend.colors import PALETTE, color_of, group_strokes, strokes
 from backend.runs.selection import MAX_RUNS
 
 
@@ -12,6 +12,12 @@ def test_runs_beside_one_another_are_drawn_by_their_places() -> None:
     assert len({stroke.color for stroke in first}) == 8
     assert {stroke.dash for stroke in first} == {"solid"}
     assert (drawn[numbers[8]].color, drawn[numbers[8]].dash) == (first[0].color, "dash")
+
+
+def test_groups_get_the_colors_of_the_palette_in_order_and_their_runs_share_them() -> None:
+    drawn = group_strokes([[1, 2, 3, 4, 5, 6], [7], [8, 9]])
+    assert {drawn[run].color for run in range(1, 7)} == {PALETTE[0]}
+    assert (drawn[7].color, drawn[8].color, drawn[9].color) == (PALETTE[1], PALETTE[2], PALETTE[2])
 
 
 def test_a_run_alone_has_its_own_colour() -> None:

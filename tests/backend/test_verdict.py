@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from backend.colors import PALETTE
 from backend.runs.scores import FEWEST, common_step
 from backend.verdict import in_figures, in_words
 from tests.factories import CARTPOLE, Api, metrics
@@ -163,3 +164,25 @@ def test_steps_are_told_in_three_figures() -> None:
 def test_what_rounds_up_to_a_thousand_is_told_in_the_next_unit() -> None:
     assert [in_words(count) for count in (999, 999_499, 999_999, 999_960_000)] == ["999", "999 k", "1 M", "1 G"]
     assert [in_figures(number) for number in (999.4, 999.7, -999.7)] == ["999", "1,000", "−1,000"]
+
+
+def test_a_group_has_one_color_in_every_table_and_figure(api: Api) -> None:
+    """The seeds of the first group must not use up the colors of the next."""
+    runs = [trained(api, rate, seed, [1.0] * 100) for rate in RATES for seed in range(1, 7)]
+    named = {"runs": ",".join(map(str, runs))}
+
+    def get(path: str, **query: Any) -> Any:
+        answer = api.user.get(f"/api/v1/{path}", params=named | query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    first, second = PALETTE[:2]
+    assert [run["color"] for run in get("compare", grouped=True)["runs"]] == [first] * 6 + [second] * 6
+    assert len({run["color"] + run["dash"] for run in get("compare")["runs"]}) == 12
+    assert [group["color"] for group in get("compare/thresholds")["groups"]] == [first, second]
+    standings = sorted(get("compare/verdict")["standings"], key=lambda group: group["run_ids"])
+    assert [group["color"] for group in standings] == [first, second]
+    for figure, query in (("curves", {"group": "seed"}), ("profile", {}), ("sample-efficiency", {})):
+        traces = get(f"figures/{figure}", **query)["data"]
+        lines = [trace["line"]["color"] for trace in traces if trace.get("showlegend") is not False]
+        assert lines == [first, second], figure

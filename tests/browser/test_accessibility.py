@@ -185,7 +185,8 @@ def test_a_page_that_waits_for_its_data_has_a_heading(shown: Page, path: str) ->
             route.abort()
 
 
-def test_games_whose_runs_have_no_score(shown: Page, showcase: Showcase) -> None:
+@pytest.mark.usefixtures("showcase")
+def test_games_whose_runs_have_no_score(shown: Page) -> None:
     """The notice of the games page has a link, which is readable in both schemes."""
 
     def without_scores(route: Route) -> None:

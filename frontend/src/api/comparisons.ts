@@ -12,11 +12,12 @@ const grouped = (runs: readonly number[], by: readonly string[]) => ({
   ...(by.length > 0 && { group_by: by.join(",") }),
 });
 
-export const comparisonQuery = (runs: readonly number[], by: readonly string[]) =>
+/** The runs of a comparison, colored as the curves draw them: by group, or each run apart. */
+export const comparisonQuery = (runs: readonly number[], by: readonly string[], byGroup: boolean) =>
   queryOptions({
-    queryKey: ["compare", { runs, by }],
+    queryKey: ["compare", { runs, by, byGroup }],
     queryFn: ({ signal }): Promise<Comparison> =>
-      call("get", "/api/v1/compare", { query: grouped(runs, by), signal }),
+      call("get", "/api/v1/compare", { query: { ...grouped(runs, by), grouped: byGroup }, signal }),
     placeholderData: keepPreviousData,
     enabled: runs.length > 0,
   });

@@ -2695,7 +2695,7 @@ export interface components {
         };
         /**
          * ComparedRun
-         * @description A run in a comparison: with the name, colour and dash that it has in the figures of the same runs.
+         * @description A run in a comparison, with its label, color and dash in the figures of the same runs.
          */
         ComparedRun: {
             actions: components["schemas"]["RunActions"];
@@ -3790,6 +3790,16 @@ export interface components {
          * @description How soon a group of runs came to the score.
          */
         GroupTime: {
+            /**
+             * Color
+             * @description The group's color in figures of the same runs.
+             */
+            color: string;
+            /**
+             * Dash
+             * @enum {string}
+             */
+            dash: "solid" | "dash" | "dot" | "dashdot" | "longdash" | "longdashdot" | "12px,4px,2px,4px,2px,4px" | "18px,3px" | "2px,8px" | "10px,10px" | "18px,3px,6px,3px" | "2px,2px,10px,2px" | "18px,3px,2px,3px,2px,3px,2px,3px";
             /**
              * Data Efficiency
              * @description How many times fewer steps than the group compared with.
@@ -6085,6 +6095,16 @@ export interface components {
          * @description What runs that differ in their seed alone have come to at the step.
          */
         Standing: {
+            /**
+             * Color
+             * @description The group's color in figures of the same runs.
+             */
+            color: string;
+            /**
+             * Dash
+             * @enum {string}
+             */
+            dash: "solid" | "dash" | "dot" | "dashdot" | "longdash" | "longdashdot" | "12px,4px,2px,4px,2px,4px" | "18px,3px" | "2px,8px" | "10px,10px" | "18px,3px,6px,3px" | "2px,2px,10px,2px" | "18px,3px,2px,3px,2px,3px,2px,3px";
             /** @description With its stratified bootstrap interval. */
             mean: components["schemas"]["Estimate"] | null;
             /**
@@ -7076,6 +7096,8 @@ export interface operations {
             query: {
                 /** @description Fields of configurations, separated by commas: runs that agree in all of them are one group. Without it, runs that differ in their seed alone are one. */
                 group_by?: string;
+                /** @description Return one color for each group, instead of one for each run. */
+                grouped?: boolean;
                 /** @description Numbers of runs, separated by commas. */
                 runs: string;
             };

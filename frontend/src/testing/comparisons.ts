@@ -57,6 +57,8 @@ const group = (name: string, run_ids: number[], n: number, value: number) => ({
   n,
   mean: { value, low: n < 3 ? null : value - 2, high: n < 3 ? null : value + 2 },
   missing: Math.max(0, 3 - n),
+  color: "#0072b2",
+  dash: "solid" as const,
 });
 
 export const VERDICT: Verdict = {
@@ -91,6 +93,8 @@ export const TIMES: Thresholds = {
       untimed_because: null,
       speed_up: 1,
       data_efficiency: 1,
+      color: "#0072b2",
+      dash: "solid",
       runs: [{ run_id: 1, reached: place(12_000) }],
     },
     {
@@ -102,6 +106,8 @@ export const TIMES: Thresholds = {
       untimed_because: null,
       speed_up: null,
       data_efficiency: null,
+      color: "#e69f00",
+      dash: "solid",
       runs: [{ run_id: 2, reached: null }],
     },
   ],

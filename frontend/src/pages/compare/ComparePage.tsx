@@ -32,9 +32,9 @@ export default function ComparePage() {
   const [search, setSearch] = useSearchParams();
   const runs = readRuns(search);
   const metrics = readMetrics(search);
-  const { by, center } = readView(search);
+  const { by, center, grouped } = readView(search);
   usePageTitle(runs.length > 0 ? `Compare ${runs.join(", ")}` : "Compare runs");
-  const comparison = useQuery(comparisonQuery(runs, by));
+  const comparison = useQuery(comparisonQuery(runs, by, grouped || by.length > 0));
   // What was fetched before one of the runs was purged is still there.
   const problem = isMissing(comparison.error) || !comparison.data ? comparison.error : null;
   const setRuns = (next: number[]) => setSearch((current) => writeRuns(current, next));

@@ -17,3 +17,13 @@ export function RunHead({ run }: { run: ComparedRun }) {
     </span>
   );
 }
+
+/** A group at the head of a row: its line and its name. */
+export function GroupHead({ group }: { group: { name: string; color: string; dash: string } }) {
+  return (
+    <span className={classes.head}>
+      <RunStroke run={group} />
+      <span>{group.name}</span>
+    </span>
+  );
+}

@@ -1,4 +1,3 @@
-import type { ComparedRun } from "@/api/types";
 import classes from "./compare.module.css";
 
 /** Lengths of dashes and gaps by Plotly's names for them; other patterns are spelled out in pixels. */
@@ -12,7 +11,7 @@ const PATTERNS: Record<string, string> = {
 };
 
 /** A piece of the run's line as the curves draw it: more than eight runs are told apart by their dashes. */
-export function RunStroke({ run }: { run: Pick<ComparedRun, "color" | "dash"> }) {
+export function RunStroke({ run }: { run: { color: string; dash: string } }) {
   const pattern = PATTERNS[run.dash] ?? run.dash.replaceAll("px", "").replaceAll(",", " ");
   return (
     <svg className={classes.stroke} viewBox="0 0 24 8" aria-hidden>

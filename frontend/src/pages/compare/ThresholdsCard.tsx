@@ -7,6 +7,7 @@ import type { Thresholds } from "@/api/types";
 import { type Cell, saveCsv } from "@/charts/csv";
 import { duration, exact, score, short } from "@/ui/format";
 import { WideTable } from "@/ui/WideTable";
+import { GroupHead } from "./RunHead";
 import { CardProblem } from "./CardProblem";
 import classes from "./compare.module.css";
 import { readScore, readTo, writeThreshold } from "./comparison";
@@ -145,10 +146,13 @@ function TimeTable({ groups }: { groups: readonly GroupTime[] }) {
   );
 }
 
-function TimeRow({ group: { name, reached, n, median, speed_up, data_efficiency } }: { group: GroupTime }) {
+function TimeRow({ group }: { group: GroupTime }) {
+  const { reached, n, median, speed_up, data_efficiency } = group;
   return (
     <Table.Tr>
-      <Table.Td className={classes.firstColumn}>{name}</Table.Td>
+      <Table.Td className={classes.firstColumn}>
+        <GroupHead group={group} />
+      </Table.Td>
       <Table.Td ta="right" className={classes.together}>
         {reached} of {n}
       </Table.Td>

@@ -9,6 +9,7 @@ import { useStillHere } from "@/ui/useStillHere";
 import { WideTable } from "@/ui/WideTable";
 import { CardProblem } from "./CardProblem";
 import classes from "./compare.module.css";
+import { GroupHead } from "./RunHead";
 import { MoreSeedsButton } from "./MoreSeedsButton";
 import { membersOf, type Standing, useMoreSeeds } from "./useMoreSeeds";
 
@@ -105,7 +106,9 @@ function Standings({ verdict, known, launching, onSeeds }: StandingsProps) {
         <Table.Tbody>
           {verdict.standings.map((group, place) => (
             <Table.Tr key={group.run_ids.join()}>
-              <Table.Td className={classes.firstColumn}>{group.name}</Table.Td>
+              <Table.Td className={classes.firstColumn}>
+                <GroupHead group={group} />
+              </Table.Td>
               <Table.Td ta="right">{group.n}</Table.Td>
               <Table.Td ta="right">{group.mean ? score(group.mean.value) : "–"}</Table.Td>
               <Table.Td ta="right" className={classes.together}>
