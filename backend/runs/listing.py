@@ -35,6 +35,7 @@ class Filters:
     text: str = ""
     archived: bool = False
     study: int | None = None
+    numbers: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -93,6 +94,8 @@ def filtered(filters: Filters) -> list[ColumnElement[bool]]:
     for column, values in ((Run.state, filters.states), (Run.algorithm, filters.algorithms), (Run.env, filters.envs)):
         if values:
             wanted.append(column.in_(values))
+    if filters.numbers:
+        wanted.append(Run.id.in_(filters.numbers))
     if filters.study is not None:
         wanted.append(Run.id.in_(select(StudyRun.run_id).where(StudyRun.study_id == filters.study)))
     wanted.extend(Run.tags.any(RunTag.tag == tag) for tag in filters.tags)

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
 from backend.db import Database, Db
 from backend.doorbell import Bell, Doorbell
@@ -45,9 +45,12 @@ def wanted_runs(
     ] = "",
     archived: Annotated[bool, Query(description="The archived runs instead of the others.")] = False,
     study: Annotated[int | None, Query(ge=1, le=2**53, description="Those that this study has made.")] = None,
+    id: Annotated[  # noqa: A002 - the parameter's name in the API
+        list[Annotated[int, Field(ge=1, le=2**53)]], Query(max_length=100, description="Runs of these numbers alone.")
+    ] = [],  # noqa: B006
 ) -> listing.Filters:
     """Which runs a list is to have."""
-    return listing.Filters([*state], tag, algorithm, env, text.strip(), archived, study)
+    return listing.Filters([*state], tag, algorithm, env, text.strip(), archived, study, id)
 
 
 Wanted = Annotated[listing.Filters, Depends(wanted_runs)]

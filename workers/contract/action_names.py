@@ -24,11 +24,42 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 
 
+_HUMANOID = (
+    "abdomen y,abdomen z,abdomen x,right hip x,right hip z,right hip y,right knee,left hip x,left hip z,left hip y,"
+    "left knee,right shoulder 1,right shoulder 2,right elbow,left shoulder 1,left shoulder 2,left elbow"
+).split(",")
+
+# The joints that each number of a MuJoCo task turns, in the order of its model's motors.
+MUJOCO_JOINTS: dict[str, tuple[str, ...]] = {
+    "Ant": ("hip 4", "ankle 4", "hip 1", "ankle 1", "hip 2", "ankle 2", "hip 3", "ankle 3"),
+    "HalfCheetah": ("back thigh", "back shin", "back foot", "front thigh", "front shin", "front foot"),
+    "Hopper": ("thigh", "leg", "foot"),
+    "Humanoid": tuple(_HUMANOID),
+    "HumanoidStandup": tuple(_HUMANOID),
+    "InvertedDoublePendulum": ("cart",),
+    "InvertedPendulum": ("cart",),
+    "Pusher": (
+        "shoulder pan",
+        "shoulder lift",
+        "upper arm roll",
+        "elbow flex",
+        "forearm roll",
+        "wrist flex",
+        "wrist roll",
+    ),
+    "Reacher": ("shoulder", "elbow"),
+    "Swimmer": ("rotor 1", "rotor 2"),
+    "Walker2d": ("right thigh", "right leg", "right foot", "left thigh", "left leg", "left foot"),
+}
+NAMES |= {f"{task}-v5": joints for task, joints in MUJOCO_JOINTS.items()}
+NAMES |= {f"Arcadia/{task}Pixels-v0": joints for task, joints in MUJOCO_JOINTS.items()}
+
+
 def action_names(env: str, actions: ActionSpace) -> tuple[str, ...]:
     """Name the actions of an environment that is not the Atari emulator."""
     named = NAMES.get(ENVIRONMENTS[env].id)
     if named:
         return named
     size = actions.size if isinstance(actions, Continuous) else actions.count
-    kind = "number" if isinstance(actions, Continuous) else "action"
+    kind = "torque" if isinstance(actions, Continuous) else "action"
     return tuple(f"{kind} {i + 1}" for i in range(size))

@@ -83,6 +83,15 @@ export const runQuery = (id: number) =>
       call("get", "/api/v1/runs/{run_id}", { path: { run_id: id }, signal }),
   });
 
+/** Several runs in one call, to patch what shows them. */
+export const changedRunsQuery = (ids: number[]) =>
+  queryOptions({
+    queryKey: ["changed-runs", ids],
+    queryFn: ({ signal }): Promise<RunPage> =>
+      call("get", "/api/v1/runs", { query: { id: ids, limit: PAGE }, signal }),
+    gcTime: 0,
+  });
+
 export const fetchMetrics = (id: number, query: MetricsQuery, signal?: AbortSignal): Promise<Metrics> =>
   call("get", "/api/v1/runs/{run_id}/metrics", { path: { run_id: id }, query, signal });
 

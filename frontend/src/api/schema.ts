@@ -9064,6 +9064,8 @@ export interface operations {
                 env?: string[];
                 /** @description How many runs a failure must have ended. */
                 fewest?: number;
+                /** @description Runs of these numbers alone. */
+                id?: number[];
                 /** @description Any of these. */
                 state?: ("queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped")[];
                 /** @description Those that this study has made. */
@@ -9109,6 +9111,8 @@ export interface operations {
                 cursor?: string | null;
                 /** @description Any of these. */
                 env?: string[];
+                /** @description Runs of these numbers alone. */
+                id?: number[];
                 limit?: number;
                 /** @description Names of metrics to tell of each run. */
                 metric?: string[];

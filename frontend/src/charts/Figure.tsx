@@ -27,6 +27,7 @@ export function Figure({ runs, chart, view, height = 260, legend = chart.metrics
   return (
     <FigureFrame
       title={title}
+      noun="curve"
       hint={metrics.join(", ")}
       label={`${title} by ${X_TITLES[view.x].toLowerCase()}, ${runs.length === 1 ? "one run" : `${runs.length} runs`}.`}
       query={figureQuery(runs, metrics, shares, look)}

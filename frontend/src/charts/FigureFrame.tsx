@@ -16,6 +16,8 @@ import { useVisible } from "./useVisible";
 
 interface FigureFrameProps<Answer, Key extends QueryKey> {
   title: string;
+  /** What the figure is while it loads. */
+  noun?: "chart" | "curve";
   /** The title in other words, on hover. */
   hint?: string;
   /** What a screen reader says of the picture. */
@@ -102,6 +104,7 @@ export function FigureFrame<Answer, Key extends QueryKey>(props: FigureFrameProp
           <FigureWords
             problem={answer.error ?? library.error}
             empty={empty ? (props.empty ?? "No points yet. They appear here as the runs report them.") : null}
+            noun={props.noun ?? "chart"}
             retry={() => void retry(answer, library)}
           />
         )}

@@ -6,17 +6,19 @@ interface FigureWordsProps {
   problem: Error | null;
   /** What to say of a figure in which nothing is drawn. */
   empty: string | null;
+  /** What the figure is, such as a chart. */
+  noun: string;
   retry: () => void;
 }
 
 /** Fills the place of a chart that is not drawn. */
-export function FigureWords({ problem, empty, retry }: FigureWordsProps) {
+export function FigureWords({ problem, empty, noun, retry }: FigureWordsProps) {
   const never = isUnknownMetric(problem);
   return (
     <div className={classes.words}>
       {never && "No points: these runs ended without reporting this metric."}
       {empty}
-      {!empty && !problem && "Loading the curve…"}
+      {!empty && !problem && `Loading the ${noun}…`}
       {!never && problem && (
         <>
           <span>The chart cannot be shown: {problem.message}</span>

@@ -1,4 +1,9 @@
+import { ActionIcon } from "@mantine/core";
+import { useElementSize, useFullscreenElement, useMergedRef } from "@mantine/hooks";
+import { IconMaximize, IconMinimize } from "@tabler/icons-react";
 import { type CSSProperties, type ReactNode, Children } from "react";
+import { useShortcuts } from "@/ui/shortcuts";
+import { fittedWidth } from "./fit";
 import classes from "./stage.module.css";
 import type { OnStage } from "./useStage";
 
@@ -12,17 +17,32 @@ interface StageProps {
 }
 
 /** The picture of a live game, and what stands beside it. */
-export function Stage({ stage: { env, canvas, shape }, label, sentence, children }: StageProps) {
+export function Stage({ stage: { env, canvas, shape, pixels }, label, sentence, children }: StageProps) {
+  const isAtari = env.startsWith("ALE/");
+  const { ref: measured, width, height } = useElementSize<HTMLDivElement>();
+  const { ref: filled, toggle, fullscreen } = useFullscreenElement<HTMLDivElement>();
+  const box = useMergedRef(measured, filled);
+  useShortcuts([{ keys: "f", does: "show the picture in full screen", run: () => void toggle() }]);
+  const fitted = fittedWidth({ width, height }, shape, isAtari ? pixels : null, window.devicePixelRatio);
   const said = Children.toArray(sentence).length > 0;
   return (
     <section className={classes.sheet} style={{ "--shape": shape } as CSSProperties} aria-label="Live game">
-      <div className={classes.stage} data-quiet={said || undefined}>
+      <div ref={box} className={classes.stage} data-quiet={said || undefined}>
         <canvas
           ref={canvas}
           role="img"
           aria-label={`${env}, ${label}`}
-          className={env.startsWith("ALE/") ? "pixelated" : undefined}
+          className={isAtari ? "pixelated" : undefined}
+          style={{ width: fitted }}
         />
+        <ActionIcon
+          className={classes.fill}
+          variant="default"
+          aria-label={fullscreen ? "Leave full screen" : "Full screen"}
+          onClick={() => void toggle()}
+        >
+          {fullscreen ? <IconMinimize size={16} aria-hidden /> : <IconMaximize size={16} aria-hidden />}
+        </ActionIcon>
         {said && (
           <div className={classes.sentence} role="status">
             {sentence}

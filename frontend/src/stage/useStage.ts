@@ -1,4 +1,4 @@
-import { type RefObject, useCallback, useRef } from "react";
+import { type RefObject, useCallback, useRef, useState } from "react";
 import { useShape } from "@/ui/useShape";
 import type { Send, View } from "./broadcast";
 import { useBroadcast } from "./useBroadcast";
@@ -10,11 +10,14 @@ export interface OnStage {
   canvas: RefObject<HTMLCanvasElement | null>;
   /** Width by height of the picture. */
   shape: number;
+  /** Width of a picture in its own pixels; null before the first. */
+  pixels: number | null;
 }
 
 /** The connection to a live game, which paints its pictures on a canvas. */
 export function useStage(game: number, env: string): OnStage {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const [pixels, setPixels] = useState<number | null>(null);
   const { shape, setShape } = useShape(env.startsWith("ALE/"));
   const draw = useCallback(
     (image: ImageBitmap) => {
@@ -24,11 +27,12 @@ export function useStage(game: number, env: string): OnStage {
         stage.width = image.width;
         stage.height = image.height;
         setShape(image.width / image.height);
+        setPixels(image.width);
       }
       stage.getContext("2d")?.drawImage(image, 0, 0);
     },
     [setShape],
   );
   const { view, send } = useBroadcast(game, draw);
-  return { env, view, send, canvas, shape };
+  return { env, view, send, canvas, shape, pixels };
 }

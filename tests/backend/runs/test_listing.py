@@ -44,6 +44,11 @@ def test_newest_first_by_default(api: Api) -> None:
     assert ids(api) == made[::-1]
 
 
+def test_runs_are_listed_by_their_numbers(api: Api) -> None:
+    first, _, third = (api.user.post("/api/v1/runs", json={"config": CARTPOLE}).json()["id"] for _ in range(3))
+    assert ids(api, id=[first, third, 999]) == [third, first]
+
+
 def test_the_runs_that_failed_alike_are_found_by_their_failure(api: Api, database: Database) -> None:
     full, other, _ = [api.launch()["id"] for _ in range(3)]
     with database.write() as session:

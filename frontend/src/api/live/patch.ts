@@ -5,8 +5,13 @@ type Pages = InfiniteData<RunPage, string | null>;
 
 /** Put a newer copy of a run wherever it is shown; the order of lists stays until they are fetched again. */
 export function patchRun(client: QueryClient, run: Run): { listed: boolean } {
-  let listed = false;
   client.setQueryData(["run", run.id, "detail"], run);
+  return patchLists(client, run);
+}
+
+/** Put a newer copy of a run into the lists alone: a copy from a list lacks what only the run's page shows. */
+export function patchLists(client: QueryClient, run: Run): { listed: boolean } {
+  let listed = false;
   client.setQueriesData<Pages>({ queryKey: ["runs"] }, (pages) => {
     if (!pages?.pages.some((page) => page.items.some((item) => item.id === run.id))) return pages;
     listed = true;

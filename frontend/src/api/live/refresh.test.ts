@@ -62,6 +62,21 @@ describe("what events of the live stream fetch again", () => {
     expect(fetched).toHaveBeenCalledTimes(2);
   });
 
+  it("fetches the runs that changed in one moment by one call", async () => {
+    shown(client, ["runs", {}], list([aRun({ id: 1 }), aRun({ id: 2 })]));
+    const runs = [aRun({ id: 1, step: 5 }), aRun({ id: 2, step: 7 })];
+    const fetched = vi
+      .spyOn(globalThis, "fetch")
+      .mockImplementation(() => Promise.resolve(Response.json(list(runs).pages[0])));
+    refresher.take({ kind: "run.changed", run_id: 1 });
+    refresher.take({ kind: "run.metrics", run_id: 1 });
+    refresher.take({ kind: "run.changed", run_id: 2 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    expect(fetched).toHaveBeenCalledTimes(1);
+    const shownNow = client.getQueryData<ReturnType<typeof list>>(["runs", {}])?.pages[0]?.items;
+    expect(shownNow?.map(({ step }) => step)).toEqual([5, 7]);
+  });
+
   it("fetches a run once for many changes in one moment", async () => {
     shown(client, ["runs", {}], list([aRun()]));
     const fetched = serve(aRun());

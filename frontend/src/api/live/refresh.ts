@@ -1,7 +1,8 @@
 import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
-import { runQuery } from "../queries";
+import { changedRunsQuery, runQuery } from "../queries";
+import type { Run } from "../types";
 import type { LiveEvent } from "./events";
-import { dropRun, patchRun, shownState } from "./patch";
+import { dropRun, patchLists, patchRun, shownState } from "./patch";
 
 /** How often, at most, what a page shows is fetched again. */
 export const REFRESH_MS = 1000;
@@ -9,8 +10,8 @@ export const REFRESH_MS = 1000;
 export const LIST_REFRESH_MS = 2000;
 /** What a list can be filtered by, the names of a run's metrics, and the scores of games seldom change. */
 export const SELDOM_REFRESH_MS = 10_000;
-/** More changed runs than this are fetched as a list, not one by one. */
-const ONE_BY_ONE = 4;
+/** If more runs than this changed, the lists that show them are fetched instead. */
+const PATCHED_AT_ONCE = 4;
 
 /** What shows several runs at once, by the first part of its key. */
 const TOGETHER = ["figure", "compare"] as const;
@@ -127,13 +128,18 @@ export class Refresher {
     this.pending = nothing();
     this.timer = undefined;
     this.lastFlush = Date.now();
-    const many = runs.size > ONE_BY_ONE;
+    const many = runs.size > PATCHED_AT_ONCE;
+    const changed: number[] = [];
     for (const id of runs) {
       if (many || !this.isShown(id)) this.refresh(["run", id, "detail"]);
       // An answer that is on the way may be older than the change.
       else if (this.client.isFetching({ queryKey: runQuery(id).queryKey }) > 0) this.pending.runs.add(id);
-      else void this.fetchRun(id);
+      else changed.push(id);
     }
+    const [only, ...others] = changed;
+    if (changed.length > 1 && this.client.isFetching({ queryKey: ["changed-runs"] }) > 0) {
+      for (const id of changed) this.pending.runs.add(id);
+    } else if (only !== undefined) void (others.length > 0 ? this.fetchRuns(changed) : this.fetchRun(only));
     for (const key of keys.values()) this.refresh(key);
     if (many) {
       this.refresh(["runs"]);
@@ -181,19 +187,45 @@ export class Refresher {
     const before = shownState(this.client, id);
     try {
       const run = await this.client.fetchQuery({ ...runQuery(id), staleTime: 0, retry: false });
-      const { listed } = patchRun(this.client, run);
-      // A new run, or one whose state moved, may belong elsewhere in the lists or under another filter.
-      if (!listed || before !== shownState(this.client, id)) {
-        this.laterLists();
-        this.schedule();
-      } else if (this.client.isFetching({ queryKey: ["runs"] }) > 0) {
-        // An answer that is on its way may be older than this run and would undo the patch.
-        this.later(["runs"]);
-        this.schedule();
-      }
+      this.follow(run, before, patchRun(this.client, run));
     } catch {
       // Purged meanwhile, or the server is away: the page keeps what it has, and a full refetch follows reconnecting.
       this.laterLists();
+      this.schedule();
+    }
+  }
+
+  /** Fetch several changed runs in one call. */
+  private async fetchRuns(ids: number[]): Promise<void> {
+    const before = new Map(ids.map((id) => [id, shownState(this.client, id)]));
+    try {
+      const { items } = await this.client.fetchQuery({
+        ...changedRunsQuery(ids),
+        staleTime: 0,
+        retry: false,
+      });
+      for (const run of items) {
+        this.follow(run, before.get(run.id), patchLists(this.client, run));
+        before.delete(run.id);
+      }
+      for (const id of ids) this.refresh(["run", id, "detail"]);
+      // What is missing was archived or purged meanwhile.
+      if (before.size > 0) this.laterLists();
+    } catch {
+      this.laterLists();
+    }
+    this.schedule();
+  }
+
+  /** Fetch lists again where a patched run shows that they are outdated. */
+  private follow({ id }: Run, before: string | undefined, { listed }: { listed: boolean }): void {
+    // A new run, or one whose state moved, may belong elsewhere in the lists or under another filter.
+    if (!listed || before !== shownState(this.client, id)) {
+      this.laterLists();
+      this.schedule();
+    } else if (this.client.isFetching({ queryKey: ["runs"] }) > 0) {
+      // An answer that is on its way may be older than this run and would undo the patch.
+      this.later(["runs"]);
       this.schedule();
     }
   }

@@ -95,8 +95,12 @@ function Standings({ verdict, known, launching, onSeeds }: StandingsProps) {
             <Table.Th ta="right">n</Table.Th>
             <Table.Th ta="right">Mean return</Table.Th>
             <Table.Th ta="right">Interval</Table.Th>
-            <Table.Th ta="right" title={best && `How probable it is that a run of ${best.name} scores more`}>
-              Best is better
+            <Table.Th
+              ta="right"
+              maw={180}
+              title={best && `How probable it is that a run of ${best.name} scores more`}
+            >
+              Probability that the best beats it
             </Table.Th>
             <Table.Th>
               <VisuallyHidden>More seeds</VisuallyHidden>

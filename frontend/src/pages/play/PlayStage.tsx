@@ -44,7 +44,7 @@ export function PlayStage({ game, again }: PlayStageProps) {
     >
       <PlayControls view={view} send={send} mine={hands.mine} />
       {!sentence && <Reason of={game} />}
-      <Controller hold={hands.hold} />
+      {(!view.scene || hands.mine || hands.free) && <Controller hold={hands.hold} />}
       <Standing view={view} />
     </Stage>
   );

@@ -119,6 +119,8 @@ describe("a game that a person plays", () => {
   it("is watched while somebody else plays, whose keys are theirs", async () => {
     const socket = await play({ ...FREE, hands: "another" });
     expect(screen.getByText(/Somebody else plays/)).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Up and left" })).toBeNull();
+    expect(screen.getByRole("button", { name: "Full screen" })).toBeTruthy();
     expect(screen.getByRole<HTMLButtonElement>("button", { name: "New game" }).disabled).toBe(true);
     fireEvent.keyDown(document.body, { key: "ArrowLeft" });
     fireEvent.keyDown(document.body, { key: "r" });

@@ -1,0 +1,22 @@
+"""The actions of every environment outside the emulator have names."""
+
+import gymnasium
+import pytest
+
+from workers.contract.action_names import MUJOCO_JOINTS, NAMES, action_names
+from workers.contract.games import ENVIRONMENTS, MUJOCO_TASKS
+from workers.contract.spaces import Continuous
+
+
+@pytest.mark.parametrize("task", MUJOCO_TASKS)
+def test_each_motor_of_a_mujoco_task_is_named_by_its_joint(task: str) -> None:
+    environment = gymnasium.make(f"{task}-v5")
+    motors = environment.unwrapped.model.nu  # type: ignore[attr-defined]
+    environment.close()
+    assert len(MUJOCO_JOINTS[task]) == motors == len(set(MUJOCO_JOINTS[task]))
+    for env in (f"{task}-v5", f"Arcadia/{task}Pixels-v0"):
+        assert action_names(env, Continuous((-1.0,) * motors, (1.0,) * motors)) == MUJOCO_JOINTS[task]
+
+
+def test_no_environment_outside_the_emulator_lacks_names() -> None:
+    assert {env for env, facts in ENVIRONMENTS.items() if facts.kind != "atari"} == NAMES.keys()
