@@ -47,12 +47,13 @@ def table_of(session: Session, block: TableBlock) -> tuple[Table, str | None]:
     if block.of == "evaluations":
         return Table(header=OF_EVALUATIONS, rows=_scores(session, runs)), missing
     titles = TITLES | {OF_CONFIG + name: title for name, title in field_titles().items()}
-    rows = [[_cell(run, column) for column in block.columns] for run in runs]
+    called = _numbered(runs)
+    rows = [[called[run.id] if column == "name" else _cell(run, column) for column in block.columns] for run in runs]
     return Table(header=[titles.get(column, column) for column in block.columns], rows=rows), missing
 
 
 def _scores(session: Session, runs: Sequence[Run]) -> list[list[Cell]]:
-    called = labels(runs)
+    called = _numbered(runs)
     return [
         [
             called[run.id],
@@ -66,6 +67,11 @@ def _scores(session: Session, runs: Sequence[Run]) -> list[list[Cell]]:
         for run in runs
         for evaluation, found in done(session, run)
     ]
+
+
+def _numbered(runs: Sequence[Run]) -> dict[int, str]:
+    """By run, its label with its number, also where it is alone."""
+    return labels(runs) if len(runs) > 1 else {run.id: f"{run.name} #{run.id}" for run in runs}
 
 
 def in_words_missing(numbers: Sequence[int], found: Container[int]) -> str | None:

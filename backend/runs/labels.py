@@ -1,7 +1,7 @@
 """Names of runs beside one another: what they differ in, and their numbers."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from backend.models import Run
@@ -32,6 +32,34 @@ def labels(runs: Sequence[Run]) -> dict[int, str]:
         return {runs[0].id: runs[0].name}
     described = _described({run.id: run.config for run in runs}, runs)
     return {run.id: f"{words} #{run.id}" for run, words in zip(runs, described, strict=True)}
+
+
+def name_by(config: Mapping[str, Any], fields: Collection[str]) -> str:
+    """Name a run by its method, its game and the fields in which it differs from others of its kind."""
+    told = _first_fields([field for field in fields if field in config and field not in LEFT_OUT])
+    values = [f"{_name(field)} {written(config[field])}" for field in told]
+    return " · ".join([title_of(config["algorithm"]), env_title(config["env"]), *values])
+
+
+def name_of_copy(run: Run, config: Mapping[str, Any]) -> str:
+    """Return the name of a run with another configuration: the same, unless nobody has chosen it."""
+    if not _is_automatic(run):
+        return run.name
+    parts = run.name.split(" · ")
+    told = {field for field in run.config if {*_fields(run, [field])} & {*parts}}
+    changed = {field for field, value in config.items() if run.config.get(field) != value}
+    fields = [field for field in config if field in told | changed and field not in LEFT_OUT]
+    return name_by(config, fields) if fields else run.name
+
+
+def _is_automatic(run: Run) -> bool:
+    """Return True if the run has the name that it got without a user's choice."""
+    method, env = title_of(run.algorithm), env_title(run.env)
+    return run.name in (f"{method} on {env}", f"{method} · {env}") or run.name.startswith(f"{method} · {env} · ")
+
+
+def _first_fields(fields: Sequence[str]) -> list[str]:
+    return sorted(fields, key=lambda field: FIRST.index(field) if field in FIRST else len(FIRST))[:MOST_FIELDS]
 
 
 def group_labels(groups: Sequence[Sequence[Run]], by: Sequence[str] = ()) -> list[str]:
@@ -79,7 +107,7 @@ def _described(
     """By run, what it is called and what its configuration differs in; one not `named` goes by method and game."""
     rows = [row for row in differences(configs, field_titles()) if not row.same]
     differing = [row.field for row in rows if row.field not in LEFT_OUT]
-    told = sorted(differing, key=lambda field: FIRST.index(field) if field in FIRST else len(FIRST))[:MOST_FIELDS]
+    told = _first_fields(differing)
     differing_at_all = {row.field for row in rows}
     return [
         " · ".join([*_began(run, differing_at_all, by_name), *_fields(run, told)])
@@ -89,7 +117,7 @@ def _described(
 
 def _began(run: Run, differing: set[str], by_name: bool) -> list[str]:
     method, env = title_of(run.algorithm), env_title(run.env)
-    if not by_name or run.name == f"{method} on {env}":
+    if not by_name or _is_automatic(run):
         return [method, env]
     named = [run.name]
     if "algorithm" in differing:

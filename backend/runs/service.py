@@ -16,6 +16,7 @@ from backend.live.notices import publish
 from backend.logs import note
 from backend.models import Run, RunTag
 from backend.runs import configs
+from backend.runs.labels import name_of_copy
 from backend.runs.notices import announce_run
 from backend.runs.schemas import Action, CloneRun, CreateRun, EditRun, ForkRun
 from backend.runs.states import Already, Change, Refusal, decide
@@ -77,7 +78,8 @@ def act(session: Session, run: Run, action: Action) -> None:
 def clone(session: Session, run: Run, wanted: CloneRun) -> Run:
     """Queue the same configuration again, with some fields changed."""
     config = configs.changed(run.config, wanted.overrides)
-    return put_in_queue(session, config, name=wanted.name or run.name, queue=_same_queue(run, config), tags=_tags(run))
+    name = wanted.name or name_of_copy(run, configs.as_document(config))
+    return put_in_queue(session, config, name=name, queue=_same_queue(run, config), tags=_tags(run))
 
 
 def fork(session: Session, run: Run, wanted: ForkRun) -> Run:

@@ -10,6 +10,8 @@ from backend.db import after_commit
 from backend.errors import Invalid
 from backend.live.notices import publish
 from backend.models import Run, Study, StudyPoint, StudyRun
+from backend.runs import configs
+from backend.runs.labels import name_by
 from backend.runs.service import put_in_queue
 from backend.runs.states import ACTIVE, ENDED
 from backend.studies.planning import undrawn
@@ -101,7 +103,9 @@ def _make(session: Session, study: Study, room: int) -> list[Run]:
             # It was right when the study began: this version of Arcadia has other presets or fields.
             halt(session, study, f"Point {planned.point + 1} is refused: {refused.detail}.")
             break
-        run = put_in_queue(session, config, priority=asked.priority)
+        varied = ["seed", *(field for axis in asked.axes for field in axis.fields)]
+        name = name_by(configs.as_document(config), varied)
+        run = put_in_queue(session, config, name=name, priority=asked.priority)
         planned.run_id = run.id
         made.append(run)
     if made:

@@ -147,7 +147,7 @@ def test_a_table_has_the_runs_that_are_left_and_names_those_that_are_not(api: Ap
     content = shown(api, {"kind": "table", "of": "runs", "numbers": [run, 99], "columns": columns})
     table = content["table"]
     assert table["header"] == ["Run", "Method", "Game", "Steps", "Last return", "Environments"]
-    assert table["rows"] == [["Quick", "PAAC", "CartPole", 100, 2.0, 4]]
+    assert table["rows"] == [[f"Quick #{run}", "PAAC", "CartPole", 100, 2.0, 4]]
     assert content["missing"] == "Run 99 was removed."
 
 
@@ -157,7 +157,7 @@ def test_a_table_has_the_evaluations_of_runs(api: Api) -> None:
     api.evaluate(run, protocol="episodes")
     api.play([1.0, 3.0])
     table = shown(api, {"kind": "table", "of": "evaluations", "numbers": [run]})["table"]
-    assert table["rows"] == [["Scored", 100, "episodes", 2, 2.0, 1.0, 3.0, None]]
+    assert table["rows"] == [[f"Scored #{run}", 100, "episodes", 2, 2.0, 1.0, 3.0, None]]
 
 
 def test_a_table_has_the_points_of_a_study(api: Api) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from backend.models import Run
-from backend.runs.labels import labels, written
+from backend.runs.labels import labels, name_by, name_of_copy, written
 
 SAME: dict[str, Any] = {"algorithm": "paac", "env": "CartPole-v1", "seed": 1, "learning_rate": 0.01, "num_envs": 4}
 
@@ -44,3 +44,20 @@ def test_values_are_written_in_few_letters() -> None:
 def test_how_checkpoints_are_kept_tells_no_runs_apart() -> None:
     named = labels([run(1, checkpoint_seconds=5, checkpoints_kept=9), run(2, checkpoint_seconds=10, seed=4)])
     assert named == {1: "PAAC · CartPole · seed 1 #1", 2: "PAAC · CartPole · seed 4 #2"}
+
+
+def test_a_run_of_a_study_is_named_by_what_the_study_varies() -> None:
+    fields = ["seed", "gamma", "learning_rate", "checkpoint_seconds", "preset"]
+    assert name_by(SAME | {"gamma": 0.9}, fields) == "PAAC · CartPole · seed 1 · lr 0.01 · discount 0.9"
+
+
+def test_such_a_name_is_not_told_twice_beside_others() -> None:
+    runs = [run(number, f"PAAC · CartPole · seed {number}", seed=number) for number in (1, 2)]
+    assert labels(runs) == {1: "PAAC · CartPole · seed 1 #1", 2: "PAAC · CartPole · seed 2 #2"}
+
+
+def test_a_copy_is_named_by_its_own_values_unless_a_user_named_the_run() -> None:
+    assert name_of_copy(run(1, "PAAC · CartPole · seed 1"), SAME | {"seed": 9}) == "PAAC · CartPole · seed 9"
+    assert name_of_copy(run(1), SAME | {"seed": 9}) == "PAAC · CartPole · seed 9"
+    assert name_of_copy(run(1), SAME) == "PAAC on CartPole"
+    assert name_of_copy(run(1, "baseline"), SAME | {"seed": 9}) == "baseline"

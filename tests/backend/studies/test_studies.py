@@ -38,6 +38,12 @@ def test_a_study_queues_as_many_runs_as_it_may_at_a_time(studies: Studies) -> No
     assert [point["runs"][1]["state"] for point in study["table"]] == ["queued", "planned", "planned"]
 
 
+def test_runs_are_named_by_what_the_study_varies(studies: Studies) -> None:
+    studies.start(at_once=2)
+    names = [run["name"] for run in studies.api.user.get("/api/v1/runs?sort=id").json()["items"]]
+    assert names == ["PAAC · CartPole · seed 1 · lr 0.0001", "PAAC · CartPole · seed 1 · lr 0.0003"]
+
+
 def test_the_keeper_makes_the_next_run_when_one_ends_and_ends_the_study(studies: Studies) -> None:
     study = studies.start()
     studies.keep()

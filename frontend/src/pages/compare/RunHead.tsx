@@ -1,5 +1,6 @@
 import { Link } from "react-router";
 import type { ComparedRun } from "@/api/types";
+import { RunName } from "@/ui/RunName";
 import { labelWithoutNumber } from "./comparison";
 import classes from "./compare.module.css";
 import { RunStroke } from "./RunStroke";
@@ -10,8 +11,8 @@ export function RunHead({ run }: { run: ComparedRun }) {
   return (
     <span className={classes.head}>
       <RunStroke run={run} />
-      <Link to={`/runs/${run.id}`} className={classes.chipName} title={label}>
-        {label}
+      <Link to={`/runs/${run.id}`} className={classes.chipName}>
+        <RunName name={label} />
       </Link>
       <span className={classes.number}>#{run.id}</span>
     </span>

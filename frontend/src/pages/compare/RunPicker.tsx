@@ -8,6 +8,7 @@ import { runListQuery } from "@/api/queries";
 import type { ComparedRun } from "@/api/types";
 import { stateName } from "@/ui/states";
 import classes from "./compare.module.css";
+import { RunName } from "@/ui/RunName";
 import { labelWithoutNumber } from "./comparison";
 import { RunStroke } from "./RunStroke";
 
@@ -26,8 +27,8 @@ export function RunPicker({ runs, known, onChange }: RunPickerProps) {
         return (
           <span key={id} className={classes.chip}>
             {run && <RunStroke run={run} />}
-            <Link to={`/runs/${id}`} className={classes.chipName} title={run?.label}>
-              {run ? labelWithoutNumber(run) : `Run ${id}`}
+            <Link to={`/runs/${id}`} className={classes.chipName}>
+              {run ? <RunName name={labelWithoutNumber(run)} /> : `Run ${id}`}
             </Link>
             {run && <span className={classes.number}>#{id}</span>}
             <CloseButton

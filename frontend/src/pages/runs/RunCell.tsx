@@ -1,6 +1,7 @@
 import { Link } from "react-router";
 import type { Run } from "@/api/types";
 import { Poster } from "@/ui/Poster";
+import { RunName } from "@/ui/RunName";
 import { RunDot } from "@/ui/RunDot";
 import classes from "./runs.module.css";
 
@@ -11,8 +12,8 @@ export function RunCell({ run }: { run: Run }) {
       <RunDot run={run} />
       <Poster fileId={run.poster_file_id} size={48} alt="" />
       <div className={classes.runWords}>
-        <Link to={`/runs/${run.id}`} className={classes.runLink} title={run.name}>
-          {run.name}
+        <Link to={`/runs/${run.id}`} className={classes.runLink}>
+          <RunName name={run.name} />
         </Link>
         <span className={classes.dim}>
           #{run.id}

@@ -6,6 +6,7 @@ import { videosQuery } from "@/api/queries";
 import type { Run, Video } from "@/api/types";
 import { score, short } from "@/ui/format";
 import { RunDot } from "@/ui/RunDot";
+import { RunName } from "@/ui/RunName";
 import classes from "./wall.module.css";
 
 /** One run on the wall: its newest replay, again and again, and how it stands; a click opens it. */
@@ -20,7 +21,7 @@ export function WallTile({ run }: { run: Run }) {
       <div className={classes.words}>
         <span className={classes.name}>
           <RunDot run={run} />
-          {run.name}
+          <RunName name={run.name} />
         </span>
         <span className={classes.numbers}>
           <span>{short(run.step, "steps")}</span>
