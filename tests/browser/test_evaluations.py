@@ -36,7 +36,8 @@ def test_a_checkpoint_is_evaluated_by_its_button_and_its_scores_arrive_without_a
 ) -> None:
     page.goto(f"/runs/{trained_run}/checkpoints")
     page.evaluate(WATCH)
-    page.get_by_role("button", name=re.compile("^Evaluate the checkpoint")).first.click()
+    page.get_by_role("button", name=re.compile("^Actions for the checkpoint")).first.click()
+    page.get_by_role("menuitem", name="Evaluate").click()
     form = page.get_by_role("dialog")
     expect(form.get_by_role("radio", name=re.compile("^No-op starts, 5 minutes"))).to_be_disabled()
     expect(form.get_by_text("no-op-5min is not for CartPole-v1: use episodes.")).to_be_visible()

@@ -49,6 +49,7 @@ function ItemSheet({ item }: { item: PaperItem }) {
       <Title order={1}>
         {item.paper_title}, {item.label}: {item.title}
       </Title>
+      {item.measures !== "" && <ItemFigures item={item} />}
       <div className={classes.both}>
         <Told heading="The paper" words={item.theirs} />
         <Told heading="Arcadia" words={item.ours} />
@@ -58,7 +59,6 @@ function ItemSheet({ item }: { item: PaperItem }) {
           <Text size="sm">{item.cannot}</Text>
         </Alert>
       )}
-      {item.measures !== "" && <ItemFigures item={item} />}
       <Speeds item={item} />
       {item.parts.length > 0 && <RunItem item={item} />}
       <StartedStudies item={item} />

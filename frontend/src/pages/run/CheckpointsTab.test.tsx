@@ -23,6 +23,14 @@ function open(checkpoints: Checkpoint[], run: Run = aRun(), more: Record<string,
 
 const rows = async () => (await screen.findAllByRole("row")).slice(1).map((row) => within(row));
 
+const ACTIONS = (step: number) => `Actions for the checkpoint at step ${step}`;
+
+/** Open the menu of the checkpoint at a step, and choose an action. */
+async function choose(step: number, action: string) {
+  await userEvent.click(await screen.findByRole("button", { name: ACTIONS(step) }));
+  await userEvent.click(await screen.findByRole("menuitem", { name: action }));
+}
+
 describe("the checkpoints of a run", () => {
   it("stand newest first with what they hold", async () => {
     open([
@@ -63,16 +71,18 @@ describe("the checkpoints of a run", () => {
       "GET /runs/1/checkpoints": () => [kept],
       "PATCH /runs/1/checkpoints/1": ({ body }: Asked) => (kept = { ...kept, ...Object(body) }),
     });
-    await userEvent.click(await screen.findByRole("button", { name: "Pin the checkpoint at step 1000" }));
-    await userEvent.click(await screen.findByRole("button", { name: "Pinned: the checkpoint at step 1000" }));
-    await screen.findByRole("button", { name: "Pin the checkpoint at step 1000" });
+    await choose(1000, "Pin");
+    await screen.findByText("pinned");
+    await choose(1000, "Unpin");
+    await waitFor(() => expect(screen.queryByText("pinned")).toBeNull());
     const asked = server.of("PATCH /runs/1/checkpoints/1").map(({ body }) => body);
     expect(asked).toEqual([{ pinned: true }, { pinned: false }]);
   });
 
   it("are downloaded as they were saved", async () => {
     open([aCheckpoint(1, 1000, { file_id: 55 })]);
-    const link = await screen.findByText("Download");
+    await userEvent.click(await screen.findByRole("button", { name: ACTIONS(1000) }));
+    const link = await screen.findByRole("menuitem", { name: "Download" });
     expect(link.getAttribute("href")).toBe("/api/v1/files/55");
   });
 
@@ -102,11 +112,9 @@ describe("the checkpoints of a run", () => {
     expect(await screen.findByText("by evaluation")).toBeTruthy();
   });
 
-  it("are evaluated by a form that means the one whose button was pressed", async () => {
+  it("are evaluated by a form that means the one whose menu was opened", async () => {
     open([aCheckpoint(1, 1000), aCheckpoint(2, 2000)]);
-    await userEvent.click(
-      await screen.findByRole("button", { name: "Evaluate the checkpoint at step 1000" }),
-    );
+    await choose(1000, "Evaluate…");
     const dialog = within(
       await screen.findByRole("dialog", { name: "Evaluate the checkpoint at 1 k steps" }),
     );

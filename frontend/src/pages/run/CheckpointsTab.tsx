@@ -1,8 +1,6 @@
-import { Anchor, Badge, Button, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
+import { Badge, Button, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link } from "react-router";
-import { fileAddress } from "@/api/client";
 import { usePinCheckpoint } from "@/api/mutations";
 import { checkpointsQuery } from "@/api/queries";
 import type { Checkpoint, Run } from "@/api/types";
@@ -12,6 +10,7 @@ import { Score, Short, TimeAgo } from "@/ui/Quantity";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { whenItComes } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
+import { CheckpointMenu } from "./CheckpointMenu";
 import { EvaluateModal } from "./evaluations/EvaluateModal";
 import { RecordModal } from "./recordings/RecordModal";
 import { bestBy } from "./evaluations/request";
@@ -114,6 +113,11 @@ function CheckpointRow({ checkpoint, watchAt, onFork, onEvaluate, onRecord, onPi
               </Text>
             </>
           )}
+          {checkpoint.pinned && (
+            <Badge size="sm" variant="light" tt="none">
+              pinned
+            </Badge>
+          )}
           {checkpoint.attempt === 0 && (
             <Badge size="sm" variant="default" tt="none">
               from the parent
@@ -133,49 +137,6 @@ function CheckpointRow({ checkpoint, watchAt, onFork, onEvaluate, onRecord, onPi
       <Table.Td>
         {checkpoint.available && checkpoint.file_id !== null ? (
           <Group gap={8} justify="flex-end" className={classes.checkpointActions}>
-            <Anchor
-              href={fileAddress(checkpoint.file_id)}
-              size="sm"
-              download
-              visibleFrom="sm"
-              aria-label={`Download the checkpoint at step ${checkpoint.step}`}
-            >
-              Download
-            </Anchor>
-            <Button
-              size="compact-sm"
-              variant={checkpoint.pinned ? "light" : "subtle"}
-              aria-label={`${checkpoint.pinned ? "Pinned:" : "Pin"} the checkpoint at step ${checkpoint.step}`}
-              aria-pressed={checkpoint.pinned}
-              onClick={onPin}
-            >
-              {checkpoint.pinned ? "Pinned" : "Pin"}
-            </Button>
-            <Button
-              size="compact-sm"
-              variant="default"
-              aria-label={`Evaluate the checkpoint at step ${checkpoint.step}`}
-              onClick={onEvaluate}
-            >
-              Evaluate
-            </Button>
-            <Button
-              component={Link}
-              to={watchAt}
-              size="compact-sm"
-              variant="default"
-              aria-label={`Watch the checkpoint at step ${checkpoint.step} play`}
-            >
-              Watch
-            </Button>
-            <Button
-              size="compact-sm"
-              variant="default"
-              aria-label={`Record the checkpoint at step ${checkpoint.step}`}
-              onClick={onRecord}
-            >
-              Record
-            </Button>
             <Button
               size="compact-sm"
               variant="default"
@@ -187,6 +148,14 @@ function CheckpointRow({ checkpoint, watchAt, onFork, onEvaluate, onRecord, onPi
                 &nbsp;from <Short value={checkpoint.step} unit="steps" />
               </Text>
             </Button>
+            <CheckpointMenu
+              checkpoint={checkpoint}
+              fileId={checkpoint.file_id}
+              watchAt={watchAt}
+              onEvaluate={onEvaluate}
+              onRecord={onRecord}
+              onPin={onPin}
+            />
           </Group>
         ) : (
           <Text size="xs" c="dimmed" ta="right">

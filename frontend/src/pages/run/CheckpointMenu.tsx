@@ -1,0 +1,66 @@
+import { ActionIcon, Menu } from "@mantine/core";
+import {
+  IconDots,
+  IconDownload,
+  IconGauge,
+  IconPin,
+  IconPinnedOff,
+  IconPlayerPlay,
+  IconVideo,
+} from "@tabler/icons-react";
+import { Link } from "react-router";
+import { fileAddress } from "@/api/client";
+import type { Checkpoint } from "@/api/types";
+
+interface CheckpointMenuProps {
+  checkpoint: Checkpoint;
+  fileId: number;
+  watchAt: string;
+  onEvaluate: () => void;
+  onRecord: () => void;
+  onPin: () => void;
+}
+
+/** Everything that can be done with a checkpoint besides forking it. */
+export function CheckpointMenu({
+  checkpoint,
+  fileId,
+  watchAt,
+  onEvaluate,
+  onRecord,
+  onPin,
+}: CheckpointMenuProps) {
+  const Pin = checkpoint.pinned ? IconPinnedOff : IconPin;
+  return (
+    <Menu width={200} position="bottom-end" keepMounted={false}>
+      <Menu.Target>
+        <ActionIcon size={32} aria-label={`Actions for the checkpoint at step ${checkpoint.step}`}>
+          <IconDots size={18} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item component={Link} to={watchAt} leftSection={<IconPlayerPlay size={16} aria-hidden />}>
+          Watch it play
+        </Menu.Item>
+        <Menu.Item leftSection={<IconGauge size={16} aria-hidden />} onClick={onEvaluate}>
+          Evaluate…
+        </Menu.Item>
+        <Menu.Item leftSection={<IconVideo size={16} aria-hidden />} onClick={onRecord}>
+          Record a replay…
+        </Menu.Item>
+        <Menu.Item leftSection={<Pin size={16} aria-hidden />} onClick={onPin}>
+          {checkpoint.pinned ? "Unpin" : "Pin"}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item
+          component="a"
+          href={fileAddress(fileId)}
+          download
+          leftSection={<IconDownload size={16} aria-hidden />}
+        >
+          Download
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
