@@ -183,7 +183,16 @@ def describe(document: dict[str, Any]) -> dict[str, Any]:
                 "description": "What was wrong, where, and what is right.",
                 "content": content,
             }
+    _spell_out_constants(document)
     return document
+
+
+def _spell_out_constants(part: Any) -> None:
+    """Write a constant number as a range: the common generator of Python clients makes broken code of it."""
+    for each in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        _spell_out_constants(each)
+    if isinstance(part, dict) and type(part.get("const")) is int:
+        part["minimum"] = part["maximum"] = part.pop("const")
 
 
 def install(app: FastAPI) -> None:

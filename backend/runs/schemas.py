@@ -109,7 +109,10 @@ class Run(BaseModel):
     command: list[str] | None
     color: str = Field(pattern="^#[0-9a-f]{6}$")
     actions: RunActions
-    metrics: dict[str, MetricExtent] = Field(description="Of the metrics that a list was asked for with.")
+    # Generators name the type of an inline object by its title, and there is a type RunMetrics.
+    metrics: dict[str, MetricExtent] = Field(
+        title="Metric extents", description="Of the metrics that a list was asked for with."
+    )
     roles: list[RolePlace] = Field(
         description="Which role of the latest attempt runs where, or did at last; lists leave it out."
     )

@@ -28,7 +28,8 @@ UPLOAD_PATIENCE_SECONDS = 20.0
 Attempt = Annotated[AttemptNumber, Query()]
 
 
-BODY = {"requestBody": {"required": True, "content": {"application/octet-stream": {}}}}
+BINARY = {"schema": {"type": "string", "format": "binary"}}
+BODY = {"requestBody": {"required": True, "content": {"application/octet-stream": BINARY}}}
 
 # Finds who makes a file, if the worker's attempt is still active; locks it, where asked to.
 FindMaker = Callable[[Session, bool], service.Maker]

@@ -2760,7 +2760,7 @@ export interface components {
              */
             method: string;
             /**
-             * Metrics
+             * Metric extents
              * @description Of the metrics that a list was asked for with.
              */
             metrics: {
@@ -3943,9 +3943,11 @@ export interface components {
             /**
              * Suggested Share
              * @description The smallest share whose runs are long enough to show something.
-             * @enum {number}
+             * @example 0.01
+             * @example 0.1
+             * @example 1
              */
-            suggested_share: 0.01 | 0.1 | 1;
+            suggested_share: number;
             /** Title */
             title: string;
         };
@@ -4352,7 +4354,7 @@ export interface components {
              * Share
              * @description To be sent as `share`; null where it draws no studies of one share.
              */
-            share: (0.01 | 0.1 | 1) | null;
+            share: number | null;
             /** Title */
             title: string;
             /**
@@ -4520,9 +4522,11 @@ export interface components {
             setting: string;
             /**
              * Share
-             * @enum {number}
+             * @example 0.01
+             * @example 0.1
+             * @example 1
              */
-            share: 0.01 | 0.1 | 1;
+            share: number;
         };
         /**
          * PaperStudy
@@ -4556,9 +4560,11 @@ export interface components {
             runs: components["schemas"]["RunCounts"];
             /**
              * Share
-             * @enum {number}
+             * @example 0.01
+             * @example 0.1
+             * @example 1
              */
-            share: 0.01 | 0.1 | 1;
+            share: number;
             /**
              * Started At
              * Format: date-time
@@ -4831,9 +4837,11 @@ export interface components {
             parts?: string[] | null;
             /**
              * Share
-             * @enum {number}
+             * @example 0.01
+             * @example 0.1
+             * @example 1
              */
-            share: 0.01 | 0.1 | 1;
+            share: number;
         };
         /**
          * ProblemDocument
@@ -5306,7 +5314,7 @@ export interface components {
              */
             method: string;
             /**
-             * Metrics
+             * Metric extents
              * @description Of the metrics that a list was asked for with.
              */
             metrics: {
@@ -5806,9 +5814,8 @@ export interface components {
             /**
              * Version
              * @default 1
-             * @constant
              */
-            version?: 1;
+            version?: number;
         };
         /**
          * SaliencyMaps
@@ -6207,9 +6214,11 @@ export interface components {
             parts?: string[] | null;
             /**
              * Share
-             * @enum {number}
+             * @example 0.01
+             * @example 0.1
+             * @example 1
              */
-            share: 0.01 | 0.1 | 1;
+            share: number;
         };
         /**
          * StartPointSet
@@ -6298,9 +6307,8 @@ export interface components {
             /**
              * Version
              * @default 1
-             * @constant
              */
-            version?: 1;
+            version?: number;
         };
         /**
          * StartsUsed
@@ -6849,9 +6857,8 @@ export interface components {
             /**
              * Version
              * @default 1
-             * @constant
              */
-            version?: 1;
+            version?: number;
         };
         /**
          * UploadedFile
@@ -8471,7 +8478,7 @@ export interface operations {
                 /** @description Of which part; of all without it. */
                 part?: string | null;
                 /** @description Of which studies; without it none. */
-                share?: (0.01 | 0.1 | 1) | null;
+                share?: number | null;
             };
             header?: never;
             path: {
@@ -10930,7 +10937,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/octet-stream": unknown;
+                "application/octet-stream": string;
             };
         };
         responses: {
@@ -11207,7 +11214,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/octet-stream": unknown;
+                "application/octet-stream": string;
             };
         };
         responses: {

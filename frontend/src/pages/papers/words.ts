@@ -8,7 +8,7 @@ export const SHARES = [
   { share: 1, name: "Run all" },
 ] as const;
 
-export type Share = (typeof SHARES)[number]["share"];
+export type Share = number;
 
 type Cost = Pick<PaperPreview, "runs" | "frames" | "seconds" | "places" | "unmeasured" | "estimated">;
 
@@ -34,10 +34,7 @@ function someOf(kinds: string[]): string {
 /** The smallest share at which all of these parts show something. */
 export function suggestedShare(item: PaperItem, parts: string[]): Share {
   const chosen = item.parts.filter(({ name }) => parts.includes(name));
-  return chosen.reduce<Share>(
-    (share, part) => (part.suggested_share > share ? part.suggested_share : share),
-    0.01,
-  );
+  return Math.max(0.01, ...chosen.map(({ suggested_share }) => suggested_share));
 }
 
 export function ownParts(item: PaperItem): string[] {
