@@ -18,7 +18,7 @@ from backend.runs.differences import Difference, differences, field_titles
 from backend.runs.labels import labels
 from backend.runs.schemas import Run
 from backend.runs.seeds import fields_named, groups_of, strokes_of
-from backend.runs.selection import GroupBy, RunIds, selected
+from backend.runs.selection import GroupBy, MissingRuns, RunIds, missing_from, selected
 from backend.runs.view import shown
 
 router = APIRouter(tags=["compare"])
@@ -61,6 +61,7 @@ class Comparison(BaseModel):
         description="Numbers of runs that are one group, which curves with the same `group_by` draw as one."
     )
     summary: list[RunSummary]
+    missing: MissingRuns = []
 
 
 @router.get("/compare")
@@ -75,6 +76,7 @@ def compare_runs(db: Db, runs: RunIds, group_by: GroupBy = "", grouped: Grouped 
             differences=differences(configs, field_titles()),
             groups=[[run.id for run in group] for group in groups],
             summary=_summary(session, named),
+            missing=missing_from(named, runs),
         )
 
 

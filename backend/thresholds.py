@@ -13,7 +13,7 @@ from backend.errors import FieldError, Invalid
 from backend.models import Run
 from backend.runs.labels import group_names
 from backend.runs.seeds import fields_named, groups_of, strokes_of
-from backend.runs.selection import GroupBy, RunIds, selected
+from backend.runs.selection import GroupBy, MissingRuns, RunIds, missing_from, selected
 from backend.runs.thresholds import NEVER, Climb, Reached, climbs, common_score, middle
 
 router = APIRouter(tags=["compare"])
@@ -64,6 +64,7 @@ class Thresholds(BaseModel):
     compared_with: int = Field(description="The place in `groups` of the one that the ratios are to.")
     groups: list[GroupTime]
     words: str = Field(description="Why there is nothing to compare; empty otherwise.")
+    missing: MissingRuns = []
 
 
 @router.get("/compare/thresholds")
@@ -83,7 +84,8 @@ def compare_times(
     with db.read() as session:
         named = selected(session, runs)
         by = fields_named(group_by, named)
-        return thresholds(session, groups_of(named, by), score, named[0].id if to is None else to, by)
+        found = thresholds(session, groups_of(named, by), score, named[0].id if to is None else to, by)
+    return found.model_copy(update={"missing": missing_from(named, runs)})
 
 
 def thresholds(

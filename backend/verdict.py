@@ -14,7 +14,7 @@ from backend.db import Db
 from backend.models import Run
 from backend.runs.scores import FEWEST, Scored, scored_groups
 from backend.runs.seeds import fields_named, groups_of, strokes_of
-from backend.runs.selection import AtStep, GroupBy, RunIds, selected
+from backend.runs.selection import AtStep, GroupBy, MissingRuns, RunIds, missing_from, selected
 from backend.statistics import interval, mean, probability_of_improvement, welch
 
 router = APIRouter(tags=["compare"])
@@ -60,6 +60,7 @@ class Verdict(BaseModel):
     standings: list[Standing] = Field(description="The best first; those without a score last.")
     duels: list[Duel]
     words: str = Field(description="Why there is nothing to compare; empty otherwise.")
+    missing: MissingRuns = []
 
 
 @router.get("/compare/verdict")
@@ -72,7 +73,8 @@ def judge_runs(
     """Which settings have the largest mean return at a step: runs that differ in their seed alone are one group."""
     with db.read() as session:
         named = selected(session, runs)
-        return verdict(session, named, at, fields_named(group_by, named))
+        found = verdict(session, named, at, fields_named(group_by, named))
+    return found.model_copy(update={"missing": missing_from(named, runs)})
 
 
 def verdict(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[str] = ()) -> Verdict:

@@ -35,7 +35,7 @@ def since(figure: Figure, after: str | None) -> Figure:
     if len(had) != len(figure.data) or digest != _digest(figure.data, had):
         return figure
     rest = [_rest(trace, number) for trace, number in zip(figure.data, had, strict=True)]
-    return Figure(data=rest, layout=figure.layout, cursor=figure.cursor, complete=False)
+    return Figure(data=rest, layout=figure.layout, cursor=figure.cursor, complete=False, missing=figure.missing)
 
 
 def _rest(trace: Trace, had: int) -> Trace:

@@ -19,7 +19,7 @@ from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis
 from backend.models import Run
 from backend.runs.seeds import fields_named
-from backend.runs.selection import AtStep, GroupBy, RunIds, selected
+from backend.runs.selection import AtStep, GroupBy, RunIds, missing_from, selected
 from backend.statistics import Center
 from workers.contract.metrics import EPISODE_RETURN
 
@@ -92,7 +92,7 @@ def draw_curves(
         figure = service.curves(
             session, runs, metric, asked.look, asked.window, asked.smoothing, ancestry=ancestry, grouping=grouping
         )
-    return since(figure, asked.after)
+    return since(_without(figure, runs, asked.runs), asked.after)
 
 
 @router.get("/figures/profile")
@@ -105,7 +105,8 @@ def draw_profile(
     """The performance profile of settings over seeds: what share of their runs scores above which return."""
     with db.read() as session:
         named = selected(session, runs)
-        return since(service.score_profile(session, named, at, fields_named(group_by, named)), None)
+        figure = service.score_profile(session, named, at, fields_named(group_by, named))
+    return since(_without(figure, named, runs), None)
 
 
 @router.get("/figures/sample-efficiency")
@@ -118,7 +119,8 @@ def draw_efficiency(
     """Scores over runs and games by step; without `group_by`, runs that differ in seed and game alone are one group."""
     with db.read() as session:
         named = selected(session, runs)
-        return since(service.sample_efficiency(session, named, center, fields_named(group_by, named)), None)
+        figure = service.sample_efficiency(session, named, center, fields_named(group_by, named))
+    return since(_without(figure, named, runs), None)
 
 
 @router.get("/figures/together")
@@ -155,6 +157,11 @@ def draw_evaluation_scores(db: Db, evaluation: EvaluationId) -> Figure:
     """How many episodes of an evaluation came to which score."""
     with db.read() as session:
         return since(service.evaluation_scores(session, evaluation), None)
+
+
+def _without(figure: Figure, found: Sequence[Run], written: str) -> Figure:
+    """Return the figure with the numbers of the named runs that do not exist."""
+    return figure.model_copy(update={"missing": missing_from(found, written)})
 
 
 def _only(runs: Sequence[Run]) -> Run:

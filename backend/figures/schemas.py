@@ -23,3 +23,4 @@ class Figure(BaseModel):
     layout: dict[str, Any]
     cursor: str = Field(default="", description="To ask with `after` for what is new since this answer.")
     complete: bool = Field(default=True, description="Whether the traces are whole.")
+    missing: list[int] = Field(default=[], description="Numbers of named runs that do not exist; the rest is drawn.")

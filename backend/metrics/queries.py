@@ -52,7 +52,8 @@ def run_metrics(session: Session, run: Run, names: Sequence[str], window: Window
         run_id=run.id,
         x=window.axis,
         cursor=_cursor(wanted, seen),
-        complete=not skips,
+        complete=not skips and all(curve.raw for curve in curves.values()),
+        continues=bool(skips),
         series={name: _shown(curves.get(name, NOTHING)) for name in names or curves},
     )
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from backend.json_numbers import JsonNumber
 
@@ -28,10 +28,15 @@ class SeriesPoints(BaseModel):
 
 
 class RunMetrics(BaseModel):
-    """Series of one run; `complete` is false when they hold only what is newer than the cursor asked for."""
+    """Series of one run.
+
+    `complete` is true if they hold every point of the range: none is merged into a bucket, and none was left out since
+    it came with the answer that `after` is the cursor of.
+    """
 
     run_id: int
     x: Axis
     cursor: str
     complete: bool
+    continues: bool = Field(description="Whether the points follow those of the earlier answer, or replace them.")
     series: dict[str, SeriesPoints]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import Query
+from pydantic import Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -14,6 +15,8 @@ MAX_RUNS = 100
 LARGEST_ID = 2**63 - 1
 
 RunIds = Annotated[str, Query(alias="runs", description="Numbers of runs, separated by commas.", max_length=2_000)]
+
+MissingRuns = Annotated[list[int], Field(description="Numbers of named runs that do not exist; the answer is without.")]
 
 GroupBy = Annotated[
     str,
@@ -42,9 +45,15 @@ def numbers_in(written: str) -> list[int]:
 
 
 def selected(session: Session, written: str) -> Sequence[Run]:
-    """The named runs, each once, in the order named."""
+    """Return those of the named runs that exist, each once, in the order named. Raise NotFound if none does."""
     ids = numbers_in(written)
     found = {run.id: run for run in session.scalars(select(Run).where(Run.id.in_(ids)))}
-    if missing := [str(run_id) for run_id in ids if run_id not in found]:
-        raise NotFound(f"There is no run {' and no run '.join(missing)}.")
-    return [found[run_id] for run_id in ids]
+    if not found:
+        raise NotFound(f"There is no run {' and no run '.join(map(str, ids))}.")
+    return [found[run_id] for run_id in ids if run_id in found]
+
+
+def missing_from(found: Sequence[Run], written: str) -> list[int]:
+    """Return the numbers of the named runs that do not exist."""
+    there = {run.id for run in found}
+    return [run_id for run_id in numbers_in(written) if run_id not in there]

@@ -1,5 +1,7 @@
 """Runs side by side."""
 
+import pytest
+
 from tests.factories import CARTPOLE, Api, metrics
 
 
@@ -41,7 +43,32 @@ def test_the_summary_has_last_max_and_mean_of_the_last_hundred(api: Api) -> None
 
 def test_runs_must_be_named_rightly(api: Api) -> None:
     api.launch()
-    assert "no run 7 and no run 9" in api.user.get("/api/v1/compare?runs=1,7,9").json()["detail"]
+    assert "no run 7 and no run 9" in api.user.get("/api/v1/compare?runs=7,9").json()["detail"]
     for written in ("", "one", "1,-2", "99999999999999999999", "1,²"):
         assert api.user.get("/api/v1/compare", params={"runs": written}).status_code == 422, written
     assert len(api.user.get("/api/v1/compare?runs=1,1").json()["runs"]) == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "compare",
+        "compare/verdict",
+        "compare/thresholds",
+        "figures/curves",
+        "figures/profile",
+        "figures/sample-efficiency",
+    ],
+)
+def test_a_missing_run_is_named_and_the_others_are_compared(api: Api, path: str) -> None:
+    made = [api.running(config=CARTPOLE | {"seed": seed}) for seed in (1, 2)]
+    for run_id, attempt in made:
+        api.send(run_id, attempt, metrics(2, 100, returns=[1.0, 3.0]))
+    there = ",".join(str(run_id) for run_id, _ in made)
+    answer = api.user.get(f"/api/v1/{path}?runs=999999,{there}")
+    assert answer.status_code == 200, answer.text
+    alone = api.user.get(f"/api/v1/{path}?runs={there}").json()
+    assert (answer.json()["missing"], alone["missing"]) == ([999999], [])
+    assert answer.json() | {"missing": []} == alone
+    gone = api.user.get(f"/api/v1/{path}?runs=999998,999999")
+    assert (gone.status_code, gone.json()["detail"]) == (404, "There is no run 999998 and no run 999999.")

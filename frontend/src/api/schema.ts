@@ -2843,6 +2843,12 @@ export interface components {
              * @description Numbers of runs that are one group, which curves with the same `group_by` draw as one.
              */
             groups: number[][];
+            /**
+             * Missing
+             * @description Numbers of named runs that do not exist; the answer is without.
+             * @default []
+             */
+            missing?: number[];
             /** Runs */
             runs: components["schemas"]["ComparedRun"][];
             /** Summary */
@@ -3549,6 +3555,12 @@ export interface components {
             layout: {
                 [key: string]: unknown;
             };
+            /**
+             * Missing
+             * @description Numbers of named runs that do not exist; the rest is drawn.
+             * @default []
+             */
+            missing?: number[];
         };
         /**
          * FigureName
@@ -5582,11 +5594,19 @@ export interface components {
         };
         /**
          * RunMetrics
-         * @description Series of one run; `complete` is false when they hold only what is newer than the cursor asked for.
+         * @description Series of one run.
+         *
+         *     `complete` is true if they hold every point of the range: none is merged into a bucket, and none was left out since
+         *     it came with the answer that `after` is the cursor of.
          */
         RunMetrics: {
             /** Complete */
             complete: boolean;
+            /**
+             * Continues
+             * @description Whether the points follow those of the earlier answer, or replace them.
+             */
+            continues: boolean;
             /** Cursor */
             cursor: string;
             /** Run Id */
@@ -6738,6 +6758,12 @@ export interface components {
             /** Groups */
             groups: components["schemas"]["GroupTime"][];
             /**
+             * Missing
+             * @description Numbers of named runs that do not exist; the answer is without.
+             * @default []
+             */
+            missing?: number[];
+            /**
              * Score
              * @description Null where none was asked for and the groups share none.
              */
@@ -6906,6 +6932,12 @@ export interface components {
             at: number | null;
             /** Duels */
             duels: components["schemas"]["Duel"][];
+            /**
+             * Missing
+             * @description Numbers of named runs that do not exist; the answer is without.
+             * @default []
+             */
+            missing?: number[];
             /**
              * Standings
              * @description The best first; those without a score last.

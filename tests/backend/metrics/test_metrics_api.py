@@ -18,6 +18,8 @@ def test_points_come_raw_while_they_fit_and_in_buckets_when_not(api: Api) -> Non
     assert raw["series"]["train/entropy"]["resolution"] == "raw"
     assert raw["series"]["train/entropy"]["mean"] == list(range(2, 102))
     few = api.user.get(ALL.format(run_id), params={"names": "train/entropy", "buckets": 10}).json()
+    assert not few["complete"], "points were merged"
+    assert not few["continues"], "they replace what came before"
     series = few["series"]["train/entropy"]
     assert (series["resolution"], series["total"]) == ("buckets", 100)
     assert 8 <= len(series["x"]) <= 10
@@ -29,7 +31,9 @@ def test_zooming_in_shows_every_point(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, *(metrics(seq, seq * 10, {"train/entropy": seq}) for seq in range(2, 502)))
     zoom: dict[str, Any] = {"names": "train/entropy", "buckets": 10, "from": 1_000, "to": 1_050}
-    series = api.user.get(ALL.format(run_id), params=zoom).json()["series"]["train/entropy"]
+    answer = api.user.get(ALL.format(run_id), params=zoom).json()
+    assert answer["complete"]
+    series = answer["series"]["train/entropy"]
     assert series["resolution"] == "raw"
     assert series["x"] == [1_000, 1_010, 1_020, 1_030, 1_040, 1_050]
 
@@ -52,7 +56,7 @@ def test_a_cursor_brings_only_what_is_new(api: Api) -> None:
     assert first["complete"]
     api.send(run_id, attempt, metrics(4, 30, {"a": 3, "b": 7}))
     then = api.user.get(ALL.format(run_id), params={"after": first["cursor"]}).json()
-    assert not then["complete"]
+    assert (then["complete"], then["continues"]) == (False, True)
     assert then["series"]["a"]["x"] == [30]
     assert then["series"]["b"]["x"] == [30]
     assert api.user.get(ALL.format(run_id), params={"after": then["cursor"]}).json()["series"]["a"]["x"] == []
@@ -66,7 +70,7 @@ def test_a_cursor_from_before_a_resumption_brings_everything_again(api: Api) -> 
     attempt = api.claim()["attempt"]
     api.send(run_id, attempt, started(1, resumed_from=30), metrics(2, 40, {"a": 100}))
     answer = api.user.get(ALL.format(run_id), params={"after": cursor}).json()
-    assert answer["complete"]
+    assert (answer["complete"], answer["continues"]) == (True, False)
     assert answer["series"]["a"]["x"] == [20, 30, 40]
     assert answer["series"]["a"]["last"] == [2, 3, 100]
 

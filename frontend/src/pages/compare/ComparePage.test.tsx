@@ -67,6 +67,16 @@ describe("the runs compared", () => {
     ]);
   });
 
+  it("are compared without those that do not exist, which are named", async () => {
+    const { address } = open("/?runs=99,1,2", {
+      "GET /compare": { ...comparisonOf(RUNS.slice(0, 2)), missing: [99] },
+    });
+    expect(await screen.findByText("Run 99 does not exist")).toBeTruthy();
+    expect((await summary()).getByText(/slow/)).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Remove from comparison" }));
+    await address("?runs=1%2C2");
+  });
+
   it("say why they cannot be compared", async () => {
     open("/?runs=1,99", { "GET /compare": () => refusal(404, "There is no run 99.") });
     expect(await screen.findByText("There is no run 99.")).toBeTruthy();

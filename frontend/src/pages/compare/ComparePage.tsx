@@ -22,6 +22,7 @@ import {
 import { CompareCurves } from "./CompareCurves";
 import { Differences } from "./Differences";
 import { EfficiencyCard } from "./EfficiencyCard";
+import { MissingRuns } from "./MissingRuns";
 import { RunPicker } from "./RunPicker";
 import { SummaryTable } from "./SummaryTable";
 import { ThresholdsCard } from "./ThresholdsCard";
@@ -37,6 +38,7 @@ export default function ComparePage() {
   const comparison = useQuery(comparisonQuery(runs, by, grouped || by.length > 0));
   // What was fetched before one of the runs was purged is still there.
   const problem = isMissing(comparison.error) || !comparison.data ? comparison.error : null;
+  const leaveOut = (out: readonly number[]) => setRuns(runs.filter((run) => !out.includes(run)));
   const setRuns = (next: number[]) => setSearch((current) => writeRuns(current, next));
 
   return (
@@ -52,6 +54,7 @@ export default function ComparePage() {
       {runs.length > 0 && problem && <QueryProblem error={problem} retry={() => void comparison.refetch()} />}
       {runs.length > 0 && !problem && (
         <>
+          <MissingRuns missing={comparison.data?.missing ?? []} onRemove={leaveOut} />
           <CompareCurves
             runs={runs}
             metrics={metrics}
