@@ -14,9 +14,9 @@ WORKDIR /app
 RUN python3 -m venv /opt/arcadia
 # pip prefers the wheels in wheels/, if the folder exists. A CPU build of torch there keeps the image small.
 COPY requirements.lock wheel[s] /wheels/
-COPY pyproject.toml setup.py requirements.lock README.md ./
+COPY pyproject.toml setup.py requirements.lock ./
 ENV ARCADIA_ONLY_EXTRAS=1
-RUN mkdir backend workers && touch backend/__init__.py workers/__init__.py
+RUN mkdir backend workers && touch README.md backend/__init__.py workers/__init__.py
 
 FROM packages AS worker-packages
 # TORCH=cuda ignores CPU builds of torch in wheels/.
