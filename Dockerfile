@@ -40,6 +40,9 @@ COPY pyproject.toml setup.py README.md ./
 COPY backend/ backend/
 COPY workers/ workers/
 VOLUME /data
+# The commit that the image is built from. It distinguishes builds of one version.
+ARG ARCADIA_BUILD=""
+ENV ARCADIA_BUILD=${ARCADIA_BUILD}
 ENTRYPOINT ["arcadia"]
 
 FROM arcadia AS worker

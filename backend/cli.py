@@ -36,9 +36,26 @@ def worker_count(text: str) -> int:
     return int(text)
 
 
+class Version(argparse.Action):
+    """The option that shows the build and exits."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
+        """Show the build. A worker's host has no database migrations."""
+        from workers.contract.build import build
+
+        try:
+            from backend.migrations import newest_schema
+        except ImportError:
+            print(f"arcadia {build()}")
+        else:
+            print(f"arcadia {build()}, database schema {newest_schema()}")
+        parser.exit()
+
+
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     """Read the command line; arguments of other programs are passed on unread."""
     parser = argparse.ArgumentParser(prog="arcadia", description="Train game-playing agents and watch them learn.")
+    parser.add_argument("--version", action=Version, nargs=0, help="show version, commit and database schema")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     up = commands.add_parser("up", help="start everything on this machine")
     backend = commands.add_parser("backend", help="start the backend alone")

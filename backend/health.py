@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from redis import Redis
 from redis.exceptions import RedisError
 from sqlalchemy.exc import SQLAlchemyError
@@ -14,7 +14,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from backend.config import CurrentSettings, Settings
 from backend.db import Database, Db
 from backend.errors import DISK_FULL
+from backend.migrations import newest_schema
 from backend.workers import registry
+from workers.contract.build import build
 
 LEAST_FREE_BYTES = 1_000_000
 # A failed write of the database counts for this long, unless a write succeeds before.
@@ -49,6 +51,8 @@ class Health(BaseModel):
     """Whether the parts answer; `degraded` when one does not."""
 
     version: str
+    build: str = Field(description="Version and commit of the server.")
+    database_schema: str = Field(description="Newest database migration that the server knows.")
     status: Literal["ok", "degraded"]
     database: DatabaseHealth
     broker: BrokerHealth
@@ -64,7 +68,14 @@ def read_health(db: Db, settings: CurrentSettings) -> Health:
     disk = _disk(db, settings)
     status: Literal["ok", "degraded"] = "ok" if database.ok and broker.ok and disk.ok else "degraded"
     return Health(
-        version=version("arcadia"), status=status, database=database, broker=broker, disk=disk, workers=workers
+        version=version("arcadia"),
+        build=build(),
+        database_schema=newest_schema(),
+        status=status,
+        database=database,
+        broker=broker,
+        disk=disk,
+        workers=workers,
     )
 
 

@@ -47,6 +47,12 @@ def is_current(connection: Connection) -> bool:
     return _revision(connection) == _scripts().get_current_head()
 
 
+@functools.cache
+def newest_schema() -> str:
+    """Return the newest migration that this version knows."""
+    return _scripts().get_current_head() or "none"
+
+
 def _refuse_newer_schema(connection: Connection) -> None:
     found, newest = _revision(connection), _scripts().get_current_head()
     if found is not None and found not in {script.revision for script in _scripts().walk_revisions()}:

@@ -58,7 +58,7 @@ class Installation:
             ours.pop(f"{name}_FILE", None)
         plain = {name: value for name, value in os.environ.items() if name not in ours}
         backend = {"ARCADIA_DATA_DIR": str(data_dir), "ARCADIA_HOST": settings.host, "ARCADIA_PORT": str(settings.port)}
-        for_worker = ("ARCADIA_STOP_GRACE_SECONDS", "ARCADIA_RAY_ADDRESS")
+        for_worker = ("ARCADIA_STOP_GRACE_SECONDS", "ARCADIA_RAY_ADDRESS", "ARCADIA_BUILD")
         passed_on = {name: value for name, value in ours.items() if name in for_worker}
         self._redis = Part("redis", redis.command, plain, self._output)
         self._backend = Part(

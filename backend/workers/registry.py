@@ -1,5 +1,6 @@
 """Workers: their heartbeats, which renew the leases of what they hold, and the list that users see."""
 
+import logging
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -16,7 +17,10 @@ from backend.workers import schemas
 from backend.workers.attempts import StaleAttempt, current_run
 from backend.workers.errands import continue_if_silent, is_current
 from workers.contract import worker_api
+from workers.contract.build import build, differ
 from workers.contract.worker_api import NAME_TAKEN, Desired, WantedErrand
+
+log = logging.getLogger(__name__)
 
 # A worker that has been away this long is no longer listed.
 FORGOTTEN_AFTER = timedelta(days=7)
@@ -112,6 +116,7 @@ def listed(session: Session) -> list[schemas.Worker]:
             errand_slots=worker.errand_slots,
             last_seen_at=worker.last_seen_at,
             version=worker.version,
+            is_other_build=differ(worker.version, build()),
             device=worker.device,
             cores=worker.cores,
             memory_bytes=worker.memory_bytes,
@@ -145,3 +150,5 @@ def _keep(session: Session, report: worker_api.Heartbeat, run_id: int | None) ->
     worker.run_id, worker.left = run_id, False
     if news:
         announce_worker(session, report.name)
+        if differ(report.version, ours := build()):
+            log.warning("Worker %s runs build %s, this server build %s. Update one.", report.name, report.version, ours)

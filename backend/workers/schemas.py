@@ -19,6 +19,7 @@ class Worker(BaseModel):
     errand_slots: int = Field(description="How many errands, such as evaluations, it does beside its training.")
     last_seen_at: datetime
     version: str
+    is_other_build: bool = Field(description="True if it runs another build of Arcadia than the server.")
     device: str
     cores: int
     memory_bytes: int

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.workers.waiting import PATIENCE_SECONDS
+from workers.contract.build import build
 
 WITHOUT = """
 import sys
@@ -27,6 +28,8 @@ OF_THE_TRAINER = ["torch", "gymnasium", "ale_py", "av", "safetensors"]
         (OF_THE_BACKEND, ["train", "--help"], "--preset"),
         (OF_THE_BACKEND, ["evaluate", "--help"], "human-starts"),
         (OF_THE_TRAINER, ["backend", "--help"], "--port"),
+        (OF_THE_TRAINER, ["--version"], f"arcadia {build()}, database schema 00"),
+        (OF_THE_BACKEND, ["--version"], f"arcadia {build()}\n"),
     ],
 )
 def test_each_command_starts_where_only_its_own_packages_are_installed(

@@ -26,6 +26,8 @@ def test_without_a_broker_the_api_runs_and_says_so(api: Api) -> None:
     assert "ARCADIA_BROKER_URL" in health["broker"]["detail"]
     assert health["workers"] == 1
     assert health["version"]
+    assert health["build"].startswith(health["version"])
+    assert health["database_schema"].isdigit()
 
 
 def test_a_broker_out_of_reach_is_named_but_not_its_password(app: FastAPI, settings: Settings) -> None:

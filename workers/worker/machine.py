@@ -4,10 +4,10 @@ import os
 import shutil
 import socket
 import subprocess
-from importlib.metadata import version
 
 import psutil
 
+from workers.contract.build import build
 from workers.contract.worker_api import MachineFacts
 
 
@@ -39,7 +39,7 @@ def machine_facts(replaces: int | None = None) -> MachineFacts:
     return MachineFacts(
         host=socket.gethostname(),
         pid=os.getpid(),
-        version=version("arcadia"),
+        version=build(),
         device=gpu_name() or "cpu",
         cores=usable_cores(),
         memory_bytes=psutil.virtual_memory().total,

@@ -20,8 +20,8 @@ from workers.worker import leash
 STDERR_LINES = 200
 STDERR_LINE_BYTES = 20_000
 STDERR_FILE_BYTES = 5_000_000
-# Of the services a trainer learns only the Ray cluster that Gorila may join.
-PASSED_ON = ("ARCADIA_RAY_ADDRESS",)
+# Of the services a trainer learns only the Ray cluster that Gorila may join. It reports its build.
+PASSED_ON = ("ARCADIA_RAY_ADDRESS", "ARCADIA_BUILD")
 CREDENTIALS = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "PGPASS", "BROKER", "DATABASE_URL", "REDIS_URL")
 
 

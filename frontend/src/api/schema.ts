@@ -3849,7 +3849,17 @@ export interface components {
          */
         Health: {
             broker: components["schemas"]["BrokerHealth"];
+            /**
+             * Build
+             * @description Version and commit of the server.
+             */
+            build: string;
             database: components["schemas"]["DatabaseHealth"];
+            /**
+             * Database Schema
+             * @description Newest database migration that the server knows.
+             */
+            database_schema: string;
             disk: components["schemas"]["DiskHealth"];
             /**
              * Status
@@ -7095,6 +7105,11 @@ export interface components {
             errand_slots: number;
             /** Host */
             host: string;
+            /**
+             * Is Other Build
+             * @description True if it runs another build of Arcadia than the server.
+             */
+            is_other_build: boolean;
             /**
              * Last Seen At
              * Format: date-time

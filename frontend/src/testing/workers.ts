@@ -7,6 +7,7 @@ export function aWorker(name: string, changes: Partial<Worker> = {}): Worker {
     host: "sun",
     pid: 42,
     version: "1.0",
+    is_other_build: false,
     queue: "cpu",
     state: "idle",
     device: "cpu",

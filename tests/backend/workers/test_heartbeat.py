@@ -3,11 +3,13 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from fastapi.testclient import TestClient
 
 from backend.columns import utc_now
 from backend.db import Database
 from backend.models import Run, Worker
+from backend.workers import registry
 from tests.factories import Api
 
 
@@ -82,3 +84,18 @@ def test_a_second_live_worker_of_a_name_is_refused(api: Api, database: Database)
     with database.write() as session:
         session.get_one(Worker, "w1").last_seen_at = utc_now() - timedelta(seconds=11)
     assert api.beat("w1", host="moon", pid=9).status_code == 200
+
+
+def test_a_worker_of_another_build_is_marked_and_logged_once(
+    api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(registry, "build", lambda: "0.1.0+aaaaaaaaaaaa")
+    api.beat("old", version="0.1.0+bbbbbbbbbbbb")
+    api.beat("old", version="0.1.0+bbbbbbbbbbbb")
+    api.beat("same", version="0.1.0+aaaaaaaaaaaa")
+    api.beat("unknown", version="0.1.0")
+    marked = {worker["name"]: worker["is_other_build"] for worker in api.user.get("/api/v1/workers").json()}
+    assert marked == {"old": True, "same": False, "unknown": False}
+    assert [record.message for record in caplog.records if "build" in record.message] == [
+        "Worker old runs build 0.1.0+bbbbbbbbbbbb, this server build 0.1.0+aaaaaaaaaaaa. Update one."
+    ]

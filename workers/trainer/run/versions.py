@@ -3,12 +3,14 @@
 import platform
 from importlib import metadata
 
-DISTRIBUTIONS = ("arcadia", "torch", "numpy", "gymnasium", "ale-py")
+from workers.contract.build import build
+
+DISTRIBUTIONS = ("torch", "numpy", "gymnasium", "ale-py")
 
 
 def captured() -> dict[str, str]:
-    """Return the versions of Python, of Arcadia and of what decides a run's outcome."""
-    versions = {"python": platform.python_version()}
+    """Return the build of Arcadia, and the versions of Python and of what decides a run's outcome."""
+    versions = {"arcadia": build(), "python": platform.python_version()}
     for name in DISTRIBUTIONS:
         try:
             versions[name] = metadata.version(name)

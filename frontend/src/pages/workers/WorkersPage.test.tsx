@@ -35,6 +35,16 @@ describe("the workers", () => {
     expect(await screen.findByText("0 training, 1 idle, 1 gone")).toBeTruthy();
   });
 
+  it("are marked if they run another build than the server", async () => {
+    open([
+      aWorker("cpu-1", { version: "0.1.0+3f4a75ab5123", is_other_build: true }),
+      aWorker("cpu-2", { is_other_build: true, state: "gone" }),
+      aWorker("cpu-3"),
+    ]);
+    expect(await screen.findByText(/version 0\.1\.0\+3f4a75ab5123/)).toBeTruthy();
+    expect(screen.getAllByText("Another build than the server’s. Update one of them.")).toHaveLength(1);
+  });
+
   it("are explained where there is none, with the command that adds one", async () => {
     open([]);
     await screen.findByText("No worker has connected yet");

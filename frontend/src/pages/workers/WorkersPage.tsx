@@ -79,6 +79,9 @@ function WorkerRow({ worker }: { worker: Worker }) {
         <div className={classes.dim}>
           {worker.host} · process {worker.pid} · version {worker.version}
         </div>
+        {worker.is_other_build && worker.state !== "gone" && (
+          <div className={classes.warning}>Another build than the server’s. Update one of them.</div>
+        )}
       </Table.Td>
       <Table.Td data-label="State">
         <WorkerState state={worker.state} />

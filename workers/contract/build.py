@@ -1,0 +1,38 @@
+"""The build of Arcadia that a process runs: its version and commit, as 0.1.0+3f4a75ab5123."""
+
+import functools
+import os
+import shutil
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SETTING = "ARCADIA_BUILD"
+COMMIT_LENGTH = 12
+
+
+@functools.cache
+def build() -> str:
+    """Return this process's build. Without a known commit it is the version alone."""
+    commit = os.environ.get(SETTING, "")[: COMMIT_LENGTH + len("-dirty")] or _commit_of_checkout()
+    return f"{version('arcadia')}+{commit}" if commit else version("arcadia")
+
+
+def differ(one: str, other: str) -> bool:
+    """Return True if two builds are known to differ."""
+    if "+" in one and "+" in other:
+        return one != other
+    return one.partition("+")[0] != other.partition("+")[0]
+
+
+def _commit_of_checkout() -> str | None:
+    """Return the commit of this checkout, marked as dirty if files were changed; None outside a checkout."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        return None
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*", f"--abbrev={COMMIT_LENGTH}"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() or None
