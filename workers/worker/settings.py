@@ -34,7 +34,7 @@ class WorkerSettings(SettingsWithSecretFiles):
         default=1, ge=0, le=MOST_ERRANDS, description="How many errands it does at a time beside its training."
     )
     errand_niceness: int = Field(
-        default=10,
+        default=5,
         ge=0,
         le=19,
         description="How far errands give way to training and to other programs; 19 is farthest.",
