@@ -15,7 +15,7 @@ from backend.models import Run
 from backend.runs.scores import FEWEST, Scored, scored_groups
 from backend.runs.seeds import fields_named, groups_of, strokes_of
 from backend.runs.selection import AtStep, GroupBy, MissingRuns, RunIds, missing_from, selected
-from backend.statistics import interval, mean, probability_of_improvement, welch
+from backend.statistics import curve, interval, probability_of_improvement, welch
 
 router = APIRouter(tags=["compare"])
 
@@ -59,6 +59,7 @@ class Verdict(BaseModel):
     at: int | None = Field(description="The step; null where there is nothing to compare.")
     standings: list[Standing] = Field(description="The best first; those without a score last.")
     duels: list[Duel]
+    quantity: str = Field(description="What is compared, as a sentence; empty where there is nothing to compare.")
     words: str = Field(description="Why there is nothing to compare; empty otherwise.")
     missing: MissingRuns = []
 
@@ -92,12 +93,19 @@ def verdict(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[
     duels = [_duel(best, other, place, step) for place, other in enumerate(others, 1)]
     drawn = strokes_of(groups_of(runs, by))
     standings = [_standing(each, drawn[each.runs[0].id]) for each in scored]
-    return Verdict(at=step, standings=standings, duels=duels, words="")
+    return Verdict(at=step, standings=standings, duels=duels, quantity=_quantity(best, step), words="")
+
+
+def _quantity(group: Scored, step: int) -> str:
+    if group.final:
+        return "Mean return of the last 100 episodes of each finished run."
+    return f"Mean return over the last tenth of the first {in_words(step)} steps."
 
 
 def _standing(group: Scored, stroke: Stroke) -> Standing:
     scores = group.scores
-    low, high = interval(mean, scores[:, np.newaxis]) if not group.missing else (None, None)
+    ends = curve(scores[:, np.newaxis], "mean").interval if not group.missing else None
+    low, high = (ends.low[0], ends.high[0]) if ends else (None, None)
     return Standing(
         name=group.name,
         run_ids=[run.id for run in group.runs],
@@ -157,4 +165,4 @@ def _in_three_figures(number: float) -> float:
 
 
 def _nothing(words: str) -> Verdict:
-    return Verdict(at=None, standings=[], duels=[], words=words)
+    return Verdict(at=None, standings=[], duels=[], quantity="", words=words)

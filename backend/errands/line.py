@@ -1,14 +1,18 @@
 """The line in which errands wait for a worker."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from sqlalchemy import case, select
 from sqlalchemy.orm import Session
 
+from backend.columns import utc_now
 from backend.models import Errand
 from backend.presence import places_for_errands
 from workers.contract.worker_api import ErrandKind
 
+# A free worker that has not taken an errand after this long is held up.
+SOON = timedelta(seconds=15)
 # Somebody sits before these and waits; all else is done in the order in which it was asked for.
 WATCHED: tuple[ErrandKind, ...] = ("live", "play")
 ORDER = (case((Errand.kind.in_(WATCHED), 0), else_=1), Errand.created_at, Errand.id)
@@ -26,8 +30,10 @@ class Line:
         if self.free is None:
             return "No worker that takes errands is connected: start one with `arcadia worker --errands 1`."
         before = self.waiting.index(errand.id) if errand.id in self.waiting else 0
-        if before < self.free:
+        if before < self.free and utc_now() - errand.created_at < SOON:
             return "A worker is about to take it."
+        if before < self.free:
+            return "Next in line. A free worker has not taken it yet: a busy host may need minutes."
         if not before:
             return "Every worker is busy with other errands; it begins once one of them is done."
         others = "another one" if before == 1 else f"{before} others"

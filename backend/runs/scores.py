@@ -1,5 +1,6 @@
 """What runs that differ in their seed alone have come to at a step."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -32,6 +33,8 @@ class Scored:
     name: str
     runs: Sequence[Run]
     scores: Floats
+    # Whether each score is that of the finished run, the mean of its last 100 episodes, as studies show it.
+    final: bool = False
 
     @property
     def missing(self) -> int:
@@ -52,10 +55,24 @@ def scored_groups(
     step = at or common_step([[reached.get(run.id, 0.0) for run in group] for group in groups])
     if step < 1:
         return 0, []
+    named = [*zip(group_names(groups, by), groups, strict=True)]
+    if at is None and _all_end_at(step, [run for run in runs if run.id in every], reached):
+        return step, [Scored(name, group, _final_scores(group), final=True) for name, group in named]
     return step, [
         Scored(name, group, _scores(session, [every[run.id] for run in group if run.id in every], views, reached, step))
-        for name, group in zip(group_names(groups, by), groups, strict=True)
+        for name, group in named
     ]
+
+
+def _all_end_at(step: int, runs: Sequence[Run], reached: Mapping[int, float]) -> bool:
+    """Return True if all runs have finished at about this step."""
+    near = all(abs(reached[run.id] - step) <= NEARLY * step for run in runs)
+    return near and all(run.state == "finished" and run.last_return is not None for run in runs)
+
+
+def _final_scores(runs: Sequence[Run]) -> Floats:
+    scores = [run.last_return for run in runs if run.state == "finished" and run.last_return is not None]
+    return np.array([score for score in scores if math.isfinite(score)])
 
 
 class Trail(NamedTuple):

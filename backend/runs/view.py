@@ -1,13 +1,15 @@
 """Rows of runs as the API shows them: with a colour, and with the reason for which a run waits."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend import models
 from backend.colors import color_of
+from backend.columns import utc_now
 from backend.metrics.curves import training_seconds
 from backend.metrics.models import MetricSeries
 from backend.presence import free_workers
@@ -17,15 +19,23 @@ from workers.contract.config.problems import title_of
 from workers.contract.events import RolePlace
 
 MOST_WARNINGS = 5
+# A free worker that has not taken a run after this long is held up.
+SOON = timedelta(seconds=15)
 
 
 def shown(session: Session, runs: Sequence[models.Run], metrics: Sequence[str] = ()) -> list[schemas.Run]:
     """Runs as the API shows them, with some of their metrics if any are asked for."""
-    free = free_workers(session, {run.queue for run in runs if run.state == "queued"})
+    queues = {run.queue for run in runs if run.state == "queued"}
+    free, ahead = free_workers(session, queues), _ahead(session, queues)
     extents = _extents(session, [run.id for run in runs], metrics) if metrics else {}
     seconds = training_seconds(session, [run.id for run in runs])
     studies = _studies(session, [run.id for run in runs])
-    return [_shown(run, free, extents.get(run.id, {}), seconds[run.id], studies.get(run.id)) for run in runs]
+    return [
+        _shown(
+            run, _reason(run, free, ahead.get(run.id, 0)), extents.get(run.id, {}), seconds[run.id], studies.get(run.id)
+        )
+        for run in runs
+    ]
 
 
 def shown_one(session: Session, run: models.Run) -> schemas.Run:
@@ -70,21 +80,35 @@ def _extents(
     return found
 
 
-def _reason(run: models.Run, free: dict[str, int | None]) -> str | None:
+def _reason(run: models.Run, free: dict[str, int | None], ahead: int) -> str | None:
     if run.state in ACTIVE and run.desired != "run":
         return "Stopping: the trainer saves a checkpoint first." if run.desired == "stop" else "Pausing."
     if run.state == "running" and run.step >= run.total_steps:
         return "Finishing: the trainer saves what it has learned."
     if run.state != "queued":
         return run.state_reason
-    return " ".join(part for part in (run.state_reason, _waiting(run.queue, free.get(run.queue))) if part)
+    return " ".join(part for part in (run.state_reason, _waiting(run, free.get(run.queue), ahead)) if part)
 
 
-def _waiting(queue: str, free: int | None) -> str:
-    name = queue.upper()
+def _waiting(run: models.Run, free: int | None, ahead: int) -> str:
+    name = run.queue.upper()
     if free is None:
-        return f"No {name} worker is connected: start one with `arcadia worker --queue {queue}`."
-    return f"A {name} worker is about to take it." if free else f"Waiting for a free {name} worker."
+        return f"No {name} worker is connected: start one with `arcadia worker --queue {run.queue}`."
+    if ahead >= free:
+        return f"Waiting for a free {name} worker."
+    if utc_now() - run.created_at < SOON:
+        return f"A {name} worker is about to take it."
+    return f"Next in the queue. A free {name} worker has not taken it yet: a busy host may need minutes."
+
+
+def _ahead(session: Session, queues: Iterable[str]) -> dict[int, int]:
+    """Return how many runs are ahead of each queued run in its queue."""
+    found: dict[int, int] = {}
+    for queue in queues:
+        waiting = select(models.Run.id).where(models.Run.state == "queued", models.Run.queue == queue)
+        ordered = waiting.order_by(models.Run.priority.desc(), models.Run.created_at, models.Run.id)
+        found.update((run_id, place) for place, run_id in enumerate(session.scalars(ordered)))
+    return found
 
 
 def _finite(value: float | None) -> float | None:
@@ -93,7 +117,7 @@ def _finite(value: float | None) -> float | None:
 
 def _shown(
     run: models.Run,
-    free: dict[str, int | None],
+    reason: str | None,
     metrics: dict[str, schemas.MetricExtent],
     seconds: float,
     study: schemas.StudyOfRun | None,
@@ -125,7 +149,7 @@ def _shown(
         started_at=run.started_at,
         finished_at=run.finished_at,
         archived_at=run.archived_at,
-        state_reason=_reason(run, free),
+        state_reason=reason,
         failure=failure,
         worker=run.worker,
         step=run.step,

@@ -10,6 +10,9 @@ import pytest
 from backend.colors import PALETTE
 from backend.runs.scores import FEWEST, common_step
 from backend.verdict import in_figures, in_words
+from tests.backend.studies.conftest import Studies
+from tests.backend.studies.conftest import keep as keep
+from tests.backend.studies.conftest import studies as studies
 from tests.factories import CARTPOLE, Api, metrics
 
 RATES = (0.001, 0.01)
@@ -186,3 +189,21 @@ def test_a_group_has_one_color_in_every_table_and_figure(api: Api) -> None:
         traces = get(f"figures/{figure}", **query)["data"]
         lines = [trace["line"]["color"] for trace in traces if trace.get("showlegend") is not False]
         assert lines == [first, second], figure
+
+
+def test_finished_runs_are_compared_by_the_scores_that_their_study_shows(studies: Studies) -> None:
+    study = studies.start(axes=[{"field": "learning_rate", "values": [0.001, 0.01]}], seeds="1-3")
+    made = studies.train_all(lambda config: 1_000 * config["learning_rate"] + config["seed"] / 3)
+    told = verdict(studies.api, [run["run_id"] for run in made])
+    assert told["quantity"] == "Mean return of the last 100 episodes of each finished run."
+    table = studies.read(study["id"])["table"]
+    shown = {tuple(sorted(run["run_id"] for run in point["runs"])): point for point in table}
+    for standing in told["standings"]:
+        point = shown[tuple(sorted(standing["run_ids"]))]
+        shown_here = [standing["mean"][end] for end in ("value", "low", "high")]
+        assert shown_here == pytest.approx([point[end] for end in ("mean", "low", "high")])
+
+
+def test_unfinished_runs_are_compared_by_the_last_tenth(api: Api) -> None:
+    runs = [trained(api, rate, seed, [1.0] * 10) for rate in RATES for seed in (1, 2, 3)]
+    assert verdict(api, runs)["quantity"] == "Mean return over the last tenth of the first 1 k steps."

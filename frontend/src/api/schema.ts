@@ -6949,6 +6949,11 @@ export interface components {
              */
             missing?: number[];
             /**
+             * Quantity
+             * @description What is compared, as a sentence; empty where there is nothing to compare.
+             */
+            quantity: string;
+            /**
              * Standings
              * @description The best first; those without a score last.
              */

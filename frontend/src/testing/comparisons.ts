@@ -64,6 +64,7 @@ const group = (name: string, run_ids: number[], n: number, value: number) => ({
 export const VERDICT: Verdict = {
   at: 200_000,
   standings: [group("PAAC · lr 0.5", [2], 3, 40), group("PAAC · lr 0.01", [1], 3, 8)],
+  quantity: "Mean return over the last tenth of the first 1 M steps.",
   duels: [
     {
       best: 0,

@@ -1,8 +1,12 @@
 """Launching runs, and what is refused."""
 
+from datetime import timedelta
+
 import pytest
 from fastapi.testclient import TestClient
 
+from backend.db import Database
+from backend.models import Run
 from tests.factories import CARTPOLE, Api
 
 
@@ -88,10 +92,26 @@ def test_a_waiting_run_says_what_it_waits_for(api: Api) -> None:
     )
     api.beat("w1")
     assert api.run(run_id)["state_reason"] == "A CPU worker is about to take it."
+    # One free worker takes one run.
+    second = api.launch()["id"]
+    assert api.run(second)["state_reason"] == "Waiting for a free CPU worker."
+    api.act(second, "stop")
     api.claim("w1")
     assert api.run(run_id)["state_reason"] is None
     waiting = api.launch()["id"]
     assert api.run(waiting)["state_reason"] == "Waiting for a free CPU worker."
+
+
+def test_a_run_that_a_free_worker_does_not_take_says_so(api: Api, database: Database) -> None:
+    run_id = api.launch()["id"]
+    api.beat("w1")
+    with database.write() as session:
+        run = session.get(Run, run_id)
+        assert run is not None
+        run.created_at -= timedelta(minutes=2)
+    assert api.run(run_id)["state_reason"] == (
+        "Next in the queue. A free CPU worker has not taken it yet: a busy host may need minutes."
+    )
 
 
 def test_a_purged_runs_number_is_not_used_again(api: Api) -> None:

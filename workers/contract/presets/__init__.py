@@ -4,12 +4,19 @@ from pydantic import JsonValue
 
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.problems import FieldProblem, title_of
-from workers.contract.presets import gorila, mujoco, papers, poles, two_cores
+from workers.contract.presets import first_steps, gorila, mujoco, papers, poles, two_cores
 from workers.contract.presets.preset import Preset as Preset
 
 PRESETS: dict[str, Preset] = {
     preset.name: preset
-    for preset in (*poles.PRESETS, *mujoco.PRESETS, *two_cores.PRESETS, *papers.PRESETS, *gorila.PRESETS)
+    for preset in (
+        *poles.PRESETS,
+        *first_steps.PRESETS,
+        *mujoco.PRESETS,
+        *two_cores.PRESETS,
+        *papers.PRESETS,
+        *gorila.PRESETS,
+    )
 }
 
 

@@ -4,7 +4,7 @@ import { MOST_RUNS, profileFigureQuery, verdictQuery } from "@/api/comparisons";
 import type { ComparedRun, Verdict } from "@/api/types";
 import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
-import { nearestPercent, score, short } from "@/ui/format";
+import { nearestPercent, score } from "@/ui/format";
 import { useStillHere } from "@/ui/useStillHere";
 import { WideTable } from "@/ui/WideTable";
 import { CardProblem } from "./CardProblem";
@@ -65,7 +65,7 @@ export function VerdictCard(props: VerdictCardProps) {
             points={() => Promise.resolve({ header: STANDING_HEADER, rows: standingCells(verdict) })}
           />
           <Text size="xs" c="var(--arcadia-dim)" mt="xs">
-            Mean return over the last tenth of the first {short(verdict.at)} steps.{" "}
+            {verdict.quantity}{" "}
             {props.by.length > 0
               ? "Runs that agree in the settings that they are grouped by"
               : "Runs that differ in their seed alone"}{" "}

@@ -1,6 +1,7 @@
 """PAAC: its losses against a slow literal transcription of algorithm 1, its determinism, and learning."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -243,3 +244,30 @@ def test_the_cartpole_preset_learns_within_a_third_of_its_steps() -> None:
     paac.train(preset, run)
     last = [episode_return for _, _, episode_return, _ in run.episodes[-20:]]
     assert np.mean(last) >= 400
+
+
+@dataclass
+class UntilLearned(NullRun):
+    """A run that ends once the mean return of 100 episodes reaches the goal."""
+
+    goal: float = 0.0
+
+    @property
+    def has_learned(self) -> bool:
+        """Return True if the last 100 episodes reach the goal."""
+        last = [episode_return for _, _, episode_return, _ in self.episodes[-100:]]
+        return len(last) == 100 and float(np.mean(last)) >= self.goal
+
+    def should_stop(self) -> bool:
+        """Stop once it has learned."""
+        return self.has_learned or super().should_stop()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(("name", "goal"), [("paac-catch", 0.8), ("paac-identity", 8.0)])
+def test_the_presets_of_small_worlds_learn_within_their_steps(name: str, goal: float, seed: int) -> None:
+    config = PRESETS[name].config.model_copy(update={"seed": seed})
+    assert isinstance(config, PaacConfig)
+    run = UntilLearned(goal=goal)
+    paac.train(config, run)
+    assert run.has_learned
