@@ -16,7 +16,9 @@ RUN python3 -m venv /opt/arcadia
 COPY requirements.lock wheel[s] /wheels/
 COPY pyproject.toml setup.py requirements.lock ./
 ENV ARCADIA_ONLY_EXTRAS=1
-RUN mkdir backend workers && touch README.md backend/__init__.py workers/__init__.py
+# pip would demand a hash of each package, also of our own, if its constraints had some.
+RUN mkdir backend workers && touch README.md backend/__init__.py workers/__init__.py \
+    && sed -n 's/ *\\$//; /^[A-Za-z]/p' requirements.lock >pins.txt
 
 FROM packages AS worker-packages
 # TORCH=cuda ignores CPU builds of torch in wheels/.
@@ -26,7 +28,7 @@ RUN --mount=type=secret,id=ca,target=/run/ca.pem set -e; \
         cat "$(/opt/arcadia/bin/python -m pip._vendor.certifi)" /run/ca.pem >/tmp/ca.pem; export PIP_CERT=/tmp/ca.pem; \
     fi; \
     if [ "${TORCH}" = cuda ]; then rm -f /wheels/torch-*+cpu*; fi; \
-    /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c requirements.lock -e ".[worker,trainer]"; \
+    /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c pins.txt -e ".[worker,trainer]"; \
     if [ "${TORCH}" = cuda ] && ! /opt/arcadia/bin/python -c "import sys, torch; sys.exit(not torch.version.cuda)"; then \
         echo "pip found no torch with CUDA. Name an index that has it in PIP_OPTIONS." >&2; exit 1; \
     fi
@@ -69,7 +71,7 @@ RUN --mount=type=secret,id=ca,target=/run/ca.pem set -e; \
     if [ -s /run/ca.pem ]; then \
         cat "$(/opt/arcadia/bin/python -m pip._vendor.certifi)" /run/ca.pem >/tmp/ca.pem; export PIP_CERT=/tmp/ca.pem; \
     fi; \
-    /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c requirements.lock -e ".[backend]"
+    /opt/arcadia/bin/pip install ${PIP_OPTIONS} --find-links /wheels -c pins.txt -e ".[backend]"
 
 FROM arcadia AS backend
 COPY --from=backend-packages /opt/arcadia /opt/arcadia

