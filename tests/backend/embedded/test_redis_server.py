@@ -28,7 +28,8 @@ def program(path: Path) -> str:
 
 @pytest.mark.parametrize("name", ["redis-server", "valkey-server"])
 def test_the_systems_server_comes_first(bare: Path, name: str) -> None:
-    assert redis_program() == program(bare / name)
+    server = program(bare / name)
+    assert redis_program() == server
 
 
 def test_else_the_server_in_the_wheel_is_taken(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
