@@ -8,7 +8,7 @@ A part imports only parts of the lines above its own; tests/contract/test_backen
     serving
     db, models, live
     sign_ins
-    security, allow
+    security, allow, parameters
     space, turns
     migrations, doorbell, lookup, presence, session
     files, logs, metrics

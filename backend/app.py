@@ -32,6 +32,7 @@ from backend.logs import router as logs
 from backend.metrics.routes import router as metrics
 from backend.migrations import migrate
 from backend.papers.routes import router as papers
+from backend.parameters import refuse_unknown_parameters
 from backend.recordings.routes import router as recordings
 from backend.reference.routes import serve_reference
 from backend.reports.drawing import drawer
@@ -155,6 +156,7 @@ def _api(app: FastAPI, allowed: Allowed) -> APIRouter:
     every_route = [
         Depends(guard),
         Depends(allowed.refuse_others),
+        Depends(refuse_unknown_parameters),
         Depends(turns.take_turn, scope="function"),
     ]
     api = APIRouter(prefix=API, dependencies=every_route, responses={"default": {"model": errors.ProblemDocument}})

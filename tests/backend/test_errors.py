@@ -81,6 +81,37 @@ def test_a_body_that_cannot_be_parsed_is_a_mistake_in_the_body(api: Api, content
         assert answer.json()["errors"][0]["message"] == message
 
 
+@pytest.mark.parametrize(
+    ("path", "status", "known"),
+    [
+        ("runs?page=2", 422, "algorithm, archived, cursor, "),
+        ("runs/{id}/metrics?bucket=100", 422, "after, buckets, from, names, to, x"),
+        ("figures/curves?runs={id}&metrics=a", 422, "after, ancestry, band, "),
+        ("health?verbose=1", 422, "this path takes none"),
+        ("runs/{id}/metrics?from=2&names=a", 200, ""),
+        ("nothing?page=2", 404, ""),
+    ],
+)
+def test_a_query_parameter_that_a_path_does_not_have_is_refused(api: Api, path: str, status: int, known: str) -> None:
+    run_id = api.launch()["id"]
+    answer = api.user.get(f"{API}/{path.format(id=run_id)}")
+    assert answer.status_code == status
+    if status == 422:
+        (error,) = answer.json()["errors"]
+        assert error["field"] in path
+        assert error["message"].startswith("no such parameter; ")
+        assert known in error["message"]
+
+
+def test_a_worker_learns_of_a_parameter_that_its_path_does_not_have(api: Api) -> None:
+    run_id, attempt = api.running()
+    query: dict[str, str | int] = {"attempt": attempt, "kind": "video", "path": "a", "sha256": "0" * 64, "size": 1}
+    answer = api.worker.put(f"{API}/worker/runs/{run_id}/files", params=query, content=b"")
+    assert answer.json()["errors"] == [
+        {"field": "size", "message": "no such parameter; known are attempt, kind, path, sha256"}
+    ]
+
+
 def test_texts_of_users_are_cleaned(api: Api) -> None:
     odd = {"name": "a\0b", "notes": "\ud800", "tags": ["\0", "\ufffd"]}
     made = post(api, "/runs", {"config": CARTPOLE, **odd}).json()

@@ -242,10 +242,14 @@ def test_a_groups_line_is_the_interquartile_mean_on_request(api: Api) -> None:
 def test_every_answer_of_a_comparison_groups_by_the_fields_asked_for(api: Api) -> None:
     one = [seeds(api, 3, learning_rate=0.01, gamma=gamma)[0][0] for gamma in (0.9, 0.95, 0.99)]
     two = [seeds(api, 3, learning_rate=0.5, gamma=gamma)[0][0] for gamma in (0.9, 0.95, 0.99)]
-    query = asked([*one, *two], group_by="learning_rate")
+    query: dict[str, Any] = {"runs": ",".join(map(str, [*one, *two])), "group_by": "learning_rate"}
 
     def answer(path: str) -> Any:
-        return api.user.get(f"/api/v1/{path}", params={**query, "score": 0}).json()
+        own: dict[str, dict[str, Any]] = {
+            "figures/curves": {"metric": "a", "group": "seed"},
+            "compare/thresholds": {"score": 0},
+        }
+        return api.user.get(f"/api/v1/{path}", params={**query, **own.get(path, {})}).json()
 
     assert answer("compare")["groups"] == [one, two]
     lines = [trace for trace in answer("figures/curves")["data"] if trace["meta"]["part"] == "line"]
