@@ -2,6 +2,8 @@
 
 import argparse
 import contextlib
+import importlib
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -31,15 +33,27 @@ SESSION_NICENESS = Path("/proc/self/autogroup")
 SALIENCY_FILE = "saliency.npz"
 
 
+def awaited_arguments(pipe: Path) -> list[str]:
+    """Load what live games and recordings need, then wait for the arguments in a named pipe."""
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    for module in ("workers.trainer.evaluation.subjects", "workers.trainer.watching.show"):
+        importlib.import_module(module)
+    with pipe.open() as line:
+        return [str(argument) for argument in json.loads(line.readline())]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the request says; return the exit status."""
+    given = [*(sys.argv[1:] if arguments is None else arguments)]
+    if given[:1] == ["--wait-for-arguments"]:
+        given = awaited_arguments(Path(given[1]))
     parser = argparse.ArgumentParser(prog="python -m workers.trainer.errand", description=__doc__)
     parser.add_argument("request", type=Path, metavar="REQUEST.json", help="what to do")
     parser.add_argument("--dir", type=Path, required=True, metavar="DIR", help="has the checkpoint, gets events.jsonl")
     parser.add_argument(
         "--nice", type=int, default=0, metavar="N", help="how far to give way to other programs, 0 to 19"
     )
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(given)
     give_way(options.nice)
     asked = ErrandRequest.model_validate_json(options.request.read_bytes())
     with Journal(options.dir) as journal:

@@ -28,7 +28,8 @@ from workers.worker.place import occupy, take_name
 from workers.worker.settings import WorkerSettings
 from workers.worker.supervisor import Supervisor
 from workers.worker.tasks import register
-from workers.worker.work import Errands, Training
+from workers.worker.warm import WarmProcess
+from workers.worker.work import Errands, Training, Work
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -106,14 +107,15 @@ def main() -> int:
     client = client_named(name)
     heartbeat = Heartbeat(client, facts, settings.errands, settings.worker_alive_file)
     store = CheckpointStore(client, directory / "checkpoints")
+    doing_errands = Errands(client, store, settings.errand_niceness)
+    warm = WarmProcess(doing_errands.program, directory, doing_errands.environment, [place.descriptor])
+    works: list[tuple[Work, int, WarmProcess | None]] = [
+        (Training(client, store), 1, None),
+        (doing_errands, settings.errands, warm if settings.errands else None),
+    ]
     training, errands = (
-        Supervisor(
-            client, heartbeat, directory, settings.stop_grace_seconds, work, places, keep_open=[place.descriptor]
-        )
-        for work, places in (
-            (Training(client, store), 1),
-            (Errands(client, store, settings.errand_niceness), settings.errands),
-        )
+        Supervisor(client, heartbeat, directory, settings.stop_grace_seconds, work, places, [place.descriptor], ready)
+        for work, places, ready in works
     )
     queues = [options.queue, private_queue(name), *([ERRANDS_QUEUE] if settings.errands else [])]
     app = make_app(settings.broker_url.get_secret_value(), queues)

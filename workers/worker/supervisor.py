@@ -29,6 +29,7 @@ from workers.worker.places import Places
 from workers.worker.relay import Relay
 from workers.worker.spool import Spool
 from workers.worker.trainer_process import TrainerProcess
+from workers.worker.warm import WarmProcess
 from workers.worker.work import Claimed, Work
 
 WATCH_SECONDS = 0.1
@@ -54,10 +55,12 @@ class Supervisor:
         work: Work,
         places: int = 1,
         keep_open: Sequence[int] = (),
+        warm: WarmProcess | None = None,
     ) -> None:
         self._client, self._heartbeat, self._directory = client, heartbeat, directory
         self._grace_seconds, self._work, self._keep_open = grace_seconds, work, keep_open
         self._places = Places(places)
+        self._warm = warm
         self._claims_at = 0.0
         self._disk_backoff = Backoff(DISK_FULL_SECONDS, LONGEST_DISK_FULL_SECONDS)
         self.draining = False
@@ -65,10 +68,14 @@ class Supervisor:
     def drain(self) -> None:
         """Have the processes save and stop, give their jobs back, and claim no other."""
         self.draining = True
+        if self._warm:
+            self._warm.close()
 
     def begin(self) -> None:
         """Give back what an earlier life left behind, and do what waits before the doorbell first rings."""
         self.recover()
+        if self._warm and not self.draining:
+            self._warm.prepare_later()
         self.look()
 
     def look(self) -> None:
@@ -157,9 +164,7 @@ class Supervisor:
             if is_disk_full(str(error)):
                 return self._wait_for_space()
             return Ending("failed", f"The worker could not lay out its directory: {error}")
-        process = TrainerProcess(
-            self._work.command(directory), directory / "trainer.log", self._keep_open, self._work.environment
-        )
+        process = self._start(directory)
         relay = Relay(self._client, claimed.job, Spool(directory))
         relay.start()
         try:
@@ -172,6 +177,13 @@ class Supervisor:
         if relay.stale or held.stale:
             raise StaleAttemptError
         return self._judge(process, relay, directory, asked, outstayed)
+
+    def _start(self, directory: Path) -> TrainerProcess:
+        """Start the job's process, or hand the job to the one that is ready."""
+        command = self._work.command(directory)
+        if self._warm and (ready := self._warm.take(command)):
+            return ready
+        return TrainerProcess(command, directory / "trainer.log", self._keep_open, self._work.environment)
 
     def _watch(self, process: TrainerProcess, relay: Relay, held: Held) -> tuple[Asked | None, bool]:
         """Wait until the process ends; stop it when the backend asks for that or the worker shuts down."""

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -216,3 +217,16 @@ def test_a_game_that_was_played_with_another_emulator_is_not_filmed(tmp_path: Pa
     with pytest.raises(OtherGameError, match="brought 0 points in 10 frames"):
         kept_games.film(which, tmp_path, lambda _done: None, lambda: False)
     assert not (tmp_path / kept_games.FILM).exists()
+
+
+def test_a_process_that_is_kept_ready_reads_its_arguments_from_a_pipe(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)
+    os.write(writer, b'["--help"]\n')
+    with pytest.raises(SystemExit) as ended:
+        errand.main(["--wait-for-arguments", str(pipe)])
+    os.close(writer)
+    assert (ended.value.code, "REQUEST.json" in capsys.readouterr().out) == (0, True)

@@ -1,0 +1,75 @@
+"""A process that is ready before its job comes."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+from workers.worker import warm
+from workers.worker.trainer_process import TrainerProcess
+from workers.worker.warm import WarmProcess
+
+SAYS = (
+    "import json, pathlib, sys; assert sys.argv[1] == '--wait-for-arguments'; "
+    "given = json.loads(open(sys.argv[2]).readline()); pathlib.Path(given[0]).write_text(' '.join(given[1:]))"
+)
+PROGRAM = [sys.executable, "-c", SAYS]
+
+
+@pytest.fixture
+def kept_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WarmProcess]:
+    monkeypatch.setattr(warm, "MEMORY_NEEDED_BYTES", 0)
+    process = WarmProcess(PROGRAM, tmp_path, {})
+    yield process
+    process.close()
+
+
+def test_the_ready_process_does_the_job_with_its_arguments(kept_ready: WarmProcess, tmp_path: Path) -> None:
+    kept_ready.prepare()
+    taken = kept_ready.take([*PROGRAM, str(tmp_path / "said"), "one", "two"])
+    assert taken is not None
+    assert taken.wait(PATIENCE_SECONDS)
+    assert ((tmp_path / "said").read_text(), taken.returncode) == ("one two", 0)
+
+
+def test_another_one_is_prepared_once_it_is_taken(
+    kept_ready: WarmProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm, "WARM_AFTER_SECONDS", 0.0)
+    kept_ready.prepare()
+    first = kept_ready.take([*PROGRAM, str(tmp_path / "first")])
+    taken: list[TrainerProcess] = []
+
+    def is_taken() -> bool:
+        if following := kept_ready.take([*PROGRAM, str(tmp_path / "next")]):
+            taken.append(following)
+        return bool(taken)
+
+    wait_until(is_taken)
+    assert taken[0] is not first
+
+
+def test_there_is_none_before_it_is_prepared_nor_for_another_program(kept_ready: WarmProcess) -> None:
+    assert kept_ready.take([*PROGRAM, "x"]) is None
+    kept_ready.prepare()
+    assert kept_ready.take(["other", "x"]) is None
+
+
+def test_no_process_is_kept_ready_where_memory_is_short(
+    kept_ready: WarmProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm, "MEMORY_NEEDED_BYTES", 1 << 62)
+    kept_ready.prepare()
+    assert kept_ready.take([*PROGRAM, "x"]) is None
+
+
+def test_closing_ends_the_idle_process(kept_ready: WarmProcess) -> None:
+    kept_ready.prepare()
+    idle = kept_ready._process
+    assert idle is not None
+    kept_ready.close()
+    assert idle.wait(PATIENCE_SECONDS)
+    kept_ready.prepare()
+    assert kept_ready.take([*PROGRAM, "x"]) is None

@@ -1,0 +1,104 @@
+"""An idle errand process whose imports are done, so that live games start without waiting for torch."""
+
+import contextlib
+import json
+import logging
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import psutil
+
+from workers.worker.trainer_process import TrainerProcess
+
+# Let the worker, and a run that waits for it, start first.
+WARM_AFTER_SECONDS = 15.0
+# The idle process takes a few hundred megabytes.
+MEMORY_NEEDED_BYTES = 2_000_000_000
+
+log = logging.getLogger(__name__)
+
+
+class WarmProcess:
+    """Keeps one process of a program ready. It reads its arguments from a named pipe, and ends with the worker."""
+
+    def __init__(
+        self, program: Sequence[str], directory: Path, environment: Mapping[str, str], keep_open: Sequence[int] = ()
+    ) -> None:
+        self._program, self._directory = [*program], directory
+        self._environment, self._keep_open = environment, keep_open
+        self._lock = threading.Lock()
+        self._process: TrainerProcess | None = None
+        self._pipe: int | None = None
+        self._closed = False
+        self._timer: threading.Timer | None = None
+
+    def prepare_later(self) -> None:
+        """Start the idle process in a while."""
+        self._timer = threading.Timer(WARM_AFTER_SECONDS, self.prepare)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def prepare(self) -> None:
+        """Start the idle process unless one is there or memory is short."""
+        with self._lock:
+            if self._closed or self._is_ready() or psutil.virtual_memory().available < MEMORY_NEEDED_BYTES:
+                return
+            self._discard()
+            path = self._directory / "warm"
+            try:
+                path.unlink(missing_ok=True)
+                os.mkfifo(path, 0o600)
+                # Open for both, so that neither end waits for the other.
+                self._pipe = os.open(path, os.O_RDWR)
+                self._process = TrainerProcess(
+                    [*self._program, "--wait-for-arguments", str(path)],
+                    self._directory / "warm.log",
+                    self._keep_open,
+                    self._environment,
+                )
+            except OSError as error:
+                log.warning("No process is kept ready for live games: %s", error)
+                self._discard()
+
+    def take(self, command: Sequence[str]) -> TrainerProcess | None:
+        """Run a command of the program in the idle process; None if no process is ready."""
+        with self._lock:
+            if command[: len(self._program)] != self._program or not self._is_ready():
+                return None
+            process, pipe = self._process, self._pipe
+            self._process = self._pipe = None
+        if process is None or pipe is None:
+            return None
+        line = json.dumps(command[len(self._program) :]) + "\n"
+        threading.Thread(target=_hand_over, args=(process, pipe, line.encode()), daemon=True).start()
+        self.prepare_later()
+        return process
+
+    def close(self) -> None:
+        """Kill the idle process, and start no other."""
+        with self._lock:
+            self._closed = True
+            if self._timer:
+                self._timer.cancel()
+            self._discard()
+
+    def _is_ready(self) -> bool:
+        return self._process is not None and not self._process.wait(0)
+
+    def _discard(self) -> None:
+        if self._process:
+            self._process.close()
+        if self._pipe is not None:
+            os.close(self._pipe)
+        self._process = self._pipe = None
+
+
+def _hand_over(process: TrainerProcess, pipe: int, line: bytes) -> None:
+    """Write the arguments, and keep them readable for as long as the process lives."""
+    with contextlib.suppress(OSError):
+        os.write(pipe, line)
+    while not process.wait(60):
+        continue
+    os.close(pipe)
