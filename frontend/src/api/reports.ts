@@ -1,6 +1,7 @@
 import { queryOptions, useIsMutating, useMutation, useQueryClient } from "@tanstack/react-query";
 import { address, call, fileAddress } from "./client";
 import { ApiError } from "./problem";
+import { numbersIn } from "./runNumbers";
 import type {
   BlockContent,
   Figure,
@@ -97,14 +98,6 @@ export function partsOf(figure: string): { path: string; asked: URLSearchParams 
 
 /** The runs that the address of a figure names. */
 export const runsAt = (figure: string) => numbersIn(partsOf(figure).asked.get("runs") ?? "");
-
-/** Numbers as in an address, or as somebody has written them: "1, 2 5". */
-export function numbersIn(text: string): number[] {
-  return text
-    .split(/[\s,]+/)
-    .map(Number)
-    .filter((number) => Number.isInteger(number) && number > 0);
-}
 
 export interface ReportContent {
   title: string;

@@ -28,6 +28,13 @@ describe("the runs compared", () => {
     await waitFor(() => expect(document.title).toBe("Compare 1, 5 · Arcadia"));
   });
 
+  it("are added as a range of numbers", async () => {
+    const { address } = open("/?runs=1");
+    await userEvent.type(screen.getByLabelText("Add a run", { selector: "input" }), "1-2, 5");
+    await userEvent.click(await screen.findByText("Runs 1-2, 5: 2"));
+    await address("?runs=1%2C2%2C5");
+  });
+
   it("have an × that is large enough to hit", async () => {
     open("/?runs=1,2");
     const out = await screen.findByLabelText("Take run 1 out");

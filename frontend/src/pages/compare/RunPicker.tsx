@@ -5,6 +5,7 @@ import { useState } from "react";
 import { Link } from "react-router";
 import { MOST_RUNS } from "@/api/comparisons";
 import { runListQuery } from "@/api/queries";
+import { numbersIn } from "@/api/runNumbers";
 import type { ComparedRun } from "@/api/types";
 import { stateName } from "@/ui/states";
 import classes from "./compare.module.css";
@@ -41,12 +42,16 @@ export function RunPicker({ runs, known, onChange }: RunPickerProps) {
           </span>
         );
       })}
-      {runs.length < MOST_RUNS && <AddRun runs={runs} onAdd={(id) => onChange([...runs, id])} />}
+      {runs.length < MOST_RUNS && (
+        <AddRun runs={runs} onAdd={(ids) => onChange([...runs, ...ids].slice(0, MOST_RUNS))} />
+      )}
     </Group>
   );
 }
 
-function AddRun({ runs, onAdd }: { runs: readonly number[]; onAdd: (id: number) => void }) {
+const RANGE = "range";
+
+function AddRun({ runs, onAdd }: { runs: readonly number[]; onAdd: (ids: number[]) => void }) {
   const [typed, setTyped] = useState("");
   const [text] = useDebouncedValue(typed.trim(), 250);
   const [opened, setOpened] = useState(false);
@@ -55,10 +60,14 @@ function AddRun({ runs, onAdd }: { runs: readonly number[]; onAdd: (id: number) 
   const offered = (list.data?.pages.flatMap((page) => page.items) ?? []).filter(
     (run) => !runs.includes(run.id),
   );
+  // "7-12" or "3, 5, 9" adds them all.
+  const several = /^[\d\s,–-]+$/.test(typed) ? numbersIn(typed).filter((id) => !runs.includes(id)) : [];
+  const range =
+    several.length > 1 ? [{ value: RANGE, label: `Runs ${typed.trim()}: ${several.length}` }] : [];
   return (
     <Select
       aria-label="Add a run"
-      placeholder="Add a run: name, game, tag or number"
+      placeholder="Add runs: name, game, tag, or 7-12"
       searchable
       value={null}
       searchValue={typed}
@@ -67,13 +76,16 @@ function AddRun({ runs, onAdd }: { runs: readonly number[]; onAdd: (id: number) 
       onDropdownClose={() => setOpened(false)}
       // The server has searched already, in more than the label.
       filter={({ options }) => options}
-      data={offered.map((run) => ({
-        value: String(run.id),
-        label: `${run.name} · ${run.env} · ${stateName(run).toLowerCase()} · ${run.id}`,
-      }))}
+      data={[
+        ...range,
+        ...offered.map((run) => ({
+          value: String(run.id),
+          label: `${run.name} · ${run.env} · ${stateName(run).toLowerCase()} · ${run.id}`,
+        })),
+      ]}
       nothingFoundMessage={list.error?.message ?? (list.isPending ? "Looking…" : "No such run")}
       onChange={(id) => {
-        if (id !== null) onAdd(Number(id));
+        if (id !== null) onAdd(id === RANGE ? several : [Number(id)]);
         setTyped("");
       }}
       className={classes.add}

@@ -17,6 +17,7 @@ describe("the URL", () => {
   it("names runs once and in order, whatever else is written there", () => {
     expect(readRuns(query("runs=3, 1,3,x,-2,0,,2"))).toEqual([3, 1, 2]);
     expect(readRuns(query(""))).toEqual([]);
+    expect(readRuns(query("runs=1,7-9"))).toEqual([1, 7, 8, 9]);
   });
 
   it("keeps the rest when runs change", () => {

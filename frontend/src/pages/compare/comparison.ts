@@ -1,16 +1,13 @@
 /** What the comparison page shows, as its URL says it. */
 
 import type { ComparedRun, Comparison, MetricValue } from "@/api/types";
+import { numbersIn } from "@/api/runNumbers";
 import type { Cell } from "@/charts/csv";
 
 export const DEFAULT_METRIC = "episode/return";
 
-/** The runs of ?runs=1,2,3: each once, in that order; what is no number is left out. */
-export function readRuns(search: URLSearchParams): number[] {
-  const written = (search.get("runs") ?? "").split(",").map((part) => part.trim());
-  const ids = written.filter((part) => /^\d{1,15}$/.test(part)).map(Number);
-  return [...new Set(ids)].filter((id) => id > 0);
-}
+/** The runs of ?runs=1,2,7-12: each once, in that order; what is no number is left out. */
+export const readRuns = (search: URLSearchParams): number[] => numbersIn(search.get("runs") ?? "");
 
 export function writeRuns(search: URLSearchParams, runs: readonly number[]): URLSearchParams {
   return written(search, "runs", runs.join(","));

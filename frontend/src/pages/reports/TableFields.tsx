@@ -2,7 +2,7 @@ import { Group, MultiSelect, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { runQuery } from "@/api/queries";
-import { numbersIn } from "@/api/reports";
+import { numbersIn } from "@/api/runNumbers";
 import type { ReportBlock } from "@/api/types";
 
 type TableBlock = ReportBlock & { kind: "table" };
@@ -57,7 +57,7 @@ export function TableFields({ block, onChange }: TableFieldsProps) {
         />
         <TextInput
           label={block.of === "study" ? "Number of the study" : "Numbers of the runs"}
-          placeholder={block.of === "study" ? "1" : "1, 2, 3"}
+          placeholder={block.of === "study" ? "1" : "1, 2, 7-12"}
           value={written}
           error={problem}
           onChange={(event) => {

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { numbersIn, runsAt } from "@/api/reports";
+import { runsAt } from "@/api/reports";
+import { numbersIn } from "@/api/runNumbers";
 import { lackIn, moved, newBlock } from "./draft";
 import { titleOf } from "./figures";
 

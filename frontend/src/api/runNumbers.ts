@@ -1,0 +1,18 @@
+/** Numbers of runs as people type them. */
+
+/** One range holds no more numbers: a typo must not name a million runs. */
+const MAX_RANGE = 1000;
+
+/** Return the numbers in a text such as "1, 2 7-12", each once and in that order; other words are left out. */
+export function numbersIn(text: string): number[] {
+  return [...new Set(text.split(/[\s,]+/).flatMap(numbersOfWord))];
+}
+
+function numbersOfWord(word: string): number[] {
+  const [, first, last] = /^(\d{1,15})(?:[-–](\d{1,15}))?$/.exec(word) ?? [];
+  if (first === undefined) return [];
+  const from = Number(first);
+  const length = Number(last ?? first) - from + 1;
+  if (from < 1 || length < 1 || length > MAX_RANGE) return [];
+  return Array.from({ length }, (_, at) => from + at);
+}
