@@ -170,7 +170,7 @@ def test_secrets_are_readable_by_their_owner_alone_and_on_no_command_line(lastin
     assert not lasting_up.said(password)
 
 
-@pytest.mark.parametrize("words", ["redis.conf", "backend.cli backend", "workers.worker"])
+@pytest.mark.parametrize("words", ["-server 127.0.0.1", "backend.cli backend", "workers.worker"])
 def test_a_part_that_is_killed_is_started_again(lasting_up: Up, words: str) -> None:
     killed = lasting_up.part(words)
     killed.kill()
