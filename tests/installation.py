@@ -135,7 +135,7 @@ class Installation:
         self.workers: dict[str, Service] = {}
         self.http = httpx.Client(
             base_url=f"{url}/api/v1/",
-            headers={"Authorization": f"Bearer {settings['token']}"} if "token" in settings else {},
+            headers={"Authorization": f"Bearer {settings['token']}"} if settings.get("token") else {},
             timeout=PATIENCE_SECONDS,
             trust_env=False,
         )
