@@ -9,3 +9,13 @@ def command_line(process: psutil.Process) -> str:
         return " ".join(process.cmdline())
     except (psutil.NoSuchProcess, psutil.AccessDenied):  # a zombie is a NoSuchProcess
         return ""
+
+
+def does_an_errand(process: psutil.Process) -> bool:
+    """Return True for a process that does an errand, and False for one that is kept ready for the next."""
+    if "-m workers.trainer.errand" not in command_line(process) or "leash.py" in command_line(process):
+        return False
+    try:
+        return any(file.path.endswith("events.jsonl") for file in process.open_files())
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return False

@@ -10,7 +10,7 @@ import psutil
 from playwright.sync_api import Page, expect
 
 from tests.installation import SAVING, Installation
-from tests.processes import command_line
+from tests.processes import does_an_errand
 from workers.contract.protocols.starts import StartSet
 from workers.trainer.evaluation import openings
 from workers.trainer.evaluation.emulator import AtariGame
@@ -23,8 +23,7 @@ def playing_process(installation: Installation) -> psutil.Process:
     def look() -> bool:
         workers = [each.process for each in installation.workers.values()]
         below = [process for worker in workers for process in worker.children(recursive=True)]
-        said = [(process, command_line(process)) for process in below]
-        found[:] = [each for each, line in said if "-m workers.trainer.errand" in line and "leash.py" not in line]
+        found[:] = [process for process in below if does_an_errand(process)]
         return bool(found)
 
     installation.wait_until(look)

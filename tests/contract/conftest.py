@@ -57,6 +57,7 @@ def door(app: FastAPI, settings: Settings, token: str) -> Iterator[Door]:
     """The server; it never tires of wrong tokens, of which these tests show many."""
     app.state.settings = settings.model_copy(update={"token": SecretStr(token)})
     app.state.wrong_tries = WrongTries(clock=count(step=61).__next__)
+    app.state.wrong_worker_tries = WrongTries(clock=count(step=61).__next__)
     user = {"Authorization": f"Bearer {token}"} if token else {}
     worker = {"Authorization": f"Bearer {WORKER_TOKEN}"}
     with listening(app) as port:
@@ -67,3 +68,4 @@ def door(app: FastAPI, settings: Settings, token: str) -> Iterator[Door]:
         ):
             yield Door(port, description(app), Api(user_client, worker_client), user, worker)
     app.state.wrong_tries = WrongTries()
+    app.state.wrong_worker_tries = WrongTries()

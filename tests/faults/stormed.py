@@ -58,9 +58,9 @@ class Stormed(Installation):
             if part == "up":
                 return None if self.up.ended is not None else self.up.process
             if part in ("backend", "redis"):
-                # Redis puts its address into its command line behind its name.
+                # Redis and Valkey put their address into their command line behind their name.
                 return _first(
-                    self.up.process.children(), "backend.cli backend" if part == "backend" else "redis-server"
+                    self.up.process.children(), "backend.cli backend" if part == "backend" else "-server 127.0.0.1"
                 )
             of = self._worker(worker)
             if part == "worker" or of is None:

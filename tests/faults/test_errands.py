@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.test_killed import stop
 from tests.installation import SAVING, Installation
-from tests.processes import command_line
+from tests.processes import does_an_errand
 
 # Long enough to be interrupted, short enough to be done again.
 EPISODES = 40
@@ -61,8 +61,7 @@ def process_of(installation: Installation, worker: str) -> psutil.Process:
 
     def look() -> bool:
         below = installation.workers[worker].process.children(recursive=True)
-        lines = {each: command_line(each) for each in below}
-        found[:] = [each for each, line in lines.items() if "workers.trainer.errand" in line and "leash.py" not in line]
+        found[:] = [process for process in below if does_an_errand(process)]
         return bool(found)
 
     installation.wait_until(look)
