@@ -35,7 +35,8 @@ function open(run: Run, more: Record<string, object> = {}, at = `/runs/${run.id}
   return { ...page, server };
 }
 
-const heading = () => screen.findByRole("heading", { level: 1 });
+/** Find the heading of a run that has been loaded. */
+const heading = () => screen.findByRole("heading", { level: 1, name: (name) => !/^Run \d+$/.test(name) });
 const button = (name: string) => screen.queryByRole("button", { name });
 
 describe("the head of a run", () => {
