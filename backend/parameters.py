@@ -17,6 +17,6 @@ async def refuse_unknown_parameters(request: Request) -> None:
     if not request.scope["query_string"] or not isinstance(route, APIRoute) or route.path.endswith(ANY_PATH):
         return
     known = {field.alias for field in get_flat_params(route.dependant) if isinstance(field.field_info, Query)}
-    told = f"known are {', '.join(sorted(known))}" if known else "this path takes none"
+    hint = f"known are {', '.join(sorted(known))}" if known else "this path takes none"
     if unknown := [name for name in dict.fromkeys(request.query_params) if name not in known]:
-        raise Invalid(*(FieldError(field=name[:100], message=f"no such parameter; {told}") for name in unknown[:20]))
+        raise Invalid(*(FieldError(field=name[:100], message=f"no such parameter; {hint}") for name in unknown[:20]))

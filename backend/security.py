@@ -250,7 +250,7 @@ class Perimeter:
 
 
 def _with_headers(scope: Scope, send: Send) -> Send:
-    """Add the safe headers to an answer, also to one that denies a WebSocket."""
+    """Add the security headers to a response, including a denied WebSocket."""
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] in ("http.response.start", "websocket.http.response.start"):
