@@ -101,6 +101,14 @@ Draw = Callable[[Session, Sequence[Started]], Figure]
 
 
 @dataclass(frozen=True)
+class Instead:
+    """An environment to run in place of one that Arcadia does not have."""
+
+    env: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Item:
     """A table or figure of a paper."""
 
@@ -123,6 +131,7 @@ class Item:
     panels: Panels = "together"
     # Why Arcadia cannot do what the paper did.
     cannot: str | None = None
+    instead: Instead | None = None
     height: int = 320
     # The item whose studies it draws, where the paper drew the same runs twice.
     runs_of: str | None = None
@@ -131,6 +140,11 @@ class Item:
     def home(self) -> str:
         """The item that its studies are started from."""
         return self.runs_of or self.name
+
+    @property
+    def in_sentence(self) -> str:
+        """The label within a sentence, as figure S5."""
+        return self.label.replace("Figure", "figure").replace("Table", "table")
 
 
 @dataclass(frozen=True)

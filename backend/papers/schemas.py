@@ -123,6 +123,14 @@ class PaperSpeed(BaseModel):
     of_ceiling: float | None = Field(description="The one as a part of the other, as the mean over runs.")
 
 
+class ItemInstead(BaseModel):
+    """An environment to run in place of one that Arcadia does not have."""
+
+    env: str
+    title: str = Field(description="The environment's title.")
+    why: str
+
+
 class PaperItem(ItemSummary):
     """A table or figure: what the paper did, what ours does, what was published and what was started here."""
 
@@ -135,6 +143,7 @@ class PaperItem(ItemSummary):
     settings: list[StatedSetting]
     published: list[PublishedNumber]
     unpublished: str | None = Field(description="Why there are no published numbers.")
+    instead: ItemInstead | None = Field(description="What can be run here where Arcadia cannot do what the paper did.")
     parts: list[ItemPart]
     started: list[PaperStudy] = Field(description="The newest first.")
     panels: list[Panel]

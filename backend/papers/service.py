@@ -53,7 +53,7 @@ def check_confirmed(preview: PaperPreview, confirmed_steps: int | None) -> None:
 
 def named(paper: Paper, item: Item, part: Part, share: float) -> Specification:
     """The study of a part, with a name and a question that say where it comes from."""
-    name = f"{paper.title}, {item.label.lower()}: {part.title}, {share:.0%}"
+    name = f"{paper.title}, {item.in_sentence}: {part.title}, {share:.0%}"
     question = f"{item.title}. {item.ours}"
     return part.at(share).model_copy(update={"name": name, "question": question})
 

@@ -12,6 +12,7 @@ from backend.papers.speeds import speeds
 from backend.runs.differences import field_titles
 from backend.studies.points import config_at, grid, values_at
 from backend.studies.view import summaries
+from workers.contract.games import ENVIRONMENTS
 from workers.contract.presets.stated import Stated, stated_for
 
 # Points of a grid that are looked through for the presets that it moves.
@@ -46,12 +47,20 @@ def shown(session: Session, paper: Paper, item: Item) -> schemas.PaperItem:
         settings=_settings(item),
         published=[schemas.PublishedNumber(**vars(each)) for each in item.published],
         unpublished=item.unpublished,
+        instead=_instead(item),
         parts=[_part(session, part) for part in item.parts],
         started=started(session, found),
         panels=_panels(session, item, found),
         speeds=speeds(session, service.every_newest(found)),
         height=item.height,
     )
+
+
+def _instead(item: Item) -> schemas.ItemInstead | None:
+    if item.instead is None:
+        return None
+    env = item.instead.env
+    return schemas.ItemInstead(env=env, title=ENVIRONMENTS[env].title, why=item.instead.why)
 
 
 def _summary(item: Item, studies: int) -> schemas.ItemSummary:

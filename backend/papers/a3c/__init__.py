@@ -1,6 +1,16 @@
 """A3C: asynchronous methods (Mnih et al. 2016)."""
 
-from backend.papers.a3c import figure_1, figure_2, figures_3_and_4, supplement, table_1, table_2
+from backend.papers.a3c import (
+    figure_1,
+    figure_2,
+    figure_s2,
+    figure_s7,
+    figures_3_and_4,
+    figures_s5_and_s6,
+    supplement,
+    table_1,
+    table_2,
+)
 from backend.papers.definition import Paper
 
 PAPER = Paper(
@@ -20,5 +30,9 @@ PAPER = Paper(
         supplement.OPTIMIZER_COMPARISON,
         supplement.MUJOCO,
         supplement.LABYRINTH,
+        figure_s2.ITEM,
+        figures_s5_and_s6.FIGURE_S5,
+        figures_s5_and_s6.FIGURE_S6,
+        figure_s7.ITEM,
     ),
 )

@@ -38,7 +38,8 @@ def draw(session: Session, started: Sequence[Started]) -> Figure:
     return drawing.figure(traces, "learning rate", {"type": "log", "dtick": 1, "range": [-4.05, -1.95]})
 
 
-def _part(name: str, title: str, preset: str, env: str, steps: int, *, stands_in: bool = False) -> Part:
+def rates_part(name: str, title: str, preset: str, env: str, steps: int, *, stands_in: bool = False) -> Part:
+    """Return a study of one preset in one environment with the paper's random learning rates."""
     asked = Specification(
         name=title,
         preset=preset,
@@ -51,6 +52,19 @@ def _part(name: str, title: str, preset: str, env: str, steps: int, *, stands_in
     return Part(name, title, asked, stands_in)
 
 
+INITIALIZATION = Difference(
+    "initialisation",
+    "a random one for each rate",
+    "seed 1 for every rate; more seeds of the best rates can be added on the study's page",
+    "a study trains each of its points with the same seeds",
+)
+LENGTH = Difference(
+    "length of training",
+    "not stated for this figure",
+    "80 million steps (320 million frames) a run",
+    "that of the preset, which a public replication used",
+)
+
 ITEM = Item(
     name="figure-2",
     label="Figure 2",
@@ -62,29 +76,13 @@ ITEM = Item(
     "a run's last 100 episodes.",
     measures="Mean return of the last 100 episodes, by learning rate",
     draw=draw,
-    differs=(
-        PROCESSES,
-        SCORES,
-        BUDGET,
-        Difference(
-            "initialisation",
-            "a random one for each rate",
-            "seed 1 for every rate; more seeds of the best rates can be added on the study's page",
-            "a study trains each of its points with the same seeds",
-        ),
-        Difference(
-            "length of training",
-            "not stated for this figure",
-            "80 million steps (320 million frames) a run",
-            "that of the preset, which a public replication used",
-        ),
-    ),
+    differs=(PROCESSES, SCORES, BUDGET, INITIALIZATION, LENGTH),
     unpublished="The text prints no numbers of this figure, so no dots of the paper's are drawn: only its range of "
     "rates.",
     parts=(
-        *(_part(name, title, "a3c-paper-ff", env, STEPS) for name, (title, env) in FIVE_GAMES.items()),
-        _part("cartpole", "CartPole", "a3c-cartpole", "CartPole-v1", 400_000, stands_in=True),
-        _part("catch", "Catch", "a3c-cartpole", "Arcadia/Catch-v0", 400_000, stands_in=True),
+        *(rates_part(name, title, "a3c-paper-ff", env, STEPS) for name, (title, env) in FIVE_GAMES.items()),
+        rates_part("cartpole", "CartPole", "a3c-cartpole", "CartPole-v1", 400_000, stands_in=True),
+        rates_part("catch", "Catch", "a3c-cartpole", "Arcadia/Catch-v0", 400_000, stands_in=True),
     ),
     panels="each",
 )

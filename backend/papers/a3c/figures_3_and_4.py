@@ -1,6 +1,6 @@
 """Figures 3 and 4: scores by the number of actor-learners, along epochs and along hours."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy.orm import Session
 
@@ -11,33 +11,36 @@ from backend.papers.a3c.games import BUDGET, PROCESSES, SCORES
 from backend.papers.a3c.table_2 import PARTS, THREADS, method_of
 from backend.papers.definition import Difference, Item, Started
 
-# The figures have three methods; Sarsa's stand in the supplement.
+# The figures have three methods; Sarsa's are figures S5 and S6.
 DASHES = {"1-step Q": "dot", "n-step Q": "dash", "A3C": "solid"}
+
+X_TITLES: dict[Axis, str] = {"epoch": "epoch (4 M frames)", "time": "seconds of training on this host"}
 
 
 def by_epoch(session: Session, started: Sequence[Started]) -> Figure:
     """A colour for each number of processes, a dash for each method, along epochs."""
-    return _draw(session, started, "epoch", "epoch (4 M frames)")
+    return curves(session, started, "epoch", DASHES)
 
 
 def by_time(session: Session, started: Sequence[Started]) -> Figure:
     """The same along the time that the runs took on this host."""
-    return _draw(session, started, "time", "seconds of training on this host")
+    return curves(session, started, "time", DASHES)
 
 
-def _draw(session: Session, started: Sequence[Started], axis: Axis, x_title: str) -> Figure:
+def curves(session: Session, started: Sequence[Started], axis: Axis, dashes: Mapping[str, str]) -> Figure:
+    """Draw the runs of these methods: a color for each number of processes, a dash for each method."""
     traces = []
     for each in started:
         for point in measured.tried(session, each):
             method, threads = method_of(str(point.values["preset"])), point.values["num_actors"]
-            curve = measured.curve(session, point.run_ids, axis) if method in DASHES else None
+            curve = measured.curve(session, point.run_ids, axis) if method in dashes else None
             if curve is not None:
                 name, color = f"{method}, {threads}", drawing.color_at(THREADS.index(threads))
                 told = [f"{name} processes: {y:,.6g}" for y in curve.mean]
-                line = {"color": color, "width": 2, "dash": DASHES[method]}
+                line = {"color": color, "width": 2, "dash": dashes[method]}
                 x, y = curve.x.tolist(), curve.mean.tolist()
                 traces.append(drawing.line(name, color, x, y, told, mode="lines", line=line))
-    return drawing.figure(traces, x_title)
+    return drawing.figure(traces, X_TITLES[axis])
 
 
 OURS = "Draws the runs of table 2, which its page starts and this one too: the mean return of training episodes"

@@ -3949,6 +3949,21 @@ export interface components {
             why: string;
         };
         /**
+         * ItemInstead
+         * @description An environment to run in place of one that Arcadia does not have.
+         */
+        ItemInstead: {
+            /** Env */
+            env: string;
+            /**
+             * Title
+             * @description The environment's title.
+             */
+            title: string;
+            /** Why */
+            why: string;
+        };
+        /**
          * ItemPart
          * @description A study that an item can be run as.
          */
@@ -4407,6 +4422,8 @@ export interface components {
              * @description Of a figure, in pixels.
              */
             height: number;
+            /** @description What can be run here where Arcadia cannot do what the paper did. */
+            instead: components["schemas"]["ItemInstead"] | null;
             /**
              * Label
              * @description As the paper calls it.

@@ -66,6 +66,7 @@ export function aPaperItem(changes: Partial<PaperItem> = {}): PaperItem {
         suggested_share: 1,
       },
     ],
+    instead: null,
     started: [],
     panels: [],
     speeds: [],

@@ -158,3 +158,8 @@ export function nearestPercent(share: number): string {
 export function plural(count: number, noun: string, nouns = `${noun}s`): string {
   return `${exact(count)} ${count === 1 ? noun : nouns}`;
 }
+
+/** A paper's label within a sentence, as "figure S5". */
+export function inSentence(label: string): string {
+  return label.replace("Figure", "figure").replace("Table", "table");
+}

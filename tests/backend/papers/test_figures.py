@@ -46,6 +46,11 @@ def test_table_2_of_a3c_divides_the_times_to_the_score_that_all_came_to(studies:
     assert len(drawn) == 8
     by_epoch = figure(studies, "a3c/figure-3", share=0.01, part="cartpole")
     assert sorted(by_epoch) == ["1-step Q, 1", "1-step Q, 2", "A3C, 1", "A3C, 2", "n-step Q, 1", "n-step Q, 2"]
+    # The supplement draws Sarsa's runs of the same study.
+    for name in ("figure-s5", "figure-s6"):
+        sarsa = figure(studies, f"a3c/{name}", share=0.01, part="cartpole")
+        assert sorted(sarsa) == ["1-step SARSA, 1", "1-step SARSA, 2"]
+    assert sarsa["1-step SARSA, 2"]["y"][-1] == 20.0
 
 
 def test_a_run_whose_returns_are_no_numbers_is_left_out_of_a_curve(studies: Studies) -> None:

@@ -252,6 +252,9 @@ def test_a_part_is_measured_by_a_short_run_that_stops_and_is_archived(studies: S
 
 
 MARKED = [
+    ("a3c/figure-s5", "learning rates", "three best"),
+    ("a3c/figure-s6", "learning rates", "three best"),
+    ("a3c/figure-s7", "initialisation", "random"),
     ("a3c/figure-3", "learning rates", "three best"),
     ("a3c/figure-4", "learning rates", "three best"),
     ("a3c/mujoco", "input", "pixels"),
@@ -273,6 +276,29 @@ def test_a_deviation_from_the_paper_is_marked(item: str, what: str, theirs: str)
     assert theirs in rows[what]
 
 
+def test_torcs_is_unavailable_and_car_racing_is_offered_instead(studies: Studies) -> None:
+    item = get(studies, "/api/v1/papers/a3c/figure-s2")
+    assert "TORCS is unavailable" in item["cannot"]
+    assert (item["instead"]["env"], item["instead"]["title"]) == ("Arcadia/CarRacing-v0", "Car Racing")
+    assert [number["value"] for number in item["published"]] == [75, 90, 12]
+    assert item["parts"] == []
+
+
 def test_the_study_of_paacs_table_is_evaluated_by_its_protocol() -> None:
     for part in find_item(find_paper("paac"), "table-1").parts:
         assert part.asked.changes["evaluation_protocol"] == "no-op-30min"
+
+
+def test_figure_s7_is_figure_2_by_the_three_value_based_methods(studies: Studies) -> None:
+    item = get(studies, "/api/v1/papers/a3c/figure-s7")
+    assert item["runs"] == 3 * 5 * 50
+    path = "/api/v1/papers/a3c/figure-s7"
+    body = confirmed(studies, path, 0.01, "one-step-sarsa-cartpole")
+    (study,) = studies.api.user.post(f"{path}/studies", json=body).json()
+    assert study["name"] == "A3C, figure S7: 1-step SARSA on CartPole, 1%"
+    trained = studies.train(lambda config: 100 * config["learning_rate"])
+    assert trained is not None
+    assert trained["config"]["algorithm"] == "one_step_sarsa"
+    rate = trained["config"]["learning_rate"]
+    (dots,) = get(studies, f"{path}/figure", share=0.01, part="one-step-sarsa-cartpole")["data"]
+    assert (dots["x"], dots["y"]) == ([rate], [pytest.approx(100 * rate)])

@@ -186,9 +186,17 @@ describe("the page of a paper's figure", () => {
     expect(table.getByText(/1 setting did not measure that: run the part again/)).toBeTruthy();
   });
 
-  it("says plainly what Arcadia does not run", async () => {
-    open(aPaperItem({ parts: [], cannot: "TORCS is no part of Arcadia." }));
+  it("says plainly what Arcadia does not run, and links what it runs instead", async () => {
+    const instead = {
+      env: "Arcadia/CarRacing-v0",
+      title: "Car Racing",
+      why: "It is driven from pictures, too.",
+    };
+    open(aPaperItem({ parts: [], cannot: "TORCS is no part of Arcadia.", instead }));
     expect(await screen.findByText("TORCS is no part of Arcadia.")).toBeTruthy();
+    const link = screen.getByRole("link", { name: "Launch a run in Car Racing" });
+    expect(link.getAttribute("href")).toBe("/launch?env=Arcadia%2FCarRacing-v0");
+    expect(screen.getByText(/It is driven from pictures, too/)).toBeTruthy();
     expect(screen.queryByRole("region", { name: "Run it" })).toBeNull();
   });
 });

@@ -57,6 +57,14 @@ function ItemSheet({ item }: { item: PaperItem }) {
       {item.cannot && (
         <Alert variant="light" color="yellow" p="sm" title="Arcadia does not run this">
           <Text size="sm">{item.cannot}</Text>
+          {item.instead && (
+            <Text size="sm" mt={4}>
+              <Anchor component={Link} to={`/launch?env=${encodeURIComponent(item.instead.env)}`} size="sm">
+                Launch a run in {item.instead.title}
+              </Anchor>{" "}
+              instead. {item.instead.why}
+            </Text>
+          )}
         </Alert>
       )}
       <Speeds item={item} />

@@ -6,7 +6,7 @@ import { useMeasurePaperItem, useStartPaperItem } from "@/api/mutations";
 import { paperPreviewQuery } from "@/api/studies";
 import type { PaperItem } from "@/api/types";
 import { ConfirmModal } from "@/ui/ConfirmModal";
-import { plural, short } from "@/ui/format";
+import { inSentence, plural, short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
 import classes from "./papers.module.css";
 import { ownParts, partCost, type Share, SHARES, suggestedShare } from "./words";
@@ -111,7 +111,7 @@ function AskFirst({ item, parts, share, onClose }: AskFirstProps) {
   return (
     <ConfirmModal
       opened
-      title={`Run ${item.label.toLowerCase()} at ${share * 100} % of its budget?`}
+      title={`Run ${inSentence(item.label)} at ${share * 100} % of its budget?`}
       action={startable ? `Start ${plural(parts.length, "study", "studies")}` : "Close"}
       busy={start.isPending || preview.isPending}
       disabled={unconfirmed}

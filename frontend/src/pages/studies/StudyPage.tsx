@@ -6,7 +6,7 @@ import { isMissing } from "@/api/problem";
 import { paperQuery, studyFigureQuery, studyQuery } from "@/api/studies";
 import type { Study } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
-import { nearestPercent } from "@/ui/format";
+import { inSentence, nearestPercent } from "@/ui/format";
 import { Markdown } from "@/ui/Markdown";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { usePageTitle } from "@/ui/usePageTitle";
@@ -76,7 +76,7 @@ function StudySheet({ study }: { study: Study }) {
 /** Links to the paper's table or figure that it was started from. */
 function Origin({ origin }: { origin: NonNullable<Study["origin"]> }) {
   const paper = useQuery(paperQuery(origin.paper)).data;
-  const label = paper?.items.find(({ name }) => name === origin.item)?.label.toLowerCase() ?? origin.item;
+  const label = inSentence(paper?.items.find(({ name }) => name === origin.item)?.label ?? origin.item);
   return (
     <Text size="sm">
       From{" "}
