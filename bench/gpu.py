@@ -9,6 +9,7 @@ from bench.rates import ceiling, of_method
 from workers.contract.config import Ga3cConfig, Network, PaacConfig, RunConfig, config_adapter
 from workers.trainer.host import devices
 
+METHODS = ("paac", "ga3c")
 COUNTS = (32, 64, 128, 256, 512, 1024)
 PAAC_NETWORKS: tuple[Network, ...] = ("nips", "nature")
 # GA3C, table 2.
@@ -40,20 +41,21 @@ def measured(what: str, config: RunConfig, seconds: float) -> float:
     return float(json.loads(output.splitlines()[-1]))
 
 
-def sweep(env: str, counts: list[int], seconds: float) -> None:
+def sweep(env: str, counts: list[int], networks: list[Network], methods: list[str], seconds: float) -> None:
     """Print a table with a line for each network and number of environments."""
     print(f"{devices.describe(devices.resolve('cuda'))}, {devices.cores()} cores, {env}\n")
     print("| environments or agents | network | ceiling | PAAC | over the ceiling | GA3C | over the ceiling |")
     print("|---|---|---|---|---|---|---|", flush=True)
     for number in counts:
         most = measured("ceiling", paac(env, "nips", number), seconds)
-        for network in dict.fromkeys(PAAC_NETWORKS + GA3C_NETWORKS):
+        for network in networks:
             cells = [f"{number}", network, f"{most:,.0f}"]
-            for networks, config in (
-                (PAAC_NETWORKS, paac(env, network, number)),
-                (GA3C_NETWORKS, ga3c(env, network, number)),
+            for method, known, config in (
+                ("paac", PAAC_NETWORKS, paac(env, network, number)),
+                ("ga3c", GA3C_NETWORKS, ga3c(env, network, number)),
             ):
-                rate = measured("method", config, seconds) if network in networks else None
+                wanted = method in methods and network in known
+                rate = measured("method", config, seconds) if wanted else None
                 cells += [f"{rate:,.0f}", f"{rate / most:.2f}"] if rate else ["", ""]
             print(f"| {' | '.join(cells)} |", flush=True)
 
@@ -64,6 +66,9 @@ def main() -> None:
     parser.add_argument("--env", default="ALE/Pong-v5")
     parser.add_argument("--seconds", type=float, default=10.0, help="length of one measurement")
     parser.add_argument("--counts", type=int, nargs="+", default=COUNTS, help="numbers of environments or agents")
+    networks = list(dict.fromkeys(PAAC_NETWORKS + GA3C_NETWORKS))
+    parser.add_argument("--networks", nargs="+", default=networks, choices=networks, help="networks to measure")
+    parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS, help="methods to measure")
     parser.add_argument("--one", nargs=2, metavar=("WHAT", "CONFIG"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -77,7 +82,7 @@ def main() -> None:
         devices.resolve("cuda")
     except devices.DeviceError:
         sys.exit("bench.gpu needs a GPU that torch can use, and this machine has none; make bench measures the CPU")
-    sweep(options.env, options.counts, options.seconds)
+    sweep(options.env, options.counts, options.networks, options.methods, options.seconds)
 
 
 if __name__ == "__main__":

@@ -135,12 +135,15 @@ class RMSProp:
         """
         return torch.ones_like(values)
 
-    def step(self, learning_rate: float, correct: Correction | None = None) -> None:
-        """Update the parameters with the gradients in the buffer."""
+    def step(self, learning_rate: float | Tensor, correct: Correction | None = None) -> None:
+        """Update the parameters with the gradients in the buffer; in a CUDA graph the learning rate is a tensor."""
         self._side_by_side(self._find_direction, len(self.mean_square))
         if correct is not None:
             correct(self._direction)
-        self.parameters.values.add_(self._direction, alpha=-learning_rate)
+        if isinstance(learning_rate, Tensor):
+            self.parameters.values.addcmul_(self._direction, learning_rate, value=-1)
+        else:
+            self.parameters.values.add_(self._direction, alpha=-learning_rate)
         self.parameters.changed()
 
     def _find_direction(self, where: slice) -> None:

@@ -87,7 +87,8 @@ class PixelOutputs:
         with self._beginning:
             if not self._maps:
                 self._allocate(pixels[:2])  # kernels of one state may have another layout
-            if self._kernel is None:
+            # In a CUDA graph the kernel of the first layer follows from the weights of each call.
+            if self._kernel is None or pixels.is_cuda:
                 self._kernel = self._first.kernel(pixels)
             return self._kernel
 

@@ -38,7 +38,16 @@ class Tape:
         if rows is None:
             rows = slice(self._next, self._next + len(states))
             self._next = rows.stop
+        self.mark(rows)
+        return self.keep(states, rows)
+
+    def mark(self, rows: slice) -> None:
+        """Count these rows among the kept ones."""
         self._kept.append(rows)
+
+    @torch.no_grad()
+    def keep(self, states: Tensor, rows: slice) -> Tensor:
+        """Return the features of some states, and keep every layer's output in these rows, which `mark` counts."""
         return self._outputs.keep(states, rows)
 
     def recall(self) -> Tensor:

@@ -9,6 +9,7 @@ from workers.contract.config import PaacConfig
 from workers.contract.spaces import number_of_actions
 from workers.trainer.environments.episodes import EpisodeBook
 from workers.trainer.host import devices
+from workers.trainer.host.cuda_graphs import graphed
 from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.optimizers import FlatParameters, RMSProp, clip_to_norm
@@ -46,18 +47,20 @@ class Sampler:
 
     def __init__(self, seed: int, device: torch.device) -> None:
         self.random = torch.Generator(device).manual_seed(seed)
+        self._log_race = torch.empty(0)
 
     def begin(self, draws: int, actions: int) -> None:
         """Draw the random numbers for so many draws among so many actions."""
-        race = torch.empty(draws, actions, device=self.random.device)
-        self._log_race = race.exponential_(generator=self.random).log_()
+        if self._log_race.shape != (draws, actions):
+            self._log_race = torch.empty(draws, actions, device=self.random.device)
+        self._log_race.exponential_(generator=self.random).log_()
 
     def __call__(self, logits: Tensor, rows: slice) -> Tensor:
         return (logits - self._log_race[rows]).argmax(dim=-1)
 
 
 def actor_critic_losses(
-    logits: Tensor, values: Tensor, rollout: Rollout, config: PaacConfig, entropy_cost: float
+    logits: Tensor, values: Tensor, rollout: Rollout, config: PaacConfig, entropy_cost: float | Tensor
 ) -> WeightedLosses:
     """Return equations 10 and 11 as one loss to minimise; fresh rows are not decisions and do not count."""
     values = values.view_as(rollout.rewards)
@@ -75,7 +78,7 @@ def actor_critic_losses(
 
 
 def find_gradients(
-    network: ActorCritic, tape: Tape, rollout: Rollout, config: PaacConfig, entropy_cost: float
+    network: ActorCritic, tape: Tape, rollout: Rollout, config: PaacConfig, entropy_cost: float | Tensor
 ) -> WeightedLosses:
     """Write the gradients of lines 12–17 into the network's buffers."""
     states = rollout.states.flatten(0, 1)
@@ -108,12 +111,28 @@ def train(config: PaacConfig, run: Run) -> None:
     centring = Centring(network.body, parameters) if config.centred_inputs else None
     watch = NetworkWatch(network)
 
-    def policy(states: Tensor, rows: slice) -> Tensor:
-        return sample(network.policy(tape.act(states, rows).float()), rows)
+    def choose(states: Tensor, rows: slice) -> Tensor:
+        return sample(network.policy(tape.keep(states, rows).float()), rows)
 
-    def value(states: Tensor) -> Tensor:
+    def estimate(states: Tensor) -> Tensor:
         values: Tensor = network(states)[1]
         return values
+
+    def learn(
+        learning_rate: float | Tensor, entropy_cost: float | Tensor, *tensors: Tensor
+    ) -> tuple[WeightedLosses, Tensor]:
+        rollout = Rollout(*tensors)
+        losses = find_gradients(network, tape, rollout, config, entropy_cost)
+        correct = centring.centre(tape.input_means(rollout.states.flatten(0, 1))) if centring else None
+        gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
+        optimizer.step(learning_rate, correct)  # line 18
+        return losses, gradient_norm
+
+    chosen, value, update = graphed(choose, run.device), graphed(estimate, run.device), graphed(learn, run.device)
+
+    def policy(states: Tensor, rows: slice) -> Tensor:
+        tape.mark(rows)
+        return chosen(states, rows)
 
     try:
         while book.step < config.total_steps and not run.should_stop():
@@ -126,14 +145,10 @@ def train(config: PaacConfig, run: Run) -> None:
                 config.initial_learning_rate, config.learning_rate_decay, book.step, config.total_steps
             )
             entropy_cost = decayed(config.entropy_cost, config.entropy_cost_decay, book.step, config.total_steps)
-            states = rollout.states.flatten(0, 1)
-            losses = find_gradients(network, tape, rollout, config, entropy_cost)
-            correct = centring.centre(tape.input_means(states)) if centring else None
-            gradient_norm = clip_to_norm(parameters.gradients, config.max_grad_norm)
-            optimizer.step(learning_rate, correct)  # line 18
+            losses, gradient_norm = update(learning_rate, entropy_cost, *rollout)
 
             run.advance(book.step, book.frames)
-            watch.see(states)
+            watch.see(rollout.states.flatten(0, 1))
             if run.metrics_due():
                 run.metrics(
                     {

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from workers.contract.config import SynchronousFields
@@ -23,8 +25,7 @@ Value = Callable[[Tensor], Tensor]
 """Estimates the value of each prepared state."""
 
 
-@dataclass(frozen=True)
-class Rollout:
+class Rollout(NamedTuple):
     """t_max steps of n_e environments as tensors (t_max, n_e, …), and the states (n_e, …) after the last step."""
 
     states: Tensor
@@ -70,6 +71,7 @@ class Actors:
         self._fresh = np.zeros(self._shape, dtype=np.bool_)
         self._actions = np.zeros(self._shape, dtype=np.int64)
         self._last_values = torch.zeros(config.num_envs, device=device)
+        self._records: dict[str, Tensor] = {}
 
     def reset(self, prepare: Prepare) -> None:
         """Begin an episode everywhere, with states that the policy reads as `prepare` converts them."""
@@ -89,10 +91,10 @@ class Actors:
             book.record(rewards, ended, fresh)
         return Rollout(
             states=self._states[:-1],
-            actions=torch.from_numpy(self._actions).to(self._device),
-            rewards=torch.from_numpy(self._rewards.clip(-1, 1) if self._clip else self._rewards).to(self._device),
-            terminated=torch.from_numpy(self._terminated).to(self._device),
-            fresh=torch.from_numpy(self._fresh).to(self._device),
+            actions=self._kept("actions", self._actions),
+            rewards=self._kept("rewards", self._rewards.clip(-1, 1) if self._clip else self._rewards),
+            terminated=self._kept("terminated", self._terminated),
+            fresh=self._kept("fresh", self._fresh),
             last_states=self._states[-1],
             last_values=self._last_values,
         )
@@ -133,6 +135,15 @@ class Actors:
         """Tell what is under way; the first batch's thread stands for both."""
         if batch is self._batches[0]:
             self.time.turn_to(activity)
+
+    def _kept(self, name: str, recorded: NDArray[Any]) -> Tensor:
+        """Return a record of the rollout on the device, where each rollout's lies in the same memory."""
+        tensor = torch.from_numpy(recorded)
+        if self._device.type == "cpu":
+            return tensor
+        if name not in self._records:
+            self._records[name] = torch.empty_like(tensor, device=self._device)
+        return self._records[name].copy_(tensor)
 
     def _on_device(self, observations: Observations) -> Tensor:
         return torch.from_numpy(observations).to(self._device, non_blocking=True)
