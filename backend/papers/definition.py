@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from backend.figures.schemas import Figure
 from backend.models import Study
+from backend.papers.diagram import Diagram
 from backend.studies.specification import Specification
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.presets import PRESETS
@@ -132,6 +133,7 @@ class Item:
     # Why Arcadia cannot do what the paper did.
     cannot: str | None = None
     instead: Instead | None = None
+    diagrams: Sequence[Diagram] = ()
     height: int = 320
     # The item whose studies it draws, where the paper drew the same runs twice.
     runs_of: str | None = None

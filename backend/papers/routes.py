@@ -12,6 +12,7 @@ from backend.figures.schemas import Figure
 from backend.papers import schemas, service, view
 from backend.papers.catalogue import every_paper, find_item, find_paper, find_part
 from backend.papers.cost import configs_of, together
+from backend.papers.diagram_view import drawn
 from backend.studies import making, measuring, planning
 
 router = APIRouter(tags=["papers"])
@@ -58,10 +59,31 @@ def draw_item(
     if part is not None and find_part(found, part) is None:
         raise NotFound(f"{found.label} has no part {part!r}. It has {', '.join(each.name for each in found.parts)}.")
     if found.draw is None:
-        raise NotFound(f"{found.label} has no figure: what it prints is not measured as ours is.")
+        why = "it is a diagram" if found.diagrams else "what it prints is not measured as ours is"
+        raise NotFound(f"{found.label} has no figure: {why}.")
     with db.read() as session:
         started = service.started_from(session, of, found)
         return found.draw(session, service.newest(started, share, part) if share else [])
+
+
+@router.get("/papers/{paper}/{item}/diagrams/{diagram}")
+def read_diagram(
+    db: Db,
+    paper: PaperName,
+    item: ItemName,
+    diagram: Annotated[str, Path(max_length=60, description="As ga3c.")],
+    run: Annotated[
+        int | None, Query(ge=1, le=2**53, description="Whose numbers; without it those of the newest run.")
+    ] = None,
+) -> schemas.Diagram:
+    """How a method is built here, with the numbers of a run: queues, batches, and how many of each role."""
+    found = find_item(find_paper(paper), item)
+    there = {each.name: each for each in found.diagrams}
+    if diagram not in there:
+        has = f"It has {', '.join(there)}." if there else "It has none."
+        raise NotFound(f"{found.label} has no diagram {diagram!r}. {has}")
+    with db.read() as session:
+        return drawn(session, there[diagram], run)
 
 
 @router.post("/papers/{paper}/{item}/preview")

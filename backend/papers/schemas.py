@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from backend.papers.definition import SHARES
 from backend.studies.schemas import StudySummary
 from workers.contract.values import NO_BOOLEAN
+from workers.contract.worker_api import State
 
 
 def _known_share(share: float) -> float:
@@ -131,6 +132,67 @@ class ItemInstead(BaseModel):
     why: str
 
 
+class DiagramReading(BaseModel):
+    """A number in a box of a diagram."""
+
+    label: str
+    value: float | str | None = Field(description="Null where the run has not reported it, or there is no run.")
+    unit: str
+    measured: bool = Field(description="False for a field of the run's configuration.")
+
+
+class DiagramBox(BaseModel):
+    """A part of a method, and its place in a grid."""
+
+    name: str
+    title: str
+    kind: str = Field(description="What it is on the host, as threads.")
+    does: str
+    column: int
+    row: int
+    rows: int = Field(description="How many rows of the grid it takes.")
+    many: bool = Field(description="There are several of it.")
+    learned: bool = Field(description="The learned parameters are there.")
+    readings: list[DiagramReading]
+
+
+class DiagramArrow(BaseModel):
+    """What one box sends to another."""
+
+    start: str
+    end: str
+    carries: str
+    around: bool = Field(description="It leads past the boxes between them.")
+
+
+class DiagramGroup(BaseModel):
+    """Boxes that are one process."""
+
+    title: str
+    boxes: list[str]
+
+
+class DiagramRun(BaseModel):
+    """A run whose numbers a diagram can show."""
+
+    id: int
+    name: str
+    state: State
+
+
+class Diagram(BaseModel):
+    """How a method is built here, with the numbers of a run."""
+
+    name: str
+    title: str
+    preset: str = Field(description="Launches a run of the method.")
+    run: DiagramRun | None = Field(description="Whose numbers these are; null where no run has started.")
+    runs: list[DiagramRun] = Field(description="Runs that can be chosen, the newest first.")
+    boxes: list[DiagramBox]
+    arrows: list[DiagramArrow]
+    groups: list[DiagramGroup]
+
+
 class PaperItem(ItemSummary):
     """A table or figure: what the paper did, what ours does, what was published and what was started here."""
 
@@ -147,6 +209,7 @@ class PaperItem(ItemSummary):
     parts: list[ItemPart]
     started: list[PaperStudy] = Field(description="The newest first.")
     panels: list[Panel]
+    diagrams: list[str] = Field(description="Names of the diagrams of how its methods are built here.")
     speeds: list[PaperSpeed] = Field(description="Of the newest study of each part at each share.")
     height: int = Field(description="Of a figure, in pixels.")
 

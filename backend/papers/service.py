@@ -18,7 +18,7 @@ from backend.studies.specification import Specification
 def chosen(item: Item, names: Sequence[str] | None) -> list[Part]:
     """The parts that are asked for, or all of the paper's own."""
     if not item.parts:
-        raise Conflict(item.cannot or f"{item.label} is drawn from evaluations: there is no study to start.")
+        raise Conflict(item.cannot or f"There is no study to start from {item.in_sentence}.")
     if names is None:
         return [part for part in item.parts if not part.stands_in]
     there = {part.name: part for part in item.parts}

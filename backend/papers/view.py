@@ -51,6 +51,7 @@ def shown(session: Session, paper: Paper, item: Item) -> schemas.PaperItem:
         parts=[_part(session, part) for part in item.parts],
         started=started(session, found),
         panels=_panels(session, item, found),
+        diagrams=[diagram.name for diagram in item.diagrams],
         speeds=speeds(session, service.every_newest(found)),
         height=item.height,
     )

@@ -1,7 +1,7 @@
 """GA3C: hybrid CPU/GPU A3C (Babaeizadeh et al. 2017)."""
 
 from backend.papers.definition import Paper
-from backend.papers.ga3c import learning, roles, table_2, table_3
+from backend.papers.ga3c import figure_1, learning, roles, table_2, table_3
 
 PAPER = Paper(
     name="ga3c",
@@ -13,6 +13,7 @@ PAPER = Paper(
     items=(
         table_2.ITEM,
         table_3.ITEM,
+        figure_1.ITEM,
         roles.FIGURE_2,
         roles.FIGURE_3,
         roles.FIGURE_4,

@@ -1,7 +1,7 @@
 """PAAC: efficient parallel methods (Clemente et al. 2017)."""
 
 from backend.papers.definition import Paper
-from backend.papers.paac import figure_2, figures_3_and_4, table_1
+from backend.papers.paac import figure_1, figure_2, figures_3_and_4, table_1
 
 PAPER = Paper(
     name="paac",
@@ -10,5 +10,5 @@ PAPER = Paper(
     authors="Clemente, Castejón, Chandra",
     year=2017,
     shows="Many environments step in parallel, and one network acts and learns for all of them in batches.",
-    items=(table_1.ITEM, figure_2.ITEM, figures_3_and_4.FIGURE_3, figures_3_and_4.FIGURE_4),
+    items=(table_1.ITEM, figure_1.ITEM, figure_2.ITEM, figures_3_and_4.FIGURE_3, figures_3_and_4.FIGURE_4),
 )

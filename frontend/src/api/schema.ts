@@ -814,6 +814,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/papers/{paper}/{item}/diagrams/{diagram}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Diagram
+         * @description How a method is built here, with the numbers of a run: queues, batches, and how many of each role.
+         */
+        get: operations["read_diagram"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/papers/{paper}/{item}/figure": {
         parameters: {
             query?: never;
@@ -2919,6 +2939,134 @@ export interface components {
             ok: boolean;
         };
         /**
+         * Diagram
+         * @description How a method is built here, with the numbers of a run.
+         */
+        Diagram: {
+            /** Arrows */
+            arrows: components["schemas"]["DiagramArrow"][];
+            /** Boxes */
+            boxes: components["schemas"]["DiagramBox"][];
+            /** Groups */
+            groups: components["schemas"]["DiagramGroup"][];
+            /** Name */
+            name: string;
+            /**
+             * Preset
+             * @description Launches a run of the method.
+             */
+            preset: string;
+            /** @description Whose numbers these are; null where no run has started. */
+            run: components["schemas"]["DiagramRun"] | null;
+            /**
+             * Runs
+             * @description Runs that can be chosen, the newest first.
+             */
+            runs: components["schemas"]["DiagramRun"][];
+            /** Title */
+            title: string;
+        };
+        /**
+         * DiagramArrow
+         * @description What one box sends to another.
+         */
+        DiagramArrow: {
+            /**
+             * Around
+             * @description It leads past the boxes between them.
+             */
+            around: boolean;
+            /** Carries */
+            carries: string;
+            /** End */
+            end: string;
+            /** Start */
+            start: string;
+        };
+        /**
+         * DiagramBox
+         * @description A part of a method, and its place in a grid.
+         */
+        DiagramBox: {
+            /** Column */
+            column: number;
+            /** Does */
+            does: string;
+            /**
+             * Kind
+             * @description What it is on the host, as threads.
+             */
+            kind: string;
+            /**
+             * Learned
+             * @description The learned parameters are there.
+             */
+            learned: boolean;
+            /**
+             * Many
+             * @description There are several of it.
+             */
+            many: boolean;
+            /** Name */
+            name: string;
+            /** Readings */
+            readings: components["schemas"]["DiagramReading"][];
+            /** Row */
+            row: number;
+            /**
+             * Rows
+             * @description How many rows of the grid it takes.
+             */
+            rows: number;
+            /** Title */
+            title: string;
+        };
+        /**
+         * DiagramGroup
+         * @description Boxes that are one process.
+         */
+        DiagramGroup: {
+            /** Boxes */
+            boxes: string[];
+            /** Title */
+            title: string;
+        };
+        /**
+         * DiagramReading
+         * @description A number in a box of a diagram.
+         */
+        DiagramReading: {
+            /** Label */
+            label: string;
+            /**
+             * Measured
+             * @description False for a field of the run's configuration.
+             */
+            measured: boolean;
+            /** Unit */
+            unit: string;
+            /**
+             * Value
+             * @description Null where the run has not reported it, or there is no run.
+             */
+            value: number | string | null;
+        };
+        /**
+         * DiagramRun
+         * @description A run whose numbers a diagram can show.
+         */
+        DiagramRun: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "starting" | "running" | "finished" | "failed" | "paused" | "stopped";
+        };
+        /**
          * Difference
          * @description A field of the configuration and its value in each run that has it.
          */
@@ -4410,6 +4558,11 @@ export interface components {
              * @description Why Arcadia cannot do what the paper did.
              */
             cannot: string | null;
+            /**
+             * Diagrams
+             * @description Names of the diagrams of how its methods are built here.
+             */
+            diagrams: string[];
             /** Differs */
             differs: components["schemas"]["ItemDifference"][];
             /**
@@ -8528,6 +8681,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PaperItem"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_diagram: {
+        parameters: {
+            query?: {
+                /** @description Whose numbers; without it those of the newest run. */
+                run?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description As ga3c. */
+                diagram: string;
+                /** @description As figure-2. */
+                item: string;
+                /** @description As a3c. */
+                paper: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Diagram"];
                 };
             };
             /** @description What was wrong, where, and what is right. */

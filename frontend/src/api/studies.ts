@@ -4,6 +4,7 @@ import { figureAt } from "./figureAddress";
 import type {
   Figure,
   Paper,
+  PaperDiagram,
   PaperItem,
   PaperPreview,
   QueryOf,
@@ -77,6 +78,19 @@ export const paperFigureQuery = (paper: string, item: string, query: PaperFigure
     meta: figureAt(`/papers/${paper}/${item}/figure`, query),
     queryFn: ({ signal }): Promise<Figure> =>
       call("get", "/api/v1/papers/{paper}/{item}/figure", { path: { paper, item }, query, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+/** How a method is built here, with the numbers of a run; of the newest without one. */
+export const paperDiagramQuery = (paper: string, item: string, diagram: string, run: number | null) =>
+  queryOptions({
+    queryKey: ["diagram", paper, item, diagram, run],
+    queryFn: ({ signal }): Promise<PaperDiagram> =>
+      call("get", "/api/v1/papers/{paper}/{item}/diagrams/{diagram}", {
+        path: { paper, item, diagram },
+        query: { run },
+        signal,
+      }),
     placeholderData: keepPreviousData,
   });
 

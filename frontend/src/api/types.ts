@@ -80,6 +80,7 @@ export type ExtendStudy = Schema["ExtendStudy"];
 export type Paper = Schema["PaperSummary"];
 export type PaperItemSummary = Schema["ItemSummary"];
 export type PaperItem = Schema["PaperItem"];
+export type PaperDiagram = Schema["Diagram"];
 export type PaperPanel = Schema["Panel"];
 export type PaperStudy = Schema["PaperStudy"];
 export type PaperPreview = Schema["PaperPreview"];

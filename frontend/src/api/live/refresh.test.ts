@@ -149,6 +149,16 @@ describe("what events of the live stream fetch again", () => {
     for (const { fetched } of pages) expect(fetched).toHaveBeenCalledTimes(1);
   });
 
+  it("fetches the diagrams of papers again when a run reports or changes", async () => {
+    const diagram = shown(client, ["diagram", "ga3c", "figure-1", "ga3c", null]);
+    refresher.take({ kind: "run.metrics", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(REFRESH_MS);
+    expect(diagram.fetched).toHaveBeenCalledTimes(1);
+    refresher.take({ kind: "run.changed", run_id: 1 });
+    await vi.advanceTimersByTimeAsync(SELDOM_REFRESH_MS);
+    expect(diagram.fetched).toHaveBeenCalledTimes(2);
+  });
+
   it("fetches figures once a second and comparisons every other one, however often runs report", async () => {
     const figure = shown(client, ["figure", "curves", { runs: [1, 2] }]);
     const compare = shown(client, ["compare", { runs: [1, 2] }]);

@@ -52,7 +52,7 @@ export class Refresher {
         dropRun(this.client, event.run_id);
         this.later(["run", event.run_id, "detail"]);
         for (const root of TOGETHER) this.pending.moved[root].add(event.run_id);
-        for (const root of ["games", "studies", "papers"]) this.later([root]);
+        for (const root of ["games", "studies", "papers", "diagram"]) this.later([root]);
         this.laterLists();
         break;
       case "play.changed":
@@ -74,8 +74,10 @@ export class Refresher {
         this.later(["games"]);
         this.later(["studies"]);
         this.later(["papers"]);
+        this.later(["diagram"]);
         break;
       case "run.metrics":
+        this.later(["diagram"]);
         this.later(["run", event.run_id, "metric-names"]);
         this.later(["studies"]);
         for (const root of TOGETHER) this.pending.moved[root].add(event.run_id);
@@ -240,7 +242,7 @@ function paceOf(queryKey: QueryKey): number {
   const [root] = queryKey;
   if (queryKey.at(-1) === "metric-names" || root === "run-facets" || root === "games" || root === "papers")
     return SELDOM_REFRESH_MS;
-  return root === "runs" || root === "compare" || root === "studies" ? LIST_REFRESH_MS : 0;
+  return ["runs", "compare", "studies", "diagram"].includes(String(root)) ? LIST_REFRESH_MS : 0;
 }
 
 /** Whether a list of runs was asked for with metrics. */

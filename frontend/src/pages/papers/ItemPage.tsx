@@ -5,6 +5,7 @@ import { paperItemQuery } from "@/api/studies";
 import type { PaperItem } from "@/api/types";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { usePageTitle } from "@/ui/usePageTitle";
+import { Diagram } from "./Diagram";
 import { ItemFigures } from "./ItemFigures";
 import { Differences, Published, StartedStudies } from "./ItemTables";
 import classes from "./papers.module.css";
@@ -50,6 +51,9 @@ function ItemSheet({ item }: { item: PaperItem }) {
         {item.paper_title}, {item.label}: {item.title}
       </Title>
       {item.measures !== "" && <ItemFigures item={item} />}
+      {item.diagrams.map((name) => (
+        <Diagram key={name} item={item} name={name} />
+      ))}
       <div className={classes.both}>
         <Told heading="The paper" words={item.theirs} />
         <Told heading="Arcadia" words={item.ours} />

@@ -1,0 +1,187 @@
+"""Figure 1: the architectures of A3C and of GA3C."""
+
+from backend.papers.definition import Difference, Item, Number
+from backend.papers.diagram import Arrow, Box, Diagram, Reading
+from workers.contract.metrics import STEPS_PER_SECOND
+
+UPDATES = "throughput/updates_per_second"
+
+A3C = Diagram(
+    name="a3c",
+    title="A3C: each actor-learner has a replica of the network",
+    methods=("a3c",),
+    preset="a3c-cartpole",
+    boxes=(
+        Box(
+            "environments",
+            "Environments",
+            "one in each actor-learner",
+            "Step by the actions of their actor-learner.",
+            column=0,
+            many=True,
+            readings=(
+                Reading("Environments", fields=("num_actors",)),
+                Reading("Steps a second", STEPS_PER_SECOND),
+            ),
+        ),
+        Box(
+            "actor-learners",
+            "Actor-learners",
+            "processes",
+            "Each acts by its own replica of the network and computes gradients from its rollout.",
+            column=1,
+            many=True,
+            readings=(
+                Reading("Actor-learners", fields=("num_actors",)),
+                Reading("Rollout, t_max", fields=("t_max",), unit="steps"),
+                Reading("Entropy", "train/entropy"),
+            ),
+        ),
+        Box(
+            "shared",
+            "Parameters θ",
+            "shared memory, no locks",
+            "Every actor-learner applies its gradients to the shared parameters and copies them before each rollout.",
+            column=2,
+            learned=True,
+            readings=(
+                Reading("Updates a second", UPDATES),
+                Reading("Learning rate", "train/learning_rate", fields=("learning_rate",), counts=True),
+                Reading("Gradient norm", "train/grad_norm"),
+            ),
+        ),
+    ),
+    arrows=(
+        Arrow("environments", "actor-learners", "states, rewards"),
+        Arrow("actor-learners", "environments", "actions"),
+        Arrow("actor-learners", "shared", "gradients"),
+        Arrow("shared", "actor-learners", "θ"),
+    ),
+)
+GA3C = Diagram(
+    name="ga3c",
+    title="GA3C: queues between the agents and one network",
+    methods=("ga3c",),
+    preset="ga3c-cartpole",
+    boxes=(
+        Box(
+            "agents",
+            "Agents",
+            "processes with a game each",
+            "Each queues its state before every action, and queues its experiences at the end of a rollout.",
+            column=0,
+            rows=2,
+            many=True,
+            readings=(
+                Reading("Agents, N_A", "ga3c/agents", fields=("num_agents",), counts=True),
+                Reading("Rollout, t_max", fields=("t_max",), unit="steps"),
+                Reading("Steps a second", STEPS_PER_SECOND),
+            ),
+        ),
+        Box(
+            "prediction-queue",
+            "Prediction queue",
+            "a pipe of row numbers",
+            "Holds the states that wait for a policy. The states themselves are in shared memory.",
+            column=1,
+            readings=(Reading("Waiting", "ga3c/prediction_queue"),),
+        ),
+        Box(
+            "training-queue",
+            "Training queue",
+            "a pipe of row numbers",
+            "Holds the rollouts that wait for a trainer.",
+            column=1,
+            row=1,
+            readings=(Reading("Waiting", "ga3c/training_queue"),),
+        ),
+        Box(
+            "predictors",
+            "Predictors",
+            "threads",
+            "Each takes all waiting states, asks the network for their policies at once, and answers the agents.",
+            column=2,
+            many=True,
+            readings=(
+                Reading("Predictors, N_P", "ga3c/predictors", fields=("num_predictors",), counts=True),
+                Reading("Batch", "ga3c/prediction_batch"),
+                Reading("States a second", "throughput/predictions_per_second"),
+            ),
+        ),
+        Box(
+            "trainers",
+            "Trainers",
+            "threads",
+            "Each gathers rollouts into a batch, then updates the network with it.",
+            column=2,
+            row=1,
+            many=True,
+            readings=(
+                Reading("Trainers, N_T", "ga3c/trainers", fields=("num_trainers",), counts=True),
+                Reading("Batch", "ga3c/training_batch"),
+                Reading("Batch, at least", fields=("min_training_batch",)),
+            ),
+        ),
+        Box(
+            "network",
+            "Network",
+            "one model, GPU or CPU",
+            "The only copy of the parameters. Predictors read it while a trainer updates it.",
+            column=3,
+            rows=2,
+            learned=True,
+            readings=(
+                Reading("Body", fields=("network",)),
+                Reading("Updates a second", UPDATES),
+                Reading("Policy lag", "ga3c/policy_lag"),
+            ),
+        ),
+    ),
+    arrows=(
+        Arrow("agents", "prediction-queue", "states"),
+        Arrow("prediction-queue", "predictors", "states"),
+        Arrow("predictors", "network", "one batch"),
+        Arrow("network", "predictors", "π and V"),
+        Arrow("predictors", "agents", "policy π and value V", around=True),
+        Arrow("agents", "training-queue", "rollouts"),
+        Arrow("training-queue", "trainers", "rollouts"),
+        Arrow("trainers", "network", "one batch"),
+    ),
+)
+
+
+def _printed(what: str, value: float, section: str, protocol: str) -> Number:
+    return Number(what, value, "", "GA3C (Babaeizadeh et al. 2017)", section, protocol)
+
+
+ITEM = Item(
+    name="figure-1",
+    label="Figure 1",
+    title="The architectures of A3C and GA3C",
+    theirs="Drew A3C, where each agent has a replica of the network and sends gradients, beside GA3C, where agents "
+    "query one network on a GPU through predictors, and trainers gather their experiences.",
+    ours="Draws both as they are built here, with the numbers of a run of each. Numbers that change are the mean of "
+    "the run's last 100 reports; the counts of agents, predictors and trainers are the latest.",
+    measures="",
+    draw=None,
+    diagrams=(A3C, GA3C),
+    differs=(
+        Difference("agents of A3C", "threads", "processes", "Python runs one thread at a time"),
+        Difference(
+            "queues", "of states and experiences", "of row numbers of tables in shared memory", "nothing is copied"
+        ),
+        Difference(
+            "training queue",
+            "without a limit",
+            "at most two rollouts of each agent wait, except in ga3c-paper",
+            "it bounds the policy lag; docs/decisions/0015-ga3c-queues.md",
+        ),
+        Difference("trainers", "update in parallel", "take turns for the update", "they share one buffer of gradients"),
+    ),
+    published=(
+        _printed("agents of A3C", 16, "section 3.2", "the original implementation, on a CPU of 16 cores"),
+        _printed("agents of GA3C, N_A", 128, "section 5.1", "fastest on system I, Pong"),
+        _printed("predictors of GA3C, N_P", 2, "section 5.1", "fastest on system I, Pong"),
+        _printed("trainers of GA3C, N_T", 2, "section 5.1", "fastest on system I, Pong"),
+    ),
+)

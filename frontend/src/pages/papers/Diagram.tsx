@@ -1,0 +1,137 @@
+import { Anchor, Group, NativeSelect, Skeleton, Table, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useSearchParams } from "react-router";
+import { paperDiagramQuery } from "@/api/studies";
+import type { PaperDiagram, PaperItem } from "@/api/types";
+import { QueryProblem } from "@/ui/QueryProblem";
+import { STATE_NAMES } from "@/ui/states";
+import { WideTable } from "@/ui/WideTable";
+import classes from "./diagram.module.css";
+import { DiagramDrawing } from "./DiagramDrawing";
+import { readingText, titleOf } from "./diagramWords";
+import pageClasses from "./papers.module.css";
+
+/** How a method is built here, with the numbers of the newest run or of the one in the address, as ?ga3c=12. */
+export function Diagram({ item, name }: { item: PaperItem; name: string }) {
+  const [search, setSearch] = useSearchParams();
+  const run = Number(search.get(name)) || null;
+  const diagram = useQuery(paperDiagramQuery(item.paper, item.name, name, run));
+  const choose = (id: string) =>
+    setSearch(
+      (before) => {
+        before.set(name, id);
+        return before;
+      },
+      { replace: true },
+    );
+  if (diagram.isPending)
+    return <Skeleton height={320} radius="sm" role="status" aria-label="Loading the diagram…" />;
+  if (!diagram.data) return <QueryProblem error={diagram.error} retry={() => void diagram.refetch()} />;
+  return <DiagramCard diagram={diagram.data} onRun={choose} />;
+}
+
+function DiagramCard({ diagram, onRun }: { diagram: PaperDiagram; onRun: (id: string) => void }) {
+  return (
+    <section className={pageClasses.card} aria-label={diagram.title}>
+      <Group justify="space-between" align="end" gap="xs">
+        <Title order={2}>{diagram.title}</Title>
+        <RunChoice diagram={diagram} onRun={onRun} />
+      </Group>
+      <DiagramDrawing diagram={diagram} />
+      <Title order={3} mt="md">
+        Arrows
+      </Title>
+      <ol className={classes.flows} aria-label="Arrows">
+        {diagram.arrows.map(({ start, end, carries }) => (
+          <li key={`${start} ${end} ${carries}`}>
+            {titleOf(diagram, start)} → {titleOf(diagram, end)}: {carries}
+          </li>
+        ))}
+      </ol>
+      <Parts diagram={diagram} />
+    </section>
+  );
+}
+
+function RunChoice({
+  diagram: { run, runs, preset },
+  onRun,
+}: {
+  diagram: PaperDiagram;
+  onRun: (id: string) => void;
+}) {
+  if (run === null)
+    return (
+      <Text size="sm" c="dimmed">
+        No run of it has started here yet.{" "}
+        <Anchor component={Link} to={`/launch?preset=${preset}`} size="sm">
+          Launch one
+        </Anchor>
+        , and its numbers appear in the boxes.
+      </Text>
+    );
+  return (
+    <Group gap="xs" align="end">
+      <NativeSelect
+        size="xs"
+        maw={320}
+        label="Numbers of run"
+        value={String(run.id)}
+        onChange={({ currentTarget }) => onRun(currentTarget.value)}
+        data={runs.map(({ id, name, state }) => ({
+          value: String(id),
+          label: `${id} · ${name} (${STATE_NAMES[state].toLowerCase()})`,
+        }))}
+      />
+      <Anchor component={Link} to={`/runs/${run.id}`} size="sm" lh="30px">
+        Open run {run.id}
+      </Anchor>
+    </Group>
+  );
+}
+
+function Parts({ diagram }: { diagram: PaperDiagram }) {
+  return (
+    <WideTable label="Parts">
+      <Title order={3} mt="md">
+        Parts
+      </Title>
+      <Table className={pageClasses.table} verticalSpacing={6} mt={4}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Part</Table.Th>
+            <Table.Th scope="col">What it does</Table.Th>
+            <Table.Th scope="col">Numbers</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {diagram.boxes.map((box) => (
+            <Table.Tr key={box.name}>
+              <Table.Td>
+                {box.title}
+                <p className={pageClasses.dim}>{box.kind}</p>
+              </Table.Td>
+              <Table.Td className={pageClasses.why}>{box.does}</Table.Td>
+              <Table.Td>
+                <dl className={classes.numbers}>
+                  {box.readings.map((reading) => (
+                    <NumberRow key={reading.label} label={reading.label} text={readingText(reading)} />
+                  ))}
+                </dl>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </WideTable>
+  );
+}
+
+function NumberRow({ label, text }: { label: string; text: string }) {
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd>{text}</dd>
+    </>
+  );
+}

@@ -1,0 +1,209 @@
+import type { PaperDiagram } from "@/api/types";
+
+type Box = PaperDiagram["boxes"][number];
+type Arrow = PaperDiagram["arrows"][number];
+
+export interface Rectangle {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export interface Line {
+  points: [number, number][];
+  /** Where the arrow's number is. */
+  badge: [number, number];
+}
+
+export interface DiagramLayout {
+  width: number;
+  height: number;
+  boxes: Map<string, Rectangle>;
+  arrows: Line[];
+  groups: Rectangle[];
+}
+
+/** Sizes of one drawing: wide screens have the grid's columns side by side, narrow screens below each other. */
+interface Sizes {
+  width: number;
+  /** Between the boxes along the flow, and across it. */
+  along: number;
+  across: number;
+  /** Beside all boxes, where arrows lead past them. */
+  around: number;
+  /** Between a group's frame and its boxes. */
+  frame: number;
+}
+
+/** The width of a box on wide screens, and of the drawing on narrow ones. */
+const WIDE: Sizes = { width: 196, along: 100, across: 48, around: 40, frame: 12 };
+const NARROW: Sizes = { width: 336, along: 56, across: 22, around: 36, frame: 8 };
+/** Around the drawing. */
+const EDGE = 10;
+/** Below a group's boxes, where its title is. */
+const GROUP_TITLE = 24;
+/** Half the distance between two arrows in opposite directions. */
+const APART = 14;
+
+const HEAD = 46;
+const LINE = 19;
+
+export const READINGS_BELOW = HEAD;
+export const READING_HEIGHT = LINE;
+
+function heightOf(box: Box): number {
+  return HEAD + LINE * box.readings.length + 6;
+}
+
+/** Place a diagram's boxes and arrows. */
+export function layOut({ boxes, arrows, groups }: PaperDiagram, narrow: boolean): DiagramLayout {
+  const sizes = narrow ? NARROW : WIDE;
+  const around = arrows.some((arrow) => arrow.around);
+  const columns = 1 + Math.max(...boxes.map(({ column }) => column));
+  const rows = Math.max(...boxes.map(({ row, rows }) => row + rows));
+  const placed = narrow ? placeNarrow(boxes, columns, rows, around) : placeWide(boxes, columns, rows, around);
+  return {
+    ...placed,
+    arrows: arrows.map((arrow) => route(arrow, arrows, placed.boxes, narrow)),
+    height: placed.height + (groups.length > 0 ? GROUP_TITLE : 0),
+    groups: groups.map((group) =>
+      frameOf(
+        group.boxes.flatMap((name) => placed.boxes.get(name) ?? []),
+        sizes.frame,
+      ),
+    ),
+  };
+}
+
+type Placed = Omit<DiagramLayout, "arrows" | "groups">;
+
+function placeWide(boxes: Box[], columns: number, rows: number, around: boolean): Placed {
+  const { width, along, across, frame } = WIDE;
+  const edge = EDGE + frame;
+  const top = edge + (around ? WIDE.around : 0);
+  const heights = rowHeights(boxes, rows, across);
+  const starts = startsOf(heights, across, top);
+  const found = boxes.map((box) => {
+    const last = box.row + box.rows - 1;
+    const y = starts[box.row] ?? 0;
+    const height = (starts[last] ?? 0) + (heights[last] ?? 0) - y;
+    return [box.name, { x: edge + box.column * (width + along), y, width, height }] as const;
+  });
+  const whole = 2 * edge + columns * width + (columns - 1) * along;
+  return { width: whole, height: bottomOf(found) + edge, boxes: new Map(found) };
+}
+
+function placeNarrow(boxes: Box[], columns: number, rows: number, around: boolean): Placed {
+  const { along, across, frame } = NARROW;
+  const edge = EDGE + frame;
+  const left = around ? NARROW.around : edge;
+  const one = (NARROW.width - left - edge - (rows - 1) * across) / rows;
+  const heights = Array.from({ length: columns }, (_, column) =>
+    Math.max(0, ...boxes.filter((box) => box.column === column).map(heightOf)),
+  );
+  const starts = startsOf(heights, along, edge);
+  const found = boxes.map((box) => {
+    const width = one * box.rows + across * (box.rows - 1);
+    const x = left + box.row * (one + across);
+    return [box.name, { x, y: starts[box.column] ?? 0, width, height: heights[box.column] ?? 0 }] as const;
+  });
+  return { width: NARROW.width, height: bottomOf(found) + edge, boxes: new Map(found) };
+}
+
+/** The height of each row: that of its tallest box, and enough for the boxes that take several rows. */
+function rowHeights(boxes: Box[], rows: number, across: number): number[] {
+  const heights = Array.from({ length: rows }, (_, row) =>
+    Math.max(0, ...boxes.filter((box) => box.row === row && box.rows === 1).map(heightOf)),
+  );
+  for (const box of boxes.filter(({ rows }) => rows > 1)) {
+    const span = heights.slice(box.row, box.row + box.rows);
+    const missing = heightOf(box) - span.reduce((sum, height) => sum + height, (box.rows - 1) * across);
+    if (missing > 0) for (let i = box.row; i < box.row + box.rows; i++) heights[i]! += missing / box.rows;
+  }
+  return heights;
+}
+
+function startsOf(sizes: number[], gap: number, first: number): number[] {
+  let next = first;
+  return sizes.map((size) => {
+    const start = next;
+    next += size + gap;
+    return start;
+  });
+}
+
+function bottomOf(found: (readonly [string, Rectangle])[]): number {
+  return Math.max(...found.map(([, { y, height }]) => y + height));
+}
+
+function frameOf(boxes: Rectangle[], frame: number): Rectangle {
+  const x = Math.min(...boxes.map((box) => box.x)) - frame;
+  const y = Math.min(...boxes.map((box) => box.y)) - frame;
+  return {
+    x,
+    y,
+    width: Math.max(...boxes.map((box) => box.x + box.width)) + frame - x,
+    height: Math.max(...boxes.map((box) => box.y + box.height)) + GROUP_TITLE - y,
+  };
+}
+
+const NOWHERE: Rectangle = { x: 0, y: 0, width: 0, height: 0 };
+
+function route(arrow: Arrow, all: Arrow[], boxes: Map<string, Rectangle>, narrow: boolean): Line {
+  const start = boxes.get(arrow.start) ?? NOWHERE;
+  const end = boxes.get(arrow.end) ?? NOWHERE;
+  if (arrow.around) return narrow ? pastTheLeft(start, end) : overTheTop(start, end);
+  const isPair = all.some((other) => !other.around && other.start === arrow.end && other.end === arrow.start);
+  if (start.x + start.width <= end.x || end.x + end.width <= start.x) {
+    const shift = isPair ? (start.x < end.x ? -APART : APART) : 0;
+    const y = middle(start.y, start.height, end.y, end.height) + shift;
+    const right = start.x < end.x;
+    return straight(
+      right ? [start.x + start.width, y] : [start.x, y],
+      right ? [end.x, y] : [end.x + end.width, y],
+    );
+  }
+  const shift = isPair ? (start.y < end.y ? -APART : APART) : 0;
+  const x = middle(start.x, start.width, end.x, end.width) + shift;
+  const down = start.y < end.y;
+  return straight(
+    down ? [x, start.y + start.height] : [x, start.y],
+    down ? [x, end.y] : [x, end.y + end.height],
+  );
+}
+
+/** The middle of what two ranges share. */
+function middle(one: number, oneSize: number, other: number, otherSize: number): number {
+  return (Math.max(one, other) + Math.min(one + oneSize, other + otherSize)) / 2;
+}
+
+function straight(from: [number, number], to: [number, number]): Line {
+  return { points: [from, to], badge: [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2] };
+}
+
+function overTheTop(start: Rectangle, end: Rectangle): Line {
+  const y = Math.min(start.y, end.y) - WIDE.frame - WIDE.around / 2;
+  const from = start.x + start.width / 2;
+  const to = end.x + end.width / 2;
+  const points: [number, number][] = [
+    [from, start.y],
+    [from, y],
+    [to, y],
+    [to, end.y],
+  ];
+  return { points, badge: [(from + to) / 2, y] };
+}
+
+function pastTheLeft(start: Rectangle, end: Rectangle): Line {
+  const x = Math.min(start.x, end.x) - NARROW.frame - 14;
+  const from = start.y + start.height / 2;
+  const to = end.y + end.height / 2;
+  const points: [number, number][] = [
+    [start.x, from],
+    [x, from],
+    [x, to],
+    [end.x, to],
+  ];
+  return { points, badge: [x, (from + to) / 2] };
+}

@@ -1,0 +1,18 @@
+import type { PaperDiagram } from "@/api/types";
+import { isSize, measured, nearestPercent, short } from "@/ui/format";
+
+type Reading = PaperDiagram["boxes"][number]["readings"][number];
+
+/** A number of a run as a box shows it: 16, 7.9 states, 42 %. */
+export function readingText({ value, unit }: Pick<Reading, "value" | "unit">): string {
+  if (typeof value === "string") return value;
+  if (value === null) return short(value);
+  if (unit === "share") return nearestPercent(value);
+  if (isSize(unit)) return measured(value, unit);
+  return short(value, unit);
+}
+
+/** The title of a box by its name. */
+export function titleOf({ boxes }: PaperDiagram, name: string): string {
+  return boxes.find((box) => box.name === name)?.title ?? name;
+}
