@@ -23,14 +23,16 @@ from workers.contract.paths import OutsideFolderError, path_inside
 
 # A longer film is shown by its picture.
 MOST_VIDEO_BYTES = 8_000_000
-# Of all films of a file together.
+# An image in a text that is larger is left out.
+MAX_IMAGE_BYTES = 2_000_000
+# Of all films and images of a file together.
 MOST_BYTES = 64_000_000
 
 _HERE = Path(__file__).parent
 
 
 class Films:
-    """The films that still fit into the file."""
+    """The films and images that still fit into the file."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -46,6 +48,14 @@ class Films:
             return f'<video controls loop muted playsinline{poster} src="{address}"></video>'
         shown = f'<img alt="A picture of the replay" src="{picture}">' if picture else ""
         return f"{shown}<p>{_why_no_film(size)}</p>"
+
+    def image(self, file_id: int) -> str | None:
+        """Return the address of an image in a text, or None if it is gone, too large or no image."""
+        file = self._session.get(File, file_id)
+        if file is None or file.kind != "poster" or not 0 < self._size(file) <= min(MAX_IMAGE_BYTES, self._left):
+            return None
+        self._left -= self._size(file)
+        return self._inlined(file, "image/png")
 
     def _size(self, film: File | None) -> int:
         """How large the film is; nothing where it is gone."""
@@ -115,7 +125,7 @@ def _policy(scripts: Sequence[str]) -> str:
 
 def _block(films: Films, place: int, block: FinishedBlock, content: BlockContent) -> str:
     if isinstance(block, TextBlock):
-        return f"<section>{to_html(block.markdown)}</section>"
+        return f'<section class="markdown">{to_html(block.markdown, films.image)}</section>'
     kind = "chart" if isinstance(block, ChartBlock) else "replay" if isinstance(block, ReplayBlock) else "table"
     caption = f"<figcaption>{escape(block.caption)}</figcaption>" if block.caption else ""
     missing = f"<p>{escape(content.missing)}</p>" if content.missing else ""

@@ -1,77 +1,137 @@
-"""Markdown as HTML, by the rules of frontend/src/ui/markdownBlocks.ts: all that is not named here stays text."""
+"""Markdown as HTML. The browser has the same rules on the same parser, in frontend/src/ui/markdownHtml.ts."""
 
 import re
-from collections.abc import Iterator
-from html import escape
+from collections.abc import Callable, MutableMapping, Sequence
+from typing import Any
 
-# What stands between brackets holds none, so that a long text of brackets takes no longer than another.
-_INLINE = re.compile(r"(`[^`]+`|\*\*[^*]+\*\*|\*[^*]+\*|\[[^\]\[]+\]\(https?://[^\s)]+\))")
-_HEADING = re.compile(r"(#{1,6}) (.*)")
-_BULLET, _NUMBERED = re.compile(r"\s*[-*] "), re.compile(r"\s*\d{1,9}[.)] ")
-_FENCE = "```"
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
 
+from backend.reports.formulas import MAX_FORMULA, to_mathml
 
-def to_html(markdown: str) -> str:
-    """Headings, lists, code, paragraphs; bold, italic, code and links in them."""
-    return "\n".join(_shown(kind, lines) for kind, lines in _blocks(re.split(r"\r\n|\r|\n", markdown)))
+# Returns where the image file of this number is, or None if it cannot be shown.
+ImageSource = Callable[[int], str | None]
 
-
-def _blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Lines that belong together, and what they are."""
-    kind, held = "blank", list[str]()
-    for line in lines:
-        now = _kind(line) if kind != "code" else "fence" if line.startswith(_FENCE) else "code"
-        if now == "fence":
-            if held or kind == "code":
-                yield kind, held
-            kind, held = ("blank", []) if kind == "code" else ("code", [])
-            continue
-        if now != kind or now == "heading":
-            if held:
-                yield kind, held
-            kind, held = now, []
-        if now != "blank":
-            held.append(line)
-    if held:
-        yield kind, held
+_LENGTH = f"{{1,{MAX_FORMULA}}}"
+_FORMULA = re.compile(rf"\$\$((?:[^$\\]|\\.){_LENGTH})\$\$|\$(?!\s)((?:[^$\\`]|\\.){_LENGTH})(?<!\s)\$(?![0-9])", re.S)
+_WEB = re.compile(r"https?://", re.I)
+_STORED = re.compile(r"/api/v1/files/([1-9][0-9]{0,14})$")
+_NAMED = re.compile(r"/api/v1/files/([1-9][0-9]{0,14})(?![0-9])")
+_DATA = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,", re.I)
 
 
-def _kind(line: str) -> str:
-    if line.startswith(_FENCE):
-        return "fence"
-    if not line.strip():
-        return "blank"
-    if _HEADING.fullmatch(line):
-        return "heading"
-    return "bullets" if _BULLET.match(line) else "numbers" if _NUMBERED.match(line) else "paragraph"
+def to_html(markdown: str, image_source: ImageSource = lambda _: None) -> str:
+    """Return the text as HTML. Its HTML stays text, and images from elsewhere become their alternative text."""
+    html: str = _PARSER.render(markdown, {"image_source": image_source})
+    return html
 
 
-def _shown(kind: str, lines: list[str]) -> str:
-    if kind == "code":
-        return f"<pre><code>{escape(chr(10).join(lines))}</code></pre>"
-    if kind == "heading":
-        marks, words = _HEADING.fullmatch(lines[0]).groups()  # type: ignore[union-attr]
-        level = min(len(marks) + 1, 6)
-        return f"<h{level}>{_inline(words)}</h{level}>"
-    if kind in ("bullets", "numbers"):
-        mark, tag = (_BULLET, "ul") if kind == "bullets" else (_NUMBERED, "ol")
-        items = [mark.sub("", line, count=1) for line in lines]
-        return f"<{tag}>{''.join(f'<li>{_inline(item)}</li>' for item in items)}</{tag}>"
-    return f"<p>{_inline(chr(10).join(lines))}</p>"
+def image_files(markdown: str) -> set[int]:
+    """Return the numbers of the files that the text names. This is quick on any text, because it is not parsed."""
+    return {int(number) for number in _NAMED.findall(markdown)}
 
 
-def _inline(text: str) -> str:
-    return "".join(_piece(part) for part in _INLINE.split(text))
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("js-default", {"html": False, "linkify": False, "typographer": False, "maxNesting": 20})
+    parser.inline.ruler.after("escape", "formula", _inline_formula)
+    parser.block.ruler.after(
+        "fence", "formula", _block_formula, {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    )
+    rules: dict[str, Callable[..., str]] = {
+        "heading_open": _heading,
+        "heading_close": _heading,
+        "link_open": _link,
+        "image": _image,
+        "table_open": lambda *_: '<div class="wide" role="group" aria-label="Table" tabindex="0"><table>\n',
+        "table_close": lambda *_: "</table></div>\n",
+        "inline_formula": _formula,
+        "block_formula": _formula,
+    }
+    for kind, rule in rules.items():
+        parser.add_render_rule(kind, rule)
+    return parser
 
 
-def _piece(part: str) -> str:
-    if not _INLINE.fullmatch(part):
-        return escape(part)
-    if part.startswith("`"):
-        return f"<code>{escape(part[1:-1])}</code>"
-    if part.startswith("**"):
-        return f"<strong>{escape(part[2:-2])}</strong>"
-    if part.startswith("*"):
-        return f"<em>{escape(part[1:-1])}</em>"
-    words, _, address = part[1:-1].partition("](")
-    return f'<a href="{escape(address)}" rel="noreferrer">{escape(words)}</a>'
+def _inline_formula(state: StateInline, silent: bool) -> bool:
+    """Parse `$…$` and `$$…$$` in a line."""
+    match = _FORMULA.match(state.src, state.pos, state.posMax) if state.src[state.pos] == "$" else None
+    if match is None:
+        return False
+    if not silent:
+        token = state.push("inline_formula", "math", 0)
+        token.markup = "$" if match[1] is None else "$$"
+        token.content = (match[1] or match[2]).strip()
+    state.pos = match.end()
+    return True
+
+
+def _block_formula(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """Parse lines that begin and end with `$$`."""
+    begin = state.bMarks[first] + state.tShift[first]
+    if state.is_code_block(first) or not state.src.startswith("$$", begin):
+        return False
+    end = state.src.find("$$", begin + 2, begin + 2 + MAX_FORMULA)
+    line = first
+    while end >= 0 and line < last and state.eMarks[line] < end:
+        line += 1
+        if line < last and state.sCount[line] < state.blkIndent:
+            return False
+    if end < 0 or line >= last or state.src[end + 2 : state.eMarks[line]].strip():
+        return False
+    content = state.getLines(first, line + 1, state.sCount[first], False).strip()[2:-2].strip()
+    if not content:
+        return False
+    if not silent:
+        state.line = line + 1
+        token = state.push("block_formula", "math", 0)
+        token.block, token.markup, token.content, token.map = True, "$$", content, [first, line + 1]
+    return True
+
+
+Environment = MutableMapping[str, Any]
+
+
+def _heading(_renderer: Any, tokens: Sequence[Token], at: int, *_: Any) -> str:
+    """Render a heading one level down: the page has the only heading of the first level."""
+    token = tokens[at]
+    tag = f"h{min(int(token.tag[1]) + 1, 6)}"
+    return f"<{tag}>" if token.nesting == 1 else f"</{tag}>\n"
+
+
+def _link(renderer: Any, tokens: Sequence[Token], at: int, options: OptionsDict, env: Environment) -> str:
+    """Render a link to the web. Others lead nowhere: they would mean something else in the exported file."""
+    token = tokens[at]
+    if not _WEB.match(str(token.attrs["href"])):
+        return "<a>"
+    token.attrSet("rel", "noreferrer")
+    rendered: str = renderer.renderToken(tokens, at, options, env)
+    return rendered
+
+
+def _image(renderer: Any, tokens: Sequence[Token], at: int, options: OptionsDict, env: Environment) -> str:
+    """Render an image that the installation or the text itself has, else its alternative text."""
+    token = tokens[at]
+    source, text = str(token.attrs["src"]), renderer.renderInlineAsText(token.children or [], options, env)
+    stored = _STORED.match(source)
+    shown = env["image_source"](int(stored[1])) if stored else source if _DATA.match(source) else None
+    if shown is None:
+        return _escaped(text)
+    return f'<img src="{_escaped(shown)}" alt="{_escaped(text)}">'
+
+
+def _formula(_renderer: Any, tokens: Sequence[Token], at: int, *_: Any) -> str:
+    """Render a formula, or its source if it cannot be read."""
+    token = tokens[at]
+    mathml = to_mathml(token.content, display=token.markup == "$$")
+    shown = mathml or f"<code>{_escaped(token.markup + token.content + token.markup)}</code>"
+    return f'<p class="formula">{shown}</p>\n' if token.type == "block_formula" else shown
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+_PARSER = _parser()

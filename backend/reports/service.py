@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 from backend.columns import utc_now
 from backend.errors import Conflict, NotFound
 from backend.models import File, Report, Video
-from backend.reports.blocks import AnyBlock, ReplayBlock, read_blocks
+from backend.reports.blocks import AnyBlock, ReplayBlock, TextBlock, read_blocks
+from backend.reports.markdown import image_files
 from backend.reports.schemas import CreateReport, EditReport, ReportSummary
 from backend.videos.service import pin
 
@@ -76,11 +77,13 @@ def share(report: Report) -> None:
 
 
 def shown_file(session: Session, report: Report, file_id: int) -> File:
-    """The film or the picture of a replay in this report, or a problem that says it has none of that number."""
-    videos = [block.video for block in read_blocks(report.blocks) if isinstance(block, ReplayBlock)]
+    """Return a film or a picture that this report shows. Raise NotFound if it shows none of that number."""
+    blocks = read_blocks(report.blocks)
+    videos = [block.video for block in blocks if isinstance(block, ReplayBlock)]
     of_it = select(Video.id).where(Video.id.in_(videos), or_(Video.file_id == file_id, Video.poster_file_id == file_id))
-    file = session.get(File, file_id) if session.scalar(of_it.limit(1)) is not None else None
-    if file is None:
+    file = session.get(File, file_id)
+    in_text = file is not None and file.kind == "poster" and file_id in _images(blocks)
+    if file is None or not (in_text or session.scalar(of_it.limit(1)) is not None):
         raise NotFound(f"The report shows no file {file_id}.")
     return file
 
@@ -92,6 +95,12 @@ def _stored(blocks: Sequence[AnyBlock]) -> list[dict[str, object]]:
 def _pin_replays(session: Session, blocks: Sequence[AnyBlock]) -> None:
     """Keep the replays that a report shows; one that is gone already leaves its sentence there."""
     named = {block.video for block in blocks if isinstance(block, ReplayBlock)}
-    loose = select(Video.id).where(Video.id.in_(named), Video.pinned.is_(False)).order_by(Video.run_id, Video.id)
+    shown = or_(Video.id.in_(named), Video.poster_file_id.in_(_images(blocks)))
+    loose = select(Video.id).where(shown, Video.pinned.is_(False)).order_by(Video.run_id, Video.id)
     for video in session.scalars(loose).all():
         pin(session, video, True)
+
+
+def _images(blocks: Sequence[AnyBlock]) -> set[int]:
+    """Return the numbers of the files that texts name, to show them as images."""
+    return {file for block in blocks if isinstance(block, TextBlock) for file in image_files(block.markdown)}

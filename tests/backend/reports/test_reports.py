@@ -1,9 +1,7 @@
 """Reports over the API: blocks, changes, what each block shows, and the read-only link."""
 
 import base64
-import json
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +9,6 @@ from fastapi.testclient import TestClient
 
 from backend.config import Settings
 from backend.reports.blocks import MOST_BLOCKS
-from backend.reports.markdown import to_html
 from tests.factories import Api, metrics, video
 
 CURVES = "/api/v1/figures/curves?runs={}"
@@ -289,12 +286,31 @@ def test_a_film_that_is_too_large_is_shown_by_its_picture(api: Api, monkeypatch:
     assert "<script" not in page
 
 
-MARKDOWN = json.loads((Path(__file__).parents[2] / "fixtures" / "markdown.json").read_text())
+def test_an_image_in_a_text_is_pinned_shown_by_the_link_and_part_of_the_export(api: Api) -> None:
+    run, replay = replayed(api)
+    _, other = replayed(api, "Other")
+    poster, film, hidden = replay["poster_file_id"], replay["file_id"], other["poster_file_id"]
+    report = begun(
+        api, text(f"![A rally](/api/v1/files/{poster}) ![no film](/api/v1/files/{film}) ![gone](/api/v1/files/999)")
+    )
+    (kept,) = api.user.get(f"/api/v1/runs/{run}/videos").json()
+    assert kept["pinned"]
+    address = f"/api/v1/reports/{report['id']}"
+    link = f"/api/v1/shared/{api.user.post(f'{address}/share').json()['share_token']}"
+    assert api.user.get(f"{link}/files/{poster}").content == b"picture"
+    for number in (film, hidden, 999):
+        assert api.user.get(f"{link}/files/{number}").status_code == 404
+    picture = base64.b64encode(b"picture").decode()
+    page = api.user.get(f"{address}/export").text
+    assert f'<p><img src="data:image/png;base64,{picture}" alt="A rally"> no film gone</p>' in page
 
 
-@pytest.mark.parametrize("case", MARKDOWN, ids=[case["name"] for case in MARKDOWN])
-def test_markdown_is_what_the_page_shows(case: dict[str, str]) -> None:
-    assert to_html(case["markdown"]) == case["html"]
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_an_image_that_is_too_large_is_its_words_in_the_export(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backend.reports.exporting.MAX_IMAGE_BYTES", 3)
+    _, replay = replayed(api)
+    report = begun(api, text(f"![A rally](/api/v1/files/{replay['poster_file_id']})"))
+    assert "<p>A rally</p>" in api.user.get(f"/api/v1/reports/{report['id']}/export").text
 
 
 class Elements(HTMLParser):

@@ -67,7 +67,7 @@ function Fields({ block, onChange }: BlockEditorProps) {
     return (
       <Textarea
         label="Markdown"
-        description="Headings (#), lists (-), code (`), **bold**, *italic*, [links](https://…); HTML stays text."
+        description="# Heading, - list, | table |, `code`, **bold**, *italic*, ~~struck~~, [link](https://…), formula $x^2$ or $$…$$. Images are those stored here: ![words](/api/v1/files/7); of others only the words are shown. HTML stays text."
         autosize
         minRows={3}
         maxLength={20_000}

@@ -37,7 +37,7 @@ export function BlockView({ shelf, block, place }: BlockViewProps) {
   if (block.kind === "text")
     return (
       <div className={classes.block}>
-        <Markdown>{block.markdown}</Markdown>
+        <Markdown imageSource={shelf.file}>{block.markdown}</Markdown>
       </div>
     );
   return (

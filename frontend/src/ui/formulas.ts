@@ -1,0 +1,22 @@
+/** LaTeX formulas as MathML. Temml is loaded when a text first has a formula. */
+
+import { queryOptions } from "@tanstack/react-query";
+import { importWithRetries } from "./loadCode";
+import type { Typeset } from "./markdownHtml";
+
+export const formulasQuery = queryOptions({
+  queryKey: ["code", "temml"],
+  queryFn: async (): Promise<Typeset> => {
+    const { default: temml } = await importWithRetries(() => import("temml"));
+    return (latex, display) => {
+      try {
+        const options = { displayMode: display, throwOnError: true, maxSize: [25, 25] as [number, number] };
+        return temml.renderToString(latex, options);
+      } catch {
+        return null; // The source is shown instead.
+      }
+    };
+  },
+  staleTime: Infinity,
+  gcTime: Infinity,
+});
