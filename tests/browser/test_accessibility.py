@@ -152,7 +152,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "the studies": ("/studies", "Studies"),
     "no such study": ("/studies/4000", "There is no study 4000"),
     "no such report": ("/reports/4000", "There is no report 4000"),
-    "no such page": ("/nothing/here", "There is no such page"),
+    "no such page": ("/nothing/here", "Page not found"),
     "no such run": ("/runs/4000", "There is no run 4000"),
 }
 

@@ -1,19 +1,20 @@
-import { Anchor, Container, Stack, Text, Title } from "@mantine/core";
-import { Link } from "react-router";
+import { Button, Stack } from "@mantine/core";
+import { Link, useLocation } from "react-router";
+import { EmptyState } from "@/ui/EmptyState";
 import { usePageTitle } from "@/ui/usePageTitle";
+import classes from "./Shell.module.css";
 
 export function NotFoundPage() {
-  usePageTitle("Not found");
+  usePageTitle("Page not found");
+  const { pathname } = useLocation();
   return (
-    <Container size="sm" py="xl">
-      <Stack gap="xs">
-        <Title order={1}>There is no such page</Title>
-        <Text>
-          <Anchor component={Link} to="/">
-            Go to the runs
-          </Anchor>
-        </Text>
+    <EmptyState title="Page not found" alone>
+      <Stack align="center" gap="md">
+        <span className={classes.address}>Arcadia has no page at {pathname}.</span>
+        <Button component={Link} to="/" variant="default">
+          Go to the runs
+        </Button>
       </Stack>
-    </Container>
+    </EmptyState>
   );
 }

@@ -188,7 +188,7 @@ describe("a page that fails", () => {
 
   it("is named where there is none", async () => {
     open({}, "/gone");
-    await screen.findByText("There is no such page");
+    await screen.findByText("Page not found");
     expect(document.title).toBe("Not found · Arcadia");
   });
 });

@@ -16,7 +16,7 @@ export function CurveControls({ view, onChange, forks = false }: CurveControlsPr
     <Group gap="md" role="group" aria-label="How the curves are shown">
       <Group gap={8} wrap="nowrap">
         <Text size="sm" c="dimmed">
-          By
+          X axis
         </Text>
         <SegmentedControl
           size="xs"

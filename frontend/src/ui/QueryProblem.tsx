@@ -1,14 +1,16 @@
 import { Alert, Button, Stack, Text } from "@mantine/core";
-import { IconAlertTriangle } from "@tabler/icons-react";
+import { IconAlertTriangle, IconZoomQuestion } from "@tabler/icons-react";
+import { isMissing } from "@/api/problem";
 
-/** Says why something could not be fetched, and fetches it again on a click. */
+/** Says why something could not be loaded, and offers to try again where that can help. */
 export function QueryProblem({ error, retry }: { error: Error; retry?: () => void }) {
+  if (isMissing(error)) return <Missing error={error} />;
   return (
     <Alert
       color="red"
       variant="light"
       icon={<IconAlertTriangle aria-hidden />}
-      title="This could not be fetched"
+      title="This could not be loaded"
     >
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{error.message}</Text>
@@ -18,6 +20,15 @@ export function QueryProblem({ error, retry }: { error: Error; retry?: () => voi
           </Button>
         )}
       </Stack>
+    </Alert>
+  );
+}
+
+/** Trying again does not help here. */
+function Missing({ error }: { error: Error }) {
+  return (
+    <Alert color="gray" variant="light" icon={<IconZoomQuestion aria-hidden />} title="Not found">
+      <Text size="sm">{error.message}</Text>
     </Alert>
   );
 }

@@ -8,7 +8,8 @@ const HOUR = 3600;
 
 describe("the progress of a run", () => {
   it.each([
-    [aRun({ seconds_left: 183 }), "25%3 min 3 s left"],
+    [aRun({ seconds_left: 183 }), "25%3 min left"],
+    [aRun({ seconds_left: 83 }), "25%1 min 23 s left"],
     [aRun({ seconds_left: 9 * HOUR + 1800 }), "25%9 h 30 min left"],
     [aRun({ seconds_left: 12 * HOUR + 1800 }), "25%13 h left"],
     [aRun({ seconds_left: null }), "25%"],

@@ -5,11 +5,13 @@ import { duration, exact, percent, wholePercent } from "./format";
 
 type ProgressOf = Pick<Run, "state" | "step" | "total_steps" | "seconds_left">;
 
+const MINUTE = 60;
 const HOUR = 3600;
 
-/** Ten hours and more are guessed by the hour only, which also fits the row. */
+/** Return an estimate without digits that change at every update: whole minutes, and whole hours from ten hours. */
 function timeLeft(seconds: number): string {
-  return duration(seconds >= 10 * HOUR ? Math.round(seconds / HOUR) * HOUR : seconds);
+  const step = seconds >= 10 * HOUR ? HOUR : seconds >= 2 * MINUTE ? MINUTE : 1;
+  return duration(Math.round(seconds / step) * step);
 }
 
 /** How far a run is and how long it still needs. */

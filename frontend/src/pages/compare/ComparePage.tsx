@@ -1,6 +1,6 @@
-import { Stack, Title } from "@mantine/core";
+import { Button, Stack, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useSearchParams } from "react-router";
+import { Link, useSearchParams } from "react-router";
 import { comparisonQuery } from "@/api/comparisons";
 import { isMissing } from "@/api/problem";
 import { readView } from "@/charts/curveView";
@@ -47,8 +47,15 @@ export default function ComparePage() {
       <RunPicker runs={runs} known={comparison.data?.runs ?? []} onChange={setRuns} />
       {runs.length === 0 && (
         <EmptyState title="Choose the runs to compare">
-          Add them above, or select runs in the list of runs and choose Compare. The address of this page then
-          names them, so that it can be kept or sent to somebody.
+          <Stack align="center" gap="md">
+            <span>
+              Add runs in the field above, or select them in the list of runs and press “Compare”. The address
+              of this page keeps your choice, so you can bookmark it or send it to someone.
+            </span>
+            <Button component={Link} to="/" variant="default">
+              Select runs in the list
+            </Button>
+          </Stack>
         </EmptyState>
       )}
       {runs.length > 0 && problem && <QueryProblem error={problem} retry={() => void comparison.refetch()} />}

@@ -55,7 +55,6 @@ function GameSheet({ game }: { game: Game }) {
       ))}
       <WaitingRuns game={game} />
       <KeptGames env={game.env} />
-      <StartSets game={game} />
       {game.runs === 0 && game.tables.length === 0 && (
         <EmptyState title="Nobody has a score here yet">
           The papers publish none for {game.name}. Launch a run of it, and have it evaluated once it has saved
@@ -82,6 +81,7 @@ function GameSheet({ game }: { game: Game }) {
           </div>
         </Stack>
       )}
+      <StartSets game={game} />
     </>
   );
 }
@@ -92,6 +92,7 @@ function GameHeader({ game }: { game: Game }) {
     <header className={classes.header}>
       <div
         className={classes.portrait}
+        data-empty={game.picture === null || undefined}
         onPointerEnter={() => setPlaying(true)}
         onPointerLeave={() => setPlaying(false)}
       >

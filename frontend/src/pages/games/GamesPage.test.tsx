@@ -109,6 +109,8 @@ describe("the wall of games", () => {
     await screen.findByText("No game has been played here yet");
     const launch = screen.getByRole("link", { name: "Launch PAAC on Pong" });
     expect(launch.getAttribute("href")).toBe("/launch?preset=paac-pong");
+    await userEvent.click(screen.getByRole("button", { name: "Show all games" }));
+    expect(await screen.findByRole("link", { name: "Amidar" })).toBeTruthy();
   });
 
   it("says how to come to a first score", async () => {

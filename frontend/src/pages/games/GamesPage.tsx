@@ -68,7 +68,7 @@ function Wall({ games }: { games: Games }) {
         without={games.games.length - played}
         onChange={change}
       />
-      {played === 0 && !view.all && <NoRuns />}
+      {played === 0 && !view.all && <NoRuns onAll={() => change({ all: true })} />}
       {shown.length === 0 && (played > 0 || view.all) && (
         <EmptyState title={`No game is called “${view.text.trim()}”`}>
           {!view.all && "Games without runs are not shown; the switch above shows them."}
@@ -107,17 +107,22 @@ function WithoutRuns({ games }: { games: readonly GameCard[] }) {
 }
 
 /** Says how to get a first score where there is no run of a game. */
-function NoRuns() {
+function NoRuns({ onAll }: { onAll: () => void }) {
   return (
     <EmptyState title="No game has been played here yet">
       <Stack align="center" gap="md">
         <span>
-          Launch a run of an Atari game. Once it has saved a checkpoint, a worker can play episodes from it by
-          a protocol of the papers; the score then stands here, beside those of the papers.
+          Launch a run of an Atari game. Once it has a checkpoint, evaluate it: its score then appears here,
+          next to the scores that the papers publish. You can also open any game and play it yourself.
         </span>
-        <Button component={Link} to="/launch?preset=paac-pong">
-          Launch PAAC on Pong
-        </Button>
+        <Group gap="xs" justify="center">
+          <Button component={Link} to="/launch?preset=paac-pong">
+            Launch PAAC on Pong
+          </Button>
+          <Button variant="default" onClick={onAll}>
+            Show all games
+          </Button>
+        </Group>
       </Stack>
     </EmptyState>
   );
@@ -128,12 +133,12 @@ function FirstScore() {
   return (
     <Alert variant="light" p="sm" title="No run has a score yet">
       <Text size="sm">
-        Open a game and press Evaluate beside a run: a worker plays episodes from its newest checkpoint,
-        beside what it trains. Or have checkpoints evaluated as they come, with “Steps between evaluations” in{" "}
+        Open a game and press “Evaluate” next to a run: a worker plays episodes from its newest checkpoint. To
+        evaluate checkpoints automatically, set “Steps between evaluations” when you{" "}
         <Anchor component={Link} to="/launch" inherit c="inherit">
-          the form
-        </Anchor>{" "}
-        of a new run.
+          launch a run
+        </Anchor>
+        .
       </Text>
     </Alert>
   );

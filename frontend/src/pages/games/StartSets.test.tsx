@@ -46,7 +46,7 @@ describe("the start points of a game", () => {
 
   it("are said to be missing where there are none", async () => {
     open([]);
-    await screen.findByText("There are none of Pong yet.");
+    await screen.findByText("Pong has no start points yet.");
   });
 
   it("are imported from a file under its name", async () => {
@@ -99,7 +99,7 @@ describe("the start points of a game", () => {
     await userEvent.click(await screen.findByRole("button", { name: "Remove Ana's games" }));
     await screen.findByText(/^Ana's games, 1 point: no more evaluations/);
     await userEvent.click(await screen.findByRole("button", { name: "Remove start points" }));
-    await screen.findByText("There are none of Pong yet.");
+    await screen.findByText("Pong has no start points yet.");
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   });
 });

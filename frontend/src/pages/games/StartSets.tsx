@@ -18,7 +18,7 @@ import { ImportStarts } from "./ImportStarts";
 
 const WHOSE = { human: "A person's play", agent: "An agent's play" };
 const HOW =
-  "`arcadia evaluate --run-dir DIR --protocol no-op-5min --save-starts FILE` cuts a set of an agent's play.";
+  "`arcadia evaluate --run-dir DIR --protocol no-op-5min --save-starts FILE` makes a set from an agent's play.";
 
 /** The points of play at which human-starts and agent-starts begin their episodes. */
 export function StartSets({ game }: { game: Game }) {
@@ -34,13 +34,13 @@ export function StartSets({ game }: { game: Game }) {
         </Button>
       </Group>
       <Text size="sm" c="dimmed" mt={4} maw={860}>
-        The protocols human-starts and agent-starts begin their episodes at stored points of play, so that no
-        agent can learn one way through the game by heart. The two are never compared. <Words>{HOW}</Words>
+        Evaluations by the protocols human-starts and agent-starts begin at stored points of play, so that an
+        agent cannot rely on one memorized opening. Scores of the two are never compared. <Words>{HOW}</Words>
       </Text>
       {sets.isError && !sets.data && <QueryProblem error={sets.error} retry={() => void sets.refetch()} />}
       {sets.data?.length === 0 && (
         <Text size="sm" mt={8}>
-          There are none of {game.name} yet.
+          {game.name} has no start points yet.
         </Text>
       )}
       {sets.data && sets.data.length > 0 && <SetTable sets={sets.data} onRemove={setLeaving} />}

@@ -43,9 +43,9 @@ export function CheckpointsTab({ run }: { run: Run }) {
   return (
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
-        A fork goes on learning from a checkpoint, with other hyper-parameters if you like. The first, the
-        best and the last are kept, and others spread evenly between them. Pin one to keep it for good;
-        evaluate one to learn what it is worth apart from training.
+        Fork a checkpoint to continue training from it, with other hyper-parameters if you like. Arcadia keeps
+        the first, the best and the last checkpoint, and others spread evenly between them. Pin one to keep it
+        permanently; evaluate one to measure its score.
       </Text>
       <WideTable label="Table of checkpoints" className={classes.card}>
         <Table verticalSpacing={6} className={`${classes.oneLine} ${classes.tight}`}>

@@ -46,8 +46,8 @@ function CurveGrid({ run, shows }: { run: Run; shows: (name: string) => boolean 
   return (
     <Stack gap="lg">
       <CurveControls view={view} onChange={setView} forks={run.parent !== null} />
-      <Text size="xs" c="dimmed">
-        Drag over a chart to look closer, double-click to see all of it.
+      <Text size="xs" c="dimmed" visibleFrom="sm">
+        Drag across a chart to zoom in; double-click to zoom out.
       </Text>
       {sections.map((section) => (
         <section key={section.prefix} aria-label={section.title}>

@@ -79,6 +79,20 @@ function RunFacts({ run }: { run: Run }) {
   );
 }
 
+/** The current speed of a run in training; the mean speed of one that is not. */
+function Speed({ run }: { run: Run }) {
+  const steps = run.step - (run.parent?.step ?? 0);
+  const mean = run.steps_per_second === null && run.trained_seconds > 0 && steps > 0;
+  return (
+    <div>
+      <dt>{mean ? "Mean speed" : "Speed"}</dt>
+      <dd>
+        <Rate value={mean ? steps / run.trained_seconds : run.steps_per_second} />
+      </dd>
+    </div>
+  );
+}
+
 function RunNumbers({ run }: { run: Run }) {
   return (
     <dl className={classes.numbers} style={{ marginTop: 16 }}>
@@ -100,12 +114,7 @@ function RunNumbers({ run }: { run: Run }) {
           <Short value={run.frames} />
         </dd>
       </div>
-      <div>
-        <dt>Speed</dt>
-        <dd>
-          <Rate value={run.steps_per_second} />
-        </dd>
-      </div>
+      <Speed run={run} />
       <div>
         <dt>Return, last 100</dt>
         <dd>

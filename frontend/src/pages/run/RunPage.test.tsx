@@ -56,6 +56,13 @@ describe("the head of a run", () => {
     expect(router.state.location.pathname).toBe("/runs/8");
   });
 
+  it("shows the mean speed of a run that has ended", async () => {
+    open(aFinishedRun({ step: 100_000, trained_seconds: 50, steps_per_second: null }));
+    await heading();
+    const label = await screen.findByText("Mean speed");
+    expect(label.nextElementSibling?.textContent).toBe("2 k/s");
+  });
+
   it("says what the run is and how it stands", async () => {
     open(
       aRun({

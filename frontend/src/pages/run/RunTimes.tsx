@@ -17,22 +17,34 @@ export function RunTimes({ run }: { run: Run }) {
         <dd>
           <TimeAgo time={run.created_at} />
         </dd>
-        <dt>Started</dt>
-        <dd>
-          <TimeAgo time={run.started_at} />
-        </dd>
-        <dt>Ended</dt>
-        <dd>
-          <TimeAgo time={run.finished_at} />
-        </dd>
+        {run.started_at && (
+          <>
+            <dt>Started</dt>
+            <dd>
+              <TimeAgo time={run.started_at} />
+            </dd>
+          </>
+        )}
+        {run.finished_at && (
+          <>
+            <dt>Ended</dt>
+            <dd>
+              <TimeAgo time={run.finished_at} />
+            </dd>
+          </>
+        )}
         <dt>Duration</dt>
         <dd title="In training, pauses left out">{duration(run.trained_seconds)}</dd>
         <dt>Episodes</dt>
         <dd title={exact(run.episodes)}>{short(run.episodes)}</dd>
         <dt>Queue</dt>
         <dd>{run.queue === "gpu" ? "GPU workers" : "CPU workers"}</dd>
-        <dt>Worker</dt>
-        <dd>{run.worker ?? "–"}</dd>
+        {run.worker && (
+          <>
+            <dt>Worker</dt>
+            <dd>{run.worker}</dd>
+          </>
+        )}
         <dt>Attempts</dt>
         <dd>{run.attempt}</dd>
         <dt>Started from</dt>

@@ -10,7 +10,7 @@ export function RunCell({ run }: { run: Run }) {
   return (
     <div className={classes.run}>
       <RunDot run={run} />
-      <Poster fileId={run.poster_file_id} size={48} alt="" />
+      <Poster fileId={run.poster_file_id} size={40} alt="" />
       <div className={classes.runWords}>
         <Link to={`/runs/${run.id}`} className={classes.runLink}>
           <RunName name={run.name} />

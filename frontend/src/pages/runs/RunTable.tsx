@@ -10,7 +10,7 @@ import { useOneTabStop } from "./useOneTabStop";
 import { useRowKeys } from "./useRowKeys";
 import type { RunTableModel } from "./useRunTable";
 
-const ROW_HEIGHT = 56;
+const ROW_HEIGHT = 48;
 const SELECT_WIDTH = 44;
 const MENU_WIDTH = 40;
 

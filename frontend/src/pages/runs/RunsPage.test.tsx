@@ -286,6 +286,35 @@ describe("the list of runs", () => {
     expect(screen.queryByText(/^Load more/)).toBeNull();
   });
 
+  it("loads the next page when its end scrolls into view", async () => {
+    let notify: (entries: { isIntersecting: boolean }[]) => void = () => undefined;
+    vi.stubGlobal(
+      "IntersectionObserver",
+      class {
+        constructor(changed: typeof notify) {
+          notify = changed;
+        }
+        observe() {}
+        unobserve() {}
+        disconnect() {}
+      },
+    );
+    openRuns(
+      {},
+      {
+        "GET /runs": ({ query }: Asked) =>
+          query.get("cursor")
+            ? listOf(TWO.slice(1), { total: 2 })
+            : listOf(TWO.slice(0, 1), { total: 2, next_cursor: "later" }),
+      },
+    );
+    show();
+    await screen.findByText("Load more (1 of 2 shown)");
+    act(() => notify([{ isIntersecting: true }]));
+    await screen.findByText("two");
+    vi.unstubAllGlobals();
+  });
+
   it("is walked by j and k, selected by x and opened by Enter", async () => {
     openRuns({ runs: TWO });
     const { router } = show();

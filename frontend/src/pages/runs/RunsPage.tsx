@@ -1,8 +1,9 @@
 import { Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { facetsQuery, PAGE, runListQuery } from "@/api/queries";
+import { useVisible } from "@/charts/useVisible";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural } from "@/ui/format";
@@ -86,16 +87,7 @@ export default function RunsPage() {
             onSort={(sort) => change({ sort })}
           />
         ))}
-      {list.query.hasNextPage && (
-        <Button
-          variant="default"
-          mx="auto"
-          loading={list.query.isFetchingNextPage}
-          onClick={() => void list.query.fetchNextPage()}
-        >
-          Load more ({list.runs.length} of {list.total} shown)
-        </Button>
-      )}
+      {list.query.hasNextPage && <LoadMore query={list.query} shown={list.runs.length} total={list.total} />}
       {model.selected.length > 0 && (
         <BulkBar
           runs={model.selected}
@@ -131,6 +123,34 @@ function useRunList(view: RunsView, columns: readonly string[]) {
   }
 
   return { query, runs, total, loadAll };
+}
+
+interface LoadMoreProps {
+  query: ReturnType<typeof useRunList>["query"];
+  shown: number;
+  total: number;
+}
+
+/** Loads the next page when it scrolls into view; after an error only on a click. */
+function LoadMore({ query, shown, total }: LoadMoreProps) {
+  const button = useRef<HTMLButtonElement>(null);
+  const visible = useVisible(button);
+  const { isFetching, isFetchNextPageError, fetchNextPage } = query;
+  const wanted = visible && !isFetching && !isFetchNextPageError;
+  useEffect(() => {
+    if (wanted) void fetchNextPage();
+  }, [wanted, fetchNextPage]);
+  return (
+    <Button
+      ref={button}
+      variant="default"
+      mx="auto"
+      loading={query.isFetchingNextPage}
+      onClick={() => void fetchNextPage()}
+    >
+      Load more ({shown} of {total} shown)
+    </Button>
+  );
 }
 
 function LoadingRows() {

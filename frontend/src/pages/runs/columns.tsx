@@ -1,4 +1,4 @@
-import { Badge, Group } from "@mantine/core";
+import { Badge, Tooltip } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { ConfigValue, Run } from "@/api/types";
 import { type Catalogue, metricTitle, metricUnit } from "@/charts/metrics";
@@ -192,14 +192,18 @@ export function chosenColumns(catalogue: Catalogue, columns: readonly string[]):
   return found.toSorted((a, b) => rank(a) - rank(b));
 }
 
+/** The first tag in full; the others are in the tooltip, since several would be cut to a letter or two each. */
 function Tags({ tags }: { tags: readonly string[] }) {
   return (
-    <Group gap={4} wrap="nowrap" className={classes.tags}>
-      {tags.map((tag) => (
-        <Badge key={tag} variant="default" size="sm" tt="none" fw={400}>
-          {tag}
-        </Badge>
-      ))}
-    </Group>
+    <Tooltip label={tags.join(", ")} disabled={tags.length === 0}>
+      <div className={classes.tags}>
+        {tags.slice(0, 1).map((tag) => (
+          <Badge key={tag} variant="default" size="sm" tt="none" fw={400}>
+            {tag}
+          </Badge>
+        ))}
+        {tags.length > 1 && <span className={classes.dim}>+{tags.length - 1}</span>}
+      </div>
+    </Tooltip>
   );
 }

@@ -24,7 +24,7 @@ export default function StudiesPage() {
         <Stack gap={4}>
           <Title order={1}>Studies</Title>
           <Text size="sm" c="dimmed">
-            A question, and the many runs that answer it. They give way to single runs.
+            A study launches many runs to answer one question. Single runs go first.
           </Text>
         </Stack>
         <Button component={Link} to="/studies/new" leftSection={<IconPlus size={16} />} h={32} px="sm">
@@ -37,8 +37,16 @@ export default function StudiesPage() {
       {studies.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading studies…" />}
       {items?.length === 0 && (
         <EmptyState title="No study has been started yet">
-          Which learning rate does a method want, and does another seed agree? Choose what the runs are to
-          differ in; Arcadia makes them a few at a time and tells the mean of each with its interval.
+          <Stack align="center" gap="md">
+            <span>
+              Which learning rate suits a method, and do other seeds agree? Choose the settings to vary.
+              Arcadia launches the runs and shows the mean return of each setting with its confidence
+              interval.
+            </span>
+            <Button component={Link} to="/studies/new">
+              Start a study
+            </Button>
+          </Stack>
         </EmptyState>
       )}
       {items && items.length > 0 && <StudyTable studies={items} />}

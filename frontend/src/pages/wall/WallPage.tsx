@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Title, VisuallyHidden } from "@mantine/core";
+import { Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useFullscreenElement } from "@mantine/hooks";
 import { IconMaximize, IconMinimize } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
@@ -23,16 +23,27 @@ export default function WallPage() {
   const runs = list.data?.pages.flatMap(({ items }) => items);
   const total = list.data?.pages[0]?.total ?? 0;
   useWallKeys(wall, () => void toggle());
-  if (!runs) return list.isError ? <QueryProblem error={list.error} /> : null;
+  if (!runs) {
+    return (
+      <Stack gap="md" className={classes.wall}>
+        <Title order={1}>Wall</Title>
+        {list.isError ? (
+          <QueryProblem error={list.error} retry={() => void list.refetch()} />
+        ) : (
+          <Text c="dimmed" role="status">
+            Loading the runs…
+          </Text>
+        )}
+      </Stack>
+    );
+  }
   return (
     <div ref={ref} className={classes.wall}>
       <Group justify="space-between" wrap="nowrap" className={classes.head}>
         <Title order={1}>
-          {runs.length > 0 ? (
-            `${plural(total, "run")} being trained${total > runs.length ? `, the first ${runs.length} of them here` : ""}`
-          ) : (
-            <VisuallyHidden>Wall</VisuallyHidden>
-          )}
+          {runs.length > 0
+            ? `${plural(total, "run")} being trained${total > runs.length ? `, the first ${runs.length} of them here` : ""}`
+            : "Wall"}
         </Title>
         <Button
           size="xs"
@@ -65,10 +76,14 @@ function Tiles({ runs, wall }: { runs: Run[]; wall: React.RefObject<HTMLUListEle
 function Nothing() {
   return (
     <EmptyState title="Nothing is being trained now">
-      The newest pictures of every run appear here as soon as one is trained.{" "}
-      <Anchor component={Link} to="/launch">
-        Launch a run
-      </Anchor>
+      <Stack align="center" gap="md">
+        <span>
+          While runs train, this page plays the newest replay of each. Leave it open on a big screen.
+        </span>
+        <Button component={Link} to="/launch">
+          Launch a run
+        </Button>
+      </Stack>
     </EmptyState>
   );
 }
