@@ -2,7 +2,7 @@
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
-.PHONY: setup run test compose-test fuzz storm lint types openapi format bench clean environment development frontend node chromium
+.PHONY: setup run test test-all compose-test fuzz storm lint types openapi format bench clean environment development frontend node chromium
 
 PYTHON ?=
 PORT ?=
@@ -79,6 +79,10 @@ run: setup
 # With ARGS, only pytest runs, with those: make test ARGS="tests/backend -k claim"
 test: setup development $(if $(ARGS),$(if $(findstring browser,$(ARGS)),chromium),chromium)
 	@$(WITH_NODE) $(BIN)/python setup/test.py $(ARGS)
+
+# The required tests and those of the nightly stage.
+test-all: setup development chromium
+	@$(WITH_NODE) $(BIN)/python setup/test.py --all
 
 # Thousands of made-up and odd requests to the API on both databases: make fuzz CASES=20000
 CASES ?= 2000

@@ -93,15 +93,15 @@ def closing_line(outcomes: Outcomes, seconds: float) -> str:
 
 
 def main() -> int:
-    """Run all of it, or with arguments only pytest with those."""
+    """Run the required tests; with --all those of the nightly stage too, and with other arguments only pytest."""
     REPORTS.mkdir(exist_ok=True)
     for stale in (REPORTS / "pytest.xml", REPORTS / "vitest.json"):
         stale.unlink(missing_ok=True)
     arguments = sys.argv[1:]
-    if arguments:
+    if arguments and arguments != ["--all"]:
         return run_python(arguments)[0]
     began = time.monotonic()
-    python_status, python = run_python(SIDE_BY_SIDE)
+    python_status, python = run_python(SIDE_BY_SIDE if arguments else [*SIDE_BY_SIDE, "--required"])
     print(flush=True)
     frontend_status, frontend = run_frontend()
     for name, status, outcomes in (("Python", python_status, python), ("Frontend", frontend_status, frontend)):
@@ -109,6 +109,8 @@ def main() -> int:
         print(f"{name} tests {verdict}: {', '.join(f'{count} {kind}' for kind, count in outcomes.items() if count)}")
     for failure in python_failures(REPORTS / "pytest.xml"):
         print(f"FAILED {failure}")
+    if not arguments:
+        print("The tests of the nightly stage were left out: make test-all runs them too.")
     print(closing_line(python + frontend, time.monotonic() - began))
     return python_status or frontend_status
 

@@ -48,6 +48,42 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 50)
 
 
+# Here PostgreSQL matters: locks, JSON, sorting, sequences and migrations. Elsewhere it belongs to the nightly stage.
+BOTH_DATABASES = (
+    "backend/backup",
+    "backend/metrics",
+    "backend/runs",
+    "backend/workers",
+    "backend/test_db",
+    "backend/test_migrations",
+    "backend/test_space",
+    "contract",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --required."""
+    parser.addoption("--required", action="store_true", help="leave out the tests of the nightly stage")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the tests of the nightly stage if --required is given."""
+    if config.option.required:
+        nightly = [item for item in items if is_nightly(item)]
+        config.hook.pytest_deselected(items=nightly)
+        items[:] = [item for item in items if item not in set(nightly)]
+
+
+def is_nightly(item: pytest.Item) -> bool:
+    """Return True if a test is marked as nightly, or repeats on PostgreSQL what SQLite shows."""
+    if item.get_closest_marker("nightly"):
+        return True
+    on_postgresql = isinstance(item, pytest.Function) and getattr(item, "callspec", None) is not None
+    if not on_postgresql or item.callspec.params.get("database_url") != "postgresql":  # type: ignore[attr-defined]
+        return False
+    return not item.nodeid.removeprefix("tests/").startswith(BOTH_DATABASES)
+
+
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings of the machine that runs the tests are not the tests'."""

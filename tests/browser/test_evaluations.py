@@ -70,6 +70,7 @@ def test_a_checkpoint_is_evaluated_by_its_button_and_its_scores_arrive_without_a
     assert drawn == [pytest.approx(found["mean"], rel=1e-4)]
 
 
+@pytest.mark.nightly
 def test_an_evaluation_is_opened_by_its_own_address(page: Page, installation: Installation, trained_run: int) -> None:
     asked = installation.post(f"runs/{trained_run}/evaluations", {"episodes": 5})["id"]
     installation.wait_until(lambda: installation.read(f"evaluations/{asked}")["state"] == "done")
@@ -95,6 +96,7 @@ def test_an_evaluation_is_opened_by_its_own_address(page: Page, installation: In
     assert asked not in [row["id"] for row in installation.read(f"runs/{trained_run}/evaluations")["items"]]
 
 
+@pytest.mark.nightly
 def test_the_best_checkpoint_is_the_best_by_evaluation(
     page: Page, installation: Installation, trained_run: int
 ) -> None:

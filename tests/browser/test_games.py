@@ -10,6 +10,8 @@ from tests.browser.reported import api_of, without_workers
 from tests.factories import Api
 from tests.installation import Installation
 
+pytestmark = pytest.mark.nightly
+
 AMIDAR = {"algorithm": "paac", "env": "ALE/Amidar-v5", "total_steps": 90_000}
 # Between the published scores of Gorila and of DQN.
 MEAN = 1000.0

@@ -7,6 +7,7 @@ import re
 import signal
 
 import psutil
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.installation import SAVING, Installation
@@ -77,6 +78,7 @@ def test_a_run_is_watched_live_until_the_page_is_left(page: Page, installation: 
     assert installation.read(f"runs/{run}/live") == []
 
 
+@pytest.mark.nightly
 def test_a_person_plays_keeps_the_game_and_its_start_points_lead_there_again(
     page: Page, installation: Installation
 ) -> None:

@@ -173,6 +173,7 @@ def test_replays_side_by_side_and_what_was_seen_stay_in_step(page: Page) -> None
     expect_picture(page, drawn(videos.first))
 
 
+@pytest.mark.nightly
 def test_two_replays_stay_within_a_picture_of_each_other_for_thirty_seconds(page: Page) -> None:
     at_moment(page, 0, replays="1,2")
     page.get_by_role("radiogroup", name="Speed").get_by_text("4×", exact=True).click()
@@ -188,6 +189,7 @@ PAINTED = """(canvas, places) => {
 }"""
 
 
+@pytest.mark.nightly
 def test_saliency_is_asked_for_told_of_and_lies_over_the_picture(page: Page, installation: Installation) -> None:
     at_moment(page, 12)
     page.get_by_role("button", name="Compute").click()
@@ -245,6 +247,7 @@ def numbers_of(clip: Path) -> list[int]:
     ]
 
 
+@pytest.mark.nightly
 def test_a_clip_has_exactly_the_pictures_between_its_marks(page: Page, tmp_path: Path) -> None:
     at_moment(page, 4)
     for mark, steps in (("Start here", 6), ("End here", 0)):

@@ -71,6 +71,7 @@ def test_a_run_launched_from_the_form_draws_its_curve_without_a_reload(page: Pag
     assert installation.wait_for_state(run, "stopped")["step"] > 0
 
 
+@pytest.mark.nightly
 def test_another_method_and_game_are_chosen_and_its_run_learns_until_it_is_stopped(
     page: Page, installation: Installation
 ) -> None:
@@ -91,6 +92,7 @@ def test_another_method_and_game_are_chosen_and_its_run_learns_until_it_is_stopp
     assert installation.wait_for_state(run, "stopped")["step"] > 0
 
 
+@pytest.mark.nightly
 def test_a_run_whose_actor_learner_is_killed_shows_why_it_failed(page: Page, installation: Installation) -> None:
     run = installation.launch(CATCH_BY_A3C)
     page.goto(f"/runs/{run}")
@@ -103,6 +105,7 @@ def test_a_run_whose_actor_learner_is_killed_shows_why_it_failed(page: Page, ins
     expect(why.get_by_role("heading")).to_contain_text("was killed by signal 9")
 
 
+@pytest.mark.nightly
 def test_a_distributed_run_shows_which_role_runs_where_and_that_one_was_replaced(
     page: Page, installation: Installation
 ) -> None:
@@ -119,6 +122,7 @@ def test_a_distributed_run_shows_which_role_runs_where_and_that_one_was_replaced
     expect(roles).to_contain_text("2 roles were last on 1 host")
 
 
+@pytest.mark.nightly
 def test_a_fork_begins_with_the_settings_of_its_run_and_learns_on_with_changed_ones(
     page: Page, installation: Installation, finished_run: int
 ) -> None:
@@ -164,6 +168,7 @@ def test_the_replay_of_a_run_plays_in_the_page(page: Page, installation: Install
     expect(page.get_by_role("radiogroup", name="Speed")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.nightly
 def test_two_runs_are_compared_by_their_curves_settings_and_scores(
     page: Page, installation: Installation, finished_run: int
 ) -> None:

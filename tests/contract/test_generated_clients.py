@@ -82,6 +82,7 @@ def test_a_generated_python_client_lists_launches_awaits_and_reads_a_run(
 
 
 @guarded
+@pytest.mark.nightly
 def test_a_generated_typescript_client_lists_launches_awaits_and_reads_a_run(door: Door, tmp_path: Path) -> None:
     (tmp_path / "node_modules").symlink_to(MODULES)
     (tmp_path / "package.json").write_text('{"type": "module"}')

@@ -7,7 +7,12 @@ import pytest
 from tests.installation import CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA, SAVING, Installation
 
 EACH_KIND_OF_METHOD = pytest.mark.parametrize(
-    "config", [CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA], ids=["synchronous", "asynchronous", "distributed"]
+    "config",
+    [
+        pytest.param(CARTPOLE, id="synchronous"),
+        pytest.param(CATCH_BY_A3C, id="asynchronous", marks=pytest.mark.nightly),
+        pytest.param(CATCH_BY_GORILA, id="distributed", marks=pytest.mark.nightly),
+    ],
 )
 
 
@@ -107,6 +112,7 @@ def test_a_trainer_that_fails_leaves_its_reason_on_the_run(installation: Install
     installation.assert_points_kept(run, whole={1})
 
 
+@pytest.mark.nightly
 def test_a_killed_actor_learner_fails_the_run_and_says_how_it_died(installation: Installation) -> None:
     run = installation.launch(CATCH_BY_A3C)
     installation.wait_for_points(run, 1)

@@ -2,6 +2,7 @@
 
 import signal
 
+import pytest
 from celery import Celery
 
 from tests.faults.test_killed import stop
@@ -15,6 +16,7 @@ def ring(installation: Installation, run: int, times: int) -> None:
             bell.send_task("workers.look", args=[run], queue="cpu", ignore_result=True)
 
 
+@pytest.mark.nightly
 def test_the_same_message_ten_times_trains_the_run_once(installation: Installation) -> None:
     installation.worker("one")
     installation.worker("two")
@@ -59,6 +61,7 @@ def test_a_worker_that_wakes_after_its_lease_gives_way_to_the_one_that_took_over
     installation.assert_points_kept(run, whole={taken_over})
 
 
+@pytest.mark.nightly
 def test_training_goes_on_while_the_backend_is_away(installation: Installation) -> None:
     installation.worker("one")
     run = installation.launch()
@@ -73,6 +76,7 @@ def test_training_goes_on_while_the_backend_is_away(installation: Installation) 
     installation.assert_points_kept(run, whole={1})
 
 
+@pytest.mark.nightly
 def test_a_worker_that_is_told_to_leave_hands_its_run_to_another(installation: Installation) -> None:
     leaving = installation.worker("leaving")
     run = installation.launch()

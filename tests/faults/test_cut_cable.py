@@ -10,6 +10,8 @@ from tests.faults.conftest import started
 from tests.faults.test_killed import stop
 from tests.installation import SAVING, Installation
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture
 def cable() -> Iterator[Cable]:

@@ -10,6 +10,8 @@ from tests.faults.test_killed import stop
 from tests.installation import SAVING, Installation
 from tests.processes import does_an_errand
 
+pytestmark = pytest.mark.nightly
+
 # Long enough to be interrupted, short enough to be done again.
 EPISODES = 40
 

@@ -66,6 +66,7 @@ def test_a_run_goes_on_and_saves_again_once_there_is_room(installation: Installa
     installation.assert_points_kept(run, whole={1})
 
 
+@pytest.mark.nightly
 def test_a_run_that_can_write_nothing_at_all_fails_and_says_why(installation: Installation, small_disk: Path) -> None:
     installation.worker("one")
     run = installation.launch(**LARGE)
@@ -79,6 +80,7 @@ def test_a_run_that_can_write_nothing_at_all_fails_and_says_why(installation: In
     installation.assert_points_kept(run, whole={1})
 
 
+@pytest.mark.nightly
 def test_a_run_whose_last_checkpoint_cannot_be_written_fails_and_says_why(installation: Installation) -> None:
     worker = installation.worker("one")
     run = installation.launch(**{**LARGE, "checkpoint_seconds": 1000})
@@ -93,6 +95,7 @@ def test_a_run_whose_last_checkpoint_cannot_be_written_fails_and_says_why(instal
 
 
 @pytest.mark.parametrize("running", [True, False], ids=["running", "stopped"])
+@pytest.mark.nightly
 def test_a_backup_to_another_disk_works_while_the_data_disk_is_full(tmp_path: Path, running: bool) -> None:
     with mounted(tmp_path / "disk") as disk:
         settings = Settings(data_dir=disk / "data", worker_token="secret-of-workers")

@@ -2,6 +2,8 @@
 
 import signal
 
+import pytest
+
 from tests.installation import SAVING, Installation
 
 
@@ -11,6 +13,7 @@ def stop(installation: Installation, run: int) -> None:
     installation.wait_for_state(run, "stopped")
 
 
+@pytest.mark.nightly
 def test_the_trainer(installation: Installation) -> None:
     installation.worker("one")
     run = installation.launch(**SAVING)
@@ -23,6 +26,7 @@ def test_the_trainer(installation: Installation) -> None:
     installation.assert_points_kept(run, whole={1, 2})
 
 
+@pytest.mark.nightly
 def test_the_worker(installation: Installation) -> None:
     worker = installation.worker("one")
     run = installation.launch(**SAVING)
@@ -39,6 +43,7 @@ def test_the_worker(installation: Installation) -> None:
     installation.assert_points_kept(run, whole={1, 2})
 
 
+@pytest.mark.nightly
 def test_the_worker_for_good_while_another_lives(impatient_installation: Installation) -> None:
     installation = impatient_installation
     installation.worker("one")
@@ -55,6 +60,7 @@ def test_the_worker_for_good_while_another_lives(impatient_installation: Install
     installation.assert_points_kept(run, whole={before + 1})
 
 
+@pytest.mark.nightly
 def test_the_backend(installation: Installation) -> None:
     installation.worker("one")
     run = installation.launch()
@@ -69,6 +75,7 @@ def test_the_backend(installation: Installation) -> None:
     installation.assert_points_kept(run, whole={1})
 
 
+@pytest.mark.nightly
 def test_redis_with_all_its_data(installation: Installation) -> None:
     installation.worker("one")
     run = installation.launch()

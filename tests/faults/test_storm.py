@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.faults.gusts import PARTS
 from tests.faults.storm import storm
+
+pytestmark = pytest.mark.nightly
 
 # Two gusts that kill each part once: Redis, a trainer and the backend, then `arcadia up`, a leash and a worker.
 SEED, GUSTS = 48, 2

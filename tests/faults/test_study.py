@@ -3,7 +3,11 @@
 import signal
 from typing import Any
 
+import pytest
+
 from tests.installation import Installation
+
+pytestmark = pytest.mark.nightly
 
 RATES, SEEDS = [1e-3, 3e-3], [1, 2]
 STUDY: dict[str, Any] = {

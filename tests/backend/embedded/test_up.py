@@ -145,6 +145,7 @@ def test_it_prints_its_steps_and_problems_and_logs_everything_with_the_time(last
     assert all(times.match(line) for line in log.read_text().splitlines())
 
 
+@pytest.mark.nightly
 def test_it_starts_several_workers(tmp_path: Path) -> None:
     up = Up(tmp_path / "data", workers=2)
     try:
@@ -198,6 +199,7 @@ def test_nothing_survives_it_when_it_is_killed(up: Up) -> None:
     wait_until(lambda: not any(process.is_running() for process in family))
 
 
+@pytest.mark.nightly
 def test_parts_are_kept_running_when_nobody_reads_what_is_said(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     up = Up(tmp_path / "data", writing)

@@ -302,6 +302,7 @@ def test_it_stops_when_it_is_asked_to(tmp_path: Path) -> None:
         ("pong", -20.7, 9.3, 3),
     ],
 )
+@pytest.mark.nightly
 def test_a_random_policy_scores_what_is_published(
     capsys: pytest.CaptureFixture[str], game: str, published: float, human: float, errors: int
 ) -> None:

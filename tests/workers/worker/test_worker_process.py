@@ -117,6 +117,7 @@ def test_the_queue_of_this_worker_alone_is_heard(api: WorkerApi, worker: WorkerP
     wait_until(lambda: api.releases)
 
 
+@pytest.mark.nightly
 def test_the_doorbell_is_heard_after_redis_was_killed_three_times(api: WorkerApi, worker: WorkerProcess) -> None:
     for restarts in range(4):
         api.releases.clear()
@@ -128,6 +129,7 @@ def test_the_doorbell_is_heard_after_redis_was_killed_three_times(api: WorkerApi
         worker.redis.start()
 
 
+@pytest.mark.nightly
 def test_the_doorbell_is_heard_after_redis_was_killed_three_times_during_a_run(
     api: WorkerApi, worker: WorkerProcess
 ) -> None:

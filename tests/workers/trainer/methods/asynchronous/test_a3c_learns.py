@@ -37,8 +37,8 @@ def trained(run: UntilLearnt, **fields: object) -> UntilLearnt:
     "optimizer",
     [
         {"optimizer": "shared_rmsprop", "learning_rate": 0.01},
-        {"optimizer": "rmsprop", "learning_rate": 0.01},
-        {"optimizer": "momentum_sgd", "learning_rate": 0.02, "momentum": 0.9},
+        pytest.param({"optimizer": "rmsprop", "learning_rate": 0.01}, marks=pytest.mark.nightly),
+        pytest.param({"optimizer": "momentum_sgd", "learning_rate": 0.02, "momentum": 0.9}, marks=pytest.mark.nightly),
     ],
     ids=lambda fields: str(fields["optimizer"]),
 )
@@ -55,16 +55,19 @@ RECALL: dict[str, object] = {
 }
 
 
+@pytest.mark.nightly
 def test_with_memory_it_learns_to_recall() -> None:
     assert trained(UntilLearnt(goal=0.85), **RECALL, lstm_units=16).learnt
 
 
+@pytest.mark.nightly
 def test_without_memory_it_cannot_learn_recall() -> None:
     run = trained(UntilLearnt(goal=0.85, last=500), **{**RECALL, "total_steps": 6_000})
     assert abs(mean_return(run)) <= 0.25
 
 
 @pytest.mark.parametrize("lstm_units", [0, 16], ids=["feed-forward", "lstm"])
+@pytest.mark.nightly
 def test_it_learns_to_hit_a_target_with_continuous_actions(lstm_units: int) -> None:
     run = trained(
         UntilLearnt(goal=-0.6),  # at first −3 to −6

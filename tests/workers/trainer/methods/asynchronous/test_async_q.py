@@ -371,7 +371,14 @@ def test_a_killed_actor_learner_ends_the_run() -> None:
         async_q.train(NStepQConfig(**{**CATCH, "total_steps": 1_000_000}), Killer())
 
 
-@pytest.mark.parametrize("method", [OneStepQConfig, OneStepSarsaConfig, NStepQConfig])
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(OneStepQConfig, marks=pytest.mark.nightly),
+        pytest.param(OneStepSarsaConfig, marks=pytest.mark.nightly),
+        NStepQConfig,
+    ],
+)
 def test_each_method_learns_to_catch(
     method: type[OneStepQConfig] | type[OneStepSarsaConfig] | type[NStepQConfig],
 ) -> None:

@@ -4,6 +4,7 @@ import signal
 from pathlib import Path
 
 import psutil
+import pytest
 
 from tests.workers.trainer.conftest import StartTrainer
 from tests.workers.trainer.trainers import Trainer, of_kind, wait_for_checkpoints
@@ -29,6 +30,7 @@ def configuration(directory: Path) -> str:
     return str(path)
 
 
+@pytest.mark.nightly
 def test_it_goes_on_after_kill_9_and_saves_and_ends_when_asked(tmp_path: Path, start_trainer: StartTrainer) -> None:
     run = tmp_path / "run"
     first = start_trainer(configuration(tmp_path), "--no-progress-bar")

@@ -277,6 +277,7 @@ def test_a_preset_makes_its_first_updates(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GORILA_PRESETS)
+@pytest.mark.nightly
 def test_every_preset_learns_a_trivial_environment(name: str) -> None:
     """Learn Identity by the preset's method, with rates and intervals for seconds instead of days."""
     adagrad = PRESETS[name].config.model_dump()["optimizer"] == "adagrad"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 
 from tests.workers.trainer.conftest import StartTrainer
 from tests.workers.trainer.trainers import Trainer, of_kind, wait_for_checkpoints
@@ -37,6 +38,7 @@ def folders_of_ray(trainer: Trainer) -> list[Path]:
     return list(parent_of_folders().glob(f"arcadia-ray-{trainer.pid}-*"))
 
 
+@pytest.mark.nightly
 def test_it_goes_on_after_kill_9_and_saves_and_ends_when_asked(tmp_path: Path, start_trainer: StartTrainer) -> None:
     run, path = tmp_path / "run", tmp_path / "gorila.json"
     path.write_text(CONFIG.model_dump_json())

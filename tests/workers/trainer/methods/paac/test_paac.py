@@ -265,6 +265,7 @@ class UntilLearned(NullRun):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize(("name", "goal"), [("paac-catch", 0.8), ("paac-identity", 8.0)])
+@pytest.mark.nightly
 def test_the_presets_of_small_worlds_learn_within_their_steps(name: str, goal: float, seed: int) -> None:
     config = PRESETS[name].config.model_copy(update={"seed": seed})
     assert isinstance(config, PaacConfig)

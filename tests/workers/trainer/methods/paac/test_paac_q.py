@@ -183,6 +183,7 @@ def test_the_learning_rate_can_grow_with_the_number_of_environments() -> None:
     assert run.reported[-1]["train/learning_rate"] == 2.0
 
 
+@pytest.mark.nightly
 def test_it_learns_to_catch() -> None:
     config = PaacQConfig(
         env="Arcadia/Catch-v0",
