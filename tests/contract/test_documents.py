@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [*sorted(ROOT.glob("[CRS]*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"!?\[([^\]]*)\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 NAME = re.compile(r"`(\w+)`")
 PLACE = re.compile(r"`((?:backend|workers|frontend|tests|bench|setup|alembic|docs)/[\w./-]*)`")
