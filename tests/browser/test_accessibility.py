@@ -129,7 +129,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "an evaluation": ("/runs/{finished}/evaluations/{evaluation}", "Half of the episodes"),
     "no such evaluation": ("/runs/{finished}/evaluations/4000", "There is no evaluation 4000"),
     "a run without evaluations": ("/runs/{running}/evaluations", "No evaluations yet"),
-    "a live game that waits": ("/runs/{finished}/live", "It does not play yet"),
+    "a live game that waits": ("/runs/{finished}/live", "The game has not started yet"),
     "the wall": ("/wall", "runs? being trained"),
     "the log": ("/runs/{finished}/log", "Training on 2 cores"),
     "a configuration": ("/runs/{finished}/config", "Learning rate"),

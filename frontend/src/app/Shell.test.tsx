@@ -189,7 +189,7 @@ describe("a page that fails", () => {
   it("is named where there is none", async () => {
     open({}, "/gone");
     await screen.findByText("Page not found");
-    expect(document.title).toBe("Not found · Arcadia");
+    expect(document.title).toBe("Page not found · Arcadia");
   });
 });
 

@@ -12,6 +12,6 @@ export function whyNoPicture(state: LiveGame["state"], view: View, loading: stri
   if (view.refused) return `${view.refused} The page tries again by itself.`;
   if (!view.connected && view.scene) return "The connection to the server is lost. It comes back by itself.";
   if (view.scene) return "The playing process is gone. Another one is started.";
-  if (state === "queued") return "It does not play yet.";
+  if (state === "queued") return "The game has not started yet.";
   return loading;
 }

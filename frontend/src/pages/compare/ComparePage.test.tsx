@@ -37,7 +37,7 @@ describe("the runs compared", () => {
 
   it("have an × that is large enough to hit", async () => {
     open("/?runs=1,2");
-    const out = await screen.findByLabelText("Take run 1 out");
+    const out = await screen.findByLabelText("Remove run 1 from the comparison");
     expect(
       16 * Number.parseFloat(out.style.getPropertyValue("--cb-size").replace("calc(", "")),
     ).toBeGreaterThanOrEqual(24);
@@ -45,7 +45,7 @@ describe("the runs compared", () => {
 
   it("can be taken out", async () => {
     const { address } = open("/?runs=1,2&metric=train/custom");
-    await userEvent.click(await screen.findByLabelText("Take run 1 out"));
+    await userEvent.click(await screen.findByLabelText("Remove run 1 from the comparison"));
     await address("?runs=2&metric=train%2Fcustom");
   });
 
@@ -87,7 +87,7 @@ describe("the runs compared", () => {
   it("say why they cannot be compared", async () => {
     open("/?runs=1,99", { "GET /compare": () => refusal(404, "There is no run 99.") });
     expect(await screen.findByText("There is no run 99.")).toBeTruthy();
-    expect(screen.getByLabelText("Take run 99 out")).toBeTruthy();
+    expect(screen.getByLabelText("Remove run 99 from the comparison")).toBeTruthy();
   });
 
   it("say that one of them was purged meanwhile, and go on without it", async () => {
@@ -103,7 +103,7 @@ describe("the runs compared", () => {
     await client.invalidateQueries();
     expect(await screen.findByText("There is no run 2.")).toBeTruthy();
     expect(screen.queryByRole("region", { name: "Summary" })).toBeNull();
-    await userEvent.click(screen.getByLabelText("Take run 2 out"));
+    await userEvent.click(screen.getByLabelText("Remove run 2 from the comparison"));
     expect(await screen.findByRole("region", { name: "Summary" })).toBeTruthy();
     expect(screen.queryByText("There is no run 2.")).toBeNull();
   });

@@ -36,7 +36,7 @@ export function RunPicker({ runs, known, onChange }: RunPickerProps) {
               size={24}
               iconSize={12}
               className={classes.out}
-              aria-label={`Take run ${id} out`}
+              aria-label={`Remove run ${id} from the comparison`}
               onClick={() => onChange(runs.filter((other) => other !== id))}
             />
           </span>

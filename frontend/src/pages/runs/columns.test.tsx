@@ -11,7 +11,7 @@ const shown = (...columns: string[]) =>
 it("stand in the user's order, the run's own and the pinned ones first, as wide as the user has them", () => {
   expect(shown("env~90", "name~300", "tags!", "state")).toEqual([
     "name 300",
-    "tags 104",
+    "tags 124",
     "env 90",
     "state 148",
   ]);

@@ -35,7 +35,7 @@ export const COLUMNS: readonly RunColumn[] = [
     id: "algorithm",
     title: "Method",
     sort: "algorithm",
-    width: 124,
+    width: 104,
     cell: (run) => (
       <span className={classes.clip} title={run.method}>
         {run.method}
@@ -68,7 +68,7 @@ export const COLUMNS: readonly RunColumn[] = [
     width: 92,
     cell: (run) => <Score value={run.best_return} meaning="Best mean of 100 episodes" />,
   },
-  { id: "tags", title: "Tags", width: 104, cell: (run) => <Tags tags={run.tags} /> },
+  { id: "tags", title: "Tags", width: 124, cell: (run) => <Tags tags={run.tags} /> },
   {
     id: "created_at",
     title: "Age",

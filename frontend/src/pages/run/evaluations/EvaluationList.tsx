@@ -94,7 +94,7 @@ function EvaluationTable({ run, evaluations, best }: TableProps) {
             <Table.Th ta="right" visibleFrom="sm">
               Episodes
             </Table.Th>
-            <Table.Th visibleFrom="sm">Asked</Table.Th>
+            <Table.Th visibleFrom="sm">Requested</Table.Th>
             <Table.Th>State</Table.Th>
             <Table.Th>
               <VisuallyHidden>Actions</VisuallyHidden>

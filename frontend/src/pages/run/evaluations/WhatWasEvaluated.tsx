@@ -46,7 +46,7 @@ export function WhatWasEvaluated({ evaluation }: { evaluation: EvaluationWithEpi
         </dd>
         <dt>Seed</dt>
         <dd>{evaluation.seed}</dd>
-        <dt>Asked</dt>
+        <dt>Requested</dt>
         <dd>
           {evaluation.origin === "schedule" ? "by schedule" : "by hand"},{" "}
           <TimeAgo time={evaluation.created_at} />
