@@ -8,19 +8,11 @@ from sqlalchemy.orm import Session
 from backend.papers import schemas
 from backend.papers.definition import Part
 from backend.studies import cost as studies
+from backend.studies.confirmation import cost_refusal, why_confirm
 from backend.studies.points import Draw, config_at, grid
 from backend.studies.specification import Specification
 from workers.contract.config import RunConfig
 
-# Who waits longer than this has asked for something else.
-MOST_SECONDS = 366 * 86_400.0
-# Above these, and where the duration is not known, the total of steps must be confirmed.
-CONFIRM_ABOVE_SECONDS = 86_400.0
-CONFIRM_ABOVE_STEPS = 1_000_000_000
-# More than these are refused until the duration is known.
-MAX_UNMEASURED_STEPS = 10_000_000_000
-# Kinds of runs that a sentence names.
-MAX_NAMED = 3
 # Points that stand for all of a grid.
 LOOKED_AT = 60
 
@@ -69,20 +61,10 @@ def together(session: Session, parts: Sequence[Part], share: float, most_runs: i
         places=max(cost.places for cost in costs),
         unmeasured=unmeasured,
         estimated=[*dict.fromkeys(kind for cost in costs for kind in cost.estimated)],
-        confirm=_why_confirm(steps, seconds, unmeasured),
+        confirm=why_confirm(steps, seconds, unmeasured),
         too_short=_too_short(parts, share),
         refused=_refusal(runs, steps, sum(known), unmeasured, most_runs),
     )
-
-
-def _why_confirm(steps: int, seconds: float | None, unmeasured: Sequence[str]) -> str | None:
-    if seconds is None:
-        return f"how long that takes is not known: {_named(unmeasured)} has not trained here yet"
-    if steps > CONFIRM_ABOVE_STEPS:
-        return f"that is more than {CONFIRM_ABOVE_STEPS:,} steps"
-    if seconds > CONFIRM_ABOVE_SECONDS:
-        return f"that takes about {seconds / 86_400:,.1f} days"
-    return None
 
 
 def _too_short(parts: Sequence[Part], share: float) -> str | None:
@@ -100,20 +82,5 @@ def _too_short(parts: Sequence[Part], share: float) -> str | None:
 def _refusal(runs: int, steps: int, seconds: float, unmeasured: Sequence[str], most_runs: int) -> str | None:
     if runs > most_runs:
         return f"these are {runs:,} runs; at most {most_runs:,} (ARCADIA_MAX_STUDY_RUNS): choose fewer parts"
-    if seconds > MOST_SECONDS:
-        years = seconds / (365.25 * 86_400)
-        return (
-            f"that would take about {years:,.1f} years at the rate measured here: choose a smaller share or fewer parts"
-        )
-    if unmeasured and steps > MAX_UNMEASURED_STEPS:
-        return (
-            f"these are {steps:,} steps, and how long they take is not known: measure the duration of "
-            f"{_named(unmeasured)} first, or choose a smaller share or fewer parts"
-        )
-    return None
-
-
-def _named(kinds: Sequence[str]) -> str:
-    """Name the first kinds of many."""
-    more = len(kinds) - MAX_NAMED
-    return ", ".join(kinds[:MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    smaller = "choose a smaller share or fewer parts"
+    return cost_refusal(steps, seconds, unmeasured, measure="measure the duration of", reduce=smaller)

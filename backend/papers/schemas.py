@@ -5,8 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from backend.papers.definition import SHARES
-from backend.studies.schemas import StudySummary
-from workers.contract.values import NO_BOOLEAN
+from backend.studies.schemas import ConfirmSteps, StudySummary
 from workers.contract.worker_api import State
 
 
@@ -228,14 +227,7 @@ class PreviewPart(_Request):
 class StartPart(PreviewPart):
     """Share of the budget and parts of the item to start, with the total of steps where that must be confirmed."""
 
-    confirm_steps: (
-        Annotated[
-            int,
-            Field(ge=1, description="`steps` of the preview: required where its `confirm` says why."),
-            NO_BOOLEAN,
-        ]
-        | None
-    ) = None
+    confirm_steps: ConfirmSteps | None = None
 
 
 class MeasureParts(_Request):

@@ -10,6 +10,7 @@ from backend.models import PaperStudy, Study
 from backend.papers.catalogue import find_part
 from backend.papers.definition import Item, Paper, Part, Started
 from backend.papers.schemas import PaperPreview
+from backend.studies import confirmation
 from backend.studies import service as studies
 from backend.studies.points import Draw
 from backend.studies.specification import Specification
@@ -40,15 +41,7 @@ def check_confirmed(preview: PaperPreview, confirmed_steps: int | None) -> None:
     """Raise a problem if the cost is refused, or must be confirmed and is not."""
     if preview.refused:
         raise Invalid(FieldError(field="parts", message=preview.refused))
-    if confirmed_steps is not None and confirmed_steps != preview.steps:
-        message = f"these parts train {preview.steps:,} steps now, not {confirmed_steps:,}: send {preview.steps}"
-        raise Invalid(FieldError(field="confirm_steps", message=message))
-    if preview.confirm and confirmed_steps is None:
-        message = (
-            f"{preview.runs:,} runs train {preview.steps:,} steps, and {preview.confirm}; "
-            f'send "confirm_steps": {preview.steps} to start them'
-        )
-        raise Invalid(FieldError(field="confirm_steps", message=message))
+    confirmation.check_confirmed(preview.runs, preview.steps, preview.confirm, confirmed_steps)
 
 
 def named(paper: Paper, item: Item, part: Part, share: float) -> Specification:

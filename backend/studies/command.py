@@ -34,6 +34,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     start.add_argument("--points", type=int, help="how many points to draw where an axis is a range")
     start.add_argument("--seeds", help="how many (5), or which (1-5)")
     start.add_argument("--name", help="what the study is called")
+    start.add_argument("--confirm-steps", type=int, metavar="N", help="the preview's total where it must be confirmed")
     start.add_argument("--preview", action="store_true", help="only tell how many runs, steps and hours it would be")
     commands.add_parser("list", help="list the newest studies")
     show = commands.add_parser("show", help="show a study's points with their means over seeds")
@@ -109,11 +110,16 @@ def _start(client: Client, options: argparse.Namespace) -> None:
     body = asked(options)
     preview = client.call("POST", "/studies/preview", body)
     print(cost_in_words(preview))
+    if preview["refused"]:
+        raise RefusedError(preview["refused"])
+    if preview["confirm"] and options.confirm_steps is None:
+        flag = f"--confirm-steps {preview['steps']}"
+        if not options.preview:
+            raise RefusedError(f"{preview['confirm']}; add {flag} to start them")
+        print(f"It starts with {flag}.")
     if options.preview:
-        if preview["refused"]:
-            raise RefusedError(preview["refused"])
         return
-    study = client.call("POST", "/studies", body)
+    study = client.call("POST", "/studies", {**body, "confirm_steps": options.confirm_steps})
     print(f"Study {study['id']} is running: {client.url}/studies/{study['id']}")
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from backend.errors import FieldError, Invalid
 from backend.models import Study, StudyPoint, StudyRun
 from backend.studies import points
+from backend.studies.confirmation import check_confirmed, cost_refusal, why_confirm
 from backend.studies.cost import Cost, cost
 from backend.studies.points import Draw
 from backend.studies.sampling import random_draws
@@ -34,14 +35,28 @@ def looked_over(session: Session, asked: Specification, most: int) -> tuple[list
     for draw in draws:
         points.check_draw(asked, draw)
     found = cost(session, asked, draws, asked.point_count)
-    return draws, found, None if found.runs <= most else _too_many(asked, found, most)
+    return draws, found, _too_many(asked, found, most) if found.runs > most else _too_costly(found)
 
 
-def refuse_too_many(asked: Specification, told: str | None) -> None:
-    """Refuse a study that is too large, by the part that makes it so."""
-    if told is not None:
-        field = "points" if asked.sampler != "grid" else "axes" if asked.point_count > len(asked.seeds) else "seeds"
-        raise Invalid(FieldError(field=field, message=told))
+def confirmed_draws(session: Session, asked: Specification, most: int, confirmed_steps: int | None) -> list[Draw]:
+    """Return the first points of a study. Raise a problem if its cost is refused, or must be confirmed and is not."""
+    draws, found, refused = looked_over(session, asked, most)
+    if refused is not None:
+        raise Invalid(FieldError(field=_cause(asked, found, most), message=refused))
+    check_confirmed(found.runs, found.steps, why_confirm(found.steps, found.seconds, found.unmeasured), confirmed_steps)
+    return draws
+
+
+def _cause(asked: Specification, found: Cost, most: int) -> str:
+    """Return the field that makes a study too large."""
+    if found.runs <= most:
+        return "total_steps"
+    return "points" if asked.sampler != "grid" else "axes" if asked.point_count > len(asked.seeds) else "seeds"
+
+
+def _too_costly(found: Cost) -> str | None:
+    smaller = "take fewer values, points, seeds or steps"
+    return cost_refusal(found.steps, found.seconds or 0.0, found.unmeasured, measure="launch a run of", reduce=smaller)
 
 
 def _too_many(asked: Specification, found: Cost, most: int) -> str:

@@ -13,6 +13,7 @@ from backend.figures.schemas import Figure
 from backend.lookup import StudyId
 from backend.models import Study
 from backend.studies import making, planning, schemas, service, view
+from backend.studies.confirmation import why_confirm
 from backend.studies.importance import importance_figure
 from backend.studies.parallel import parallel_figure
 from backend.studies.points import specification_of
@@ -28,15 +29,19 @@ def preview_study(db: Db, settings: CurrentSettings, asked: Specification) -> sc
     """How many runs a study would have, and what they would cost; nothing is stored."""
     with db.read() as session:
         _, cost, refused = planning.looked_over(session, asked, settings.max_study_runs)
-    return schemas.Preview.model_validate({**vars(cost), "refused": refused})
+    confirm = why_confirm(cost.steps, cost.seconds, cost.unmeasured)
+    return schemas.Preview.model_validate({**vars(cost), "confirm": confirm, "refused": refused})
 
 
 @router.post("/studies", status_code=201)
-def start_study(db: Db, bell: Bell, settings: CurrentSettings, asked: Specification) -> schemas.Study:
-    """Store a study and queue its first runs; the others follow as these end."""
+def start_study(db: Db, bell: Bell, settings: CurrentSettings, wanted: schemas.StartStudy) -> schemas.Study:
+    """Store a study and queue its first runs; the others follow as these end.
+
+    Where the preview says so, the total of its steps has to be sent as `confirm_steps`.
+    """
+    asked = wanted.specification
     with db.read() as session:
-        draws, _, refused = planning.looked_over(session, asked, settings.max_study_runs)
-    planning.refuse_too_many(asked, refused)
+        draws = planning.confirmed_draws(session, asked, settings.max_study_runs, wanted.confirm_steps)
     with db.write() as session:
         study = service.start(session, asked, draws)
         _go_on(session, bell, study)

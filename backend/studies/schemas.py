@@ -22,6 +22,22 @@ class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+ConfirmSteps = Annotated[
+    int, Field(ge=1, description="`steps` of the preview: required where its `confirm` says why."), NO_BOOLEAN
+]
+
+
+class StartStudy(Specification):
+    """A study to start, with the total of its steps where that must be confirmed."""
+
+    confirm_steps: ConfirmSteps | None = None
+
+    @property
+    def specification(self) -> Specification:
+        """Return the study without the confirmation."""
+        return Specification.model_validate(self.model_dump(exclude={"confirm_steps"}))
+
+
 class EditStudy(_Request):
     """Change what the user wrote about a study; a field left out stays."""
 
@@ -54,6 +70,7 @@ class Preview(BaseModel):
     places: int = Field(description="How many runs train at a time: so many workers are here, at least one.")
     unmeasured: list[str] = Field(description="Kinds of runs that have not trained here yet.")
     estimated: list[str] = Field(description="Kinds whose rate is that of the same method in similar environments.")
+    confirm: str | None = Field(description="Why `confirm_steps` is required to start it.")
     refused: str | None = Field(description="Why it is too large.")
 
 

@@ -69,7 +69,7 @@ class Scene:
         self.evaluation_id = api.evaluate(self.run_id)["id"]
         kept = api.user.get(f"{API}/start-sets").json() or [api.import_starts(factories.start_set("human"), "x")]
         self.start_set_id = kept[0]["id"]
-        self.study_id = api.user.post(f"{API}/studies", json=STUDY).json()["id"]
+        self.study_id = api.user.post(f"{API}/studies", json={**STUDY, "confirm_steps": 4_000}).json()["id"]
         self.report_id = api.user.post(f"{API}/reports", json={"title": "x", "blocks": self._blocks()}).json()["id"]
         self._claim_errands()
         self.errand_seq = 1
@@ -194,7 +194,7 @@ class Scene:
             ],
             "post /runs/{run_id}/recordings": [{"checkpoint": "newest", "protocol": "episodes", "seed": 1}],
             "post /start-sets": [factories.start_set("agent")],
-            "post /studies": [copy.deepcopy(STUDY)],
+            "post /studies": [copy.deepcopy({**STUDY, "confirm_steps": 4_000})],
             "post /studies/preview": [copy.deepcopy({**STUDY, "sampler": "random", "points": 2, "axes": [DRAWN]})],
             "post /papers/{paper}/{item}/preview": [{"share": 0.01, "parts": ["pong"]}],
             "post /papers/{paper}/{item}/studies": [{"share": 0.01, "parts": ["catch"], "confirm_steps": 200_000}],

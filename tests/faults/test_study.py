@@ -33,7 +33,7 @@ def wait_for_finished(installation: Installation, study: int, count: int) -> Non
 
 def test_every_run_of_a_study_is_made_once_and_finishes(installation: Installation) -> None:
     worker = installation.worker("one")
-    study = int(installation.post("studies", STUDY)["id"])
+    study = int(installation.post("studies", {**STUDY, "confirm_steps": 12_000})["id"])
 
     wait_for_finished(installation, study, 1)
     installation.backend.end(signal.SIGKILL)

@@ -21,8 +21,8 @@ import type {
   PaperMeasurement,
   PaperStudy,
   StartPart,
+  StartStudy,
   Study,
-  StudySpecification,
   Video,
 } from "./types";
 
@@ -337,7 +337,7 @@ export type StudyAction = "pause" | "resume" | "stop";
 export function useStartStudy() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: StudySpecification): Promise<Study> => call("post", "/api/v1/studies", { body }),
+    mutationFn: (body: StartStudy): Promise<Study> => call("post", "/api/v1/studies", { body }),
     meta: OWN_ERRORS,
     onSuccess: (study) => settleStudy(client, study),
   });

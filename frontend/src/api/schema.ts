@@ -1714,6 +1714,8 @@ export interface paths {
         /**
          * Start Study
          * @description Store a study and queue its first runs; the others follow as these end.
+         *
+         *     Where the preview says so, the total of its steps has to be sent as `confirm_steps`.
          */
         post: operations["start_study"];
         delete?: never;
@@ -4978,6 +4980,11 @@ export interface components {
          */
         Preview: {
             /**
+             * Confirm
+             * @description Why `confirm_steps` is required to start it.
+             */
+            confirm: string | null;
+            /**
              * Estimated
              * @description Kinds whose rate is that of the same method in similar environments.
              */
@@ -6509,6 +6516,80 @@ export interface components {
              * @default 1
              */
             version?: number;
+        };
+        /**
+         * StartStudy
+         * @description A study to start, with the total of its steps where that must be confirmed.
+         */
+        StartStudy: {
+            /**
+             * At Once
+             * @description How many of its runs wait or train at a time.
+             * @default 2
+             */
+            at_once?: number;
+            /**
+             * Axes
+             * @description What the runs differ in, besides their seeds.
+             * @default []
+             */
+            axes?: components["schemas"]["Axis"][];
+            /**
+             * Changes
+             * @description Fields to change in all runs.
+             * @default {}
+             */
+            changes?: {
+                [key: string]: unknown;
+            };
+            /** Config */
+            config?: {
+                [key: string]: unknown;
+            } | null;
+            /** Confirm Steps */
+            confirm_steps?: number | null;
+            /** Name */
+            name: string;
+            /** Points */
+            points?: number | null;
+            /** Preset */
+            preset?: string | null;
+            /**
+             * Priority
+             * @description Of its runs; that of single runs is 0.
+             * @default -10
+             */
+            priority?: number;
+            /**
+             * Pruner
+             * @description What ends runs early by their mean return: median, or halving (successive; a third goes on).
+             * @default none
+             * @enum {string}
+             */
+            pruner?: "none" | "median" | "halving";
+            /**
+             * Question
+             * @description What it is to answer, as Markdown.
+             * @default
+             */
+            question?: string;
+            /**
+             * Sampler
+             * @description grid: each value with each other; random; tpe, which learns from the runs where to look (Optuna).
+             * @default grid
+             * @enum {string}
+             */
+            sampler?: "grid" | "random" | "tpe";
+            /**
+             * Seeds
+             * @description How many (5: 1 to 5), which (1-3, 7), or a list.
+             * @default [
+             *       1
+             *     ]
+             */
+            seeds?: number | string | number[];
+            /** Total Steps */
+            total_steps?: number | null;
         };
         /**
          * StartsUsed
@@ -10603,7 +10684,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Specification"];
+                "application/json": components["schemas"]["StartStudy"];
             };
         };
         responses: {

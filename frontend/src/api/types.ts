@@ -74,6 +74,7 @@ export type Study = Schema["Study"];
 export type StudyPoint = Schema["StudyPoint"];
 export type StudyRun = Schema["StudyRun"];
 export type StudySpecification = Schema["Specification"];
+export type StartStudy = Schema["StartStudy"];
 export type StudyPreview = Schema["Preview"];
 export type ExtendStudy = Schema["ExtendStudy"];
 

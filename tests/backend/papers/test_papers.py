@@ -198,7 +198,7 @@ def test_an_unknown_cost_is_confirmed_by_its_steps(studies: Studies) -> None:
     assert "50 runs train 200,000 steps, and how long that takes is not known: A3C on Catch has not trained" in told
     assert 'send "confirm_steps": 200000 to start them' in told
     told = refused(studies, f"{FIGURE_2}/studies", 422, share=0.01, parts=["catch"], confirm_steps=1)
-    assert "these parts train 200,000 steps now, not 1: send 200000" in told
+    assert "50 runs train 200,000 steps now, not 1: send 200000" in told
     assert get(studies, "/api/v1/studies")["items"] == []
     start(studies, 0.01, "catch")
     studies.train()

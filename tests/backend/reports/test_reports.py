@@ -163,6 +163,7 @@ def test_a_table_has_the_points_of_a_study(api: Api) -> None:
         "config": {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000},
         "axes": [{"field": "learning_rate", "values": [0.001, 0.003]}],
         "seeds": [1],
+        "confirm_steps": 2_000,
     }
     study = api.user.post("/api/v1/studies", json=asked)
     assert study.status_code == 201, study.text

@@ -32,8 +32,12 @@ class Studies:
     keep: Callable[[], None]
 
     def start(self, **more: Any) -> dict[str, Any]:
-        """Start a study."""
-        response = self.api.user.post("/api/v1/studies", json={**STUDY, **more})
+        """Start a study, with its cost confirmed."""
+        asked = {**STUDY, **more}
+        preview = self.api.user.post("/api/v1/studies/preview", json=asked)
+        assert preview.status_code == 200, preview.text
+        confirmed = {"confirm_steps": preview.json()["steps"]}
+        response = self.api.user.post("/api/v1/studies", json={**asked, **confirmed})
         assert response.status_code == 201, response.text
         found: dict[str, Any] = response.json()
         return found

@@ -42,7 +42,16 @@ def test_the_example_is_started_shown_steered_and_extended(
     def said() -> str:
         return capsys.readouterr().out
 
-    assert study("start", str(EXAMPLE)) == 0
+    assert study("start", str(EXAMPLE), "--preview") == 0
+    assert "It starts with --confirm-steps 4500000." in said()
+    assert study("start", str(EXAMPLE)) == 1
+    refused = capsys.readouterr().err
+    assert "add --confirm-steps 4500000 to start them" in refused
+    assert study("start", str(EXAMPLE), "--confirm-steps", "9") == 1
+    assert "confirm_steps: 45 runs train 4,500,000 steps now, not 9: send 4500000" in capsys.readouterr().err
+    assert study("list") == 0
+    assert said() == ""
+    assert study("start", str(EXAMPLE), "--confirm-steps", "4500000") == 0
     out = said()
     assert "9 points, 45 runs, 4,500,000 steps" in out
     assert "since no run of PAAC on CartPole or A3C on CartPole or GA3C on CartPole has trained here" in out
@@ -74,7 +83,7 @@ def test_a_preset_with_axes_needs_no_file(study: Arcadia, capsys: pytest.Capture
     assert "6 points, 12 runs" in capsys.readouterr().out
     assert study("list") == 0
     assert capsys.readouterr().out == ""
-    assert study(*preset, "--name", "Six") == 0
+    assert study(*preset, "--name", "Six", "--confirm-steps", "18000000") == 0
     capsys.readouterr()
     assert study("show", "1", "--json") == 0
     table = json.loads(capsys.readouterr().out)["table"]

@@ -116,6 +116,7 @@ def test_the_preview_tells_runs_steps_and_time_at_the_rate_measured_here(studies
         "places": 1,
         "unmeasured": ["PAAC on CartPole"],
         "estimated": [],
+        "confirm": "how long that takes is not known: PAAC on CartPole has not trained here yet",
         "refused": None,
     }
     # 1,000 steps within a second of training.
@@ -138,3 +139,28 @@ def test_seeds_are_read_as_people_write_them() -> None:
     assert seeds(3) == seeds("1-3") == seeds([1, 2, 3]) == [1, 2, 3]
     assert seeds("1-3, 7") == [1, 2, 3, 7]
     assert seeds("0") == [0]
+
+
+def test_an_unknown_cost_is_confirmed_by_its_steps(studies: Studies) -> None:
+    asked = {**STUDY, "total_steps": 1_000}
+    path = "/api/v1/studies"
+    preview = studies.api.user.post(f"{path}/preview", json=asked).json()
+    assert preview["confirm"] == "how long that takes is not known: PAAC on CartPole has not trained here yet"
+    told = studies.wrong(total_steps=1_000)["confirm_steps"]
+    assert 'not trained here yet; send "confirm_steps": 6000 to start them' in told
+    told = studies.wrong(total_steps=1_000, confirm_steps=1)["confirm_steps"]
+    assert told == "6 runs train 6,000 steps now, not 1: send 6000"
+    assert studies.api.user.get(path).json()["items"] == []
+    study = studies.start()
+    assert "confirm_steps" not in study["specification"]
+    studies.train()
+    # The rate is known now, and 6,000 steps are few.
+    assert studies.api.user.post(f"{path}/preview", json=asked).json()["confirm"] is None
+    assert studies.api.user.post(path, json=asked).status_code == 201
+
+
+def test_many_steps_of_unknown_cost_are_refused_even_if_confirmed(studies: Studies) -> None:
+    asked = {"total_steps": 10_000_000_000}
+    preview = studies.api.user.post("/api/v1/studies/preview", json={**STUDY, **asked}).json()
+    assert "launch a run of PAAC on CartPole first" in preview["refused"]
+    assert "total_steps" in studies.wrong(**asked, confirm_steps=preview["steps"])

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { MOST_RUNS } from "@/api/comparisons";
 import { isTaken, useLaunchRun, useStartStudy } from "@/api/mutations";
-import type { Environment, LaunchRequest, Preset, Study, StudySpecification } from "@/api/types";
+import type { Environment, LaunchRequest, Preset, StartStudy, Study, StudySpecification } from "@/api/types";
 import { ConfigFields } from "@/config-form/ConfigFields";
 import type { FieldErrors } from "@/config-form/draft";
 import { parseNumber } from "@/config-form/numbers";
@@ -20,6 +20,7 @@ import { MethodCards } from "./MethodCards";
 import { PresetCards } from "./PresetCards";
 import { referenceFor } from "./startingPoint";
 import { studyOf } from "./study";
+import { type StudyCost, useStudyCost } from "./useStudyCost";
 
 interface LaunchFormProps {
   variants: Variant[];
@@ -40,6 +41,7 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
   const launch = useLaunchRun();
   const startStudy = useStartStudy();
   const study = asStudy(config, details);
+  const cost = useStudyCost(study);
   const navigate = useNavigate();
 
   function chooseMethod(variant: Variant) {
@@ -72,7 +74,7 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
     }
     try {
       const address = study
-        ? opened(await startStudy.mutateAsync(study))
+        ? opened(await startStudy.mutateAsync(confirmed(study, cost)))
         : `/runs/${(await launch.mutateAsync(requestOf(config, details))).id}`;
       config.forget();
       keptDetails.forget();
@@ -111,7 +113,7 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
       <LaunchSummary
         config={config}
         environments={environments}
-        study={study}
+        cost={cost}
         problems={problems}
         busy={isTaken(launch) || isTaken(startStudy)}
       />
@@ -145,6 +147,9 @@ function asStudy(config: ConfigDraft, details: Details): StudySpecification | nu
     series: config.series,
   });
 }
+
+const confirmed = (study: StudySpecification, cost: StudyCost | null): StartStudy =>
+  cost?.confirmedSteps ? { ...study, confirm_steps: cost.confirmedSteps } : study;
 
 /** Where a new study is seen: its curves grouped by seed if a comparison takes all of its runs, else its page. */
 function opened(study: Study): string {

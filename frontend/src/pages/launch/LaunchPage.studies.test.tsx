@@ -14,7 +14,8 @@ const COST = {
   places: 1,
   unmeasured: [],
   estimated: [],
-  refused: null,
+  confirm: null as string | null,
+  refused: null as string | null,
 };
 const routesOfStudies = [
   { path: "/compare", element: <p>The comparison</p> },
@@ -38,7 +39,7 @@ it("makes a study of several values, tells its cost, and opens its grouped compa
   const { router } = await openForStudies();
   await type(/Discount gamma/, "0.9, 0.99");
   expect(await screen.findByText("4 runs, 40 k steps, about 40 min on 1 worker")).toBeTruthy();
-  await userEvent.click(screen.getByRole("button", { name: "Start study" }));
+  await userEvent.click(screen.getByRole("button", { name: "Start study · 4 runs" }));
   await waitFor(() => expect(router.state.location.pathname).toBe("/compare"));
   expect(router.state.location.search).toBe("?runs=1,2,11,12");
   expect(server.of("POST /runs")).toEqual([]);
@@ -55,7 +56,7 @@ it("draws points from a range, and opens the study where its runs are not all th
   const server = serveStudies(aStudy());
   const { router } = await openForStudies();
   await type(/Discount gamma/, "uniform(0.9, 0.99) x 20");
-  await userEvent.click(await screen.findByRole("button", { name: "Start study" }));
+  await userEvent.click(await screen.findByRole("button", { name: /^Start study ·/ }));
   await waitFor(() => expect(router.state.location.pathname).toBe("/studies/3"));
   expect(server.of("POST /studies")[0]?.body).toMatchObject({
     axes: [{ field: "gamma", uniform: [0.9, 0.99] }],
@@ -86,4 +87,18 @@ it("counts no runs any more where a study is refused", async () => {
   await type(/Discount gamma/, "0.9, 0.99");
   expect(await screen.findByText("A study has at most 10,000 runs.")).toBeTruthy();
   expect(screen.queryByText("Counting its runs…")).toBeNull();
+});
+
+it("starts a study of unknown cost only after its steps are confirmed", async () => {
+  const confirm = "how long that takes is not known: PAAC on CartPole has not trained here yet";
+  const server = serveStudies(aStudy(), { ...COST, seconds: null, confirm });
+  await openForStudies();
+  await type(/Discount gamma/, "0.9, 0.99");
+  const start = await screen.findByRole("button", { name: "Start study · 4 runs" });
+  expect(start).toHaveProperty("disabled", true);
+  expect(screen.getByText(/PAAC on CartPole has not trained here yet\.$/)).toBeTruthy();
+  await userEvent.click(screen.getByRole("checkbox", { name: "Start 40 k steps in 4 runs" }));
+  await userEvent.click(start);
+  await waitFor(() => expect(server.of("POST /studies")).toHaveLength(1));
+  expect(server.of("POST /studies")[0]?.body).toMatchObject({ confirm_steps: 40_000 });
 });

@@ -1,28 +1,28 @@
 import { Button, Stack, Text, Title } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { workersQuery } from "@/api/queries";
-import { studyPreviewQuery } from "@/api/studies";
-import type { ConfigValue, Environment, RunConfig, StudySpecification } from "@/api/types";
+import type { ConfigValue, Environment, RunConfig } from "@/api/types";
+import { ConfirmCost } from "@/ui/ConfirmCost";
 import { exact, plural, short } from "@/ui/format";
 import { costWords } from "@/ui/studyCost";
 import { isChanged, shown } from "@/config-form/draft";
 import classes from "./launch.module.css";
 import { queueHint } from "./queueHint";
 import type { ConfigDraft } from "@/config-form/useConfigDraft";
+import type { StudyCost } from "./useStudyCost";
 
 interface LaunchSummaryProps {
   config: ConfigDraft;
   environments: readonly Environment[];
-  /** What is asked for where a field has several values. */
-  study: StudySpecification | null;
+  /** The cost of the study, where a field has several values. */
+  cost: StudyCost | null;
   /** Errors of no field, and how many fields have one. */
   problems: readonly string[];
   busy: boolean;
 }
 
 /** What will be run, said before it is. */
-export function LaunchSummary({ config, environments, study, problems, busy }: LaunchSummaryProps) {
+export function LaunchSummary({ config, environments, cost, problems, busy }: LaunchSummaryProps) {
   const workers = useQuery(workersQuery);
   const { values } = config;
   const { title: referenceTitle, values: reference } = config.reference;
@@ -55,8 +55,8 @@ export function LaunchSummary({ config, environments, study, problems, busy }: L
         </dl>
       </div>
       <Text size="sm">{queueHint(values["device"], workers.data)}</Text>
-      {study ? (
-        <StudyCost study={study} />
+      {cost ? (
+        <CostOfStudy cost={cost} />
       ) : (
         <Text size="xs" c="dimmed">
           Several values make a study: seeds as 1-5, numbers as 1e-4, 3e-4 or log(1e-4, 1e-2) x 20.
@@ -72,33 +72,40 @@ export function LaunchSummary({ config, environments, study, problems, busy }: L
           {plural(wrong, "field needs", "fields need")} another value.
         </Text>
       )}
-      <Button type="submit" size="md" loading={busy} fullWidth>
-        {study ? "Start study" : "Launch run"}
+      <Button type="submit" size="md" loading={busy} disabled={cost?.ready === false} fullWidth>
+        {cost ? startWords(cost) : "Launch run"}
       </Button>
     </Stack>
   );
 }
 
-/** How many runs it will be, and what they cost. */
-function StudyCost({ study }: { study: StudySpecification }) {
-  const [settled] = useDebouncedValue(study, 400, { leading: true });
-  const preview = useQuery(studyPreviewQuery(settled));
+/** How many runs it will be, what they cost, and the confirmation of that where it is required. */
+function CostOfStudy({ cost }: { cost: StudyCost }) {
+  const { preview, refused } = cost;
   return (
-    <div role="status" aria-label="What it costs">
-      <Text size="sm" fw={500}>
-        {preview.data ? costWords(preview.data) : preview.isFetching ? "Counting its runs…" : ""}
-      </Text>
-      <Text size="xs" c="dimmed">
-        They are the runs of a study: they give way to single runs, and have neither tags nor a priority.
-      </Text>
-      {(preview.data?.refused ?? preview.error?.message) && (
+    <Stack gap="xs">
+      <div role="status" aria-label="What it costs">
+        <Text size="sm" fw={500}>
+          {preview ? costWords(preview) : cost.counting ? "Counting its runs…" : ""}
+        </Text>
+        <Text size="xs" c="dimmed">
+          The runs of a study give way to single runs.
+        </Text>
+      </div>
+      {preview && !refused && (
+        <ConfirmCost cost={preview} confirmed={cost.confirmed} onChange={cost.confirm} />
+      )}
+      {refused && (
         <Text size="sm" c="var(--mantine-color-error)" role="alert">
-          {preview.data?.refused ?? preview.error?.message}
+          {refused}
         </Text>
       )}
-    </div>
+    </Stack>
   );
 }
+
+const startWords = ({ preview }: StudyCost) =>
+  preview ? `Start study · ${plural(preview.runs, "run")}` : "Start study";
 
 function Change({ title, from, to }: { title: string; from: ConfigValue; to: ConfigValue | undefined }) {
   return (

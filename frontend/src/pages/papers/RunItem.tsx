@@ -1,10 +1,11 @@
-import { Alert, Anchor, Button, Checkbox, Group, Stack, Text } from "@mantine/core";
+import { Alert, Anchor, Box, Button, Checkbox, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
 import { useMeasurePaperItem, useStartPaperItem } from "@/api/mutations";
 import { paperPreviewQuery } from "@/api/studies";
 import type { PaperItem } from "@/api/types";
+import { ConfirmCost } from "@/ui/ConfirmCost";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { inSentence, plural, short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
@@ -132,15 +133,10 @@ function AskFirst({ item, parts, share, onClose }: AskFirstProps) {
           <Text size="sm">{sentence(data.too_short)}</Text>
         </Alert>
       )}
-      {data?.confirm && !refused && (
-        <Checkbox
-          mt="sm"
-          size="sm"
-          checked={confirmed}
-          onChange={({ currentTarget }) => setConfirmed(currentTarget.checked)}
-          label={`Start ${short(data.steps, "steps")} in ${plural(data.runs, "run")}`}
-          description={sentence(data.confirm)}
-        />
+      {data && !refused && (
+        <Box mt="sm">
+          <ConfirmCost cost={data} confirmed={confirmed} onChange={setConfirmed} />
+        </Box>
       )}
       {refused && (
         <Text size="sm" mt="xs" c="var(--mantine-color-error)" role="alert">

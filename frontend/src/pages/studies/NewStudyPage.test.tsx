@@ -22,7 +22,8 @@ const COST = {
   places: 2,
   unmeasured: [],
   estimated: [],
-  refused: null,
+  confirm: null as string | null,
+  refused: null as string | null,
 };
 
 const STUDY_PAGE: RouteObject = { path: "/studies/:id", element: <p>The study is there</p> };

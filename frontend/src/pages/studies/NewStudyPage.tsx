@@ -15,7 +15,7 @@ import {
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
 import { isTaken, useStartStudy } from "@/api/mutations";
 import { presetsQuery } from "@/api/queries";
@@ -23,6 +23,7 @@ import { studyPreviewQuery, studyQuery } from "@/api/studies";
 import type { Preset, StudySpecification } from "@/api/types";
 import { RestoredNote } from "@/config-form/RestoredNote";
 import { placeErrors } from "@/config-form/serverErrors";
+import { ConfirmCost } from "@/ui/ConfirmCost";
 import { costWords } from "@/ui/studyCost";
 import { QueryProblem } from "@/ui/QueryProblem";
 import { useKept } from "@/ui/useKept";
@@ -108,6 +109,8 @@ function StudyForm({ from, presets, cloned }: StudyFormProps) {
   const unclear = axesProblem(draft);
   const counting = preview.isPending || preview.isPlaceholderData;
   const start = useStartStudy();
+  const [confirmedSteps, setConfirmedSteps] = useState<number | null>(null);
+  const unconfirmed = Boolean(preview.data?.confirm) && preview.data?.steps !== confirmedSteps;
   const navigate = useNavigate();
   const errors = placeErrors(start.error ?? preview.error ?? undefined, FIELDS);
   const wrong = (start.error ?? preview.error) ? errors : { byField: {}, elsewhere: [] };
@@ -118,8 +121,10 @@ function StudyForm({ from, presets, cloned }: StudyFormProps) {
     start.reset();
     kept.change(changes);
   };
+  const confirmed = (asked: StudySpecification) =>
+    preview.data?.confirm ? { ...asked, confirm_steps: confirmedSteps } : asked;
   const submit = () =>
-    start.mutate(specificationOf(draft, base), {
+    start.mutate(confirmed(specificationOf(draft, base)), {
       onSuccess({ id }) {
         kept.forget();
         void navigate(`/studies/${id}`);
@@ -226,11 +231,18 @@ function StudyForm({ from, presets, cloned }: StudyFormProps) {
           <Problem key={sentence}>{sentence}</Problem>
         ))}
         {preview.data?.refused && <Problem>{preview.data.refused}</Problem>}
+        {preview.data && !preview.data.refused && (
+          <ConfirmCost
+            cost={preview.data}
+            confirmed={!unconfirmed}
+            onChange={(checked) => setConfirmedSteps(checked ? (preview.data?.steps ?? null) : null)}
+          />
+        )}
         <Group>
           <Button
             type="submit"
             loading={isTaken(start)}
-            disabled={unclear !== null || !preview.data || Boolean(preview.data.refused)}
+            disabled={unconfirmed || unclear !== null || !preview.data || Boolean(preview.data.refused)}
           >
             Start study
           </Button>

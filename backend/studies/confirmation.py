@@ -1,0 +1,57 @@
+"""Limits on the cost of a study: when its steps must be confirmed, and when it is refused."""
+
+from collections.abc import Sequence
+
+from backend.errors import FieldError, Invalid
+
+MOST_SECONDS = 366 * 86_400.0
+# Above these, and where the duration is not known, the total of steps must be confirmed.
+CONFIRM_ABOVE_SECONDS = 86_400.0
+CONFIRM_ABOVE_STEPS = 1_000_000_000
+# More than these are refused until the duration is known.
+MAX_UNMEASURED_STEPS = 10_000_000_000
+# Kinds of runs that a sentence names.
+MAX_NAMED = 3
+
+
+def why_confirm(steps: int, seconds: float | None, unmeasured: Sequence[str]) -> str | None:
+    """Return why the total of steps must be confirmed, or None if it need not be."""
+    if seconds is None:
+        return f"how long that takes is not known: {name_kinds(unmeasured)} has not trained here yet"
+    if steps > CONFIRM_ABOVE_STEPS:
+        return f"that is more than {CONFIRM_ABOVE_STEPS:,} steps"
+    if seconds > CONFIRM_ABOVE_SECONDS:
+        return f"that takes about {seconds / 86_400:,.1f} days"
+    return None
+
+
+def cost_refusal(steps: int, seconds: float, unmeasured: Sequence[str], *, measure: str, reduce: str) -> str | None:
+    """Return why a cost is refused even if confirmed, or None.
+
+    `measure` says how to find out the duration, `reduce` how to make the study smaller.
+    """
+    if seconds > MOST_SECONDS:
+        years = seconds / (365.25 * 86_400)
+        return f"that would take about {years:,.1f} years at the rate measured here: {reduce}"
+    if unmeasured and steps > MAX_UNMEASURED_STEPS:
+        return (
+            f"these are {steps:,} steps, and how long they take is not known: {measure} "
+            f"{name_kinds(unmeasured)} first, or {reduce}"
+        )
+    return None
+
+
+def check_confirmed(runs: int, steps: int, confirm: str | None, confirmed_steps: int | None) -> None:
+    """Raise a problem if the total of steps must be confirmed and is not, or if another total is."""
+    if confirmed_steps is not None and confirmed_steps != steps:
+        message = f"{runs:,} runs train {steps:,} steps now, not {confirmed_steps:,}: send {steps}"
+        raise Invalid(FieldError(field="confirm_steps", message=message))
+    if confirm and confirmed_steps is None:
+        message = f'{runs:,} runs train {steps:,} steps, and {confirm}; send "confirm_steps": {steps} to start them'
+        raise Invalid(FieldError(field="confirm_steps", message=message))
+
+
+def name_kinds(kinds: Sequence[str]) -> str:
+    """Name the first kinds of many."""
+    more = len(kinds) - MAX_NAMED
+    return ", ".join(kinds[:MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")

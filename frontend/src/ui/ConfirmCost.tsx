@@ -1,0 +1,22 @@
+import { Checkbox } from "@mantine/core";
+import { plural, short } from "./format";
+
+interface ConfirmCostProps {
+  cost: { runs: number; steps: number; confirm: string | null };
+  confirmed: boolean;
+  onChange: (confirmed: boolean) => void;
+}
+
+/** Confirmation of an unknown or large cost, with the reason; nothing where none is required. */
+export function ConfirmCost({ cost, confirmed, onChange }: ConfirmCostProps) {
+  if (!cost.confirm) return null;
+  return (
+    <Checkbox
+      size="sm"
+      checked={confirmed}
+      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+      label={`Start ${short(cost.steps, "steps")} in ${plural(cost.runs, "run")}`}
+      description={`${cost.confirm.charAt(0).toUpperCase()}${cost.confirm.slice(1)}.`}
+    />
+  );
+}
