@@ -34,7 +34,7 @@ def main() -> None:
         "compare": f"/compare?runs={compared}",
         "studies": "/studies",
         "study": f"/studies/{study}",
-        "new-study": "/studies/new",
+        "new-study": "/launch?study=new",
         "report": "/reports",
         "paper": "/papers/ga3c/table-2",
         "games": "/games",

@@ -107,7 +107,7 @@ def test_signing_in(signed_out: Page) -> None:
         ("/games", "No game has been played here yet"),
         ("/games/alien", "Published scores"),
         ("/studies", "No study has been started yet"),
-        ("/studies/new", "Start study"),
+        ("/launch?study=new", "Start study"),
         ("/reports", "No report has been written yet"),
         ("/wall", "Nothing is being trained now"),
     ],

@@ -1,4 +1,4 @@
-import { createBrowserRouter, type RouteObject } from "react-router";
+import { createBrowserRouter, type LoaderFunctionArgs, redirect, type RouteObject } from "react-router";
 import { importPage } from "@/ui/loadCode";
 import { Connecting } from "./Connecting";
 import { ErrorPage } from "./ErrorPage";
@@ -9,6 +9,12 @@ const page = (load: () => Promise<{ default: React.ComponentType }>) => async ()
   // The import's text names its file: one page may be reloaded though another was before.
   Component: (await importPage(String(load), load)).default,
 });
+
+/** The former address of a study's form: /studies/new, with ?from=3 for a clone. */
+function redirectToStudyForm({ request }: LoaderFunctionArgs) {
+  const from = new URL(request.url).searchParams.get("from");
+  return redirect(`/launch?study=${encodeURIComponent(from ?? "new")}`);
+}
 
 export const routes: RouteObject[] = [
   {
@@ -32,7 +38,7 @@ export const routes: RouteObject[] = [
           { path: "runs/:id/:tab?/:item?", lazy: page(() => import("@/pages/run/RunPage")) },
           { path: "compare", lazy: page(() => import("@/pages/compare/ComparePage")) },
           { path: "studies", lazy: page(() => import("@/pages/studies/StudiesPage")) },
-          { path: "studies/new", lazy: page(() => import("@/pages/studies/NewStudyPage")) },
+          { path: "studies/new", loader: redirectToStudyForm },
           { path: "studies/:id", lazy: page(() => import("@/pages/studies/StudyPage")) },
           { path: "papers", lazy: page(() => import("@/pages/papers/PapersPage")) },
           { path: "papers/:paper", lazy: page(() => import("@/pages/papers/PaperPage")) },

@@ -1,11 +1,14 @@
 import { Button, Group, Select, Switch, Text, TextInput, VisuallyHidden } from "@mantine/core";
-import type { ReactNode } from "react";
+import { useState } from "react";
 import type { ConfigValue, Environment } from "@/api/types";
 import { hintOf, isChanged, shown } from "./draft";
 import { environmentChoices } from "./environmentChoices";
 import classes from "./fields.module.css";
+import { parseNumber } from "./numbers";
 import type { FormField } from "./schema";
+import { canVary, readSeries } from "./series";
 import { inputId } from "./useConfigDraft";
+import { VariedInput } from "./VariedInput";
 
 interface ConfigFieldProps {
   field: FormField;
@@ -16,6 +19,8 @@ interface ConfigFieldProps {
   environments: readonly Environment[];
   /** The title of the method. */
   method: string;
+  /** Whether several values may be given, which make a study. */
+  several?: boolean;
   onType: (typed: string | boolean) => void;
   onLeave: () => void;
   onReset: () => void;
@@ -23,18 +28,57 @@ interface ConfigFieldProps {
 
 /** One hyper-parameter: its name, what it does, its range, its default, and whether it was changed. */
 export function ConfigField(props: ConfigFieldProps) {
-  const { field, typed, reference, onReset } = props;
+  const { field, typed, reference, several = false, onType, onReset } = props;
   const before = reference ?? field.initial;
   const changed = isChanged(field, typed, before);
+  const variable = several && canVary(field);
+  const hasSeries = variable && typed !== undefined && readSeries(field, typed) !== null;
+  // A list typed into a text input stays there: another input would take the focus away.
+  const [varying, setVarying] = useState(hasSeries);
+  const words = field.kind === "boolean" || field.kind === "choice";
+  const varied = variable && (varying || (words && hasSeries));
+  const vary = () => {
+    if (varied) onReset();
+    else onType(beginning(field, typed));
+    setVarying(!varied);
+  };
+  const { environments, method, error, onLeave } = props;
   return (
-    <div className={classes.field} data-changed={changed || undefined}>
-      <ConfigInput {...props} />
+    <div className={classes.field} data-changed={changed || undefined} data-variable={variable || undefined}>
+      {varied ? (
+        <VariedInput
+          id={inputId(field.name)}
+          label={<FieldLabel field={field} />}
+          {...{ field, typed, error, environments, method, onType, onLeave }}
+        />
+      ) : (
+        <ConfigInput {...props} />
+      )}
+      {variable && (
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          className={classes.vary}
+          aria-pressed={varied}
+          onClick={vary}
+        >
+          {varied ? "One value" : "Vary"}
+          <VisuallyHidden>: {field.title}</VisuallyHidden>
+        </Button>
+      )}
       <Group gap={8} className={classes.fieldFoot} wrap="nowrap">
         <Text size="xs" c="dimmed" component="span" className={classes.hint}>
           {[hintOf(field), `default ${shown(field.initial)}`].filter(Boolean).join(" · ")}
         </Text>
         {changed && (
-          <Button size="compact-xs" variant="subtle" onClick={onReset}>
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            onClick={() => {
+              setVarying(false);
+              onReset();
+            }}
+          >
             Changed · reset to {shown(before)}
             <VisuallyHidden>, {field.title}</VisuallyHidden>
           </Button>
@@ -44,12 +88,25 @@ export function ConfigField(props: ConfigFieldProps) {
   );
 }
 
-function ConfigInput({ field, typed, error, environments, method, onType, onLeave }: ConfigFieldProps) {
-  const label: ReactNode = (
+/** What a field begins with when it is varied. */
+function beginning(field: FormField, typed: string | boolean | undefined): string {
+  if (field.kind === "boolean") return "off, on";
+  const text = typeof typed === "string" ? typed : "";
+  if (field.name !== "seed") return text;
+  const seed = parseNumber(text);
+  return seed === null ? text : `${seed}-${seed + 2}`;
+}
+
+function FieldLabel({ field }: { field: FormField }) {
+  return (
     <>
       {field.title} <span className={classes.fieldName}>{field.name}</span>
     </>
   );
+}
+
+function ConfigInput({ field, typed, error, environments, method, onType, onLeave }: ConfigFieldProps) {
+  const label = <FieldLabel field={field} />;
   const shared = { id: inputId(field.name), label, description: field.help, error };
   if (field.kind === "boolean") {
     return (

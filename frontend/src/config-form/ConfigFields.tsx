@@ -98,6 +98,7 @@ function FieldGrid({ fields, config, environments }: FieldGridProps) {
           error={config.errors[field.name]}
           environments={environments}
           method={config.variant?.title ?? ""}
+          several={config.several}
           onType={(typed) => config.set(field.name, typed)}
           onLeave={() => config.leave(field.name)}
           onReset={() => config.reset(field.name)}

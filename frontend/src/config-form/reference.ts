@@ -1,7 +1,7 @@
 /** What a configuration begins with, and what its changes are marked against. */
 
 import type { Preset, RunConfig } from "@/api/types";
-import { sameValue } from "./draft";
+import { type Draft, sameValue } from "./draft";
 
 /** The values that changes are marked against. */
 export interface Reference {
@@ -16,6 +16,8 @@ export interface StartingPoint {
   key: string;
   values: RunConfig;
   reference: Reference;
+  /** Fields that begin with several values, as they are written. */
+  typed?: Draft;
 }
 
 function differences(a: RunConfig, b: RunConfig): number {

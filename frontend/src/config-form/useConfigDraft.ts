@@ -18,6 +18,7 @@ export interface ConfigDraft {
   allErrors: FieldErrors;
   /** Fields with several values, of which `values` has the first; only a form that may make a study has any. */
   series: Record<string, Series>;
+  several: boolean;
   set: (name: string, typed: string | boolean) => void;
   leave: (name: string) => void;
   reset: (name: string) => void;
@@ -56,10 +57,10 @@ export function useConfigDraft(
   name?: string,
   several = false,
 ): ConfigDraft {
-  const begin = (key: string, reference: Reference, values: RunConfig): State => {
+  const begin = (key: string, reference: Reference, values: RunConfig, typed: Draft = {}): State => {
     const fields = variantFor(variants, values["algorithm"])?.fields ?? [];
     const algorithm = values["algorithm"] ?? null;
-    const began = draftOf(values, fields);
+    const began = { ...draftOf(values, fields), ...typed };
     return {
       begun: start.key,
       key,
@@ -72,7 +73,7 @@ export function useConfigDraft(
       restored: false,
     };
   };
-  const beginHere = () => begin(start.key, start.reference, start.values);
+  const beginHere = () => begin(start.key, start.reference, start.values, start.typed);
   const comeHere = () => (name ? restored(beginHere(), readTyped(name, start.key)) : beginHere());
   const [kept, setState] = useState(comeHere);
   let state = kept;
@@ -106,6 +107,7 @@ export function useConfigDraft(
     values,
     allErrors,
     series,
+    several,
     errors: { ...state.server, ...Object.fromEntries(shownErrors) },
     set,
     leave(name) {

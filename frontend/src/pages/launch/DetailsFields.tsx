@@ -18,32 +18,40 @@ export const DETAIL_NAMES: readonly string[] = Object.keys(NO_DETAILS);
 interface DetailsFieldsProps {
   details: Details;
   errors: FieldErrors;
+  /** A study has a question, and neither tags nor a priority. */
+  isStudy: boolean;
   onChange: (details: Details) => void;
 }
 
-export function DetailsFields({ details, errors, onChange }: DetailsFieldsProps) {
+export function DetailsFields({ details, errors, isStudy, onChange }: DetailsFieldsProps) {
   return (
     <div className={classes.fields}>
       <TextInput
         id={inputId("name")}
         label="Name"
-        description="Left empty, the run is named after its method and game."
+        description={
+          isStudy
+            ? "Left empty, it is named after what varies."
+            : "Left empty, the run is named after its method and game."
+        }
         value={details.name}
         error={errors["name"]}
         maxLength={200}
         onChange={(event) => onChange({ ...details, name: event.currentTarget.value })}
       />
-      <TagsInput
-        id={inputId("tags")}
-        label="Tags"
-        description="To find it again; Enter or a comma ends a tag."
-        value={details.tags}
-        error={errors["tags"]}
-        onChange={(tags) => onChange({ ...details, tags: tidyTags(tags) })}
-      />
+      {!isStudy && (
+        <TagsInput
+          id={inputId("tags")}
+          label="Tags"
+          description="To find it again; Enter or a comma ends a tag."
+          value={details.tags}
+          error={errors["tags"]}
+          onChange={(tags) => onChange({ ...details, tags: tidyTags(tags) })}
+        />
+      )}
       <Textarea
         id={inputId("notes")}
-        label="Notes"
+        label={isStudy ? "Question" : "Notes"}
         description="What you want to find out."
         autosize
         minRows={1}
@@ -52,15 +60,17 @@ export function DetailsFields({ details, errors, onChange }: DetailsFieldsProps)
         error={errors["notes"]}
         onChange={(event) => onChange({ ...details, notes: event.currentTarget.value })}
       />
-      <TextInput
-        id={inputId("priority")}
-        label="Priority"
-        description="Of the runs that wait, the highest starts first."
-        inputMode="numeric"
-        value={details.priority}
-        error={errors["priority"]}
-        onChange={(event) => onChange({ ...details, priority: event.currentTarget.value })}
-      />
+      {!isStudy && (
+        <TextInput
+          id={inputId("priority")}
+          label="Priority"
+          description="Of the runs that wait, the highest starts first."
+          inputMode="numeric"
+          value={details.priority}
+          error={errors["priority"]}
+          onChange={(event) => onChange({ ...details, priority: event.currentTarget.value })}
+        />
+      )}
     </div>
   );
 }

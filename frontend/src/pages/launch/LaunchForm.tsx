@@ -19,46 +19,63 @@ import { LaunchSummary } from "./LaunchSummary";
 import { MethodCards } from "./MethodCards";
 import { PresetCards } from "./PresetCards";
 import { referenceFor } from "./startingPoint";
-import { studyOf } from "./study";
+import { namedAsInForm, NO_OPTIONS, OPTION_NAMES, studyOf, type StudyOptions } from "./study";
+import { StudyFields } from "./StudyFields";
 import { type StudyCost, useStudyCost } from "./useStudyCost";
 
-interface LaunchFormProps {
+export interface LaunchFormProps {
   variants: Variant[];
   presets: readonly Preset[];
   environments: readonly Environment[];
   start: StartingPoint;
+  /** Whether it makes a study also where no field has several values. */
+  isStudy: boolean;
+  /** The study that is started again. */
+  again: { details: Partial<Details>; options: StudyOptions } | null;
   onPreset: (name: string) => void;
   /** Another method was chosen, and what it begins with. */
   onMethod: (reference: Reference) => void;
 }
 
-export function LaunchForm({ variants, presets, environments, start, onPreset, onMethod }: LaunchFormProps) {
-  const config = useConfigDraft(variants, start, "launch", true);
-  const keptDetails = useKept<Details>(detailsPlace(start.key), NO_DETAILS);
+export function LaunchForm(props: LaunchFormProps) {
+  const { variants, presets, environments, start, isStudy, again, onPreset, onMethod } = props;
+  const form = isStudy ? "study" : "launch";
+  const detailsPlace = (key: string) => `arcadia-${form}-details-${key}`;
+  const optionsPlace = (key: string) => `arcadia-${form}-options-${key}`;
+  const config = useConfigDraft(variants, start, form, true);
+  const keptDetails = useKept<Details>(detailsPlace(start.key), { ...NO_DETAILS, ...again?.details });
+  const keptOptions = useKept<StudyOptions>(optionsPlace(start.key), again?.options ?? NO_OPTIONS);
   const details = keptDetails.value;
+  const options = keptOptions.value;
   const [detailErrors, setDetailErrors] = useState<FieldErrors>({});
   const [problems, setProblems] = useState<string[]>([]);
   const launch = useLaunchRun();
   const startStudy = useStartStudy();
-  const study = asStudy(config, details);
+  const study = asStudy(config, details, options, isStudy);
   const cost = useStudyCost(study);
   const navigate = useNavigate();
+
+  function carryTo(key: string) {
+    keptDetails.carryTo(detailsPlace(key));
+    keptOptions.carryTo(optionsPlace(key));
+  }
 
   function chooseMethod(variant: Variant) {
     const reference = referenceFor(variant, presets, environments, config.values["env"]);
     config.chooseMethod(variant, reference);
-    keptDetails.carryTo(detailsPlace(keyOf(reference)));
+    carryTo(keyOf(reference));
     onMethod(reference);
   }
 
   function choosePreset(preset: string) {
-    keptDetails.carryTo(detailsPlace(keyOf({ preset, values: {} })));
+    carryTo(keyOf({ preset, values: {} }));
     onPreset(preset);
   }
 
   function beginAnew() {
     config.beginAnew();
     keptDetails.beginAnew();
+    keptOptions.beginAnew();
     setDetailErrors({});
   }
 
@@ -74,16 +91,17 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
     }
     try {
       const address = study
-        ? opened(await startStudy.mutateAsync(confirmed(study, cost)))
+        ? opened(await startStudy.mutateAsync(confirmed(study, cost)), isStudy)
         : `/runs/${(await launch.mutateAsync(requestOf(config, details))).id}`;
       config.forget();
       keptDetails.forget();
+      keptOptions.forget();
       await navigate(address);
     } catch (error) {
-      const names = [...config.fields.map((field) => field.name), ...DETAIL_NAMES];
-      const { byField, elsewhere } = placeErrors(error, names);
-      config.takeServerErrors(pick(byField, (name) => !DETAIL_NAMES.includes(name)));
-      setDetailErrors(pick(byField, (name) => DETAIL_NAMES.includes(name)));
+      const names = [...config.fields.map((field) => field.name), ...OWN_NAMES];
+      const { byField, elsewhere } = placeErrors(study ? namedAsInForm(error, study) : error, names);
+      config.takeServerErrors(pick(byField, (name) => !OWN_NAMES.includes(name)));
+      setDetailErrors(pick(byField, (name) => OWN_NAMES.includes(name)));
       setProblems(elsewhere);
       focusFirst(inShownOrder(config), byField);
     }
@@ -92,7 +110,9 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
   return (
     <form className={classes.page} onSubmit={(event) => void submit(event)} noValidate>
       <Stack gap="lg">
-        {(config.restored || keptDetails.restored) && <RestoredNote onBeginAnew={beginAnew} />}
+        {(config.restored || keptDetails.restored || keptOptions.restored) && (
+          <RestoredNote onBeginAnew={beginAnew} />
+        )}
         <MethodCards
           variants={variants}
           chosen={config.variant?.algorithm}
@@ -107,8 +127,25 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
           onChoose={choosePreset}
         />
         <ConfigFields config={config} environments={environments} />
-        <Title order={2}>Name and notes</Title>
-        <DetailsFields details={details} errors={detailErrors} onChange={keptDetails.change} />
+        {study && (
+          <>
+            <Title order={2}>Study</Title>
+            <StudyFields
+              options={options}
+              errors={detailErrors}
+              presets={presets}
+              fields={config.fields}
+              onChange={keptOptions.change}
+            />
+          </>
+        )}
+        <Title order={2}>{study ? "Name and question" : "Name and notes"}</Title>
+        <DetailsFields
+          details={details}
+          errors={detailErrors}
+          isStudy={study !== null}
+          onChange={keptDetails.change}
+        />
       </Stack>
       <LaunchSummary
         config={config}
@@ -121,7 +158,8 @@ export function LaunchForm({ variants, presets, environments, start, onPreset, o
   );
 }
 
-const detailsPlace = (key: string) => `arcadia-launch-details-${key}`;
+/** The names of inputs that are no fields of the configuration. */
+const OWN_NAMES = [...DETAIL_NAMES, ...OPTION_NAMES, "axes"];
 
 function requestOf(config: ConfigDraft, details: Details): LaunchRequest {
   const { name, tags, notes, priority } = details;
@@ -134,25 +172,39 @@ function requestOf(config: ConfigDraft, details: Details): LaunchRequest {
   };
 }
 
-/** The study that the form asks for, if a field has several values. */
-function asStudy(config: ConfigDraft, details: Details): StudySpecification | null {
-  const fields = config.fields.filter(({ name }) => config.series[name]);
-  if (fields.length === 0) return null;
-  const titles = fields.map(({ title }) => title.toLowerCase()).join(", ");
+/** The study that the form describes: where a field has several values, presets are compared, or it is a study's. */
+function asStudy(
+  config: ConfigDraft,
+  details: Details,
+  options: StudyOptions,
+  isStudy: boolean,
+): StudySpecification | null {
+  const varied = config.fields.filter(({ name }) => config.series[name]);
+  const isOne = varied.length + options.presets.length + options.others.length === 0;
+  if (isOne && !isStudy) return null;
+  const titles = [
+    ...(options.presets.length > 0 ? ["presets"] : []),
+    ...varied.map(({ title }) => title.toLowerCase()),
+  ];
   const env = String(config.values["env"]).replace(/^ALE\//, "");
+  const usual = `${config.variant?.title ?? "Runs"} on ${env}`;
   return studyOf({
-    name: details.name.trim() || `${config.variant?.title ?? "Runs"} on ${env}: ${titles}`,
+    name: details.name.trim() || [usual, titles.join(", ")].filter(Boolean).join(": "),
     question: details.notes,
     config: config.values,
+    reference: config.reference.values,
+    fields: config.fields,
     series: config.series,
+    options,
   });
 }
 
 const confirmed = (study: StudySpecification, cost: StudyCost | null): StartStudy =>
   cost?.confirmedSteps ? { ...study, confirm_steps: cost.confirmedSteps } : study;
 
-/** Where a new study is seen: its curves grouped by seed if a comparison takes all of its runs, else its page. */
-function opened(study: Study): string {
+/** Where new runs are seen: a comparison, grouped by seed, if it takes all of them; else the study's page. */
+function opened(study: Study, isStudy: boolean): string {
+  if (isStudy) return `/studies/${study.id}`;
   const ids = study.table.flatMap(({ runs }) => runs.map(({ run_id }) => run_id));
   return ids.length <= MOST_RUNS && ids.every((id) => id !== null)
     ? `/compare?runs=${ids.join(",")}`
@@ -168,7 +220,7 @@ function checkDetails(details: Details): FieldErrors {
 function inShownOrder(config: ConfigDraft): { name: string }[] {
   const { essential, others } = splitEssential(config.fields);
   const sections = sectionsOf(others).flatMap(([, fields]) => fields);
-  return [...essential, ...sections, ...DETAIL_NAMES.map((name) => ({ name }))];
+  return [...essential, ...sections, ...[...OPTION_NAMES, ...DETAIL_NAMES].map((name) => ({ name }))];
 }
 
 function pick(errors: FieldErrors, wanted: (name: string) => boolean): FieldErrors {

@@ -52,17 +52,98 @@ it("makes a study of several values, tells its cost, and opens its grouped compa
   });
 });
 
-it("draws points from a range, and opens the study where its runs are not all there", async () => {
+it("tries a range in equal steps, or draws from it, and opens the study where its runs are not all there", async () => {
   const server = serveStudies(aStudy());
   const { router } = await openForStudies();
-  await type(/Discount gamma/, "uniform(0.9, 0.99) x 20");
+  const asked = () => server.of("POST /studies/preview").at(-1)?.body;
+  await type(/Discount gamma/, "uniform(0.9, 0.98) x 3");
+  await waitFor(() =>
+    expect(asked()).toMatchObject({ axes: [{ field: "gamma", values: [0.9, 0.94, 0.98] }], sampler: "grid" }),
+  );
+  await userEvent.selectOptions(screen.getByLabelText("Combinations"), "Random points");
+  await userEvent.selectOptions(screen.getByLabelText("Stop runs early"), "Below the median");
+  await waitFor(() => expect(asked()).toMatchObject({ sampler: "random", pruner: "median" }));
   await userEvent.click(await screen.findByRole("button", { name: /^Start study ·/ }));
   await waitFor(() => expect(router.state.location.pathname).toBe("/studies/3"));
   expect(server.of("POST /studies")[0]?.body).toMatchObject({
-    axes: [{ field: "gamma", uniform: [0.9, 0.99] }],
+    axes: [{ field: "gamma", uniform: [0.9, 0.98] }],
     sampler: "random",
     points: 20,
+    pruner: "median",
   });
+});
+
+it("varies a field by a list, then by a range with a number of values", async () => {
+  const server = serveStudies(aStudy());
+  await openForStudies();
+  const asked = () => server.of("POST /studies/preview").at(-1)?.body;
+  await userEvent.click(await screen.findByRole("button", { name: "Vary: Discount", hidden: true }));
+  await type(/Discount gamma/, "0.5, 0.8");
+  await waitFor(() => expect(asked()).toMatchObject({ axes: [{ field: "gamma", values: [0.5, 0.8] }] }));
+  await userEvent.click(screen.getByRole("radio", { name: "Linear range", hidden: true }));
+  await type(/Discount: number of values/, "4");
+  await waitFor(() =>
+    expect(asked()).toMatchObject({ axes: [{ field: "gamma", values: [0.5, 0.6, 0.7, 0.8] }] }),
+  );
+  await userEvent.click(screen.getByRole("button", { name: "One value: Discount", hidden: true }));
+  expect(screen.getByLabelText(/Discount gamma/)).toHaveProperty("value", "0.99");
+  expect(screen.getByRole("button", { name: "Launch run" })).toBeTruthy();
+});
+
+it("compares presets, and sends only what was changed besides", async () => {
+  const server = serveStudies(aStudy());
+  await openLaunch(<LaunchPage />, "/?study=new&preset=long", routesOfStudies);
+  await type(/Total steps total_steps/, "500");
+  await userEvent.click(screen.getByLabelText("Presets to compare", { selector: "input" }));
+  for (const name of ["A long one", "Both hands"])
+    await userEvent.click(await screen.findByRole("option", { name }));
+  await userEvent.click(await screen.findByRole("button", { name: /^Start study ·/ }));
+  await waitFor(() => expect(server.of("POST /studies")).toHaveLength(1));
+  const sent = server.of("POST /studies")[0]?.body;
+  expect(sent).toMatchObject({
+    axes: [{ field: "preset", values: ["long", "both"] }],
+    changes: { total_steps: 500 },
+  });
+  expect(sent).not.toHaveProperty("config");
+});
+
+it("begins as the study that is started again, with axes that no field shows", async () => {
+  const together = { field: ["total_steps", "gamma"], values: [[100, 0.9]] };
+  const axes = [{ field: "gamma", log_uniform: [0.1, 0.9] as [number, number] }];
+  const specification = { ...aStudy().specification, preset: "long", total_steps: 700, axes };
+  const drawn = { ...specification, sampler: "random" as const, points: 7 };
+  const server = serveLaunching({
+    "POST /studies/preview": COST,
+    "POST /studies": aStudy(),
+    "GET /studies/3": aStudy({ specification: drawn }),
+    "GET /studies/4": aStudy({ specification: { ...specification, axes: [together] } }),
+  });
+  const { router, unmount } = await openLaunch(<LaunchPage />, "/?study=3", routesOfStudies);
+  expect(screen.getByLabelText("Name")).toHaveProperty("value", "Which rate?");
+  expect(screen.getByLabelText("Question")).toHaveProperty("value", "Which learns **fastest**?");
+  expect(await screen.findByLabelText("Discount: from")).toHaveProperty("value", "0.1");
+  await userEvent.click(await screen.findByRole("button", { name: "Start study · 4 runs" }));
+  await waitFor(() => expect(router.state.location.pathname).toBe("/studies/3"));
+  expect(server.of("POST /studies")[0]?.body).toMatchObject({
+    name: "Which rate?",
+    config: { algorithm: "paac", total_steps: 700 },
+    axes,
+    sampler: "random",
+    points: 7,
+  });
+  unmount();
+  await openLaunch(<LaunchPage />, "/?study=4", routesOfStudies);
+  expect(screen.getByText("Also varies total steps with discount: (100, 0.9)")).toBeTruthy();
+});
+
+it("puts an error of an axis beside its field", async () => {
+  const errors = [{ field: "axes.0.values", message: "too far-sighted" }];
+  serveLaunching({ "POST /studies/preview": COST, "POST /studies": refusal(422, "Wrong.", errors) });
+  await openForStudies();
+  await type(/Discount gamma/, "0.9, 0.99");
+  await userEvent.click(await screen.findByRole("button", { name: /^Start study ·/ }));
+  await screen.findByText("Too far-sighted.");
+  expect(screen.getByLabelText(/Discount gamma/)).toHaveProperty("ariaInvalid", "true");
 });
 
 it("says what is wrong with one of several values, and starts nothing", async () => {

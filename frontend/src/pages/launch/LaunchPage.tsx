@@ -2,35 +2,68 @@ import { Alert, Anchor, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
 import { environmentsQuery, presetsQuery, runQuery } from "@/api/queries";
+import { studyQuery } from "@/api/studies";
+import type { StartingPoint } from "@/config-form/reference";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { QueryProblem } from "@/ui/QueryProblem";
 import classes from "./launch.module.css";
-import { LaunchForm } from "./LaunchForm";
+import { LaunchForm, type LaunchFormProps } from "./LaunchForm";
 import { startingPoint, startingPointIn } from "./startingPoint";
+import { studyStart } from "./study";
 import { useVariants } from "@/config-form/useVariants";
 
 /**
  * /launch?preset=NAME begins with a preset, ?method=NAME with its defaults, ?like=12 with the configuration of run 12,
- * ?env=ALE/Pong-v5 with a preset in that game.
+ * ?env=ALE/Pong-v5 with a preset in that game. ?study=new makes a study of any of these, ?study=3 begins as study 3.
  */
 export default function LaunchPage() {
-  usePageTitle("Launch a run");
   const [search, setSearch] = useSearchParams();
   const likeId = Number(search.get("like")) || null;
+  const isStudy = search.has("study");
+  const studyId = Number(search.get("study")) || null;
   const env = search.get("env");
+  const title = isStudy ? "New study" : "Launch a run";
+  usePageTitle(title);
   const { schema, variants } = useVariants();
   const presets = useQuery(presetsQuery);
   const environments = useQuery(environmentsQuery);
   // Read once: a run that goes on learning must not begin the form anew.
   const like = useQuery({ ...runQuery(likeId ?? 0), enabled: likeId !== null });
+  const study = useQuery({ ...studyQuery(studyId ?? 0), enabled: studyId !== null, staleTime: Infinity });
 
-  const needed = [schema, presets, environments, ...(likeId === null ? [] : [like])];
+  const needed = [
+    schema,
+    presets,
+    environments,
+    ...(likeId === null ? [] : [like]),
+    ...(studyId === null ? [] : [study]),
+  ];
   const failed = needed.find((query) => query.isError && query.data === undefined);
   const ready = needed.every((query) => query.data !== undefined);
+  const choose = (wanted: Record<string, string>) =>
+    setSearch(isStudy ? { study: "new", ...wanted } : wanted, { replace: true });
+
+  function begun(): { start: StartingPoint; again: LaunchFormProps["again"] } {
+    const known = presets.data ?? [];
+    if (studyId !== null && study.data) {
+      const { start, options } = studyStart(study.data, known, variants);
+      const { name, question } = study.data;
+      return { start, again: { options, details: { name, notes: question } } };
+    }
+    const start =
+      (env === null ? null : startingPointIn(env, known, environments.data ?? [])) ??
+      startingPoint(
+        known,
+        variants,
+        { preset: search.get("preset"), method: search.get("method") },
+        likeId === null ? undefined : like.data,
+      );
+    return { start: isStudy ? { ...start, typed: { seed: USUAL_SEEDS } } : start, again: null };
+  }
 
   return (
     <Stack gap="lg" className={classes.sheet}>
-      <Title order={1}>Launch a run</Title>
+      <Title order={1}>{title}</Title>
       {likeId !== null && like.data && (
         <Alert variant="light" p="sm" maw={1200}>
           <Text size="sm">
@@ -42,30 +75,36 @@ export default function LaunchPage() {
           </Text>
         </Alert>
       )}
+      {studyId !== null && study.data && (
+        <Alert variant="light" p="sm" maw={1200}>
+          <Text size="sm">
+            The same as study {studyId}{" "}
+            <Anchor component={Link} to={`/studies/${studyId}`} c="inherit">
+              {study.data.name}
+            </Anchor>
+            , until you change something.
+          </Text>
+        </Alert>
+      )}
       {failed && <QueryProblem error={failed.error} retry={() => void failed.refetch()} />}
       {!failed && !ready && <Text c="dimmed">Loading the form…</Text>}
       {ready && (
         <LaunchForm
+          key={isStudy ? `study ${studyId ?? "new"}` : "run"}
           variants={variants}
           presets={presets.data ?? []}
           environments={environments.data ?? []}
-          start={
-            (env === null ? null : startingPointIn(env, presets.data ?? [], environments.data ?? [])) ??
-            startingPoint(
-              presets.data ?? [],
-              variants,
-              { preset: search.get("preset"), method: search.get("method") },
-              likeId === null ? undefined : like.data,
-            )
-          }
-          onPreset={(preset) => setSearch({ preset }, { replace: true })}
+          {...begun()}
+          isStudy={isStudy}
+          onPreset={(preset) => choose({ preset })}
           onMethod={({ preset, values }) =>
-            setSearch(preset === null ? { method: String(values["algorithm"]) } : { preset }, {
-              replace: true,
-            })
+            choose(preset === null ? { method: String(values["algorithm"]) } : { preset })
           }
         />
       )}
     </Stack>
   );
 }
+
+/** The seeds of a new study: as few as a verdict takes. */
+const USUAL_SEEDS = "1-3";

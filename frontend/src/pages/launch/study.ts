@@ -1,34 +1,173 @@
-/** What would be several runs becomes a study. */
+/** A study as the form describes it, and the form of a study that is started again. */
 
 import { MOST_RUNS } from "@/api/comparisons";
-import type { RunConfig, StudySpecification } from "@/api/types";
-import type { Series } from "@/config-form/series";
+import { ApiError } from "@/api/problem";
+import type { Preset, RunConfig, Study, StudySpecification } from "@/api/types";
+import { type Draft, overridesOf } from "@/config-form/draft";
+import { isAmbiguous, parseNumber } from "@/config-form/numbers";
+import { nearestPreset, type StartingPoint } from "@/config-form/reference";
+import { type FormField, type Variant, variantFor } from "@/config-form/schema";
+import { canVary, type Series, type Single, spaced, writeRange, writeValues } from "@/config-form/series";
 
-interface Asked {
+export type Axis = NonNullable<StudySpecification["axes"]>[number];
+export type Sampler = NonNullable<StudySpecification["sampler"]>;
+export type Pruner = NonNullable<StudySpecification["pruner"]>;
+
+/** The settings of a study besides its configuration. */
+export interface StudyOptions {
+  sampler: Sampler;
+  points: string;
+  pruner: Pruner;
+  atOnce: string;
+  /** Presets to compare; without any, all runs begin from the form's configuration. */
+  presets: string[];
+  /** Axes that no field of the form can show: fields that move together. */
+  others: Axis[];
+}
+
+export const NO_OPTIONS: StudyOptions = {
+  sampler: "grid",
+  points: "20",
+  pruner: "none",
+  atOnce: "",
+  presets: [],
+  others: [],
+};
+export const OPTION_NAMES: readonly string[] = ["sampler", "points", "pruner", "at_once", "preset"];
+
+/** TPE learns from runs that have ended: with all at once it would draw at random. */
+const TPE_AT_ONCE = 2;
+
+interface Described {
   name: string;
   question: string;
   config: RunConfig;
+  /** The values of the form's preset. */
+  reference: RunConfig;
+  fields: readonly FormField[];
   series: Record<string, Series>;
+  options: StudyOptions;
 }
 
 /** The study of a configuration in which some fields have several values. */
-export function studyOf({ name, question, config, series }: Asked): StudySpecification {
-  const { seed: seeds, ...others } = series;
-  const drawn = Object.values(others).flatMap((each) => (each.kind === "values" ? [] : [each.count]));
+export function studyOf(described: Described): StudySpecification {
+  const { name, question, config, options, fields } = described;
+  const { seed: seeds, ...series } = described.series;
+  const varied = Object.entries(series);
+  const compared: Axis[] = options.presets.length > 0 ? [{ field: "preset", values: options.presets }] : [];
+  const isDrawn = options.sampler !== "grid" && compared.length + varied.length + options.others.length > 0;
+  const isWhole = (named: string) => fields.find((field) => field.name === named)?.kind === "integer";
+  const own = varied.map(([field, each]) => axisOf(field, each, isDrawn, isWhole(field)));
+  const axes = [...compared, ...own, ...options.others];
+  const moved = new Set(axes.flatMap(({ field }) => field));
+  const base = moved.has("preset")
+    ? { changes: without(overridesOf(config, described.reference), [...moved, "algorithm", "seed"]) }
+    : { config };
   return {
     name,
     question,
-    config,
-    axes: Object.entries(others).map(([field, each]) => axisOf(field, each)),
-    seeds: seeds?.kind === "values" ? seeds.values : [Number(config["seed"] ?? 1)],
-    sampler: drawn.length > 0 ? "random" : "grid",
-    points: drawn.length > 0 ? Math.max(...drawn) : null,
+    ...base,
+    axes,
+    seeds: seeds?.kind === "values" ? seeds.values.map(Number) : [Number(config["seed"] ?? 1)],
+    sampler: isDrawn ? options.sampler : "grid",
+    points: isDrawn ? numberOf(options.points) : null,
+    pruner: options.pruner,
     // What a comparison can show is queued at once.
-    at_once: MOST_RUNS,
+    at_once: numberOf(options.atOnce) ?? (isDrawn && options.sampler === "tpe" ? TPE_AT_ONCE : MOST_RUNS),
   };
 }
 
-function axisOf(field: string, series: Series) {
+function axisOf(field: string, series: Series, isDrawn: boolean, isWhole: boolean): Axis {
   if (series.kind === "values") return { field, values: series.values };
+  if (!isDrawn) return { field, values: spaced(series, isWhole) };
   return series.kind === "log" ? { field, log_uniform: series.bounds } : { field, uniform: series.bounds };
+}
+
+const without = (values: RunConfig, names: readonly string[]): RunConfig =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
+
+/** Text that is no number is sent as it is: the server says what would be right. */
+function numberOf(text: string): number | null {
+  if (text.trim() === "") return null;
+  const number = isAmbiguous(text, true) ? null : parseNumber(text);
+  return number ?? (text as unknown as number);
+}
+
+/** What the form begins with where a study is started again. */
+export interface StudyStart {
+  start: StartingPoint;
+  options: StudyOptions;
+}
+
+export function studyStart(
+  study: Study,
+  presets: readonly Preset[],
+  variants: readonly Variant[],
+): StudyStart {
+  const asked = study.specification;
+  const axes = asked.axes ?? [];
+  const compared = axes.find(({ field }) => field === "preset")?.values?.map(String) ?? [];
+  const named = presets.find(({ name }) => name === (asked.preset ?? compared[0]));
+  const values = {
+    ...((asked.config as RunConfig | null | undefined) ?? named?.config ?? presets[0]?.config),
+    ...(asked.changes as RunConfig | undefined),
+    ...(asked.total_steps && { total_steps: asked.total_steps }),
+  };
+  const fields = variantFor(variants, values["algorithm"])?.fields ?? [];
+  const typed: Draft = {};
+  const others: Axis[] = [];
+  for (const axis of axes.filter(({ field }) => field !== "preset")) {
+    const field = fields.find(({ name }) => name === axis.field);
+    const text = field && writtenAxis(field, axis);
+    if (field && text !== undefined) typed[field.name] = text;
+    else others.push(axis);
+  }
+  const seed = fields.find(({ name }) => name === "seed");
+  if (seed) typed["seed"] = writtenSeeds(seed, asked.seeds);
+  const nearest = named ?? nearestPreset(presets, values);
+  const reference = nearest
+    ? { title: nearest.title, values: nearest.config, preset: nearest.name }
+    : { title: `study ${study.id}`, values, preset: null };
+  return {
+    start: { key: `study ${study.id}`, values, reference, typed },
+    options: {
+      sampler: asked.sampler ?? "grid",
+      points: String(asked.points ?? NO_OPTIONS.points),
+      pruner: asked.pruner ?? "none",
+      atOnce: asked.at_once === undefined ? "" : String(asked.at_once),
+      presets: compared,
+      others,
+    },
+  };
+}
+
+function writtenSeeds(field: FormField, seeds: StudySpecification["seeds"]): string {
+  if (typeof seeds === "number") return seeds > 1 ? `1-${seeds}` : "1";
+  return Array.isArray(seeds) ? writeValues(field, seeds) : (seeds ?? "1");
+}
+
+/** An axis as its field's input has it; undefined if the input cannot have it. */
+function writtenAxis(field: FormField, { values, uniform, log_uniform }: Axis): string | undefined {
+  if (!canVary(field)) return undefined;
+  const bounds = log_uniform ?? uniform;
+  if (bounds) {
+    const [low, high] = bounds.map((end) => writeValues(field, [end]));
+    return writeRange({ kind: log_uniform ? "log" : "uniform", low: low ?? "", high: high ?? "", count: "" });
+  }
+  const kind = field.kind === "boolean" ? "boolean" : field.kind === "choice" ? "string" : "number";
+  const singles = (values ?? []) as unknown[];
+  return singles.every((value) => typeof value === kind)
+    ? writeValues(field, singles as Single[])
+    : undefined;
+}
+
+/** The server's errors by the names of the form: an axis is its field there. */
+export function namedAsInForm(error: unknown, { axes = [] }: StudySpecification): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const errors = error.fieldErrors.map(({ field, message }) => {
+    const place = /^axes\.(\d+)/.exec(field)?.[1];
+    const moved = place === undefined ? undefined : axes[Number(place)]?.field;
+    return { field: field === "seeds" ? "seed" : typeof moved === "string" ? moved : field, message };
+  });
+  return errors.length > 0 ? new ApiError(error.status, { errors }) : error;
 }

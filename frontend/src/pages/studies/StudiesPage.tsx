@@ -27,7 +27,7 @@ export default function StudiesPage() {
             A study launches many runs to answer one question. Single runs go first.
           </Text>
         </Stack>
-        <Button component={Link} to="/studies/new" leftSection={<IconPlus size={16} />} h={32} px="sm">
+        <Button component={Link} to="/launch?study=new" leftSection={<IconPlus size={16} />} h={32} px="sm">
           New study
         </Button>
       </Group>

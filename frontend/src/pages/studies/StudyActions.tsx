@@ -45,7 +45,7 @@ export function StudyActions({ study }: { study: Study }) {
         </Button>
       )}
       <MoreSeeds study={study} />
-      <Button size="xs" variant="default" component={Link} to={`/studies/new?from=${study.id}`}>
+      <Button size="xs" variant="default" component={Link} to={`/launch?study=${study.id}`}>
         Clone
       </Button>
       {actions.delete === null && (

@@ -107,7 +107,7 @@ describe("the page of a study", () => {
     expect(server.of("POST /studies/3/pause").length).toBe(1);
     expect(screen.queryByRole("button", { name: "Resume study" })).toBeNull();
     expect(screen.queryByRole("button", { name: "Delete" })).toBeNull();
-    expect(screen.getByRole("link", { name: "Clone" }).getAttribute("href")).toBe("/studies/new?from=3");
+    expect(screen.getByRole("link", { name: "Clone" }).getAttribute("href")).toBe("/launch?study=3");
     await userEvent.click(screen.getByRole("button", { name: "Stop study" }));
     expect(server.of("POST /studies/3/stop").length).toBe(0);
     const question = await screen.findByRole("dialog");

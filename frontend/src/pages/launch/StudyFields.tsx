@@ -1,0 +1,133 @@
+import { ActionIcon, Group, MultiSelect, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { IconX } from "@tabler/icons-react";
+import type { Preset } from "@/api/types";
+import type { FieldErrors } from "@/config-form/draft";
+import classes from "@/config-form/fields.module.css";
+import type { FormField } from "@/config-form/schema";
+import { inputId } from "@/config-form/useConfigDraft";
+import type { Axis, Pruner, Sampler, StudyOptions } from "./study";
+
+const SAMPLERS: { value: Sampler; label: string }[] = [
+  { value: "grid", label: "Every combination" },
+  { value: "random", label: "Random points" },
+  { value: "tpe", label: "Points near the best (TPE)" },
+];
+const SAMPLER_HELP: Record<Sampler, string> = {
+  grid: "Each value with each other; ranges in equal steps.",
+  random: "Drawn from the lists and ranges.",
+  tpe: "Drawn where finished runs scored best.",
+};
+const PRUNERS: { value: Pruner; label: string }[] = [
+  { value: "none", label: "Never" },
+  { value: "median", label: "Below the median" },
+  { value: "halving", label: "Successive halving" },
+];
+
+interface StudyFieldsProps {
+  options: StudyOptions;
+  errors: FieldErrors;
+  presets: readonly Preset[];
+  fields: readonly FormField[];
+  onChange: (changes: Partial<StudyOptions>) => void;
+}
+
+/** How the runs of a study are chosen, and which of them end early. */
+export function StudyFields({ options, errors, presets, fields, onChange }: StudyFieldsProps) {
+  const methods = [...new Set(presets.map(({ method }) => method))];
+  const choices = methods.map((method) => ({
+    group: method,
+    items: presets
+      .filter((preset) => preset.method === method)
+      .map(({ name, title }) => ({ value: name, label: title })),
+  }));
+  return (
+    <Stack gap="md">
+      <div className={classes.fields}>
+        <NativeSelect
+          id={inputId("sampler")}
+          label="Combinations"
+          description={SAMPLER_HELP[options.sampler]}
+          data={SAMPLERS}
+          value={options.sampler}
+          error={errors["sampler"]}
+          onChange={({ currentTarget }) => onChange({ sampler: currentTarget.value as Sampler })}
+        />
+        {options.sampler !== "grid" && (
+          <TextInput
+            id={inputId("points")}
+            label="Number of points"
+            description="Each is trained with every seed."
+            inputMode="numeric"
+            value={options.points}
+            error={errors["points"]}
+            onChange={({ currentTarget }) => onChange({ points: currentTarget.value })}
+          />
+        )}
+        <NativeSelect
+          id={inputId("pruner")}
+          label="Stop runs early"
+          description="By their mean return so far."
+          data={PRUNERS}
+          value={options.pruner}
+          error={errors["pruner"]}
+          onChange={({ currentTarget }) => onChange({ pruner: currentTarget.value as Pruner })}
+        />
+        <TextInput
+          id={inputId("at_once")}
+          label="Runs at once"
+          description="Queued or training. Default: 100, with TPE 2."
+          inputMode="numeric"
+          value={options.atOnce}
+          error={errors["at_once"]}
+          onChange={({ currentTarget }) => onChange({ atOnce: currentTarget.value })}
+        />
+        <MultiSelect
+          id={inputId("preset")}
+          label="Presets to compare"
+          description="Runs take only changed fields from this form."
+          placeholder={options.presets.length === 0 ? "Only the one above" : ""}
+          data={choices}
+          value={options.presets}
+          error={errors["preset"]}
+          onChange={(chosen) => onChange({ presets: chosen })}
+          searchable
+          hidePickedOptions
+          maxDropdownHeight={320}
+        />
+      </div>
+      {options.others.map((axis, place) => (
+        <Group key={place} gap="xs" wrap="nowrap">
+          <Text size="sm">
+            Also varies {titlesOf(axis, fields)}: {valuesOf(axis)}
+          </Text>
+          <ActionIcon
+            variant="subtle"
+            aria-label={`Do not vary ${titlesOf(axis, fields)}`}
+            onClick={() => onChange({ others: options.others.filter((_, other) => other !== place) })}
+          >
+            <IconX size={16} />
+          </ActionIcon>
+        </Group>
+      ))}
+      {errors["axes"] && (
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          {errors["axes"]}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+const titlesOf = ({ field }: Axis, fields: readonly FormField[]) =>
+  [field]
+    .flat()
+    .map((name) => fields.find((known) => known.name === name)?.title.toLowerCase() ?? name)
+    .join(" with ");
+
+function valuesOf({ values, uniform, log_uniform }: Axis): string {
+  const bounds = log_uniform ?? uniform;
+  if (bounds) return `from ${bounds.join(" to ")}`;
+  return (values ?? [])
+    .map((value) => (Array.isArray(value) ? `(${value.join(", ")})` : String(value)))
+    .join(", ");
+}
