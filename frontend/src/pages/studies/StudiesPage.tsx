@@ -43,7 +43,7 @@ export default function StudiesPage() {
               Arcadia launches the runs and shows the mean return of each setting with its confidence
               interval.
             </span>
-            <Button component={Link} to="/studies/new">
+            <Button component={Link} to="/launch?study=new">
               Start a study
             </Button>
           </Stack>
