@@ -376,6 +376,28 @@ export function useStudyAction(id: number) {
   });
 }
 
+/** An action in a form that the browser can store. */
+export type ActionRequest =
+  | { target: "run"; id: number; action: RunAction }
+  | { target: "study"; id: number; action: StudyAction }
+  | { target: "runs"; ids: number[]; action: BulkAction };
+
+/** Send an action that this browser stored. */
+export function useStoredAction() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (request: ActionRequest): Promise<unknown> => {
+      const { target, action } = request;
+      if (target === "runs") return actOnAll(request);
+      return target === "run"
+        ? call("post", `/api/v1/runs/{run_id}/${action}`, { path: { run_id: request.id } })
+        : call("post", `/api/v1/studies/{study_id}/${action}`, { path: { study_id: request.id } });
+    },
+    meta: OWN_ERRORS,
+    onSuccess: () => client.invalidateQueries(),
+  });
+}
+
 /** More seeds of some points, or more points. */
 export function useExtendStudy(id: number) {
   const client = useQueryClient();

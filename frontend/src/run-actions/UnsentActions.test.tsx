@@ -7,6 +7,7 @@ import { refusal, serve, type Asked } from "@/testing/server";
 import { fakeStreams } from "@/testing/stream";
 import { dismiss } from "./promisedActions";
 import { RunMenu } from "./RunMenu";
+import { store, storedActions, type StoredAction } from "./storedActions";
 import { UnsentActions } from "./UnsentActions";
 
 const RUN = aRun({ id: 1347 });
@@ -81,4 +82,83 @@ it("sends a failed action once more when the page is left", async () => {
   const before = server.of(PAUSE).length;
   window.dispatchEvent(new Event("pagehide"));
   await waitFor(() => expect(server.of(PAUSE)).toHaveLength(before + 1));
+});
+
+const HOUR_MS = 3_600_000;
+
+/** Open a page whose browser stored that run 1347 could not be stopped some time ago. */
+function reload(ago: number, answer: () => object | Promise<object>, stored: Partial<StoredAction> = {}) {
+  const server = serve({
+    "POST /runs/1347/stop": answer,
+    "POST /runs/bulk": answer,
+    "GET /session": { required: false },
+  });
+  store({
+    key: "steer run 1347",
+    failure: "Run 1347 was NOT stopped",
+    request: { target: "run", id: 1347, action: "stop" },
+    reason: "The server cannot be reached.",
+    requestedAt: Date.now() - ago,
+    ...stored,
+  });
+  renderPage(<UnsentActions />, { live: true });
+  return server;
+}
+
+it("stores an action until it is done", async () => {
+  let online = false;
+  await pause(() => (online ? aRun({ id: 1347, desired: "pause" }) : away()));
+  await screen.findByText("Run 1347 was NOT paused.");
+  expect(storedActions()).toMatchObject([
+    { key: "steer run 1347", reason: expect.stringContaining("reached") },
+  ]);
+  online = true;
+  await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+  await waitFor(() => expect(storedActions()).toEqual([]));
+});
+
+it("shows a failed action again after a reload, and sends it when the server is back", async () => {
+  let online = false;
+  const server = reload(60_000, () => (online ? aRun({ id: 1347 }) : away()));
+  await screen.findByText("Run 1347 was NOT stopped.");
+  online = true;
+  act(() => void window.dispatchEvent(new Event("online")));
+  await waitFor(() => expect(screen.queryByText("Run 1347 was NOT stopped.")).toBeNull());
+  expect(server.of("POST /runs/1347/stop").length).toBeGreaterThan(0);
+  expect(storedActions()).toEqual([]);
+});
+
+it("never sends an action that is older than an hour without a click", async () => {
+  const server = reload(HOUR_MS + 60_000, () => aRun({ id: 1347 }));
+  await screen.findByText("Run 1347 was NOT stopped.");
+  screen.getByText(/You requested this 1 h ago\./);
+  act(() => void window.dispatchEvent(new Event("online")));
+  window.dispatchEvent(new Event("pagehide"));
+  expect(server.of("POST /runs/1347/stop")).toEqual([]);
+  await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+  await waitFor(() => expect(storedActions()).toEqual([]));
+  expect(server.of("POST /runs/1347/stop")).toHaveLength(1);
+});
+
+it("says that an old action without an answer may have been done", async () => {
+  reload(2 * HOUR_MS, () => aRun({ id: 1347 }), { reason: null });
+  await screen.findByText("Run 1347 may not have been stopped.");
+  await userEvent.click(screen.getByRole("button", { name: /^Dismiss/ }));
+  expect(storedActions()).toEqual([]);
+});
+
+it("never deletes runs after a reload without a click", async () => {
+  const request = { target: "runs" as const, ids: [1347], action: "purge" as const };
+  const server = reload(1000, away, { request, failure: "Run 1347 was NOT deleted" });
+  await screen.findByText("Run 1347 was NOT deleted.");
+  act(() => void window.dispatchEvent(new Event("online")));
+  expect(server.of("POST /runs/bulk")).toEqual([]);
+});
+
+it("drops an action that another tab has sent", async () => {
+  reload(2 * HOUR_MS, away);
+  await screen.findByText("Run 1347 was NOT stopped.");
+  localStorage.clear();
+  act(() => void window.dispatchEvent(new StorageEvent("storage", { key: null })));
+  expect(screen.queryByText("Run 1347 was NOT stopped.")).toBeNull();
 });

@@ -2,12 +2,17 @@ import { Alert, Button, CloseButton, Group, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useEffect } from "react";
 import { useLiveStatus } from "@/api/live/LiveProvider";
-import { dismiss, retryAll, tryAgain, useUnsentActions, type UnsentAction } from "./promisedActions";
+import { useStoredAction } from "@/api/mutations";
+import { dismiss, restore, retryAll, tryAgain, useUnsentActions, type UnsentAction } from "./promisedActions";
+import { ago } from "@/ui/format";
+import { isOld } from "./storedActions";
 import classes from "./unsent.module.css";
 
 /** Failed actions, on top of every page until each is done or dismissed. */
 export function UnsentActions() {
   const status = useLiveStatus();
+  const { mutateAsync } = useStoredAction();
+  useEffect(() => restore(mutateAsync), [mutateAsync]);
   useEffect(() => {
     if (status === "live") retryAll();
   }, [status]);
@@ -23,7 +28,7 @@ export function UnsentActions() {
 }
 
 function FailedAction({ action }: { action: UnsentAction }) {
-  const { key, failure, reason, isSending, timer } = action;
+  const { key, failure, reason, isSending, timer, requestedAt } = action;
   return (
     <Alert
       className={classes.notice}
@@ -39,6 +44,7 @@ function FailedAction({ action }: { action: UnsentAction }) {
           <Text size="sm">
             {reason}
             {timer !== undefined && " Arcadia keeps trying."}
+            {isOld(requestedAt) && ` You requested this ${ago(new Date(requestedAt).toISOString())}.`}
           </Text>
         </div>
         <Group gap={4} wrap="nowrap">

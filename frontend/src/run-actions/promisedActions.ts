@@ -2,13 +2,15 @@
 
 import { useSyncExternalStore } from "react";
 import { ApiError, isRefusal } from "@/api/problem";
-import type { BulkAction } from "@/api/types";
+import type { ActionRequest } from "@/api/mutations";
 import { notifyProblem } from "@/ui/notify";
+import { followStored, isOld, store, storedActions, unstore } from "./storedActions";
 
 export interface PromisedAction {
   /** A newer action with the same key replaces this one. */
   key: string;
-  action: BulkAction;
+  /** How another page sends it after this one is closed. */
+  request: ActionRequest;
   /** What has not happened, as "Run 7 was NOT stopped". */
   failure: string;
   send: () => Promise<unknown>;
@@ -20,6 +22,9 @@ export interface UnsentAction extends PromisedAction {
   /** Why the last try failed; null during the first one. */
   reason: string | null;
   failures: number;
+  requestedAt: number;
+  /** Only a click sends it: it cannot be undone, and an earlier page requested it. */
+  isManual: boolean;
   isSending: boolean;
   /** When it is tried again; undefined if only the user can do that. */
   timer?: number;
@@ -49,9 +54,31 @@ function change(old: UnsentAction, changes: Partial<UnsentAction>): UnsentAction
 /** Send an action now, and again until it is done, refused or dismissed. */
 export function promise(action: PromisedAction): void {
   dismiss(action.key);
-  const added = { ...action, reason: null, failures: 0, isSending: false };
+  const added = { ...action, ...FRESH, requestedAt: Date.now() };
+  store(added);
   keep([...unsent, added]);
   void attempt(added);
+}
+
+const FRESH = { reason: null, failures: 0, isManual: false, isSending: false };
+
+/** Show the actions that an earlier page could not send, and send those that the user just requested. */
+export function restore(send: (request: ActionRequest) => Promise<unknown>): void {
+  for (const stored of storedActions()) {
+    if (find(stored.key)) continue;
+    const action = { ...FRESH, ...stored, send: () => send(stored.request) };
+    const isManual = stored.request.action === "purge";
+    const added: UnsentAction = isManual || isOld(stored.requestedAt) ? unanswered(action, isManual) : action;
+    keep([...unsent, added]);
+    retry(added);
+  }
+}
+
+/** Describe an action that only a click sends again. Without an answer, it may have been done. */
+function unanswered(action: UnsentAction, isManual: boolean): UnsentAction {
+  if (action.reason !== null) return { ...action, isManual };
+  const failure = action.failure.replace(/ (was|were) NOT /, " may not have been ");
+  return { ...action, isManual, failure, reason: "The page was closed before the server answered." };
 }
 
 async function attempt(action: UnsentAction): Promise<void> {
@@ -74,8 +101,16 @@ async function attempt(action: UnsentAction): Promise<void> {
       failures,
       reason: error instanceof Error ? error.message : String(error),
     });
-    if (!isRefusal(error) && failures < MAX_FAILURES) retryLater(failed);
+    store(failed);
+    if (!isRefusal(error) && failures < MAX_FAILURES && canRetry(failed)) retryLater(failed);
   }
+}
+
+/** Return True if it may be sent without a click. */
+const canRetry = (action: UnsentAction) => !action.isManual && !isOld(action.requestedAt);
+
+function retry(action: UnsentAction): void {
+  if (!action.isSending && canRetry(action)) void attempt(action);
 }
 
 /** Return True if the server knows the run and no retry can change its answer. */
@@ -87,7 +122,9 @@ function retryLater(action: UnsentAction): void {
   const delay = Math.min(FIRST_DELAY_MS * 2 ** (action.failures - 1), MAX_DELAY_MS);
   const timer = window.setTimeout(() => {
     const waiting = find(action.key);
-    if (waiting?.timer === timer) void attempt(waiting);
+    if (waiting?.timer !== timer) return;
+    if (canRetry(waiting)) void attempt(waiting);
+    else change(waiting, { timer: undefined });
   }, delay);
   change(action, { timer });
 }
@@ -95,6 +132,7 @@ function retryLater(action: UnsentAction): void {
 function forget(action: UnsentAction): void {
   clearTimeout(action.timer);
   keep(unsent.filter((other) => other !== action));
+  unstore(action);
 }
 
 /** Try one failed action again now. */
@@ -103,9 +141,9 @@ export function tryAgain(key: string): void {
   if (action && !action.isSending) void attempt(action);
 }
 
-/** Try every failed action again: the server can be reached. */
+/** Try the failed actions again: the server can be reached. */
 export function retryAll(): void {
-  for (const { key } of unsent) tryAgain(key);
+  for (const action of unsent) retry(action);
 }
 
 /** Drop an action: it is not sent again. */
@@ -116,7 +154,13 @@ export function dismiss(key: string): void {
 
 window.addEventListener("online", retryAll);
 window.addEventListener("pagehide", () => {
-  for (const action of unsent) if (!action.isSending) action.sendOnLeaving?.();
+  for (const action of unsent) if (!action.isSending && canRetry(action)) action.sendOnLeaving?.();
+});
+// Another tab sent or dismissed an action.
+followStored(() => {
+  const stored = storedActions();
+  for (const action of unsent)
+    if (!action.isSending && !stored.some(({ key }) => key === action.key)) forget(action);
 });
 
 function subscribe(notify: () => void) {

@@ -3,6 +3,7 @@ import type { Run } from "@/api/types";
 import { hideNotice, notifyDone, notifyUndoable } from "@/ui/notify";
 import { holdStop, undoStop, usePendingStop } from "./pendingStops";
 import { promise, useUnsentActions } from "./promisedActions";
+import { store } from "./storedActions";
 import { ACTION_DONE, ACTION_PAST } from "./words";
 
 const OPPOSITES: Partial<Record<RunAction, RunAction>> = { archive: "restore", restore: "archive" };
@@ -18,11 +19,15 @@ export function useSteer(run: Run) {
   const steering = `steer run ${id}`;
   const unsent = useUnsentActions().find(({ key, isSending }) => key === steering && isSending);
 
+  const described = (action: RunAction) => ({
+    key: action in OPPOSITES ? archiving : steering,
+    request: { target: "run" as const, id, action },
+    failure: `Run ${id} was NOT ${ACTION_PAST[action]}`,
+  });
+
   function send(action: RunAction, onDone?: () => void) {
     promise({
-      key: action in OPPOSITES ? archiving : steering,
-      action,
-      failure: `Run ${id} was NOT ${ACTION_PAST[action]}`,
+      ...described(action),
       send: () => act.mutateAsync({ id, action }).then(onDone),
       sendOnLeaving: () => sendOnLeaving(id, action),
     });
@@ -36,8 +41,13 @@ export function useSteer(run: Run) {
   function stop() {
     holdStop(id, (leaving) => {
       hideNotice(stopNotice(run));
-      if (leaving) sendOnLeaving(id, "stop");
-      else send("stop");
+      if (!leaving) {
+        send("stop");
+        return;
+      }
+      // The next page shows or repeats it: nobody reads the answer here.
+      store({ ...described("stop"), reason: null, requestedAt: Date.now() });
+      sendOnLeaving(id, "stop");
     });
     notifyUndoable(stopNotice(run), `Stopping run ${id} …`, keepGoing);
   }
@@ -55,5 +65,5 @@ export function useSteer(run: Run) {
     });
   }
 
-  return { steer, stopping, keepGoing, busy: unsent?.action ?? null };
+  return { steer, stopping, keepGoing, busy: unsent?.request.action ?? null };
 }

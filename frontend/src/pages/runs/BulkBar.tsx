@@ -48,7 +48,7 @@ export function BulkBar({ runs, archived, total, selectingAll = false, onSelectA
     const result: BulkResult = { done: [], skipped: [] };
     promise({
       key: `${action} ${ids.join()}`,
-      action,
+      request: { target: "runs", ids, action },
       failure: `${nameRuns(ids)} NOT ${ACTION_PAST[action]}`,
       send: () => bulk.mutateAsync({ action, ids, result }).then(onDone),
     });

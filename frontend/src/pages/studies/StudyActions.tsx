@@ -15,13 +15,13 @@ export function StudyActions({ study }: { study: Study }) {
   const [asked, setAsked] = useState<"stop" | "delete" | null>(null);
   const { actions } = study;
   const key = `steer study ${study.id}`;
-  const sending = useUnsentActions().find((unsent) => unsent.key === key && unsent.isSending)?.action;
+  const sending = useUnsentActions().find((unsent) => unsent.key === key && unsent.isSending)?.request.action;
 
   function send(action: StudyAction) {
     setAsked(null);
     promise({
       key,
-      action,
+      request: { target: "study", id: study.id, action },
       failure: `Study ${study.id} was NOT ${ACTION_PAST[action]}`,
       send: () => act.mutateAsync(action),
     });
