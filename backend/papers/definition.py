@@ -102,6 +102,16 @@ Draw = Callable[[Session, Sequence[Started]], Figure]
 
 
 @dataclass(frozen=True)
+class Table:
+    """Ours beside theirs in words, where there is nothing to draw."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str
+
+
+@dataclass(frozen=True)
 class Instead:
     """An environment to run in place of one that Arcadia does not have."""
 
@@ -134,6 +144,7 @@ class Item:
     cannot: str | None = None
     instead: Instead | None = None
     diagrams: Sequence[Diagram] = ()
+    table: Callable[[Session], Table] | None = None
     height: int = 320
     # The item whose studies it draws, where the paper drew the same runs twice.
     runs_of: str | None = None

@@ -131,6 +131,15 @@ class ItemInstead(BaseModel):
     why: str
 
 
+class ItemTable(BaseModel):
+    """Ours beside theirs in words, where there is nothing to draw."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    note: str
+
+
 class DiagramReading(BaseModel):
     """A number in a box of a diagram."""
 
@@ -208,6 +217,7 @@ class PaperItem(ItemSummary):
     parts: list[ItemPart]
     started: list[PaperStudy] = Field(description="The newest first.")
     panels: list[Panel]
+    table: ItemTable | None = Field(description="Null where the item is drawn.")
     diagrams: list[str] = Field(description="Names of the diagrams of how its methods are built here.")
     speeds: list[PaperSpeed] = Field(description="Of the newest study of each part at each share.")
     height: int = Field(description="Of a figure, in pixels.")

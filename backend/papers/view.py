@@ -51,9 +51,19 @@ def shown(session: Session, paper: Paper, item: Item) -> schemas.PaperItem:
         parts=[_part(session, part) for part in item.parts],
         started=started(session, found),
         panels=_panels(session, item, found),
+        table=_table(session, item),
         diagrams=[diagram.name for diagram in item.diagrams],
         speeds=speeds(session, service.every_newest(found)),
         height=item.height,
+    )
+
+
+def _table(session: Session, item: Item) -> schemas.ItemTable | None:
+    if item.table is None:
+        return None
+    found = item.table(session)
+    return schemas.ItemTable(
+        title=found.title, columns=[*found.columns], rows=[[*row] for row in found.rows], note=found.note
     )
 
 

@@ -1,7 +1,7 @@
 """GA3C: hybrid CPU/GPU A3C (Babaeizadeh et al. 2017)."""
 
 from backend.papers.definition import Paper
-from backend.papers.ga3c import figure_1, learning, roles, table_2, table_3
+from backend.papers.ga3c import figure_1, learning, roles, table_1, table_2, table_3
 
 PAPER = Paper(
     name="ga3c",
@@ -11,6 +11,7 @@ PAPER = Paper(
     year=2017,
     shows="One model on a GPU acts and learns for many agents, which queue their questions and their experiences.",
     items=(
+        table_1.ITEM,
         table_2.ITEM,
         table_3.ITEM,
         figure_1.ITEM,

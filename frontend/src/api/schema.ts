@@ -4176,6 +4176,20 @@ export interface components {
             /** Title */
             title: string;
         };
+        /**
+         * ItemTable
+         * @description Ours beside theirs in words, where there is nothing to draw.
+         */
+        ItemTable: {
+            /** Columns */
+            columns: string[];
+            /** Note */
+            note: string;
+            /** Rows */
+            rows: string[][];
+            /** Title */
+            title: string;
+        };
         JsonValue: unknown;
         /**
          * KeptGame
@@ -4628,6 +4642,8 @@ export interface components {
              * @description How many were started from it.
              */
             studies: number;
+            /** @description Null where the item is drawn. */
+            table: components["schemas"]["ItemTable"] | null;
             /** Theirs */
             theirs: string;
             /** Title */

@@ -69,6 +69,7 @@ export function aPaperItem(changes: Partial<PaperItem> = {}): PaperItem {
     instead: null,
     started: [],
     panels: [],
+    table: null,
     diagrams: [],
     speeds: [],
     height: 320,

@@ -302,3 +302,25 @@ def test_figure_s7_is_figure_2_by_the_three_value_based_methods(studies: Studies
     rate = trained["config"]["learning_rate"]
     (dots,) = get(studies, f"{path}/figure", share=0.01, part="one-step-sarsa-cartpole")["data"]
     assert (dots["x"], dots["y"]) == ([rate], [pytest.approx(100 * rate)])
+
+
+def test_table_1_of_ga3c_lists_the_papers_systems_and_the_hosts_here(studies: Studies) -> None:
+    path = "/api/v1/papers/ga3c/table-1"
+    alone = get(studies, path)["table"]
+    assert [row[0] for row in alone["rows"]] == [f"The paper: {system}" for system in ("I", "II", "III", "IV")]
+    assert alone["rows"][0][1:5] == [
+        "Intel Xeon E5-2640v3, dual socket, 2.60 GHz",
+        "16",
+        "not stated",
+        "NVIDIA Geforce Titan X (Maxwell)",
+    ]
+    assert alone["note"].startswith("No worker has connected here")
+    # A run of another host than the worker that is here now.
+    run_id, _ = studies.api.running()
+    for name, device in (("w1", "cpu"), ("w2", "NVIDIA H100")):
+        assert studies.api.beat(name, host="sun", device=device, memory_bytes=8 * 2**30).is_success
+    here = [row for row in get(studies, path)["table"]["rows"] if row[0].startswith("Here")]
+    assert here == [
+        ["Here: sun", "not reported", "2", "8 GiB", "NVIDIA H100", "not reported", "2 workers"],
+        ["Here: testhost", "not reported", "not reported", "not reported", "none", "PyTorch 2.13.0", f"run {run_id}"],
+    ]

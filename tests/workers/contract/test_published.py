@@ -24,6 +24,7 @@ EVERY_ROW: list[Row] = [
     *published.summaries(),
     *published.speedups(),
     *published.prediction_speeds(),
+    *published.systems(),
 ]
 
 
@@ -38,7 +39,7 @@ def score(source: str, table: str, env: str, player: str) -> float:
 
 def test_every_row_of_every_file_is_read() -> None:
     rows = [row for file in FOLDER.glob("*.csv") for row in csv.DictReader(file.open())]
-    assert len(rows) == len(EVERY_ROW) == 816
+    assert len(rows) == len(EVERY_ROW) == 820
     assert sorted((row["source"], row["table"], row["protocol"]) for row in rows) == sorted(
         (row.source, row.table, row.protocol) for row in EVERY_ROW
     )
@@ -114,3 +115,13 @@ def test_a_reference_is_of_the_same_protocols_table() -> None:
     assert normalised(-18.0, by) == 0
     assert "beats the human" in str(reference("ALE/VideoPinball-v5", "human-starts"))
     assert not isinstance(reference("ALE/VideoPinball-v5", "no-op-5min"), str)
+
+
+def test_ga3cs_systems_are_those_that_its_table_1_prints() -> None:
+    found = [(row.system, row.processor, row.gigahertz, row.cores, row.gpu, row.cuda) for row in published.systems()]
+    assert found == [
+        ("I", "Xeon E5-2640v3, dual socket", 2.6, 16, "Geforce Titan X (Maxwell)", "7.5"),
+        ("II", "Core i-3820", 3.6, 8, "GeForce 980 (Maxwell)", "7.5"),
+        ("III", "Haswell E5-2698v3", 2.3, 16, "Tesla K80 (Kepler)", "7.5"),
+        ("IV", "Xeon E5-2680v2", 2.8, 10, "Quadro M6000 (Maxwell)", "8"),
+    ]

@@ -4,6 +4,7 @@ gorila_scores      Gorila, tables 3 and 4: scores of random, human, DQN and Gori
 gorila_normalised  Gorila, tables 1 and 2: the same in percent
 paac_scores        PAAC, table 1
 ga3c_scores        GA3C, table 3
+ga3c_systems       GA3C, table 1: the systems that it was measured on
 ga3c_speed         GA3C, table 2: predictions a second
 a3c_summary        A3C, table 1: mean and median over 57 games, human-normalised
 a3c_speedup        A3C, table 2: how much faster more threads train
@@ -24,6 +25,7 @@ from workers.contract.published.rows import (
     Score,
     Speedup,
     Summary,
+    System,
 )
 
 HERE = Path(__file__).parent
@@ -65,3 +67,9 @@ def speedups() -> tuple[Speedup, ...]:
 def prediction_speeds() -> tuple[PredictionSpeed, ...]:
     """Predictions a second by system and network."""
     return _read("ga3c_speed", PredictionSpeed)
+
+
+@cache
+def systems() -> tuple[System, ...]:
+    """Every system that GA3C was measured on."""
+    return _read("ga3c_systems", System)

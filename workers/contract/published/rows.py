@@ -53,6 +53,17 @@ class Speedup(Row):
     speedup: float = Field(gt=0)
 
 
+class System(Row):
+    """A host that GA3C was measured on."""
+
+    system: Literal["I", "II", "III", "IV"]
+    processor: str
+    gigahertz: float = Field(gt=0)
+    cores: int = Field(ge=1)
+    gpu: str
+    cuda: str
+
+
 class PredictionSpeed(Row):
     """Predictions a second of A3C on a CPU and of GA3C on a GPU."""
 

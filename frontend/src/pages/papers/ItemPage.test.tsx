@@ -186,6 +186,23 @@ describe("the page of a paper's figure", () => {
     expect(table.getByText(/1 setting did not measure that: run the part again/)).toBeTruthy();
   });
 
+  it("shows hosts beside the paper's in words", async () => {
+    const rows = [
+      ["The paper: I", "16"],
+      ["Here: sun", "2"],
+    ];
+    open(
+      aPaperItem({
+        measures: "",
+        table: { title: "Systems", columns: ["System", "Cores"], rows, note: "So far." },
+      }),
+    );
+    const table = within(await screen.findByRole("group", { name: "Systems" }));
+    expect(table.getByRole("row", { name: "The paper: I 16" })).toBeTruthy();
+    expect(table.getByRole("row", { name: "Here: sun 2" })).toBeTruthy();
+    expect(table.getByText("So far.")).toBeTruthy();
+  });
+
   it("says plainly what Arcadia does not run, and links what it runs instead", async () => {
     const instead = {
       env: "Arcadia/CarRacing-v0",

@@ -7,7 +7,7 @@ import { QueryProblem } from "@/ui/QueryProblem";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { Diagram } from "./Diagram";
 import { ItemFigures } from "./ItemFigures";
-import { Differences, Published, StartedStudies } from "./ItemTables";
+import { BesideTable, Differences, Published, StartedStudies } from "./ItemTables";
 import classes from "./papers.module.css";
 import { RunItem } from "./RunItem";
 import { Speeds } from "./Speeds";
@@ -51,6 +51,7 @@ function ItemSheet({ item }: { item: PaperItem }) {
         {item.paper_title}, {item.label}: {item.title}
       </Title>
       {item.measures !== "" && <ItemFigures item={item} />}
+      <BesideTable item={item} />
       {item.diagrams.map((name) => (
         <Diagram key={name} item={item} name={name} />
       ))}

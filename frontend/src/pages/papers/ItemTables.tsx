@@ -7,6 +7,37 @@ import { TimeAgo } from "@/ui/Quantity";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./papers.module.css";
 
+/** Ours beside theirs in words, where there is nothing to draw. */
+export function BesideTable({ item: { table } }: { item: PaperItem }) {
+  if (!table) return null;
+  return (
+    <WideTable label={table.title} className={classes.card}>
+      <Title order={2}>{table.title}</Title>
+      <Table className={classes.table} verticalSpacing={6} mt="xs">
+        <Table.Thead>
+          <Table.Tr>
+            {table.columns.map((column) => (
+              <Table.Th key={column} scope="col">
+                {column}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {table.rows.map((row) => (
+            <Table.Tr key={row[0]}>
+              {row.map((cell, place) => (
+                <Table.Td key={table.columns[place]}>{cell}</Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <p className={classes.dim}>{table.note}</p>
+    </WideTable>
+  );
+}
+
 /** What ours does otherwise, and why. */
 export function Differences({ item }: { item: PaperItem }) {
   const rows = [

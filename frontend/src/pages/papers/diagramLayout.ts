@@ -116,12 +116,14 @@ function rowHeights(boxes: Box[], rows: number, across: number): number[] {
   const heights = Array.from({ length: rows }, (_, row) =>
     Math.max(0, ...boxes.filter((box) => box.row === row && box.rows === 1).map(heightOf)),
   );
-  for (const box of boxes.filter(({ rows }) => rows > 1)) {
-    const span = heights.slice(box.row, box.row + box.rows);
-    const missing = heightOf(box) - span.reduce((sum, height) => sum + height, (box.rows - 1) * across);
-    if (missing > 0) for (let i = box.row; i < box.row + box.rows; i++) heights[i]! += missing / box.rows;
-  }
-  return heights;
+  return boxes
+    .filter((box) => box.rows > 1)
+    .reduce((found, box) => {
+      const isIn = (row: number) => row >= box.row && row < box.row + box.rows;
+      const has = found.filter((_, row) => isIn(row)).reduce((sum, height) => sum + height, 0);
+      const missing = Math.max(0, heightOf(box) - has - (box.rows - 1) * across);
+      return found.map((height, row) => (isIn(row) ? height + missing / box.rows : height));
+    }, heights);
 }
 
 function startsOf(sizes: number[], gap: number, first: number): number[] {

@@ -1,0 +1,124 @@
+"""Table 1: the systems that the paper measured on, beside the hosts of this installation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from backend.models import Attempt, Run, Worker
+from backend.papers.definition import Difference, Item, Number, Table
+from workers.contract import published
+
+COLUMNS = ("System", "Processor", "Cores", "Memory", "GPU", "Software", "Known from")
+# Newest hosts that are listed.
+MAX_HOSTS = 100
+NOT_REPORTED = "not reported"
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host of this installation, as its workers and runs report it."""
+
+    name: str
+    cores: str = NOT_REPORTED
+    memory: str = NOT_REPORTED
+    device: str = NOT_REPORTED
+    workers: int = 0
+    run_id: int | None = None
+    versions: Mapping[str, str] | None = None
+
+    @property
+    def row(self) -> list[str]:
+        """The host as a row of the table."""
+        gpu = "none" if self.device == "cpu" else self.device
+        known = [f"{self.workers} worker{'s' if self.workers > 1 else ''}"] if self.workers else []
+        known += [f"run {self.run_id}"] if self.run_id is not None else []
+        return [f"Here: {self.name}", NOT_REPORTED, self.cores, self.memory, gpu, self._software, ", ".join(known)]
+
+    @property
+    def _software(self) -> str:
+        shown = {"python": "Python", "torch": "PyTorch"}
+        versions = self.versions or {}
+        found = [f"{title} {versions[name]}" for name, title in shown.items() if name in versions]
+        return ", ".join(found) or NOT_REPORTED
+
+
+def hosts(session: Session) -> list[Host]:
+    """Return the hosts of listed workers, then those of earlier runs."""
+    found: dict[str, Host] = {}
+    for worker in session.scalars(select(Worker).order_by(Worker.host, Worker.name)):
+        known = found.get(worker.host, Host(worker.host))
+        found[worker.host] = replace(
+            known,
+            cores=str(worker.cores),
+            memory=f"{worker.memory_bytes / 2**30:.0f} GiB",
+            # One worker of a host may use its GPU, and another one not.
+            device=worker.device if known.device in (NOT_REPORTED, "cpu") else known.device,
+            workers=known.workers + 1,
+        )
+    newest = (
+        (select(func.max(Attempt.run_id)).where(Attempt.host.is_not(None)).group_by(Attempt.host))
+        .order_by(func.max(Attempt.run_id).desc())
+        .limit(MAX_HOSTS)
+    )
+    trained = (
+        select(Attempt.host, Attempt.device, Run.id, Run.versions)
+        .join(Run, Run.id == Attempt.run_id)
+        .where(Attempt.run_id.in_(session.scalars(newest).all()))
+        .order_by(Run.id, Attempt.attempt)
+    )
+    for name, device, run_id, versions in session.execute(trained):
+        if name is not None:
+            known = found.get(name, Host(name, device=device or NOT_REPORTED))
+            found[name] = replace(known, run_id=run_id, versions=versions)
+    return list(found.values())[:MAX_HOSTS]
+
+
+def table(session: Session) -> Table:
+    """Return the paper's systems above the hosts of this installation."""
+    theirs = [
+        [
+            f"The paper: {row.system}",
+            f"Intel {row.processor}, {row.gigahertz:.2f} GHz",
+            str(row.cores),
+            "not stated",
+            f"NVIDIA {row.gpu}",
+            f"Python 3.5, CUDA {row.cuda}, cuDNN v5.1, TensorFlow r0.11",
+            row.table,
+        ]
+        for row in published.systems()
+    ]
+    ours = [host.row for host in hosts(session)]
+    note = (
+        "Cores of a host here are those that a worker may use. A GPU is listed if the worker's driver lists one."
+        if ours
+        else "No worker has connected here, and no run has trained: the paper's systems are alone."
+    )
+    return Table("The paper's systems and the hosts here", COLUMNS, [*theirs, *ours], note)
+
+
+ITEM = Item(
+    name="table-1",
+    label="Table 1",
+    title="The systems that were measured on",
+    theirs="Listed the four systems with an NVIDIA GPU on which GA3C was profiled and tested.",
+    ours="Lists the hosts of this installation beside them, as their workers and runs report them. Speeds of "
+    "different hosts are not compared: each run first measures what its host does with the environments alone.",
+    measures="",
+    draw=None,
+    table=table,
+    differs=(
+        Difference(
+            "profiling",
+            "NVIDIA's profilers",
+            "the trainer's own metrics: rates, queues, shares of time, GPU use",
+            "they need no tools and are curves of every run",
+        ),
+    ),
+    published=tuple(
+        Number(f"{what}, system {row.system}", value, unit, row.source, row.table, row.protocol)
+        for row in published.systems()
+        for what, value, unit in (("cores", float(row.cores), ""), ("clock", row.gigahertz, "GHz"))
+    ),
+)
