@@ -108,7 +108,7 @@ export function studyStart(
   const axes = asked.axes ?? [];
   const compared = axes.find(({ field }) => field === "preset")?.values?.map(String) ?? [];
   const named = presets.find(({ name }) => name === (asked.preset ?? compared[0]));
-  const values = {
+  const values: RunConfig = {
     ...((asked.config as RunConfig | null | undefined) ?? named?.config ?? presets[0]?.config),
     ...(asked.changes as RunConfig | undefined),
     ...(asked.total_steps && { total_steps: asked.total_steps }),
