@@ -16,7 +16,7 @@ import psutil
 
 from backend.embedded.redis_server import free_port
 from tests.journals import Journals, assert_kept
-from tests.processes import command_line
+from tests.processes import command_line, trains
 from tests.workers.redis_server import RedisServer
 from tests.workers.waiting import PATIENCE_SECONDS
 
@@ -82,6 +82,8 @@ class Service:
                 cwd=REPOSITORY,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                # As in a terminal of its own: Linux on a desktop shares the cores among sessions.
+                start_new_session=True,
             )
         os.setpriority(os.PRIO_PROCESS, self._process.pid, self._niceness)
 
@@ -259,11 +261,7 @@ class Installation:
 
         def look() -> bool:
             below = self.workers[name].process.children(recursive=True)
-            found[:] = [
-                each
-                for each in below
-                if "-m workers.trainer " in (said := command_line(each)) and "leash.py" not in said
-            ]
+            found[:] = [each for each in below if trains(each)]
             return bool(found)
 
         self.wait_until(look)

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import time
 from collections import Counter, defaultdict
 from collections.abc import Container
 from dataclasses import dataclass, field
@@ -22,19 +23,23 @@ class Journals:
         self._events: dict[Attempt, list[dict[str, Any]]] = {}
         self.acknowledged: Counter[Attempt] = Counter()
         self.workers: dict[Attempt, str] = {}
+        self.claimed_at: dict[Attempt, float] = {}
+        self.begun_at: dict[Attempt, float] = {}
 
     def follow(self) -> None:
         """Open the files of attempts that are new, and note how far each has been acknowledged."""
         # A worker may remove a folder that is just looked into; the others are found the next time.
         with contextlib.suppress(FileNotFoundError):
-            for file in self._directory.glob("*/runs/*/attempt-*/events.jsonl"):
-                self._follow(file)
+            for directory in self._directory.glob("*/runs/*/attempt-*"):
+                self._follow(directory / "events.jsonl")
 
     def _follow(self, file: Path) -> None:
         attempt = (int(file.parent.parent.name), int(file.parent.name.removeprefix("attempt-")))
+        self.claimed_at.setdefault(attempt, time.time())
         with contextlib.suppress(FileNotFoundError):
             if attempt not in self._files:
                 self._files[attempt] = file.open()
+                self.begun_at[attempt] = time.time()
                 self.workers[attempt] = file.parents[3].name
             mark = json.loads((file.parent / "acknowledged.json").read_text())
             self.acknowledged[attempt] = max(self.acknowledged[attempt], mark["seq"])

@@ -13,7 +13,16 @@ def command_line(process: psutil.Process) -> str:
 
 def does_an_errand(process: psutil.Process) -> bool:
     """Return True for a process that does an errand, and False for one that is kept ready for the next."""
-    if "-m workers.trainer.errand" not in command_line(process) or "leash.py" in command_line(process):
+    return _has_a_job(process, "-m workers.trainer.errand ")
+
+
+def trains(process: psutil.Process) -> bool:
+    """Return True for a trainer that has a run, and False for one that is kept ready for the next."""
+    return _has_a_job(process, "-m workers.trainer ")
+
+
+def _has_a_job(process: psutil.Process, program: str) -> bool:
+    if program not in (said := command_line(process)) or "leash.py" in said:
         return False
     try:
         return any(file.path.endswith("events.jsonl") for file in process.open_files())

@@ -17,7 +17,8 @@ from backend.embedded.part import Part
 from backend.embedded.redis_server import PrivateRedis, free_port, private_redis
 from backend.listening import refuse_taken_port
 
-START_SECONDS = 60.0
+# Long enough for a machine that many other programs keep busy.
+START_SECONDS = 300.0
 # The worker's trainer may take its own grace time, and what it wrote must be delivered after that.
 WORKER_PATIENCE, BACKEND_PATIENCE, REDIS_PATIENCE = 60.0, 10.0, 5.0
 LARGEST_ANSWER = 100_000

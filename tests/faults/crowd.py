@@ -13,6 +13,9 @@ from tests.installation import CARTPOLE, CATCH_BY_A3C, CATCH_BY_GORILA, SAVING, 
 
 # More than there are workers, so that a worker without a run is one that does not work.
 IN_PROGRESS, MOST_IN_PROGRESS = 4, 7
+# Each plays a few short episodes beside the training.
+EVALUATIONS_IN_PROGRESS, EPISODES = 2, 4
+UNDER_WAY = ("queued", "running")
 WAITING_OR_ACTIVE = ("queued", "starting", "running")
 # Each trains for a minute or two on two free cores.
 CONFIGS: tuple[dict[str, Any], ...] = (
@@ -31,12 +34,36 @@ class Crowd:
         self._installation, self._drawn = installation, random.Random(seed)
         self._configs = cycle(CONFIGS)
         self._act_at = 0.0
+        self.requested: set[int] = set()
 
     def launch(self) -> None:
         """Launch a run if too few are in progress; a backend that is away is tried again the next time."""
         with contextlib.suppress(httpx.TransportError):
             if len(self._going_on(self.runs())) < IN_PROGRESS:
                 self._installation.launch(next(self._configs), **SAVING)
+
+    def evaluate(self) -> None:
+        """Request an evaluation of a run that has a checkpoint, unless enough evaluations are under way."""
+        with contextlib.suppress(httpx.TransportError):
+            under_way = [number for number in self.requested if self.evaluation(number)["state"] in UNDER_WAY]
+            if len(under_way) >= EVALUATIONS_IN_PROGRESS:
+                return
+            for run in self._drawn.sample(runs := self.runs(), min(3, len(runs))):
+                reply = self._installation.http.post(f"runs/{run['id']}/evaluations", json={"episodes": EPISODES})
+                if reply.is_success:
+                    self.requested.add(reply.json()["id"])
+                    return
+                if reply.status_code not in (httpx.codes.CONFLICT, httpx.codes.UNPROCESSABLE_ENTITY):
+                    reply.raise_for_status()  # a run without a checkpoint refuses
+
+    def evaluation(self, number: int) -> dict[str, Any]:
+        """Return an evaluation with its episodes."""
+        return dict(self._installation.read(f"evaluations/{number}"))
+
+    def evaluations(self) -> list[int]:
+        """Return the numbers of all evaluations that the backend has, each as often as it is listed."""
+        lists = (self._installation.read(f"runs/{run['id']}/evaluations?limit=1000") for run in self.runs())
+        return [row["id"] for listed in lists for row in listed["items"]]
 
     def act(self) -> str | None:
         """Now and then pause, resume, stop or fork a run, and say what was done."""

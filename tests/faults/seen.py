@@ -3,12 +3,36 @@
 import os
 import statistics
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from tests.faults.gusts import PARTS, Part
 from tests.journals import Count
 
 LONGEST_WANTED_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Phases:
+    """Where the seconds of a worker's way back went, from the kill to the acknowledgment of new points."""
+
+    claim: float
+    process: float
+    load: float
+    train: float
+    deliver: float
+
+    @classmethod
+    def between(cls, moments: tuple[float, ...]) -> "Phases":
+        """Return the times between six moments; what was over before the kill took none."""
+        first, *others = moments
+        taken = []
+        for moment in others:
+            taken.append(max(0.0, moment - first))
+            first = max(first, moment)
+        return cls(*taken)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {seconds:.1f} s" for name, seconds in vars(self).items())
 
 
 @dataclass
@@ -17,6 +41,9 @@ class Seen:
 
     kills: Counter[Part] = field(default_factory=Counter)
     ways_back: list[tuple[Part, float]] = field(default_factory=list)
+    phases: list[tuple[Part, Phases]] = field(default_factory=list)
+    evaluations: Counter[str] = field(default_factory=Counter)
+    evaluations_wrong: list[str] = field(default_factory=list)
     points: Count = field(default_factory=Count)
     runs: Counter[str] = field(default_factory=Counter)
     actions: Counter[str] = field(default_factory=Counter)
@@ -36,6 +63,7 @@ class Seen:
             "lost": self.points.lost,
             "doubled": self.points.doubled,
             "journal never seen": self.points.unseen,
+            "evaluation": self.evaluations_wrong,
             "failed": self.failed,
             "stuck": self.stuck,
             "orphan": self.orphans,
@@ -46,7 +74,7 @@ class Seen:
 
     def report(self) -> str:
         """Return the table, one line of counts, and under what conditions."""
-        return "\n".join([*self._table(), self._counts(), *self._conditions()])
+        return "\n".join([*self._table(), *self._table_of_phases(), self._counts(), *self._conditions()])
 
     def _table(self) -> list[str]:
         rows = [f"{'part':<8} | kills | ways back | median | longest"]
@@ -54,6 +82,16 @@ class Seen:
             own = [seconds for last, seconds in self.ways_back if last == part]
             took = f"{statistics.median(own):4.1f} s | {max(own):5.1f} s" if own else f"{'':6} |"
             rows.append(f"{part:<8} | {self.kills[part]:5} | {len(own):9} | {took}")
+        return rows
+
+    def _table_of_phases(self) -> list[str]:
+        """Return the median seconds of each phase of the slowest worker, by the part killed last."""
+        names = [each.name for each in fields(Phases)]
+        rows = [" | ".join(["phases  ", *(f"{name:>8}" for name in names)])]
+        for part in PARTS:
+            if own := [phases for last, phases in self.phases if last == part]:
+                medians = (statistics.median(getattr(phases, name) for phases in own) for name in names)
+                rows.append(" | ".join([f"{part:<8}", *(f"{median:6.1f} s" for median in medians)]))
         return rows
 
     def _counts(self) -> str:
@@ -67,6 +105,7 @@ class Seen:
     def _conditions(self) -> list[str]:
         load = f"{statistics.mean(self.loads):.1f}, at most {max(self.loads):.1f}" if self.loads else "unknown"
         return [
+            f"evaluations: {_told(self.evaluations)}",
             f"{self.points.written} points of runs: {_told(self.runs)}; what a user did: {_told(self.actions)}",
             f"load average {load}, on {os.cpu_count()} cores",
         ]

@@ -7,10 +7,13 @@ import argparse
 import os
 import secrets
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -18,9 +21,9 @@ from pathlib import Path
 import httpx
 import psutil
 
-from tests.faults.crowd import Crowd
+from tests.faults.crowd import EPISODES, UNDER_WAY, Crowd
 from tests.faults.gusts import WORKERS, Kill, gusts
-from tests.faults.seen import Seen
+from tests.faults.seen import Phases, Seen
 from tests.faults.stormed import Stormed, alive
 from tests.installation import CARTPOLE, SAVING
 
@@ -62,6 +65,9 @@ class Storm:
             last = gust.kills[-1].part
             self._wait(self._is_well, f"everything to be well after the kill of {last}")
             self.seen.ways_back.append((last, time.monotonic() - at))
+            if phases := self._phases():
+                self.seen.phases.append((last, phases))
+                self.note(f"the last worker: {phases}")
             self.note(f"well again after {time.monotonic() - at:.1f} s")
             self._let_pass(gust.calm)
 
@@ -74,6 +80,7 @@ class Storm:
         self._way = Way(time.time())
         self._wait(self._is_well, "each worker to take work", quietly=True)
         self._end_runs()
+        self._finish_evaluations()
         self._count()
         self._installation.end()
         self._must_be_gone(list(self._installation.family.values()), "the end of everything")
@@ -136,6 +143,41 @@ class Storm:
 
         self._wait(ended, f"all runs to end: {left}", quietly=True)
 
+    def _phases(self) -> Phases | None:
+        """Return where the time went on the way back of the worker that reported last, if it began an attempt."""
+        journals, since, now = self._installation.journals, self._way.since, time.time()
+        firsts: dict[str, tuple[float, Phases]] = {}
+        for attempt, worker in journals.workers.items():
+            events = journals.events(*attempt)
+            started = next((event["time"] for event in events if event["kind"] == "started"), None)
+            point = next((event["time"] for event in events if event["kind"] == "metrics"), None)
+            if started and point and point > since:
+                times = (since, journals.claimed_at[attempt], journals.begun_at[attempt], started, point, now)
+                began = max(since, journals.claimed_at[attempt])
+                if worker not in firsts or began < firsts[worker][0]:
+                    firsts[worker] = (point, Phases.between(times))
+        return max(firsts.values(), key=lambda first: first[0])[1] if firsts else None
+
+    def _finish_evaluations(self) -> None:
+        """Wait for all evaluations, and check that each was done once and whole."""
+        left: list[int] = []
+
+        def ended() -> bool:
+            left[:] = [n for n in self._crowd.evaluations() if self._crowd.evaluation(n)["state"] in UNDER_WAY]
+            return not left
+
+        self._wait(ended, f"all evaluations to end: {left}", quietly=True)
+        listed = self._crowd.evaluations()
+        for number in sorted(self._crowd.requested | set(listed)):
+            if listed.count(number) != 1:
+                self._fault(self.seen.evaluations_wrong, f"evaluation {number} is listed {listed.count(number)} times")
+                continue
+            found = self._crowd.evaluation(number)
+            played = [episode["number"] for episode in found["episodes"]]
+            self.seen.evaluations[found["state"]] += 1
+            if (found["state"], played) != ("done", [*range(EPISODES)]):
+                self._fault(self.seen.evaluations_wrong, f"evaluation {number} is {found['state']}, with {played}")
+
     def _count(self) -> None:
         """Count every point of every run."""
         journals = self._installation.journals
@@ -185,6 +227,19 @@ class Storm:
             self._looked_at = time.monotonic()
             self.seen.loads.append(os.getloadavg()[0])
             self._crowd.launch()
+            self._crowd.evaluate()
+
+
+@contextmanager
+def crowded(programs: int) -> Iterator[None]:
+    """Keep other programs busy, in one session as the programs of another terminal are."""
+    script = 'while [ "$1" -gt 0 ]; do (while :; do :; done) & set -- $(($1 - 1)); done; wait'
+    loops = subprocess.Popen(["/bin/sh", "-c", script, "loops", str(programs)], start_new_session=True)
+    try:
+        yield
+    finally:
+        os.killpg(loops.pid, signal.SIGKILL)
+        loops.wait()
 
 
 def storm(directory: Path, seed: int, seconds: float, most_gusts: int | None = None) -> Seen:
@@ -205,14 +260,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults.storm", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--seed", type=int, help="of the kills; drawn and printed if left out")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="endless loops beside it (default: 0)")
+    parser.add_argument("--keep", action="store_true", help="keep the folder in any case")
     options = parser.parse_args()
     seed = secrets.randbelow(10**6) if options.seed is None else options.seed
     directory = Path(tempfile.mkdtemp(prefix="arcadia-storm-"))
-    print(f"seed {seed}, {options.minutes:g} minutes, in {directory}", flush=True)
-    seen = storm(directory, seed, 60 * options.minutes)
+    print(f"seed {seed}, {options.minutes:g} minutes, {options.busy} busy loops, in {directory}", flush=True)
+    with crowded(options.busy):
+        seen = storm(directory, seed, 60 * options.minutes)
     print(seen.report())
     faults = seen.faults()
-    if not faults:
+    if not faults and not options.keep:
         shutil.rmtree(directory)
         return 0
     told = "\n".join(faults)

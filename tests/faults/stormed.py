@@ -13,7 +13,7 @@ from backend.embedded.up import WORKER_NAME
 from tests.faults.gusts import GUEST, WORKERS, Part
 from tests.installation import Installation
 from tests.journals import Journals
-from tests.processes import command_line
+from tests.processes import command_line, trains
 
 # `arcadia up` stops its worker first, whose trainer may take its grace time.
 END_SECONDS = 90.0
@@ -65,8 +65,8 @@ class Stormed(Installation):
             of = self._worker(worker)
             if part == "worker" or of is None:
                 return of
-            leash = _first(of.children(), "leash.py")
-            return leash if part == "leash" or leash is None else _first(leash.children(), "workers.trainer")
+            trainer = next((each for each in of.children(recursive=True) if trains(each)), None)
+            return trainer.parent() if part == "leash" and trainer else trainer
         return None
 
     def dying_with(self, victim: psutil.Process) -> list[psutil.Process]:

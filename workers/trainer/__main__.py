@@ -1,9 +1,12 @@
 """`python -m workers.trainer`: train one run in a directory, without any service."""
 
 import contextlib
+import importlib
+import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from workers.contract import events, layout
 from workers.trainer import launching
@@ -14,7 +17,11 @@ from workers.trainer.stopping import StopRequest
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says; return the exit status."""
-    options = launching.parser().parse_args(arguments)
+    stop = StopRequest()
+    given = [*(sys.argv[1:] if arguments is None else arguments)]
+    if given[:1] == ["--wait-for-arguments"]:
+        given = sys.argv[1:] = awaited_arguments(Path(given[1]), stop)
+    options = launching.parser().parse_args(given)
     if options.list_presets:
         print(launching.presets())
         return 0
@@ -29,16 +36,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         with journal:
-            return attempt(launch, journal, StopRequest())
+            return attempt(launch, journal, stop)
     except OSError as error:
         print(f"{journal.path} could not be written ({error.strerror}): its last events are lost", file=sys.stderr)
         return 1
+
+
+def awaited_arguments(pipe: Path, stop: StopRequest) -> list[str]:
+    """Load the learning side, then wait for the arguments in a named pipe."""
+    # A stop ends the loading. It counts for the run that the arguments name.
+    with contextlib.suppress(KeyboardInterrupt):
+        stop.listen()
+        quiet_threads()
+        importlib.import_module("workers.trainer.session")
+    stop.interrupts = False
+    with pipe.open() as line:
+        return [str(argument) for argument in json.loads(line.readline())]
 
 
 def attempt(launch: Launch, journal: Journal, stop: StopRequest) -> int:
     """Load the learning side, which takes seconds, and train."""
     try:
         stop.listen()
+        stop.interrupt_if_requested()
         quiet_threads()
         from workers.trainer import session
 

@@ -17,6 +17,11 @@ class StopRequest:
         """Say whether the run shall stop."""
         return self.reason is not None
 
+    def interrupt_if_requested(self) -> None:
+        """Raise KeyboardInterrupt if the stop was requested before there was a run to stop."""
+        if self.requested():
+            raise KeyboardInterrupt
+
     def listen(self) -> None:
         """Take the signals from now on."""
         signal.signal(signal.SIGTERM, self._receive)

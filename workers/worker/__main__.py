@@ -28,8 +28,8 @@ from workers.worker.place import occupy, take_name
 from workers.worker.settings import WorkerSettings
 from workers.worker.supervisor import Supervisor
 from workers.worker.tasks import register
-from workers.worker.warm import WarmProcess
-from workers.worker.work import Errands, Training, Work
+from workers.worker.warm import WARM_TRAINER_AFTER_SECONDS, WarmProcess
+from workers.worker.work import TRAINER, Errands, Training, Work
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -98,7 +98,13 @@ def main() -> int:
     warnings.filterwarnings("ignore", module="celery")
     host = socket.gethostname()
     place = occupy(settings.directory(options.name or host), shared=options.name is None)
-    directory, facts = place.directory, machine_facts(place.predecessor)
+    directory = place.directory
+    warm_trainer = WarmProcess(
+        TRAINER, directory, {}, [place.descriptor], name="warm-trainer", after_seconds=WARM_TRAINER_AFTER_SECONDS
+    )
+    # It loads torch while this worker introduces itself and delivers what an earlier one left behind.
+    warm_trainer.prepare()
+    facts = machine_facts(place.predecessor)
 
     def client_named(name: str) -> BackendClient:
         return BackendClient(settings.backend_url, settings.worker_token.get_secret_value(), name, options.queue)
@@ -110,7 +116,7 @@ def main() -> int:
     doing_errands = Errands(client, store, settings.errand_niceness)
     warm = WarmProcess(doing_errands.program, directory, doing_errands.environment, [place.descriptor])
     works: list[tuple[Work, int, WarmProcess | None]] = [
-        (Training(client, store), 1, None),
+        (Training(client, store), 1, warm_trainer),
         (doing_errands, settings.errands, warm if settings.errands else None),
     ]
     training, errands = (

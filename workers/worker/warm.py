@@ -1,4 +1,4 @@
-"""An idle errand process whose imports are done, so that live games start without waiting for torch."""
+"""An idle process whose imports are done, so that a live game or a trainer starts without waiting for torch."""
 
 import contextlib
 import json
@@ -14,6 +14,8 @@ from workers.worker.trainer_process import TrainerProcess
 
 # Let the worker, and a run that waits for it, start first.
 WARM_AFTER_SECONDS = 15.0
+# A trainer is prepared sooner: on a busy machine a killed one is missed for as long as its imports take.
+WARM_TRAINER_AFTER_SECONDS = 2.0
 # The idle process takes a few hundred megabytes.
 MEMORY_NEEDED_BYTES = 2_000_000_000
 
@@ -24,19 +26,30 @@ class WarmProcess:
     """Keeps one process of a program ready. It reads its arguments from a named pipe, and ends with the worker."""
 
     def __init__(
-        self, program: Sequence[str], directory: Path, environment: Mapping[str, str], keep_open: Sequence[int] = ()
+        self,
+        program: Sequence[str],
+        directory: Path,
+        environment: Mapping[str, str],
+        keep_open: Sequence[int] = (),
+        *,
+        name: str = "warm",
+        after_seconds: float | None = None,
     ) -> None:
         self._program, self._directory = [*program], directory
         self._environment, self._keep_open = environment, keep_open
+        self._name, self._after_seconds = name, after_seconds
         self._lock = threading.Lock()
         self._process: TrainerProcess | None = None
         self._pipe: int | None = None
+        self._path: Path | None = None
+        self._started = 0
         self._closed = False
         self._timer: threading.Timer | None = None
 
     def prepare_later(self) -> None:
         """Start the idle process in a while."""
-        self._timer = threading.Timer(WARM_AFTER_SECONDS, self.prepare)
+        after = WARM_AFTER_SECONDS if self._after_seconds is None else self._after_seconds
+        self._timer = threading.Timer(after, self.prepare)
         self._timer.daemon = True
         self._timer.start()
 
@@ -46,7 +59,9 @@ class WarmProcess:
             if self._closed or self._is_ready() or psutil.virtual_memory().available < MEMORY_NEEDED_BYTES:
                 return
             self._discard()
-            path = self._directory / "warm"
+            # Each process has its own pipe: on a busy machine it opens the pipe long after it was handed a job.
+            self._started += 1
+            path = self._path = self._directory / f"{self._name}-{self._started}"
             try:
                 path.unlink(missing_ok=True)
                 os.mkfifo(path, 0o600)
@@ -54,12 +69,12 @@ class WarmProcess:
                 self._pipe = os.open(path, os.O_RDWR)
                 self._process = TrainerProcess(
                     [*self._program, "--wait-for-arguments", str(path)],
-                    self._directory / "warm.log",
+                    self._directory / f"{self._name}.log",
                     self._keep_open,
                     self._environment,
                 )
             except OSError as error:
-                log.warning("No process is kept ready for live games: %s", error)
+                log.warning("No process is kept ready: %s", error)
                 self._discard()
 
     def take(self, command: Sequence[str]) -> TrainerProcess | None:
@@ -67,12 +82,12 @@ class WarmProcess:
         with self._lock:
             if command[: len(self._program)] != self._program or not self._is_ready():
                 return None
-            process, pipe = self._process, self._pipe
-            self._process = self._pipe = None
-        if process is None or pipe is None:
+            process, pipe, path = self._process, self._pipe, self._path
+            self._process = self._pipe = self._path = None
+        if process is None or pipe is None or path is None:
             return None
         line = json.dumps(command[len(self._program) :]) + "\n"
-        threading.Thread(target=_hand_over, args=(process, pipe, line.encode()), daemon=True).start()
+        threading.Thread(target=_hand_over, args=(process, pipe, path, line.encode()), daemon=True).start()
         self.prepare_later()
         return process
 
@@ -92,13 +107,16 @@ class WarmProcess:
             self._process.close()
         if self._pipe is not None:
             os.close(self._pipe)
-        self._process = self._pipe = None
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+        self._process = self._pipe = self._path = None
 
 
-def _hand_over(process: TrainerProcess, pipe: int, line: bytes) -> None:
+def _hand_over(process: TrainerProcess, pipe: int, path: Path, line: bytes) -> None:
     """Write the arguments, and keep them readable for as long as the process lives."""
     with contextlib.suppress(OSError):
         os.write(pipe, line)
     while not process.wait(60):
         continue
     os.close(pipe)
+    path.unlink(missing_ok=True)

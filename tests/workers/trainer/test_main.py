@@ -1,5 +1,6 @@
 """The trainer as a program: its events, exit statuses, and recovery from faults."""
 
+import json
 import os
 import resource
 import signal
@@ -116,6 +117,41 @@ def test_sigterm_saves_and_ends_without_waiting_for_a_replay(tmp_path: Path, sta
     assert of_kind(run, events.Checkpoint)[-1].step == stopped.step
     assert len(of_kind(run, events.Video)) == played
     assert_gone(recorders)
+
+
+def kept_ready(pipe: Path) -> tuple[Trainer, int]:
+    """Start a trainer that waits for its arguments; return it and the end of its pipe to write them to."""
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)
+    return subprocess.Popen(
+        [sys.executable, "-m", "workers.trainer", "--wait-for-arguments", str(pipe)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    ), writer
+
+
+def test_a_trainer_that_is_kept_ready_trains_with_the_arguments_from_its_pipe(tmp_path: Path) -> None:
+    trainer, writer = kept_ready(tmp_path / "pipe")
+    given = ["--dir", str(tmp_path / "run"), *SHORT]
+    os.write(writer, json.dumps(given).encode() + b"\n")
+    status, _, errors = ended(trainer)
+    os.close(writer)
+    assert (status, errors) == (0, "")
+    assert read_events(tmp_path / "run")[-1].kind == "finished"
+    assert of_kind(tmp_path / "run", events.Started)[0].command == ["python", "-m", "workers.trainer", *given]
+
+
+def test_sigterm_to_a_trainer_that_is_kept_ready_stops_the_run_it_is_given(tmp_path: Path) -> None:
+    trainer, writer = kept_ready(tmp_path / "pipe")
+    wait_until(lambda: int(caught_signals(trainer), 16) & (1 << (signal.SIGTERM - 1)))
+    trainer.send_signal(signal.SIGTERM)
+    os.write(writer, json.dumps(["--dir", str(tmp_path / "run"), *ENDLESS]).encode() + b"\n")
+    status, _, errors = ended(trainer)
+    os.close(writer)
+    assert (status, errors) == (0, "")
+    assert [event.kind for event in read_events(tmp_path / "run")][-1] == "stopped"
 
 
 def test_sigterm_while_the_trainer_still_starts_ends_it_cleanly(tmp_path: Path, start_trainer: StartTrainer) -> None:

@@ -65,6 +65,39 @@ def test_no_process_is_kept_ready_where_memory_is_short(
     assert kept_ready.take([*PROGRAM, "x"]) is None
 
 
+def test_a_job_handed_over_early_is_done_although_the_next_process_is_prepared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm, "MEMORY_NEEDED_BYTES", 0)
+    loaded = tmp_path / "loaded"
+    loads = f"import os, time\nwhile not os.path.exists({str(loaded)!r}): time.sleep(0.01)\n"
+    program = [sys.executable, "-c", loads + SAYS]
+    kept = WarmProcess(program, tmp_path, {})
+    try:
+        kept.prepare()
+        taken = kept.take([*program, str(tmp_path / "said"), "one"])
+        kept.prepare()
+        loaded.touch()
+        assert taken is not None
+        assert taken.wait(PATIENCE_SECONDS)
+        assert (tmp_path / "said").read_text() == "one"
+    finally:
+        kept.close()
+
+
+def test_processes_of_two_programs_are_kept_ready_in_one_directory(kept_ready: WarmProcess, tmp_path: Path) -> None:
+    other = WarmProcess(PROGRAM, tmp_path, {}, name="other")
+    try:
+        for each, word in ((kept_ready, "first"), (other, "second")):
+            each.prepare()
+            taken = each.take([*PROGRAM, str(tmp_path / word), word])
+            assert taken is not None
+            assert taken.wait(PATIENCE_SECONDS)
+            assert (tmp_path / word).read_text() == word
+    finally:
+        other.close()
+
+
 def test_closing_ends_the_idle_process(kept_ready: WarmProcess) -> None:
     kept_ready.prepare()
     idle = kept_ready._process

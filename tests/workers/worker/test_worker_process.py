@@ -26,6 +26,7 @@ import sys
 from functools import partial
 from workers.worker import __main__
 __main__.Training = partial(__main__.Training, program=(sys.executable, sys.argv.pop(1)))
+__main__.TRAINER = (sys.executable, "-c", "")  # ends at once, so that none is kept ready
 __main__.Errands = partial(__main__.Errands, program=(sys.executable, sys.argv.pop(1)))
 sys.exit(__main__.main())
 """

@@ -1,0 +1,17 @@
+"""Where the time of a way back went, and what a storm reports of it."""
+
+from tests.faults.seen import Phases, Seen
+
+
+def test_the_phases_add_up_to_the_way_back() -> None:
+    assert Phases.between((10.0, 11.0, 13.0, 20.0, 21.0, 21.5)) == Phases(1.0, 2.0, 7.0, 1.0, 0.5)
+
+
+def test_what_was_over_before_the_kill_took_no_time() -> None:
+    assert Phases.between((10.0, 5.0, 6.0, 7.0, 12.0, 13.0)) == Phases(0.0, 0.0, 0.0, 2.0, 1.0)
+
+
+def test_the_report_names_the_phases_and_a_wrong_evaluation_is_a_fault() -> None:
+    seen = Seen(phases=[("worker", Phases(1.0, 2.0, 7.0, 1.0, 0.5))], evaluations_wrong=["evaluation 3 is failed"])
+    assert "worker   |    1.0 s |    2.0 s |    7.0 s |    1.0 s |    0.5 s" in seen.report()
+    assert seen.faults() == ["evaluation: evaluation 3 is failed"]
