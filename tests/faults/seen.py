@@ -9,6 +9,8 @@ from tests.faults.gusts import PARTS, Part
 from tests.journals import Count
 
 LONGEST_WANTED_SECONDS = 30.0
+# On a machine that many other programs keep busy.
+CROWDED_LOAD, LONGEST_WANTED_CROWDED_SECONDS = 20.0, 60.0
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,12 @@ class Seen:
         """Return the longest way back."""
         return max((seconds for _, seconds in self.ways_back), default=0.0)
 
+    @property
+    def wanted(self) -> float:
+        """Return the longest way back that is acceptable at this load."""
+        crowded = self.loads and statistics.mean(self.loads) >= CROWDED_LOAD
+        return LONGEST_WANTED_CROWDED_SECONDS if crowded else LONGEST_WANTED_SECONDS
+
     def faults(self) -> list[str]:
         """Return what is not as it should be."""
         kinds = {
@@ -69,7 +77,7 @@ class Seen:
             "orphan": self.orphans,
         }
         late = [f"{seconds:.1f} s after the kill of {part}" for part, seconds in self.ways_back]
-        too_late = [told for told, (_, took) in zip(late, self.ways_back, strict=True) if took > LONGEST_WANTED_SECONDS]
+        too_late = [told for told, (_, took) in zip(late, self.ways_back, strict=True) if took > self.wanted]
         return [f"{kind}: {what}" for kind, all_of_it in (kinds | {"late": too_late}).items() for what in all_of_it]
 
     def report(self) -> str:
@@ -99,7 +107,7 @@ class Seen:
         return (
             f"kills {self.kills.total()}, lost {len(self.points.lost)}, doubled {len(self.points.doubled)}, "
             f"stuck {len(self.stuck)}, orphans {len(self.orphans)}, longest way back {self.longest:.1f} s "
-            f"(wanted: {LONGEST_WANTED_SECONDS:g} s), median {median:.1f} s"
+            f"(wanted: {self.wanted:g} s), median {median:.1f} s"
         )
 
     def _conditions(self) -> list[str]:

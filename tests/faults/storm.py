@@ -63,9 +63,9 @@ class Storm:
                 return
             at = [self._strike(kill) for kill in gust.kills][-1]
             last = gust.kills[-1].part
-            self._wait(self._is_well, f"everything to be well after the kill of {last}")
+            is_well = self._wait(self._is_well, f"everything to be well after the kill of {last}")
             self.seen.ways_back.append((last, time.monotonic() - at))
-            if phases := self._phases():
+            if is_well and (phases := self._phases()):
                 self.seen.phases.append((last, phases))
                 self.note(f"the last worker: {phases}")
             self.note(f"well again after {time.monotonic() - at:.1f} s")

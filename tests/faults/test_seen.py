@@ -1,5 +1,6 @@
 """Where the time of a way back went, and what a storm reports of it."""
 
+from tests.faults.gusts import Part
 from tests.faults.seen import Phases, Seen
 
 
@@ -15,3 +16,9 @@ def test_the_report_names_the_phases_and_a_wrong_evaluation_is_a_fault() -> None
     seen = Seen(phases=[("worker", Phases(1.0, 2.0, 7.0, 1.0, 0.5))], evaluations_wrong=["evaluation 3 is failed"])
     assert "worker   |    1.0 s |    2.0 s |    7.0 s |    1.0 s |    0.5 s" in seen.report()
     assert seen.faults() == ["evaluation: evaluation 3 is failed"]
+
+
+def test_a_crowded_machine_has_longer_to_come_back() -> None:
+    ways_back: list[tuple[Part, float]] = [("worker", 45.0)]
+    assert Seen(ways_back=ways_back, loads=[25.0]).faults() == []
+    assert Seen(ways_back=ways_back, loads=[12.0]).faults() == ["late: 45.0 s after the kill of worker"]
