@@ -110,6 +110,8 @@ class Run(Base):
     requeues: Mapped[int] = mapped_column(default=0)
 
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    # When it last entered the queue; empty for runs of an earlier version.
+    queued_at: Mapped[datetime | None] = mapped_column(default=utc_now)
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
     archived_at: Mapped[datetime | None]
@@ -228,6 +230,8 @@ class Attempt(Base):
     seed: Mapped[int | None] = mapped_column(BigInteger)
     # The latest place of each role, as events.RolePlace; empty for methods without roles.
     roles: Mapped[list[dict[str, Any]] | None]
+    # The steps from the queue to the first update, as runs.schemas.StartStep.
+    start_steps: Mapped[list[dict[str, Any]] | None]
 
 
 class LogLine(Base):

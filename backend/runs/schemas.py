@@ -45,6 +45,14 @@ class Failure(BaseModel):
     traceback: str | None
 
 
+class StartStep(BaseModel):
+    """A step between the queue and the first update of an attempt."""
+
+    name: str
+    began_at: datetime
+    ended_at: datetime | None = Field(description="Null for the current step.")
+
+
 class MetricExtent(BaseModel):
     """The last, min and max value of a metric; NaN and the infinities are strings."""
 
@@ -115,6 +123,9 @@ class Run(BaseModel):
     )
     roles: list[RolePlace] = Field(
         description="Which role of the latest attempt runs where, or did at last; lists leave it out."
+    )
+    start_steps: list[StartStep] = Field(
+        description="Steps from the queue to the first update of an active or queued run; lists leave them out."
     )
     warnings: list[str] = Field(
         description="The newest warnings in the log of the latest attempt, oldest first; lists leave them out."

@@ -151,6 +151,7 @@ def _apply(session: Session, run: Run, action: Action, change: Change) -> None:
     if change.state == "stopped":
         run.finished_at = utc_now()
     if change.state == "queued":
+        run.queued_at = utc_now()
         # A user decided to go on: forget earlier lost workers, and show the run, since an archived run must not train.
         run.requeues, run.archived_at = 0, None
 

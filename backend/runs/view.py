@@ -13,7 +13,7 @@ from backend.columns import utc_now
 from backend.metrics.curves import training_seconds
 from backend.metrics.models import MetricSeries
 from backend.presence import free_workers
-from backend.runs import schemas
+from backend.runs import schemas, start_steps
 from backend.runs.states import ACTIVE, refusals
 from workers.contract.config.problems import title_of
 from workers.contract.events import RolePlace
@@ -44,6 +44,7 @@ def shown_one(session: Session, run: models.Run) -> schemas.Run:
     attempt = session.get(models.Attempt, (run.id, run.attempt))
     one.warnings = _warnings(session, run)
     one.roles = [RolePlace.model_validate(role) for role in (attempt.roles if attempt else None) or []]
+    one.start_steps = start_steps.shown(run, attempt)
     return one
 
 
@@ -168,5 +169,6 @@ def _shown(
         actions=refusals(run),
         metrics=metrics,
         roles=[],
+        start_steps=[],
         warnings=[],
     )

@@ -11,6 +11,7 @@ from backend.logs import note
 from backend.lookup import find_run
 from backend.models import Attempt, Checkpoint, Installation, Run, Worker
 from backend.presence import announce_worker
+from backend.runs import start_steps
 from backend.runs.notices import announce_run
 from backend.runs.states import ACTIVE, ENDED, after_release
 from backend.workers.claiming import claim_first
@@ -81,7 +82,9 @@ def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -
     if claimed is None:
         return None
     run = session.get_one(Run, claimed)
-    session.add(Attempt(run_id=run.id, attempt=run.attempt, worker=worker))
+    attempt = Attempt(run_id=run.id, attempt=run.attempt, worker=worker)
+    start_steps.claimed(run, attempt, utc_now())
+    session.add(attempt)
     note(session, run, f"Taken by worker {worker}, attempt {run.attempt}.")
     session.execute(
         update(Worker).where(Worker.name == worker).values(run_id=run.id, last_seen_at=utc_now(), left=False)
@@ -150,6 +153,8 @@ def _lay_down(session: Session, run: Run, reason: str | None) -> None:
     """Queue, pause or stop a run whose trainer saved its state and ended on request."""
     run.state = after_release(run.desired)
     run.state_reason = reason if run.state == "queued" else None
+    if run.state == "queued":
+        run.queued_at = utc_now()
     words = {"queued": "Back in the queue.", "paused": "Paused.", "stopped": "Stopped."}
     note(session, run, " ".join(part for part in (run.state_reason, words[run.state]) if part))
 
@@ -159,7 +164,7 @@ def _requeue_or_give_up(session: Session, settings: Settings, run: Run, reason: 
         _fail(session, run, f"{reason} That was once too often: it has been put back {run.requeues} times already.")
         return
     run.requeues += 1
-    run.state = "queued"
+    run.state, run.queued_at = "queued", utc_now()
     run.state_reason = f"{reason} Back in the queue, {run.requeues} of at most {settings.max_requeues} times."
     note(session, run, run.state_reason, "warning")
 

@@ -10,6 +10,7 @@ from backend.checkpoints.thinning import choose_anew
 from backend.evaluations.schedule import keep_schedule
 from backend.metrics import service as metrics
 from backend.models import Attempt, LogLine, Run
+from backend.runs import start_steps
 from backend.runs.notices import announce_run
 from backend.videos.service import keep_video
 from backend.workers.attempts import current_run
@@ -58,13 +59,24 @@ def _start(session: Session, run: Run, attempt: Attempt, event: ev.Started) -> N
     attempt.resumed_step = event.resumed_from or 0
     attempt.host, attempt.device = event.host[:255], event.device[:255]
     attempt.precision, attempt.seed = event.precision[:32], event.seed
-    run.state, run.state_reason = "running", None
+    if start_steps.has_trainer_steps(attempt):
+        run.state = "running"
+    else:
+        start_steps.end(run, attempt, attempt.started_at)
+        run.state, run.state_reason = "running", None
     run.started_at = run.started_at or attempt.started_at
     run.versions, run.command = event.versions, event.command
     run.step, run.frames = attempt.resumed_step, frames_at(session, run, attempt.resumed_step)
     session.flush()
     metrics.supersede(session, run, attempt.attempt, attempt.resumed_step)
     choose_anew(session, run)
+
+
+def _start_step(_session: Session, run: Run, attempt: Attempt, event: ev.StartStep) -> None:
+    if event.name is None:
+        start_steps.end(run, attempt, moment(event.time))
+    else:
+        start_steps.begin(run, attempt, event.name, moment(event.time))
 
 
 def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:
@@ -106,6 +118,7 @@ def _end(_session: Session, _run: Run, attempt: Attempt, event: ev.Stopped | ev.
 
 _HANDLERS: dict[type[ev.Event], Callable[[Session, Run, Attempt, Any], None]] = {
     ev.Started: _start,
+    ev.StartStep: _start_step,
     ev.Log: _log,
     ev.Roles: _keep_roles,
     ev.Progress: _progress,

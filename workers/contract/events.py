@@ -84,6 +84,13 @@ class Started(_Event):
     host: Text
 
 
+class StartStep(_Event):
+    kind: Literal["start_step"] = "start_step"
+    name: ShortText | None = Field(
+        description="What the trainer does now, such as Loading PyTorch; None once the first update is done."
+    )
+
+
 class Metrics(_Event):
     kind: Literal["metrics"] = "metrics"
     values: dict[Text, float] = Field(default_factory=dict)
@@ -195,6 +202,7 @@ class Failed(_Event):
 
 Event = Annotated[
     Started
+    | StartStep
     | Metrics
     | Log
     | Roles

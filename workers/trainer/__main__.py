@@ -14,6 +14,8 @@ from workers.trainer.launching import Launch, LaunchError
 from workers.trainer.run.journal import DirectoryBusyError, Journal
 from workers.trainer.stopping import StopRequest
 
+LOADING = "Loading PyTorch"
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says; return the exit status."""
@@ -56,6 +58,13 @@ def awaited_arguments(pipe: Path, stop: StopRequest) -> list[str]:
 
 def attempt(launch: Launch, journal: Journal, stop: StopRequest) -> int:
     """Load the learning side, which takes seconds, and train."""
+    step = layout.newest_step(launch.directory)
+    frames = step * launch.config.environment.frames_per_step
+    # Before signals are handled: an interrupt must not tear the event file.
+    journal.emit(events.StartStep, step=step, frames=frames, name=LOADING)
+    if launch.progress_bar:
+        with contextlib.suppress(OSError):  # nobody reads it
+            print(LOADING, flush=True)
     try:
         stop.listen()
         stop.interrupt_if_requested()
@@ -64,8 +73,6 @@ def attempt(launch: Launch, journal: Journal, stop: StopRequest) -> int:
 
         stop.interrupts = False
     except KeyboardInterrupt:
-        step = layout.newest_step(launch.directory)
-        frames = step * launch.config.environment.frames_per_step
         journal.emit(events.Stopped, step=step, frames=frames, reason=f"{stop.reason} before training began")
         return 0
     return session.train(launch, journal, stop)

@@ -55,6 +55,7 @@ def measure_ceiling(config: TrainingConfig, run: Run) -> None:
     """Report how fast the environments step by themselves, where the configuration asks for it."""
     if not isinstance(config, CeilingFields) or not config.ceiling_seconds:
         return
+    run.start_step("Measuring the environments alone")
     rate = ceiling.measure(config, config.ceiling_seconds, run.should_stop)
     if rate is not None:
         run.metrics({"throughput/ceiling_steps_per_second": rate})

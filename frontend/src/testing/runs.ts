@@ -52,6 +52,7 @@ export function aRun({ actions, ...changes }: Changes = {}): Run {
     },
     metrics: {},
     roles: [],
+    start_steps: [],
     warnings: [],
     ...changes,
   };

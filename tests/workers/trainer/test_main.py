@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -73,7 +74,7 @@ def test_a_run_that_needs_too_much_memory_fails_before_it_begins(tmp_path: Path,
     assert status == 1
     assert errors.startswith("this configuration needs about 4,")
     assert errors.endswith("are free here: lower num_envs or t_max\n")
-    assert [event.kind for event in read_events(tmp_path / "run")] == ["failed"]
+    assert [event.kind for event in read_events(tmp_path / "run")] == ["start_step", "failed"]
 
 
 def test_a_run_from_its_first_event_to_its_last(tmp_path: Path, start_trainer: StartTrainer) -> None:
@@ -83,7 +84,11 @@ def test_a_run_from_its_first_event_to_its_last(tmp_path: Path, start_trainer: S
     run = tmp_path / "run"
     assert_unbroken(run)
     kinds = [event.kind for event in read_events(run)]
-    assert (kinds[0], kinds[-1]) == ("started", "finished")
+    assert (kinds[0], kinds[1], kinds[-1]) == ("start_step", "started", "finished")
+    steps = [event.name for event in of_kind(run, events.StartStep)]
+    assert (steps[0], steps[2:]) == ("Loading PyTorch", ["First update", None])
+    assert re.fullmatch(r"Starting \d+ environments", str(steps[1]))
+    assert output.splitlines()[:3] == steps[:3]
     started = of_kind(run, events.Started)[0]
     assert (started.step, started.resumed_from, started.seed) == (0, None, 1)
     assert (started.device, started.precision) == ("cpu", "float32")

@@ -135,8 +135,7 @@ def test_training_goes_on_from_the_newest_sound_checkpoint(api: WorkerApi, slot:
     api.claims.append(run)
     slot.look()
     slot.done()
-    first = api.events[7, 2][1]
-    assert first["kind"] == "started"
+    first = next(event for event in api.events[7, 2].values() if event["kind"] == "started")
     assert first["resumed_from"] == 100
     assert api.releases[0]["outcome"] == "finished"
 

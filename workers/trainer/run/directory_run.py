@@ -99,10 +99,14 @@ class DirectoryRun:
         if restored is None:
             self._next_checkpoint = min(self._next_checkpoint, now + FIRST_CHECKPOINT_SECONDS)
         self._doubted = False
+        self._is_starting = False
 
     def advance(self, step: int, frames: int, updates: int = 1) -> None:
         self.step, self.frames = step, frames
         self._updates += updates
+        if self._is_starting and self._updates:
+            self._is_starting = False
+            self._journal.emit(events.StartStep, step=self.step, frames=self.frames, name=None)
         now = time.monotonic()
         if now >= self._next_tick:
             self._tick(now)
@@ -151,6 +155,12 @@ class DirectoryRun:
         copy.facts[OWN_FACTS] = facts.model_dump(mode="json")
         file = self._writer.submit(checkpoints.write, self._directory, copy, self._config, self._versions)
         self._writing = Writing(name, file, retention, self.return_mean, self._reach_milestone())
+
+    def start_step(self, name: str) -> None:
+        self._is_starting = True
+        self._journal.emit(events.StartStep, step=self.step, frames=self.frames, name=name)
+        if self._bar:
+            self._bar.line(name)
 
     def log(self, message: str, level: LogLevel = "info") -> None:
         self._journal.emit(events.Log, step=self.step, frames=self.frames, level=level, message=message)

@@ -36,6 +36,14 @@ def prefixed(component: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, t
     return {f"{component}.{key}": tensor for key, tensor in tensors.items()}
 
 
+FIRST_UPDATE = "First update"
+
+
+def starting(count: int, noun: str) -> str:
+    """Name the step that starts this many of something."""
+    return f"Starting {count:,} {noun}{'' if count == 1 else 's'}"
+
+
 class Run(Protocol):
     """The seam between an algorithm and its program: report, ask whether to stop, store what to resume from."""
 
@@ -77,6 +85,10 @@ class Run(Protocol):
         """Keep a copy of the state as a checkpoint; to be called once more before the algorithm returns."""
         ...
 
+    def start_step(self, name: str) -> None:
+        """Report which step of starting begins. The first update ends the last one."""
+        ...
+
     def log(self, message: str, level: LogLevel = "info") -> None:
         """Add a line to the run's log."""
         ...
@@ -101,6 +113,7 @@ class NullRun:
     saved: list[TrainingState] = field(default_factory=list)
     logged: list[str] = field(default_factory=list)
     placed: list[Sequence[RolePlace]] = field(default_factory=list)
+    start_steps: list[str] = field(default_factory=list)
 
     def should_stop(self) -> bool:
         return self.stop_at_step is not None and self.step >= self.stop_at_step
@@ -125,6 +138,9 @@ class NullRun:
 
     def save(self, state: TrainingState) -> None:
         self.saved.append(snapshot(state))
+
+    def start_step(self, name: str) -> None:
+        self.start_steps.append(name)
 
     def log(self, message: str, level: LogLevel = "info") -> None:
         self.logged.append(f"{level}: {message}")

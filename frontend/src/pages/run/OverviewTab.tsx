@@ -18,6 +18,7 @@ import { ReplayStage } from "./replays/ReplayStage";
 import { newestFirst } from "./replays/places";
 import { RolesCard } from "./RolesCard";
 import { RunTimes } from "./RunTimes";
+import { StartCard, isStarting } from "./StartCard";
 import { WarningsCard } from "./WarningsCard";
 import classes from "./run.module.css";
 
@@ -25,14 +26,22 @@ import classes from "./run.module.css";
 export function OverviewTab({ run }: { run: Run }) {
   const catalogue = useMetricCatalogue();
   const [view] = useCurveView();
+  const starts = isStarting(run);
+  // A run that has trained before keeps its curve.
+  const isNew = starts && run.step === 0;
   return (
     <Stack gap="md">
       <FailureCard run={run} />
       <WarningsCard run={run} />
+      {starts && !isNew && <StartCard run={run} />}
       <div className={classes.overview}>
-        <div className={classes.card}>
-          <Figure runs={[run.id]} chart={chartOf(catalogue, "episode/return")} view={view} height={320} />
-        </div>
+        {isNew ? (
+          <StartCard run={run} />
+        ) : (
+          <div className={classes.card}>
+            <Figure runs={[run.id]} chart={chartOf(catalogue, "episode/return")} view={view} height={320} />
+          </div>
+        )}
         <Stack gap="md" className={classes.side}>
           <NewestReplay run={run} />
           <NotesCard run={run} />

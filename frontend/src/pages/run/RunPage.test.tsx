@@ -84,6 +84,33 @@ describe("the head of a run", () => {
     expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("25");
   });
 
+  it("shows the steps of a start in place of an empty chart", async () => {
+    const step = (name: string, from: number, to: number | null) => ({
+      name,
+      began_at: new Date(Date.UTC(2026, 0, 1, 10, 0, from)).toISOString(),
+      ended_at: to === null ? null : new Date(Date.UTC(2026, 0, 1, 10, 0, to)).toISOString(),
+    });
+    const start_steps = [
+      step("Waiting for a worker", 0, 2),
+      step("Worker cpu-1 took the run", 2, 3),
+      step("Loading PyTorch", 3, null),
+    ];
+    open(aRun({ state: "starting", step: 0, state_reason: "Loading PyTorch", start_steps }));
+    const card = within(await screen.findByRole("region", { name: "Start" }));
+    const [waiting, taken, loading] = card.getAllByRole("listitem");
+    expect(waiting?.textContent).toBe("Waiting for a worker2 s");
+    expect(taken?.textContent).toBe("Worker cpu-1 took the run1 s");
+    expect(loading?.getAttribute("aria-current")).toBe("step");
+    expect(screen.getAllByText("Loading PyTorch")).toHaveLength(2);
+    expect(screen.queryByRole("figure")).toBeNull();
+  });
+
+  it("shows no steps of a start once they are done, or from an old worker", async () => {
+    open(aRun({ state: "starting", step: 0, start_steps: [] }));
+    await heading();
+    expect(screen.queryByRole("region", { name: "Start" })).toBeNull();
+  });
+
   it("leads to the study that made it", async () => {
     const study = { id: 3, name: "Which rate?", point: 1, seed: 2 };
     open(aRun({ study }));

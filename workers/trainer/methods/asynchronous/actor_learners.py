@@ -16,7 +16,7 @@ from workers.trainer.host import open_files
 from workers.trainer.host.processes import Link, Processes
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.methods.asynchronous.shared_state import SharedState, lay_out
-from workers.trainer.run.run import Run, TrainingState, prefixed
+from workers.trainer.run.run import FIRST_UPDATE, Run, TrainingState, prefixed, starting
 
 Config = TypeVar("Config", bound=AsynchronousFields)
 
@@ -52,9 +52,11 @@ def train(
         return TrainingState(step, step * frames_per_step, tensors, facts={"optimizer": config.optimizer})
 
     open_files.allow(config.num_actors, "actor-learners")
+    run.start_step(starting(config.num_actors, "actor-learner"))
     with Processes() as processes:
         for _ in range(config.num_actors):
             processes.start(actor_learner, config, shared)
+        run.start_step(FIRST_UPDATE)
         while processes.running and not run.should_stop():
             time.sleep(ROUND_SECONDS)  # waking for every episode would take time from the actor-learners
             reporter.tell(processes.receive(timeout=0))

@@ -23,7 +23,7 @@ from workers.trainer.methods.ga3c.model import Model, TrainingBatch
 from workers.trainer.methods.ga3c.record_queues import QueueClosed
 from workers.trainer.networks import networks
 from workers.trainer.networks.precision import body_dtype
-from workers.trainer.run.run import Run, TrainingState, prefixed
+from workers.trainer.run.run import FIRST_UPDATE, Run, TrainingState, prefixed, starting
 
 TICK_SECONDS = 0.1
 # The paper's fastest setting had 8 agents a core.
@@ -137,7 +137,10 @@ def train(config: Ga3cConfig, run: Run) -> None:
     crew = Crew(
         exchange, most, start_agent, partial(predictor, model, exchange), partial(trainer, model, exchange, config)
     )
+    run.start_step(starting(adjustment.counts.agents, "agent"))
     with crew:
+        crew.bring_to(adjustment.counts)
+        run.start_step(FIRST_UPDATE)
         while model.step < config.total_steps and not run.should_stop():
             crew.bring_to(adjustment.counts)
             crew.watch(TICK_SECONDS)

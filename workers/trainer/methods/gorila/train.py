@@ -8,15 +8,16 @@ from workers.trainer.environments import own_environment
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.methods.gorila.gorila import build
 from workers.trainer.methods.gorila.parameter_server import ShardState, first_statistics
-from workers.trainer.methods.gorila.ray_cluster import RayCluster
+from workers.trainer.methods.gorila.ray_cluster import RayCluster, address
 from workers.trainer.methods.gorila.reporter import Reporter
-from workers.trainer.run.run import Run, TrainingState, prefixed
+from workers.trainer.run.run import FIRST_UPDATE, Run, TrainingState, prefixed
 
 TICK_SECONDS = 0.1
 
 
 def train(config: GorilaConfig, run: Run) -> None:
     """Start Ray or join a cluster, and train there."""
+    run.start_step("Joining the Ray cluster" if address() else "Starting Ray")
     with RayCluster() as cluster:
         train_on(cluster, config, run)
 
@@ -32,7 +33,9 @@ def train_on(cluster: RayCluster, config: GorilaConfig, run: Run) -> None:
     whole = restore(start, config, parameters) if start else fresh(config, parameters)
     first_step = start.step if start else 0
     reporter = Reporter(run, config, whole.updates, start.facts if start else {})
+    run.start_step("Starting the roles")
     with Crew(cluster, config, interface, whole, first_step, run.log) as crew:
+        run.start_step(FIRST_UPDATE)
         while crew.step < config.total_steps and not run.should_stop():
             crew.watch(TICK_SECONDS)
             reporter.tell(crew)

@@ -21,7 +21,7 @@ from workers.trainer.networks.dead_units import NetworkWatch
 from workers.trainer.networks.networks import ActorCritic
 from workers.trainer.networks.precision import body_dtype
 from workers.trainer.networks.tapes import Tape
-from workers.trainer.run.run import Run, TrainingState, prefixed
+from workers.trainer.run.run import FIRST_UPDATE, Run, TrainingState, prefixed, starting
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,7 @@ def train(config: PaacConfig, run: Run) -> None:
     start = run.restored
     torch.manual_seed(config.seed)
     seed = config.seed + (start.step if start else 0)
+    run.start_step(starting(config.num_envs, "environment"))
     actors = Actors(config, seed, run.device)
     network = networks.build(config, actors.observation_shape, actors.actions, body_dtype(config, run.device)).to(
         run.device
@@ -134,6 +135,7 @@ def train(config: PaacConfig, run: Run) -> None:
         tape.mark(rows)
         return chosen(states, rows)
 
+    run.start_step(FIRST_UPDATE)
     try:
         while book.step < config.total_steps and not run.should_stop():
             tape.rewind()

@@ -21,7 +21,7 @@ from workers.trainer.networks.dead_units import NetworkWatch
 from workers.trainer.networks.networks import ActionValues
 from workers.trainer.networks.precision import body_dtype
 from workers.trainer.networks.tapes import Tape
-from workers.trainer.run.run import Run, TrainingState, prefixed
+from workers.trainer.run.run import FIRST_UPDATE, Run, TrainingState, prefixed, starting
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ def train(config: PaacQConfig, run: Run) -> None:
     start = run.restored
     torch.manual_seed(config.seed)
     seed = config.seed + (start.step if start else 0)
+    run.start_step(starting(config.num_envs, "environment"))
     actors = Actors(config, seed, run.device)
     network = networks.build_action_values(
         config, actors.observation_shape, actors.actions, body_dtype(config, run.device)
@@ -85,6 +86,7 @@ def train(config: PaacQConfig, run: Run) -> None:
     def value(states: Tensor) -> Tensor:
         return highest_value(target, states)
 
+    run.start_step(FIRST_UPDATE)
     try:
         while book.step < config.total_steps and not run.should_stop():
             frames = book.frames

@@ -131,6 +131,7 @@ def test_the_run_goes_on_when_any_role_is_killed_and_its_counters_never_go_back(
 ) -> None:
     run = Killer(*victims)
     train_on(cluster, GorilaConfig(**settings), run)
+    assert run.start_steps == ["Starting the roles", "First update"]
     lost = [line for line in run.logged if "was lost" in line]
     assert [line.split()[1] for line in lost] == list(victims)
     assert not any(place.times_lost for place in run.placed[0])

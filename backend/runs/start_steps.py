@@ -1,0 +1,64 @@
+"""Steps of a starting attempt: the backend adds those of the queue, the trainer those up to the first update."""
+
+from datetime import datetime
+
+from backend.models import Attempt, Run
+from backend.runs.schemas import StartStep
+from workers.contract.worker_api import State
+
+WAITING = "Waiting for a worker"
+MAX_STEPS = 30
+_STARTING: tuple[State, ...] = ("starting", "running")
+
+
+def claimed(run: Run, attempt: Attempt, time: datetime) -> None:
+    """Record the wait in the queue and the claim, and show the claim as the reason of the state."""
+    if run.queued_at is not None:
+        begin(run, attempt, WAITING, run.queued_at)
+    begin(run, attempt, f"Worker {attempt.worker} took the run", time)
+
+
+def begin(run: Run, attempt: Attempt, name: str, time: datetime) -> None:
+    """End the current step and begin the next one. Clocks of hosts differ, so no step ends before it began."""
+    steps = [StartStep.model_validate(step) for step in attempt.start_steps or []]
+    if len(steps) >= MAX_STEPS:
+        return
+    _store(attempt, [*_ended(steps, time), StartStep(name=name, began_at=_after(steps, time), ended_at=None)])
+    run.state_reason = name
+
+
+def end(run: Run, attempt: Attempt, time: datetime) -> None:
+    """End the last step."""
+    steps = [StartStep.model_validate(step) for step in attempt.start_steps or []]
+    if steps and run.state_reason == steps[-1].name:
+        run.state_reason = None
+    _store(attempt, _ended(steps, time))
+
+
+def has_trainer_steps(attempt: Attempt) -> bool:
+    """Return True if the trainer reports its steps. Those of earlier versions report none."""
+    names = [step["name"] for step in attempt.start_steps or []]
+    return bool(names) and names[-1] not in (WAITING, f"Worker {attempt.worker} took the run")
+
+
+def shown(run: Run, attempt: Attempt | None) -> list[StartStep]:
+    """Return the steps of the current attempt, or the wait in the queue."""
+    if run.state == "queued":
+        return [StartStep(name=WAITING, began_at=run.queued_at, ended_at=None)] if run.queued_at else []
+    if attempt is None or run.state not in _STARTING:
+        return []
+    return [StartStep.model_validate(step) for step in attempt.start_steps or []]
+
+
+def _after(steps: list[StartStep], time: datetime) -> datetime:
+    return max(time, steps[-1].began_at) if steps else time
+
+
+def _ended(steps: list[StartStep], time: datetime) -> list[StartStep]:
+    if not steps or steps[-1].ended_at is not None:
+        return steps
+    return [*steps[:-1], steps[-1].model_copy(update={"ended_at": _after(steps, time)})]
+
+
+def _store(attempt: Attempt, steps: list[StartStep]) -> None:
+    attempt.start_steps = [step.model_dump(mode="json") for step in steps]

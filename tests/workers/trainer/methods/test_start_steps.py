@@ -1,0 +1,30 @@
+"""Every method reports what it does before its first update."""
+
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+from workers.contract.config import RunConfig, config_adapter
+from workers.trainer.methods import METHODS
+from workers.trainer.run.run import NullRun
+
+SMALL: dict[str, Any] = {"env": "CartPole-v1", "device": "cpu", "total_steps": 50_000}
+adapter: TypeAdapter[RunConfig] = config_adapter
+
+
+@pytest.mark.parametrize(
+    ("settings", "first"),
+    [
+        ({"algorithm": "paac", "num_envs": 4}, "Starting 4 environments"),
+        ({"algorithm": "paac_q", "num_envs": 1}, "Starting 1 environment"),
+        ({"algorithm": "ga3c", "num_agents": 2}, "Starting 2 agents"),
+        ({"algorithm": "a3c", "num_actors": 2}, "Starting 2 actor-learners"),
+        ({"algorithm": "n_step_q", "num_actors": 1}, "Starting 1 actor-learner"),
+    ],
+)
+def test_a_method_reports_the_steps_of_its_start(settings: dict[str, Any], first: str) -> None:
+    config = adapter.validate_python({**SMALL, **settings})
+    run = NullRun(stop_at_step=100)
+    METHODS[config.algorithm].train(config, run)
+    assert run.start_steps == [first, "First update"]
