@@ -51,8 +51,8 @@ DQN = Diagram(
         Box(
             "target",
             "Target network",
-            "θ⁻, an older copy of θ",
-            "Values the next state in the loss. It copies the Q-network after every N updates.",
+            "θ⁻, a copy of θ",
+            "Values the next state in the loss. It is an older copy: it copies the Q-network after every N updates.",
             column=2,
             learned=True,
             readings=(Reading("Copied after, N", fields=("target_update_interval",), unit="updates"),),

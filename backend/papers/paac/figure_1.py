@@ -38,8 +38,8 @@ PAAC = Diagram(
         Box(
             "network",
             "Network",
-            "the master's, one model",
-            "Selects an action for every environment at once, and is updated from every rollout.",
+            "one model",
+            "The master's. Selects an action for every environment at once, and is updated from every rollout.",
             column=2,
             learned=True,
             readings=(
@@ -67,7 +67,7 @@ PAAC = Diagram(
         Arrow("workers", "environments", "actions"),
         Arrow("environments", "workers", "states, rewards"),
         Arrow("workers", "rollout", "states, rewards"),
-        Arrow("rollout", "network", "states, then a batch"),
+        Arrow("rollout", "network", "states, batches"),
     ),
 )
 

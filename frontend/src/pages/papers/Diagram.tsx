@@ -33,7 +33,7 @@ export function Diagram({ item, name }: { item: PaperItem; name: string }) {
 function DiagramCard({ diagram, onRun }: { diagram: PaperDiagram; onRun: (id: string) => void }) {
   return (
     <section className={pageClasses.card} aria-label={diagram.title}>
-      <Group justify="space-between" align="end" gap="xs">
+      <Group justify="space-between" align="start" gap="xs">
         <Title order={2}>{diagram.title}</Title>
         <RunChoice diagram={diagram} onRun={onRun} />
       </Group>

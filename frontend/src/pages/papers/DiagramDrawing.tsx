@@ -2,10 +2,11 @@ import { useElementSize } from "@mantine/hooks";
 import type { PaperDiagram } from "@/api/types";
 import { readingText } from "./diagramWords";
 import {
+  type BoxPlace,
   type DiagramLayout,
   layOut,
   type Line,
-  READING_HEIGHT,
+  readingHeight,
   READINGS_BELOW,
   type Rectangle,
 } from "./diagramLayout";
@@ -64,9 +65,9 @@ function GroupFrame({ title, frame }: { title: string; frame: Rectangle | undefi
 
 type Box = PaperDiagram["boxes"][number];
 
-function BoxDrawing({ box, place }: { box: Box; place: Rectangle | undefined }) {
+function BoxDrawing({ box, place }: { box: Box; place: BoxPlace | undefined }) {
   if (!place) return null;
-  const { x, y, width, height } = place;
+  const { x, y, width, height, stacked } = place;
   return (
     <g className={box.learned ? classes.learned : undefined}>
       {box.many && <rect x={x + 4} y={y - 4} width={width} height={height} rx={6} className={classes.box} />}
@@ -80,12 +81,12 @@ function BoxDrawing({ box, place }: { box: Box; place: Rectangle | undefined }) 
       {box.readings.map((reading, line) => (
         <g
           key={reading.label}
-          transform={`translate(0 ${y + READINGS_BELOW + READING_HEIGHT * (line + 1) - 5})`}
+          transform={`translate(0 ${y + READINGS_BELOW + readingHeight(stacked) * line + 14})`}
         >
           <text x={x + PAD} className={classes.label}>
             {reading.label}
           </text>
-          <text x={x + width - PAD} textAnchor="end" className={classes.value}>
+          <text x={x + width - PAD} y={stacked ? 15 : 0} textAnchor="end" className={classes.value}>
             {readingText(reading)}
           </text>
         </g>

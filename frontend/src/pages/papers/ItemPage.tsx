@@ -64,7 +64,12 @@ function ItemSheet({ item }: { item: PaperItem }) {
           <Text size="sm">{item.cannot}</Text>
           {item.instead && (
             <Text size="sm" mt={4}>
-              <Anchor component={Link} to={`/launch?env=${encodeURIComponent(item.instead.env)}`} size="sm">
+              <Anchor
+                component={Link}
+                to={`/launch?env=${encodeURIComponent(item.instead.env)}`}
+                c="inherit"
+                size="sm"
+              >
                 Launch a run in {item.instead.title}
               </Anchor>{" "}
               instead. {item.instead.why}

@@ -10,6 +10,11 @@ export interface Rectangle {
   height: number;
 }
 
+export interface BoxPlace extends Rectangle {
+  /** It is too narrow for a label and its number in one line. */
+  stacked: boolean;
+}
+
 export interface Line {
   points: [number, number][];
   /** Where the arrow's number is. */
@@ -19,7 +24,7 @@ export interface Line {
 export interface DiagramLayout {
   width: number;
   height: number;
-  boxes: Map<string, Rectangle>;
+  boxes: Map<string, BoxPlace>;
   arrows: Line[];
   groups: Rectangle[];
 }
@@ -49,11 +54,17 @@ const APART = 14;
 const HEAD = 46;
 const LINE = 19;
 
-export const READINGS_BELOW = HEAD;
-export const READING_HEIGHT = LINE;
+const STACKED_LINE = 33;
 
-function heightOf(box: Box): number {
-  return HEAD + LINE * box.readings.length + 6;
+export const READINGS_BELOW = HEAD;
+
+/** The height of a label with its number. */
+export function readingHeight(stacked: boolean): number {
+  return stacked ? STACKED_LINE : LINE;
+}
+
+function heightOf(box: Box, stacked = false): number {
+  return HEAD + readingHeight(stacked) * box.readings.length + 6;
 }
 
 /** Place a diagram's boxes and arrows. */
@@ -88,7 +99,7 @@ function placeWide(boxes: Box[], columns: number, rows: number, around: boolean)
     const last = box.row + box.rows - 1;
     const y = starts[box.row] ?? 0;
     const height = (starts[last] ?? 0) + (heights[last] ?? 0) - y;
-    return [box.name, { x: edge + box.column * (width + along), y, width, height }] as const;
+    return [box.name, { x: edge + box.column * (width + along), y, width, height, stacked: false }] as const;
   });
   const whole = 2 * edge + columns * width + (columns - 1) * along;
   return { width: whole, height: bottomOf(found) + edge, boxes: new Map(found) };
@@ -99,14 +110,16 @@ function placeNarrow(boxes: Box[], columns: number, rows: number, around: boolea
   const edge = EDGE + frame;
   const left = around ? NARROW.around : edge;
   const one = (NARROW.width - left - edge - (rows - 1) * across) / rows;
+  const isStacked = (box: Box) => box.rows < rows;
   const heights = Array.from({ length: columns }, (_, column) =>
-    Math.max(0, ...boxes.filter((box) => box.column === column).map(heightOf)),
+    Math.max(0, ...boxes.filter((box) => box.column === column).map((box) => heightOf(box, isStacked(box)))),
   );
   const starts = startsOf(heights, along, edge);
   const found = boxes.map((box) => {
     const width = one * box.rows + across * (box.rows - 1);
     const x = left + box.row * (one + across);
-    return [box.name, { x, y: starts[box.column] ?? 0, width, height: heights[box.column] ?? 0 }] as const;
+    const [y, height] = [starts[box.column] ?? 0, heights[box.column] ?? 0];
+    return [box.name, { x, y, width, height, stacked: isStacked(box) }] as const;
   });
   return { width: NARROW.width, height: bottomOf(found) + edge, boxes: new Map(found) };
 }
@@ -114,7 +127,7 @@ function placeNarrow(boxes: Box[], columns: number, rows: number, around: boolea
 /** The height of each row: that of its tallest box, and enough for the boxes that take several rows. */
 function rowHeights(boxes: Box[], rows: number, across: number): number[] {
   const heights = Array.from({ length: rows }, (_, row) =>
-    Math.max(0, ...boxes.filter((box) => box.row === row && box.rows === 1).map(heightOf)),
+    Math.max(0, ...boxes.filter((box) => box.row === row && box.rows === 1).map((box) => heightOf(box))),
   );
   return boxes
     .filter((box) => box.rows > 1)
