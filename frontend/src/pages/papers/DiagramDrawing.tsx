@@ -72,7 +72,7 @@ function BoxDrawing({ box, place }: { box: Box; place: BoxPlace | undefined }) {
     <g className={box.learned ? classes.learned : undefined}>
       {box.many && <rect x={x + 4} y={y - 4} width={width} height={height} rx={6} className={classes.box} />}
       <rect x={x} y={y} width={width} height={height} rx={6} className={classes.box} />
-      <text x={x + PAD} y={y + 20} className={classes.name}>
+      <text x={x + PAD} y={y + 20} className={stacked ? classes.smallName : classes.name}>
         {box.title}
       </text>
       <text x={x + PAD} y={y + 36} className={classes.kind}>

@@ -48,6 +48,8 @@ const NARROW: Sizes = { width: 336, along: 56, across: 22, around: 36, frame: 8 
 const EDGE = 10;
 /** Below a group's boxes, where its title is. */
 const GROUP_TITLE = 24;
+/** An arrow shorter than this has its number above it, which would hide it. */
+const SHORT = 40;
 /** Half the distance between two arrows in opposite directions. */
 const APART = 14;
 
@@ -194,7 +196,11 @@ function middle(one: number, oneSize: number, other: number, otherSize: number):
 }
 
 function straight(from: [number, number], to: [number, number]): Line {
-  return { points: [from, to], badge: [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2] };
+  const isShort = from[1] === to[1] && Math.abs(from[0] - to[0]) < SHORT;
+  return {
+    points: [from, to],
+    badge: [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2 - (isShort ? APART : 0)],
+  };
 }
 
 function overTheTop(start: Rectangle, end: Rectangle): Line {
