@@ -3,8 +3,15 @@ import { CodeMissingError, importPage } from "./loadCode";
 
 const broken = () => Promise.reject(new TypeError("Failed to fetch dynamically imported module"));
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response("{}")));
+  sessionStorage.clear();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
 
 it("tries again after a failure, without a reload", async () => {
   const load = vi
@@ -39,4 +46,13 @@ it("may reload again once the page could be loaded", async () => {
   void importPage("runs", broken, reload);
   await vi.runAllTimersAsync();
   expect(reload).toHaveBeenCalledTimes(2);
+});
+
+it("keeps the page while the server is away", async () => {
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
+  const reload = vi.fn();
+  const missing = expect(importPage("runs", broken, reload)).rejects.toThrow(CodeMissingError);
+  await vi.runAllTimersAsync();
+  await missing;
+  expect(reload).not.toHaveBeenCalled();
 });

@@ -25,9 +25,16 @@ export async function importWithRetries<T>(load: () => Promise<T>): Promise<T> {
   return load();
 }
 
+/** Return whether the server answers. */
+const isReachable = () =>
+  fetch("/api/v1/health").then(
+    (response) => response.ok,
+    () => false,
+  );
+
 /**
  * Import the code of a page. If all tries fail, reload once: after an upgrade the reloaded page names the new files.
- * Raise CodeMissingError if that did not help.
+ * Raise CodeMissingError if that did not help, or if the server is away: a reload would lose the page.
  */
 export async function importPage<T>(
   name: string,
@@ -39,7 +46,8 @@ export async function importPage<T>(
     sessionStorage.removeItem(reloadedFor(name));
     return page;
   } catch (error) {
-    if (sessionStorage.getItem(reloadedFor(name)) !== null) throw new CodeMissingError(error);
+    if (sessionStorage.getItem(reloadedFor(name)) !== null || !(await isReachable()))
+      throw new CodeMissingError(error);
     sessionStorage.setItem(reloadedFor(name), "1");
     reload();
     // The page is leaving; nothing may replace it until then.
