@@ -66,7 +66,8 @@ export default function ComparePage() {
             runs={runs}
             metrics={metrics}
             forks={comparison.data?.runs.some(({ parent }) => parent !== null) ?? false}
-            groups={comparison.data ? groupFields(comparison.data) : null}
+            // Show the controls while their choices load, so that the chart does not jump.
+            groups={comparison.data ? groupFields(comparison.data) : runs.length > 1 ? [] : null}
             names={comparison.data ? metricNames(comparison.data) : []}
             onMetrics={(next) => setSearch((current) => writeMetrics(current, next), { replace: true })}
           />

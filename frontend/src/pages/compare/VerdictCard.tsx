@@ -33,7 +33,13 @@ export function VerdictCard(props: VerdictCardProps) {
   });
   if (query.isError && !verdict)
     return <CardProblem title="Verdict" error={query.error} retry={() => void query.refetch()} />;
-  if (!verdict) return null;
+  // The same room while it loads, so that the cards below do not jump.
+  if (!verdict)
+    return (
+      <section className={classes.card} style={{ minHeight: 240 }} aria-hidden>
+        <Title order={2}>Verdict</Title>
+      </section>
+    );
   return (
     <section className={classes.card} aria-label="Verdict">
       <Title order={2} mb="xs">

@@ -7,7 +7,7 @@ export function queueHint(device: ConfigValue | undefined, workers: readonly Wor
   if (!workers) return `Runs on a ${name}.`;
   const present = workers.filter((worker) => worker.queue === queue && worker.state !== "gone");
   const idle = present.filter((worker) => worker.state === "idle").length;
-  if (idle > 0) return `A ${name} is free: the run starts at once.`;
-  if (present.length > 0) return `Every ${name} is busy: the run starts when one is free.`;
-  return `No ${name} is connected: the run waits until one is.`;
+  if (idle > 0) return `A ${name} is free: training starts at once.`;
+  if (present.length > 0) return `Every ${name} is busy: training starts when one is free.`;
+  return `No ${name} is connected: training starts when one is.`;
 }
