@@ -80,8 +80,8 @@ function ReportSheet({ report, refetch }: { report: Report; refetch: () => Promi
           Export
         </Button>
         <DeleteReport report={report} />
+        <SharePanel report={report} />
       </Group>
-      <SharePanel report={report} />
       {writing ? (
         <Drafted key={begun} report={report} editing={editing} edit={edit} discard={discard} />
       ) : (

@@ -31,7 +31,7 @@ export function SharePanel({ report }: { report: Report }) {
       </Button>
     );
   return (
-    <Group gap="xs" align="end">
+    <Group gap="xs" align="end" w="100%">
       <TextInput
         label="Link for reading"
         description="Anybody who has it reads this report, without a sign-in, and nothing else."
