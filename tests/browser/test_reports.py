@@ -13,6 +13,15 @@ from tests.factories import PONG, checkpoint_path, metrics
 from tests.installation import Installation
 
 USER = "user-secret"
+TEXT = """# Why
+**Because** <img src=x onerror=alert(1)>
+
+| run | return |
+|-----|-------:|
+| 1   |   3.25 |
+
+$$\\frac{1}{n}\\sum_i x_i$$
+"""
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +57,23 @@ def expect_whole(page: Page) -> None:
     expect(page.get_by_role("heading", name="Rates of Pong")).to_be_visible()
     expect(page.get_by_role("heading", name="Why")).to_be_visible()
     expect(page.locator("strong", has_text="Because")).to_be_visible()
+    expect(page.get_by_role("cell", name="3.25", exact=True)).to_be_visible()
+    expect(page.locator("math mfrac")).to_be_visible()
     expect(page.locator(".main-svg").first).to_be_visible()
     expect(page.get_by_role("cell", name="Rally")).to_be_visible()
     expect(page.locator("video")).to_be_visible()
     page.wait_for_function("document.querySelector('video')?.readyState >= 2")
+
+
+def pick(page: Page, field: str, words: str, *, block: str = "") -> None:
+    """Search for a run in a field and pick the one found with the keyboard."""
+    place = page.get_by_role("region", name=block, exact=True) if block else page
+    search = place.get_by_role("combobox", name=field)
+    search.fill(words)
+    expect(page.get_by_role("option", name=words)).to_have_count(1)
+    search.press("ArrowDown")
+    search.press("Enter")
+    expect(place.get_by_role("button", name="Remove run 1").last).to_be_visible()
 
 
 def write(page: Page) -> None:
@@ -63,15 +85,15 @@ def write(page: Page) -> None:
     page.get_by_role("button", name="New report").click()
     page.get_by_label("Title").fill("Rates of Pong")
     page.get_by_role("button", name="Add text").click()
-    page.get_by_label("Markdown").fill("# Why\n**Because** <img src=x onerror=alert(1)>")
+    page.get_by_label("Markdown").fill(TEXT)
     page.get_by_role("button", name="Add chart").click()
-    page.get_by_label("Address of the figure").fill("/api/v1/figures/curves?runs=1")
+    pick(page, "Add a run", "Rally")
     expect(page.locator(".main-svg").first).to_be_visible()
     page.get_by_role("button", name="Add table").click()
-    page.get_by_label("Numbers of the runs").fill("1")
+    pick(page, "Add a run", "Rally", block="Table, block 3")
     expect(page.get_by_role("cell", name="Rally")).to_be_visible()
     page.get_by_role("button", name="Add replay").click()
-    page.get_by_label("Number of the run").fill("1")
+    pick(page, "Pick a run", "Rally")
     page.get_by_role("combobox", name="Replay").click()
     page.get_by_role("option", name="At 100 steps").click()
     expect(page.get_by_text("Saved", exact=True)).to_be_visible()

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { call } from "./client";
 import { figureAt } from "./figureAddress";
-import type { Comparison, Figure, QueryOf, Thresholds, Verdict } from "./types";
+import type { ComparedRun, Comparison, Figure, QueryOf, Thresholds, Verdict } from "./types";
 
 /** As many runs as a comparison takes. */
 export const MOST_RUNS = 100;
@@ -68,3 +68,27 @@ export const efficiencyFigureQuery = (
       call("get", "/api/v1/figures/sample-efficiency", { query: { ...grouped(runs, by), center }, signal }),
     placeholderData: keepPreviousData,
   });
+
+/** What tells a run from the others; its number stands beside it. */
+export function labelWithoutNumber({ label, id }: ComparedRun): string {
+  const end = ` #${id}`;
+  return label.endsWith(end) ? label.slice(0, -end.length) : label;
+}
+
+/** A setting that runs can be grouped by. */
+export interface GroupField {
+  value: string;
+  label: string;
+}
+
+/** The settings that runs can be grouped by; null where no two runs could be one group. */
+export function groupFields({ runs, groups, differences }: Comparison): GroupField[] | null {
+  const differing = differences.filter(({ same, field }) => !same && field !== "seed");
+  if (runs.length < 2 || (differing.length < 2 && groups.every((group) => group.length === 1))) return null;
+  return differing.map(({ field, title }) => ({ value: field, label: title }));
+}
+
+/** Every metric that one of the runs has reported. */
+export function metricNames({ summary }: Comparison): string[] {
+  return [...new Set(summary.flatMap((row) => Object.keys(row.metrics)))].sort();
+}

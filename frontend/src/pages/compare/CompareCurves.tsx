@@ -1,12 +1,13 @@
 import { Group, MultiSelect, Stack } from "@mantine/core";
+import type { GroupField } from "@/api/comparisons";
 import chartClasses from "@/charts/charts.module.css";
 import { CurveControls } from "@/charts/CurveControls";
+import { GroupControls } from "@/charts/GroupControls";
 import { Figure } from "@/charts/Figure";
 import { chartOf, metricSections, metricTitle } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
 import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
 import classes from "./compare.module.css";
-import { GroupControls, type GroupField } from "./GroupControls";
 
 interface CompareCurvesProps {
   runs: readonly number[];

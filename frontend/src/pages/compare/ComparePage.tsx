@@ -1,7 +1,7 @@
 import { Button, Stack, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "react-router";
-import { comparisonQuery } from "@/api/comparisons";
+import { comparisonQuery, groupFields, metricNames } from "@/api/comparisons";
 import { isMissing } from "@/api/problem";
 import { readView } from "@/charts/curveView";
 import { usePageTitle } from "@/ui/usePageTitle";
@@ -9,9 +9,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { QueryProblem } from "@/ui/QueryProblem";
 import classes from "./compare.module.css";
 import {
-  groupFields,
   ofOneGame,
-  metricNames,
   readMetrics,
   readRuns,
   readSummary,

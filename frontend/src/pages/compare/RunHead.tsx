@@ -1,7 +1,7 @@
 import { Link } from "react-router";
+import { labelWithoutNumber } from "@/api/comparisons";
 import type { ComparedRun } from "@/api/types";
 import { RunName } from "@/ui/RunName";
-import { labelWithoutNumber } from "./comparison";
 import classes from "./compare.module.css";
 import { RunStroke } from "./RunStroke";
 

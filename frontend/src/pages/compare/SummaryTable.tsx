@@ -1,5 +1,6 @@
 import { Button, Group, Select, Table, Title, UnstyledButton } from "@mantine/core";
 import { useState } from "react";
+import { metricNames } from "@/api/comparisons";
 import type { Comparison } from "@/api/types";
 import { saveCsv } from "@/charts/csv";
 import { metricTitle, metricUnit } from "@/charts/metrics";
@@ -9,7 +10,6 @@ import { Score } from "@/ui/Quantity";
 import { WideTable } from "@/ui/WideTable";
 import classes from "./compare.module.css";
 import {
-  metricNames,
   sortedRows,
   type Sorting,
   type SortKey,

@@ -40,12 +40,6 @@ function written(search: URLSearchParams, name: string, value: string): URLSearc
   return next;
 }
 
-/** What tells a run from the others; its number stands beside it. */
-export function labelWithoutNumber({ label, id }: ComparedRun): string {
-  const end = ` #${id}`;
-  return label.endsWith(end) ? label.slice(0, -end.length) : label;
-}
-
 /** The runs in groups that differ in their seed alone. */
 export function groupedRuns({ runs, groups }: Comparison): ComparedRun[][] {
   return groups.map((ids) => runs.filter(({ id }) => ids.includes(id)));
@@ -53,17 +47,6 @@ export function groupedRuns({ runs, groups }: Comparison): ComparedRun[][] {
 
 export function ofOneGame({ runs }: Comparison): boolean {
   return new Set(runs.map(({ env }) => env)).size < 2;
-}
-
-/** The settings that runs can be grouped by; null where no two runs could be one group. */
-export function groupFields({
-  runs,
-  groups,
-  differences,
-}: Comparison): { value: string; label: string }[] | null {
-  const differing = differences.filter(({ same, field }) => !same && field !== "seed");
-  if (runs.length < 2 || (differing.length < 2 && groups.every((group) => group.length === 1))) return null;
-  return differing.map(({ field, title }) => ({ value: field, label: title }));
 }
 
 export function readScore(search: URLSearchParams): number | undefined {
@@ -83,11 +66,6 @@ export function writeThreshold(
   value: number | null,
 ): URLSearchParams {
   return written(search, name, value === null ? "" : String(value));
-}
-
-/** Every metric that one of the runs has reported. */
-export function metricNames({ summary }: Comparison): string[] {
-  return [...new Set(summary.flatMap((row) => Object.keys(row.metrics)))].sort();
 }
 
 export interface SummaryRow {

@@ -4,6 +4,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { OWN_SHELF } from "@/api/reports";
 import type { ReportBlock } from "@/api/types";
 import { BlockView } from "./BlockView";
+import { ChartFields } from "./ChartFields";
 import { lackOf, nameOf, titleOfKind } from "./draft";
 import { ReplayFields } from "./ReplayFields";
 import classes from "./reports.module.css";
@@ -77,16 +78,7 @@ function Fields({ block, onChange }: BlockEditorProps) {
     );
   return (
     <>
-      {block.kind === "chart" && (
-        <TextInput
-          label="Address of the figure"
-          description="Write it as /api/v1/figures/curves?runs=1,2. “Add to report” in a chart’s menu adds that chart as a new block."
-          className={classes.address}
-          maxLength={4_000}
-          value={block.address}
-          onChange={(event) => onChange({ ...block, address: event.currentTarget.value.trim() })}
-        />
-      )}
+      {block.kind === "chart" && <ChartFields block={block} onChange={onChange} />}
       {block.kind === "table" && <TableFields block={block} onChange={onChange} />}
       {block.kind === "replay" && <ReplayFields block={block} onChange={onChange} />}
       <TextInput

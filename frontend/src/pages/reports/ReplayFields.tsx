@@ -1,10 +1,13 @@
-import { Group, NumberInput, Select } from "@mantine/core";
+import { Group, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { comparisonQuery } from "@/api/comparisons";
 import { videosQuery } from "@/api/queries";
 import { blockQuery, OWN_SHELF } from "@/api/reports";
-import type { ReportBlock } from "@/api/types";
+import type { ReportBlock, Video } from "@/api/types";
 import { score, short } from "@/ui/format";
+import { Poster } from "@/ui/Poster";
+import { RunsField } from "./RunsField";
 
 type ReplayBlock = ReportBlock & { kind: "replay" };
 
@@ -19,31 +22,60 @@ export function ReplayFields({ block, onChange }: ReplayFieldsProps) {
     ...blockQuery(OWN_SHELF, { ...block, caption: "" }, 0),
     enabled: block.video > 0,
   });
-  const [written, setWritten] = useState<number | null>(null);
-  const run = written ?? shown.data?.replay?.run_id ?? 0;
-  const videos = useQuery({ ...videosQuery(run), enabled: run > 0 });
-  const choices = (videos.data ?? []).filter(({ file_id }) => file_id !== null);
+  // Null until the author picks or removes a run: the replay names it until then.
+  const [picked, setPicked] = useState<number[] | null>(null);
+  const runs = picked ?? (shown.data?.replay ? [shown.data.replay.run_id] : []);
+  const compared = useQuery(comparisonQuery(runs, [], false)).data;
+  const pick = (next: number[]) => {
+    setPicked(next);
+    if (next[0] !== runs[0]) onChange({ ...block, video: 0 });
+  };
   return (
-    <Group gap="xs" align="start" grow preventGrowOverflow={false}>
-      <NumberInput
-        label="Number of the run"
-        min={1}
-        allowDecimal={false}
-        value={run > 0 ? run : ""}
-        error={videos.error?.message}
-        onChange={(value) => setWritten(typeof value === "number" ? value : 0)}
-      />
-      <Select
-        label="Replay"
-        description="It is pinned, so that it stays while the run goes on."
-        placeholder={run > 0 && videos.data && choices.length === 0 ? "The run has no replays" : "Choose one"}
-        data={choices.map((video) => ({
-          value: String(video.id),
-          label: `At ${short(video.step)} steps: return ${score(video.episode_return)}`,
-        }))}
-        value={block.video > 0 ? String(block.video) : null}
-        onChange={(video) => onChange({ ...block, video: Number(video ?? 0) })}
-      />
-    </Group>
+    <>
+      <RunsField single runs={runs} known={compared?.runs ?? []} onChange={pick} />
+      {runs[0] !== undefined && (
+        <Replays run={runs[0]} video={block.video} onPick={(video) => onChange({ ...block, video })} />
+      )}
+    </>
   );
 }
+
+interface ReplaysProps {
+  run: number;
+  video: number;
+  onPick: (video: number) => void;
+}
+
+/** The replays of a run, the newest first, each with its picture. */
+function Replays({ run, video, onPick }: ReplaysProps) {
+  const videos = useQuery(videosQuery(run));
+  const choices = (videos.data ?? [])
+    .filter(({ file_id }) => file_id !== null)
+    .sort((a, b) => b.step - a.step);
+  const none = videos.data && choices.length === 0;
+  return (
+    <Select
+      label="Replay"
+      description="It is pinned, so that it stays while the run continues."
+      placeholder={none ? "The run has no replays" : "Choose a replay"}
+      error={videos.error?.message}
+      searchable
+      data={choices.map((choice) => ({ value: String(choice.id), label: labelOf(choice) }))}
+      value={video > 0 ? String(video) : null}
+      onChange={(id) => onPick(Number(id ?? 0))}
+      renderOption={({ option }) => {
+        const choice = choices.find(({ id }) => String(id) === option.value);
+        return (
+          <Group gap="sm" wrap="nowrap">
+            <Poster fileId={choice?.poster_file_id ?? null} size={48} alt="" />
+            {option.label}
+          </Group>
+        );
+      }}
+      maxDropdownHeight={320}
+    />
+  );
+}
+
+const labelOf = ({ step, episode_return }: Video) =>
+  `At ${short(step)} steps: return ${score(episode_return)}`;

@@ -325,35 +325,6 @@ describe("a report", () => {
     expect(document.activeElement).toBe(screen.getByRole("group", { name: "Add a block" }));
   });
 
-  it("says what is wrong with the number of a run", async () => {
-    serve({
-      "GET /reports/3": aReport(),
-      "PATCH /reports/3": changed,
-      "GET /runs/9/videos": refusal(404, "There is no run 9."),
-      "GET /runs/1": refusal(404, "There is no run 1."),
-      "POST /reports/preview": { problem: "There is no run 1." },
-    });
-    open("/reports/3?edit=1");
-    await userEvent.click(await screen.findByRole("button", { name: "Add replay" }));
-    await userEvent.type(screen.getByLabelText("Number of the run"), "9");
-    expect(await screen.findByText("There is no run 9.")).toBeTruthy();
-    await userEvent.click(screen.getByRole("button", { name: "Add table" }));
-    await userEvent.type(screen.getByLabelText("Numbers of the runs"), "1, two");
-    expect(screen.getByText("“two” is no number of a run.")).toBeTruthy();
-  });
-
-  it("says that a table is of one study where several are named", async () => {
-    const table = { kind: "table" as const, of: "study" as const, numbers: [1], columns: [], caption: "" };
-    serve({
-      "GET /reports/3": aReport({ blocks: [table] }),
-      "PATCH /reports/3": changed,
-      "POST /reports/preview": { problem: "There is no study 1." },
-    });
-    open("/reports/3?edit=1");
-    await userEvent.type(await screen.findByLabelText("Number of the study"), ", 2");
-    expect(screen.getByText("A table is of one study: the first is shown.")).toBeTruthy();
-  });
-
   it("shows its table, and a plain sentence for a replay that is gone", async () => {
     const answer = ({ body }: Asked) =>
       JSON.stringify(body).includes("replay")

@@ -1,13 +1,17 @@
-import { Group, MultiSelect, Select, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { Group, MultiSelect, Select } from "@mantine/core";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { comparisonQuery } from "@/api/comparisons";
 import { runQuery } from "@/api/queries";
-import { numbersIn } from "@/api/runNumbers";
+import { studiesQuery } from "@/api/studies";
 import type { ReportBlock } from "@/api/types";
+import { RunsField } from "./RunsField";
 
 type TableBlock = ReportBlock & { kind: "table" };
 
-const KINDS = [
+/** The server's limit. */
+const MAX_ROWS = 50;
+
+const KINDS: { value: TableBlock["of"]; label: string }[] = [
   { value: "runs", label: "Runs" },
   { value: "evaluations", label: "Evaluations of runs" },
   { value: "study", label: "Points of a study" },
@@ -33,11 +37,8 @@ interface TableFieldsProps {
 
 /** What a table is of, and which columns it has. */
 export function TableFields({ block, onChange }: TableFieldsProps) {
-  const [written, setWritten] = useState(block.numbers.join(", "));
-  const wrong = written.split(/[\s,]+/).find((word) => word !== "" && numbersIn(word).length === 0);
-  const problem = wrong
-    ? `“${wrong}” is no number of a ${block.of === "study" ? "study" : "run"}.`
-    : block.of === "study" && block.numbers.length > 1 && "A table is of one study: the first is shown.";
+  const runs = block.of === "study" ? [] : block.numbers;
+  const compared = useQuery(comparisonQuery(runs, [], false)).data;
   const first = block.of === "study" ? undefined : block.numbers[0];
   const run = useQuery({ ...runQuery(first ?? 0), enabled: first !== undefined && block.of === "runs" });
   const fields = Object.keys(run.data?.config ?? {}).map((name) => `config.${name}`);
@@ -53,19 +54,28 @@ export function TableFields({ block, onChange }: TableFieldsProps) {
           data={KINDS}
           value={block.of}
           allowDeselect={false}
-          onChange={(of) => onChange({ ...block, of: of as TableBlock["of"] })}
-        />
-        <TextInput
-          label={block.of === "study" ? "Number of the study" : "Numbers of the runs"}
-          placeholder={block.of === "study" ? "1" : "1, 2, 7-12"}
-          value={written}
-          error={problem}
-          onChange={(event) => {
-            setWritten(event.currentTarget.value);
-            onChange({ ...block, numbers: numbersIn(event.currentTarget.value) });
+          onChange={(next) => {
+            const of = KINDS.find(({ value }) => value === next)?.value ?? block.of;
+            // Numbers of runs are not numbers of studies.
+            const kept = (of === "study") === (block.of === "study");
+            onChange({ ...block, of, numbers: kept ? block.numbers : [] });
           }}
         />
+        {block.of === "study" && (
+          <StudyField
+            study={block.numbers[0]}
+            onChange={(study) => onChange({ ...block, numbers: [study] })}
+          />
+        )}
       </Group>
+      {block.of !== "study" && (
+        <RunsField
+          runs={block.numbers}
+          known={compared?.runs ?? []}
+          max={MAX_ROWS}
+          onChange={(numbers) => onChange({ ...block, numbers })}
+        />
+      )}
       {block.of === "runs" && (
         <MultiSelect
           label="Columns"
@@ -82,5 +92,26 @@ export function TableFields({ block, onChange }: TableFieldsProps) {
         />
       )}
     </>
+  );
+}
+
+function StudyField({ study, onChange }: { study: number | undefined; onChange: (study: number) => void }) {
+  const list = useInfiniteQuery(studiesQuery);
+  const studies = list.data?.pages.flatMap((page) => page.items) ?? [];
+  const listed = studies.map(({ id, name }) => ({ value: String(id), label: `${name} #${id}` }));
+  const other = study !== undefined && studies.every(({ id }) => id !== study);
+  return (
+    <Select
+      label="Study"
+      placeholder="Name or number"
+      searchable
+      allowDeselect={false}
+      data={other ? [...listed, { value: String(study), label: `Study #${study}` }] : listed}
+      value={study === undefined ? null : String(study)}
+      error={list.error?.message}
+      nothingFoundMessage={list.isPending ? "Looking…" : "No such study"}
+      onChange={(id) => id !== null && onChange(Number(id))}
+      maxDropdownHeight={320}
+    />
   );
 }

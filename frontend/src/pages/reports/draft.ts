@@ -1,8 +1,9 @@
 /** What somebody is typing into a report, kept by the browser until the server has it. */
 
-import type { ReportContent } from "@/api/reports";
+import { type ReportContent, runsAt } from "@/api/reports";
 import type { ReportBlock, StoredBlock } from "@/api/types";
 import { inBrowser } from "@/ui/kept";
+import { hasFields, NEW_CHART } from "./chartChoice";
 
 export interface KeptReport extends ReportContent {
   /** The version that it began with. */
@@ -39,8 +40,10 @@ export const textOf = ({ title, blocks }: ReportContent) => JSON.stringify({ tit
 /** What a block still lacks before readers can see it, or null. */
 export function lackOf(block: ReportBlock): string | null {
   if (block.kind === "chart" && block.address === "") return "lacks the address of its figure";
+  if (block.kind === "chart" && hasFields(block.address) && runsAt(block.address).length === 0)
+    return "lacks its runs";
   if (block.kind === "table" && block.numbers.length === 0)
-    return block.of === "study" ? "lacks the number of its study" : "lacks the numbers of its runs";
+    return block.of === "study" ? "lacks its study" : "lacks its runs";
   if (block.kind === "replay" && block.video === 0) return "lacks its replay";
   return null;
 }
@@ -81,7 +84,7 @@ export const nameOf = (block: ReportBlock, place: number) => `${titleOfKind(bloc
 /** A block of a kind, with nothing in it yet. */
 export function newBlock(kind: ReportBlock["kind"]): ReportBlock {
   if (kind === "text") return { kind, markdown: "" };
-  if (kind === "chart") return { kind, address: "", caption: "" };
+  if (kind === "chart") return { kind, address: NEW_CHART, caption: "" };
   if (kind === "replay") return { kind, video: 0, caption: "" };
   return {
     kind,

@@ -1,5 +1,6 @@
 import { Group, MultiSelect, Select, Switch } from "@mantine/core";
-import { type Band, BANDS, type Center, CENTERS, type CurveView } from "@/charts/curveView";
+import type { GroupField } from "@/api/comparisons";
+import { type Band, BANDS, type Center, CENTERS, type CurveView } from "./curveView";
 
 const BAND_TITLES: Record<Band, string> = {
   bootstrap: "95 % interval",
@@ -8,12 +9,6 @@ const BAND_TITLES: Record<Band, string> = {
 };
 
 const CENTER_TITLES: Record<Center, string> = { mean: "Mean", iqm: "Interquartile mean" };
-
-/** A setting that runs can be grouped by. */
-export interface GroupField {
-  value: string;
-  label: string;
-}
 
 interface GroupControlsProps {
   /** Those that the runs differ in. */

@@ -1,0 +1,125 @@
+import { Group, Select, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { comparisonQuery, groupFields, metricNames } from "@/api/comparisons";
+import type { ReportBlock } from "@/api/types";
+import { CurveControls } from "@/charts/CurveControls";
+import { GroupControls } from "@/charts/GroupControls";
+import { metricSections, metricTitle } from "@/charts/metrics";
+import { useMetricCatalogue } from "@/charts/useMetricCatalogue";
+import { type ChartChoice, CHARTS, hasFields, isOfOneRun, readChoice, writeChoice } from "./chartChoice";
+import classes from "./reports.module.css";
+import { RunsField } from "./RunsField";
+
+type ChartBlock = ReportBlock & { kind: "chart" };
+
+interface ChartFieldsProps {
+  block: ChartBlock;
+  onChange: (block: ChartBlock) => void;
+}
+
+/** Which figure of which runs, and how it is drawn. The address is what is stored. */
+export function ChartFields({ block, onChange }: ChartFieldsProps) {
+  const { address } = block;
+  const known = hasFields(address);
+  return (
+    <>
+      <Choice
+        address={address}
+        known={known}
+        onChange={(choice) => onChange({ ...block, address: writeChoice(address, choice) })}
+      />
+      <details open={!known && address !== ""} className={classes.details}>
+        <summary>Address</summary>
+        <TextInput
+          aria-label="Address of the figure"
+          description="Any figure of the API, such as /api/v1/figures/curves?runs=1,2. “Add to report” in a chart’s menu adds that chart."
+          className={classes.address}
+          maxLength={4_000}
+          value={address}
+          onChange={(event) => onChange({ ...block, address: event.currentTarget.value.trim() })}
+        />
+      </details>
+    </>
+  );
+}
+
+interface ChoiceProps {
+  address: string;
+  known: boolean;
+  onChange: (choice: ChartChoice) => void;
+}
+
+function Choice({ address, known, onChange }: ChoiceProps) {
+  const choice = readChoice(address);
+  const { path, metric, view } = choice;
+  const runs = known ? choice.runs : [];
+  const compared = useQuery(comparisonQuery(runs, [], false)).data;
+  const kind = (
+    <Select
+      label="Chart"
+      data={known ? CHARTS : [...CHARTS, { value: path, label: "Another figure" }]}
+      value={path}
+      allowDeselect={false}
+      onChange={(next) => {
+        const to = next ?? path;
+        onChange({ ...choice, path: to, runs: isOfOneRun(to) ? choice.runs.slice(0, 1) : choice.runs });
+      }}
+    />
+  );
+  if (!known) return kind;
+  const fields = (compared && groupFields(compared)) ?? [];
+  return (
+    <>
+      <Group gap="xs" align="start" grow preventGrowOverflow={false}>
+        {kind}
+        {path === "figures/curves" && (
+          <Metric
+            metric={metric}
+            names={compared ? metricNames(compared) : []}
+            onChange={(next) => onChange({ ...choice, metric: next })}
+          />
+        )}
+      </Group>
+      <RunsField
+        runs={runs}
+        known={compared?.runs ?? []}
+        single={isOfOneRun(path)}
+        onChange={(next) => onChange({ ...choice, runs: next })}
+      />
+      {(path === "figures/curves" || path === "figures/evaluations") && runs.length > 0 && (
+        <CurveControls
+          view={view}
+          onChange={(next) => onChange({ ...choice, view: next })}
+          forks={path === "figures/curves" && compared?.runs.some(({ parent }) => parent !== null)}
+        />
+      )}
+      {path === "figures/curves" && runs.length > 1 && (
+        <GroupControls fields={fields} view={view} onChange={(next) => onChange({ ...choice, view: next })} />
+      )}
+    </>
+  );
+}
+
+interface MetricProps {
+  metric: string;
+  names: readonly string[];
+  onChange: (metric: string) => void;
+}
+
+function Metric({ metric, names, onChange }: MetricProps) {
+  const catalogue = useMetricCatalogue();
+  return (
+    <Select
+      label="Metric"
+      searchable
+      allowDeselect={false}
+      data={metricSections(catalogue, [...new Set([...names, metric])]).map(({ title, names: members }) => ({
+        group: title,
+        items: members.map((name) => ({ value: name, label: metricTitle(catalogue, name) })),
+      }))}
+      value={metric}
+      onChange={(next) => onChange(next ?? metric)}
+      maxDropdownHeight={320}
+    />
+  );
+}

@@ -1,0 +1,50 @@
+import { CloseButton, Group, Input } from "@mantine/core";
+import { labelWithoutNumber, MOST_RUNS } from "@/api/comparisons";
+import type { ComparedRun } from "@/api/types";
+import { RunName } from "@/ui/RunName";
+import { RunSearch } from "@/ui/RunSearch";
+import classes from "./reports.module.css";
+
+interface RunsFieldProps {
+  runs: readonly number[];
+  known: readonly ComparedRun[];
+  /** Whether a pick replaces the run that was picked before. */
+  single?: boolean;
+  max?: number;
+  onChange: (runs: number[]) => void;
+}
+
+/** The picked runs, each with a button that removes it, and a search for more. */
+export function RunsField({ runs, known, single = false, max = MOST_RUNS, onChange }: RunsFieldProps) {
+  return (
+    <Input.Wrapper label={single ? "Run" : "Runs"} labelElement="div">
+      <Group gap={8} role="group" aria-label={single ? "Run picked" : "Runs picked"}>
+        {runs.map((id) => {
+          const run = known.find((candidate) => candidate.id === id);
+          return (
+            <span key={id} className={classes.chip}>
+              {run ? <RunName name={labelWithoutNumber(run)} /> : "Run"}
+              <span className={classes.chipNumber}>#{id}</span>
+              <CloseButton
+                size={24}
+                iconSize={12}
+                className={classes.chipOut}
+                aria-label={`Remove run ${id}`}
+                onClick={() => onChange(runs.filter((other) => other !== id))}
+              />
+            </span>
+          );
+        })}
+        {runs.length < max && (
+          <RunSearch
+            label={single ? "Pick a run" : "Add a run"}
+            className={classes.search}
+            runs={runs}
+            ranges={!single}
+            onPick={(picked) => onChange(single ? picked.slice(0, 1) : [...runs, ...picked].slice(0, max))}
+          />
+        )}
+      </Group>
+    </Input.Wrapper>
+  );
+}

@@ -1,0 +1,74 @@
+/** What the author of a report chooses for a chart, and the address that stores it. */
+
+import { partsOf, runsAt } from "@/api/reports";
+import { BANDS, CENTERS, type CurveView, DEFAULT_VIEW, figureRequest, X_AXES } from "@/charts/curveView";
+
+const PREFIX = "/api/v1/";
+const BUCKETS = 400;
+const RETURN = "episode/return";
+
+export const CHARTS = [
+  { value: "figures/curves", label: "Curve of a metric" },
+  { value: "figures/evaluations", label: "Evaluations of a run" },
+  { value: "figures/sample-efficiency", label: "Sample efficiency" },
+  { value: "figures/profile", label: "Performance profile" },
+];
+
+export interface ChartChoice {
+  /** The path of the figure below /api/v1/. */
+  path: string;
+  runs: number[];
+  /** Of a curve. */
+  metric: string;
+  view: CurveView;
+}
+
+/** A curve of no run yet. */
+export const NEW_CHART = `${PREFIX}figures/curves?smoothing=${DEFAULT_VIEW.smoothing}&group=seed`;
+
+/** Whether the fields of a chart can show this address. Others are edited as text. */
+export const hasFields = (address: string) => CHARTS.some(({ value }) => value === partsOf(address).path);
+
+export const isOfOneRun = (path: string) => path === "figures/evaluations";
+
+/** Read what an address asks for; what it leaves out is the API's default. */
+export function readChoice(address: string): ChartChoice {
+  const { path, asked } = partsOf(address);
+  const is = (name: string) => ["1", "true"].includes(asked.get(name) ?? "");
+  const by = (asked.get("group_by") ?? "").split(",").filter(Boolean);
+  return {
+    path,
+    runs: runsAt(address),
+    metric: asked.get("metric") ?? RETURN,
+    view: {
+      x: X_AXES.find((axis) => axis === asked.get("x")) ?? "step",
+      smoothing: Number(asked.get("smoothing") ?? 0) || 0,
+      xLog: is("x_log"),
+      yLog: is("y_log"),
+      ancestry: is("ancestry"),
+      grouped: asked.get("group") === "seed" || by.length > 0,
+      by,
+      center: CENTERS.find((center) => center === asked.get("center")) ?? "mean",
+      band: BANDS.find((band) => band === asked.get("band")) ?? "bootstrap",
+      seeds: is("seeds"),
+    },
+  };
+}
+
+/** Return the address of a choice. A zoom is kept as long as the horizontal axis stays. */
+export function writeChoice(before: string, { path, runs, metric, view }: ChartChoice): string {
+  const { asked } = partsOf(before);
+  const old = readChoice(before);
+  const query = new URLSearchParams({ runs: runs.join(",") });
+  const look = path === "figures/curves" || path === "figures/evaluations";
+  if (path === "figures/curves") query.set("metric", metric);
+  if (look)
+    for (const [name, value] of Object.entries(figureRequest(view, null, BUCKETS, path === "figures/curves")))
+      query.set(name, String(value));
+  const samePart = old.view.x === view.x && old.view.xLog === view.xLog && old.path === path;
+  if (look && samePart)
+    for (const end of ["from", "to"]) if (asked.has(end)) query.set(end, asked.get(end) ?? "");
+  if (!look && view.by.length > 0) query.set("group_by", view.by.join(","));
+  if (path === "figures/sample-efficiency") query.set("center", asked.get("center") ?? "iqm");
+  return `${PREFIX}${path}?${query.toString().replaceAll("%2C", ",").replaceAll("%2F", "/")}`;
+}

@@ -1,0 +1,63 @@
+import { Select } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { runListQuery } from "@/api/queries";
+import { numbersIn } from "@/api/runNumbers";
+import { stateName } from "./states";
+
+const RANGE = "range";
+
+interface RunSearchProps {
+  label: string;
+  /** The runs that are picked already; they are not offered. */
+  runs: readonly number[];
+  /** Whether a range such as 7-12 picks all of its runs. */
+  ranges?: boolean;
+  onPick: (runs: number[]) => void;
+  className?: string | undefined;
+}
+
+/** A search for runs by number, name, game or tag; the newest are offered first. */
+export function RunSearch({ label, runs, ranges = true, onPick, className }: RunSearchProps) {
+  const [typed, setTyped] = useState("");
+  const [text] = useDebouncedValue(typed.trim(), 250);
+  const [opened, setOpened] = useState(false);
+  // All runs are fetched while one is searched for, not while some are shown.
+  const list = useInfiniteQuery({ ...runListQuery({ text, sort: "-created_at" }), enabled: opened });
+  const offered = (list.data?.pages.flatMap((page) => page.items) ?? []).filter(
+    (run) => !runs.includes(run.id),
+  );
+  const several =
+    ranges && /^[\d\s,–-]+$/.test(typed) ? numbersIn(typed).filter((id) => !runs.includes(id)) : [];
+  const range =
+    several.length > 1 ? [{ value: RANGE, label: `Runs ${typed.trim()}: ${several.length}` }] : [];
+  return (
+    <Select
+      aria-label={label}
+      placeholder={ranges ? "Add runs: name, game, tag, or 7-12" : "Name, game, tag or number"}
+      searchable
+      value={null}
+      searchValue={typed}
+      onSearchChange={setTyped}
+      onDropdownOpen={() => setOpened(true)}
+      onDropdownClose={() => setOpened(false)}
+      // The server has searched already, in more than the label.
+      filter={({ options }) => options}
+      data={[
+        ...range,
+        ...offered.map((run) => ({
+          value: String(run.id),
+          label: `${run.name} · ${run.env} · ${stateName(run).toLowerCase()} · ${run.id}`,
+        })),
+      ]}
+      nothingFoundMessage={list.error?.message ?? (list.isPending ? "Looking…" : "No such run")}
+      onChange={(id) => {
+        if (id !== null) onPick(id === RANGE ? several : [Number(id)]);
+        setTyped("");
+      }}
+      className={className}
+      maxDropdownHeight={320}
+    />
+  );
+}
