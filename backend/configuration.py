@@ -4,7 +4,11 @@ from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
+from backend.db import Db
+from backend.models import Run
 from backend.runs.configs import as_document
 from workers.contract.config import config_adapter, methods_for
 from workers.contract.config.problems import title_of
@@ -50,6 +54,7 @@ class Environment(BaseModel):
     frames_per_step: int
     algorithms: list[str] = Field(description="The methods that can learn it.")
     unfit_because: str = Field(description="Why the other methods cannot, as the end of a sentence.")
+    picture_file_id: int | None = Field(description="The latest frame of the newest run in it.")
 
 
 @router.get("/config-schema")
@@ -87,8 +92,10 @@ def list_presets() -> list[Preset]:
 
 
 @router.get("/environments")
-def list_environments() -> list[Environment]:
+def list_environments(db: Db) -> list[Environment]:
     """The games that a run may name."""
+    with db.read() as session:
+        pictures = _pictures(session)
     return [
         Environment(
             id=environment.id,
@@ -98,6 +105,14 @@ def list_environments() -> list[Environment]:
             frames_per_step=environment.frames_per_step,
             algorithms=methods_for(environment),
             unfit_because=environment.unfit_because,
+            picture_file_id=pictures.get(environment.id),
         )
         for environment in ENVIRONMENTS.values()
     ]
+
+
+def _pictures(session: Session) -> dict[str, int | None]:
+    """Return the latest frame of the newest run in each environment."""
+    newest = select(func.max(Run.id)).where(Run.poster_file_id.is_not(None)).group_by(Run.env)
+    rows = session.execute(select(Run.env, Run.poster_file_id).where(Run.id.in_(newest)))
+    return {row.env: row.poster_file_id for row in rows}

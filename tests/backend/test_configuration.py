@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from tests.factories import Api
+from tests.factories import Api, video
 
 
 @pytest.fixture
 def database_url(migrated_sqlite: object, tmp_path: object) -> str:  # noqa: ARG001
-    """None of this reads the database: one is enough."""
+    """Little of this reads the database: one is enough."""
     return f"sqlite:///{tmp_path}/arcadia.db"
 
 
@@ -87,3 +87,17 @@ def test_games_are_listed_with_their_frames_per_step(api: Api) -> None:
     pong = {"id": "ALE/Pong-v5", "title": "Pong", "kind": "atari", "frames_per_step": 4}
     assert pong.items() <= games["ALE/Pong-v5"].items()
     assert games["CartPole-v1"]["frames_per_step"] == 1
+
+
+def test_an_environment_has_the_latest_frame_of_its_newest_run(api: Api) -> None:
+    def pictures() -> dict[str, int | None]:
+        return {each["id"]: each["picture_file_id"] for each in api.user.get("/api/v1/environments").json()}
+
+    assert pictures()["CartPole-v1"] is None
+    run_id, attempt = api.running()
+    api.save(run_id, attempt, 2, 100)
+    api.upload(run_id, attempt, "replays/100.mp4", b"film", "video")
+    png = api.upload(run_id, attempt, "replays/100.png", b"still", "poster")
+    assert api.send(run_id, attempt, video(3, step=180, played=100)).status_code == 200
+    found = pictures()
+    assert (found["CartPole-v1"], found["Pendulum-v1"]) == (png, None)

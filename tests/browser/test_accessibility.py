@@ -120,7 +120,7 @@ def test_a_page_without_runs(shown: Page, path: str, ready: str) -> None:
 PAGES: dict[str, tuple[str, str]] = {
     "the list": ("/", "waits for a worker"),
     "no match": ("/?text=nothing", "No run matches"),
-    "launching": ("/launch", "Start from"),
+    "launching": ("/launch", "Environment"),
     "an overview": ("/runs/{finished}", "Newest replay"),
     "curves": ("/runs/{finished}/curves", "Policy entropy"),
     "replays": ("/runs/{finished}/replays", "Value estimate"),

@@ -1,6 +1,6 @@
 /** What a configuration begins with, and what its changes are marked against. */
 
-import type { Preset, RunConfig } from "@/api/types";
+import type { ConfigValue, Preset, RunConfig } from "@/api/types";
 import { type Draft, sameValue } from "./draft";
 
 /** The values that changes are marked against. */
@@ -32,6 +32,8 @@ export function nearestPreset(presets: readonly Preset[], config: RunConfig): Pr
   return nearest;
 }
 
-/** The key under which a form begins with this reference. */
-export const keyOf = ({ preset, values }: Pick<Reference, "preset" | "values">): string =>
-  preset === null ? `method ${String(values["algorithm"])}` : `preset ${preset}`;
+/** The key under which a form begins with this reference, and with another environment than its own. */
+export function keyOf({ preset, values }: Pick<Reference, "preset" | "values">, env?: ConfigValue): string {
+  const key = preset === null ? `method ${String(values["algorithm"])}` : `preset ${preset}`;
+  return env === undefined || env === values["env"] ? key : `${key} in ${String(env)}`;
+}

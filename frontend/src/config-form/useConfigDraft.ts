@@ -22,7 +22,8 @@ export interface ConfigDraft {
   set: (name: string, typed: string | boolean) => void;
   leave: (name: string) => void;
   reset: (name: string) => void;
-  chooseMethod: (variant: Variant, reference: Reference) => void;
+  /** Begin with this reference in an environment, with all that was changed before. */
+  chooseMethod: (variant: Variant, reference: Reference, env: ConfigValue) => void;
   showAllErrors: () => void;
   takeServerErrors: (errors: FieldErrors) => void;
   /** Whether the draft is one that was left before. */
@@ -121,12 +122,13 @@ export function useConfigDraft(
       const field = fields.find((candidate) => candidate.name === name);
       if (field) set(name, written(field, state.reference.values[name] ?? field.initial));
     },
-    chooseMethod(next, reference) {
+    chooseMethod(next, reference, env) {
       const own = fields.filter((field) =>
         isChanged(field, state.draft[field.name], state.reference.values[field.name] ?? field.initial),
       );
-      const begun = begin(keyOf(reference), reference, reference.values);
-      const carried = carryOver(state.draft, ["env", ...own.map(({ name }) => name)], next);
+      const begun = begin(keyOf(reference, env), reference, { ...reference.values, env });
+      const kept = own.map(({ name }) => name).filter((name) => name !== "env");
+      const carried = carryOver(state.draft, kept, next);
       setState({ ...begun, draft: { ...begun.draft, ...carried } });
     },
     showAllErrors() {

@@ -10,6 +10,7 @@ export function anEnvironment(id: string, changes: Partial<Environment> = {}): E
     frames_per_step: 1,
     algorithms: ["paac", "a3c"],
     unfit_because: "its actions are continuous",
+    picture_file_id: null,
     ...changes,
   };
 }

@@ -12,8 +12,11 @@ import { RestoredNote } from "@/config-form/RestoredNote";
 import { sectionsOf, splitEssential, type Variant } from "@/config-form/schema";
 import { placeErrors } from "@/config-form/serverErrors";
 import { type ConfigDraft, focusFirst, useConfigDraft } from "@/config-form/useConfigDraft";
+import { inBrowser } from "@/ui/kept";
 import { useKept } from "@/ui/useKept";
 import { DETAIL_NAMES, type Details, DetailsFields, NO_DETAILS } from "./DetailsFields";
+import { EnvironmentPicker } from "./EnvironmentPicker";
+import { LAST_LAUNCH, type LastLaunch } from "./lastLaunch";
 import classes from "./launch.module.css";
 import { LaunchSummary } from "./LaunchSummary";
 import { MethodCards } from "./MethodCards";
@@ -32,9 +35,9 @@ export interface LaunchFormProps {
   isStudy: boolean;
   /** The study that is started again. */
   again: { details: Partial<Details>; options: StudyOptions } | null;
-  onPreset: (name: string) => void;
-  /** Another method was chosen, and what it begins with. */
-  onMethod: (reference: Reference) => void;
+  onPreset: (name: string, env: string) => void;
+  /** Another method or environment was chosen, and what it begins with. */
+  onMethod: (reference: Reference, env: string) => void;
 }
 
 export function LaunchForm(props: LaunchFormProps) {
@@ -54,6 +57,7 @@ export function LaunchForm(props: LaunchFormProps) {
   const study = asStudy(config, details, options, isStudy);
   const cost = useStudyCost(study);
   const navigate = useNavigate();
+  const env = String(config.values["env"] ?? "");
 
   function carryTo(key: string) {
     keptDetails.carryTo(detailsPlace(key));
@@ -61,15 +65,37 @@ export function LaunchForm(props: LaunchFormProps) {
   }
 
   function chooseMethod(variant: Variant) {
-    const reference = referenceFor(variant, presets, environments, config.values["env"]);
-    config.chooseMethod(variant, reference);
-    carryTo(keyOf(reference));
-    onMethod(reference);
+    begin(variant, env);
   }
 
-  function choosePreset(preset: string) {
-    carryTo(keyOf({ preset, values: {} }));
-    onPreset(preset);
+  /** Choose an environment with the same method, or with the first that can learn it. */
+  function chooseEnvironment(id: string) {
+    const known = environments.find((environment) => environment.id === id);
+    const fits = (variant: Variant) => known?.algorithms.includes(variant.algorithm) ?? true;
+    const fitting = variants.filter(fits);
+    const hasPreset = ({ algorithm }: Variant) =>
+      presets.some((preset) => preset.config["algorithm"] === algorithm && preset.config["env"] === id);
+    const variant =
+      config.variant && fits(config.variant) ? config.variant : (fitting.find(hasPreset) ?? fitting[0]);
+    if (variant) begin(variant, id);
+  }
+
+  function begin(variant: Variant, id: string) {
+    const reference = referenceFor(variant, presets, environments, id);
+    config.chooseMethod(variant, reference, id);
+    carryTo(keyOf(reference, id));
+    onMethod(reference, id);
+  }
+
+  function choosePreset(preset: string, isFound: boolean) {
+    const chosen = presets.find(({ name }) => name === preset);
+    if (!chosen) return;
+    // The environment stays where the preset can be used for it.
+    const kindOf = (id: unknown) => environments.find((known) => known.id === id)?.kind;
+    const own = String(chosen.config["env"]);
+    const id = !isFound && kindOf(own) === kindOf(env) ? env : own;
+    carryTo(keyOf({ preset, values: chosen.config }, id));
+    onPreset(preset, id);
   }
 
   function beginAnew() {
@@ -94,6 +120,11 @@ export function LaunchForm(props: LaunchFormProps) {
         ? opened(await startStudy.mutateAsync(confirmed(study, cost)), isStudy)
         : `/runs/${(await launch.mutateAsync(requestOf(config, details))).id}`;
       config.forget();
+      inBrowser.keep(LAST_LAUNCH, {
+        preset: config.reference.preset,
+        method: config.variant?.algorithm ?? null,
+        env,
+      } satisfies LastLaunch);
       keptDetails.forget();
       keptOptions.forget();
       await navigate(address);
@@ -113,6 +144,17 @@ export function LaunchForm(props: LaunchFormProps) {
         {(config.restored || keptDetails.restored || keptOptions.restored) && (
           <RestoredNote onBeginAnew={beginAnew} />
         )}
+        <EnvironmentPicker
+          environments={environments}
+          field={config.fields.find(({ name }) => name === "env")}
+          typed={config.draft["env"]}
+          chosen={config.values["env"]}
+          isVaried={config.series["env"] !== undefined}
+          error={config.errors["env"]}
+          method={config.variant?.title ?? ""}
+          onChoose={chooseEnvironment}
+          onVary={(typed) => config.set("env", typed)}
+        />
         <MethodCards
           variants={variants}
           chosen={config.variant?.algorithm}
@@ -123,10 +165,11 @@ export function LaunchForm(props: LaunchFormProps) {
           presets={presets}
           environments={environments}
           algorithm={config.variant?.algorithm}
+          env={env}
           chosen={config.reference.preset}
           onChoose={choosePreset}
         />
-        <ConfigFields config={config} environments={environments} />
+        <ConfigFields config={config} environments={environments} without={["env"]} />
         {study && (
           <>
             <Title order={2}>Study</Title>

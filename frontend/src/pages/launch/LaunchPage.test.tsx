@@ -215,3 +215,54 @@ it("launches one run however often the button is pressed while the run's page is
   await userEvent.click(button);
   expect(posted()).toHaveLength(1);
 });
+
+it("chooses an environment first: by a search and Enter, with a method that can learn it", async () => {
+  const page = await open("/?preset=long");
+  await type(/Total steps total_steps/, "77");
+  await userEvent.type(screen.getByLabelText("Search environments"), "pend{Enter}");
+  await addressIs("?preset=swing", page);
+  expect(screen.getByRole("radio", { name: "Pendulum" })).toHaveProperty("ariaChecked", "true");
+  expect(screen.getByRole("radio", { name: /^A3C/ })).toHaveProperty("ariaChecked", "true");
+  expect(screen.getByText("Recommended").closest("button")?.textContent).toContain("Swing up");
+  await launch();
+  await waitFor(() => expect(posted()).toHaveLength(1));
+  expect(posted()[0]).toMatchObject({ config: { algorithm: "a3c", env: "Pendulum", total_steps: 77 } });
+});
+
+it("uses a preset of a similar environment in the chosen one, also after a reload", async () => {
+  const page = await open("/?preset=long");
+  await choose(/^Catch/);
+  await addressIs("?preset=short&env=Catch", page);
+  await choose(/A long one/);
+  await addressIs("?preset=long&env=Catch", page);
+  page.unmount();
+  await open("/?preset=long&env=Catch");
+  await launch();
+  await waitFor(() => expect(posted()).toHaveLength(1));
+  expect(posted()[0]).toMatchObject({ config: { env: "Catch", total_steps: 9000 } });
+});
+
+it("begins with what was launched last where the address names nothing", async () => {
+  const first = await open("/?preset=both");
+  await choose(/^Catch/);
+  await addressIs("?preset=both&env=Catch", first);
+  await launch();
+  await waitFor(() => expect(first.router.state.location.pathname).toBe("/runs/77"));
+  first.unmount();
+  await open("/");
+  expect(screen.getByRole("radio", { name: "Catch" })).toHaveProperty("ariaChecked", "true");
+  expect(screen.getByRole("radio", { name: /Both hands/ })).toHaveProperty("ariaChecked", "true");
+});
+
+it("marks presets with a paper's settings", async () => {
+  const paper = aPreset(
+    "paper",
+    { algorithm: "paac", env: "CartPole-v1", total_steps: 10 },
+    { source: "Clemente et al. 2017, section 5.1" },
+  );
+  serveLaunching({ "GET /presets": [paper, ...PRESETS] });
+  await open("/");
+  const card = screen.getByText("Paper's settings").closest("button");
+  expect(card?.textContent).toContain("paper");
+  expect(screen.getByText("Recommended").closest("button")?.textContent).toContain("A short one");
+});

@@ -6,15 +6,17 @@ import { studyQuery } from "@/api/studies";
 import type { StartingPoint } from "@/config-form/reference";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { QueryProblem } from "@/ui/QueryProblem";
+import { inBrowser } from "@/ui/kept";
+import { LAST_LAUNCH, type LastLaunch } from "./lastLaunch";
 import classes from "./launch.module.css";
 import { LaunchForm, type LaunchFormProps } from "./LaunchForm";
-import { startingPoint, startingPointIn } from "./startingPoint";
+import { inEnvironment, startingPoint, startingPointIn } from "./startingPoint";
 import { studyStart } from "./study";
 import { useVariants } from "@/config-form/useVariants";
 
 /**
  * /launch?preset=NAME begins with a preset, ?method=NAME with its defaults, ?like=12 with the configuration of run 12,
- * ?env=ALE/Pong-v5 with a preset in that game. ?study=new makes a study of any of these, ?study=3 begins as study 3.
+ * ?env=ALE/Pong-v5 with a preset in that game; with none of these, as what was launched last. ?study=new makes a study of any of these, ?study=3 begins as study 3.
  */
 export default function LaunchPage() {
   const [search, setSearch] = useSearchParams();
@@ -50,14 +52,14 @@ export default function LaunchPage() {
       const { name, question } = study.data;
       return { start, again: { options, details: { name, notes: question } } };
     }
-    const start =
-      (env === null ? null : startingPointIn(env, known, environments.data ?? [])) ??
-      startingPoint(
-        known,
-        variants,
-        { preset: search.get("preset"), method: search.get("method") },
-        likeId === null ? undefined : like.data,
-      );
+    const named = { preset: search.get("preset"), method: search.get("method") };
+    const isNamed = named.preset !== null || named.method !== null;
+    const last = isNamed || env !== null || likeId !== null ? null : inBrowser.read<LastLaunch>(LAST_LAUNCH);
+    const at = env ?? last?.env ?? null;
+    const isKnown = environments.data?.some(({ id }) => id === at) === true;
+    const alone = env !== null && !isNamed ? startingPointIn(env, known, environments.data ?? []) : null;
+    const begun = startingPoint(known, variants, last ?? named, likeId === null ? undefined : like.data);
+    const start = alone ?? (at !== null && isKnown && likeId === null ? inEnvironment(begun, at) : begun);
     return { start: isStudy ? { ...start, typed: { seed: USUAL_SEEDS } } : start, again: null };
   }
 
@@ -96,9 +98,15 @@ export default function LaunchPage() {
           environments={environments.data ?? []}
           {...begun()}
           isStudy={isStudy}
-          onPreset={(preset) => choose({ preset })}
-          onMethod={({ preset, values }) =>
-            choose(preset === null ? { method: String(values["algorithm"]) } : { preset })
+          onPreset={(preset, env) => {
+            const own = presets.data?.find(({ name }) => name === preset)?.config["env"];
+            choose({ preset, ...(env !== own && { env }) });
+          }}
+          onMethod={({ preset, values }, env) =>
+            choose({
+              ...(preset === null ? { method: String(values["algorithm"]) } : { preset }),
+              ...(env !== values["env"] && { env }),
+            })
           }
         />
       )}

@@ -1,32 +1,38 @@
-import { Group, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { Badge, Group, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Environment, Preset } from "@/api/types";
 import { short } from "@/ui/format";
 import classes from "./launch.module.css";
 import { PresetDifferences } from "./PresetDifferences";
-import { foundPresets } from "./presetSearch";
+import { foundPresets, originOf } from "./presetSearch";
 
 interface PresetCardsProps {
   presets: readonly Preset[];
   environments: readonly Environment[];
   /** Without a search, the presets of this method are offered. */
   algorithm: string | undefined;
+  /** The chosen environment, whose presets come first. */
+  env: string;
   chosen: string | null;
-  onChoose: (name: string) => void;
+  /** A preset found by a search brings its environment with it. */
+  onChoose: (name: string, isFound: boolean) => void;
 }
 
 /** Ready-made configurations, and the source of the chosen one. */
-export function PresetCards({ presets, environments, algorithm, chosen, onChoose }: PresetCardsProps) {
+export function PresetCards({ presets, environments, algorithm, env, chosen, onChoose }: PresetCardsProps) {
   const [text, setText] = useState("");
   const titleOf = (env: string) => environments.find(({ id }) => id === env)?.title ?? env;
   const preset = presets.find(({ name }) => name === chosen);
-  const groups = foundPresets(presets, text, algorithm, titleOf);
+  const kindOf = (id: string) => environments.find((known) => known.id === id)?.kind;
+  const near = { env, isLike: (id: string) => kindOf(id) === kindOf(env) };
+  const groups = foundPresets(presets, text, algorithm, titleOf, near);
+  const recommended = text.trim() === "" ? groups[0]?.members[0] : undefined;
   return (
     <Stack gap={8} component="section" aria-label="Presets">
       <Group justify="space-between" gap="xs">
         <Text component="h2" size="sm" fw={600}>
-          Start from
+          Preset
         </Text>
         <TextInput
           type="search"
@@ -41,7 +47,7 @@ export function PresetCards({ presets, environments, algorithm, chosen, onChoose
           onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
         />
       </Group>
-      <Radio.Group value={chosen} onChange={onChoose} aria-label="Preset to start from">
+      <Radio.Group value={chosen} onChange={(name) => onChoose(name, text.trim() !== "")} aria-label="Preset to start from">
         <Stack gap="sm">
           {groups.map(({ method, members }) => (
             <div key={method}>
@@ -56,6 +62,7 @@ export function PresetCards({ presets, environments, algorithm, chosen, onChoose
                     key={preset.name}
                     preset={preset}
                     game={titleOf(String(preset.config["env"]))}
+                    isRecommended={preset === recommended && preset.config["env"] === env}
                   />
                 ))}
               </div>
@@ -64,7 +71,7 @@ export function PresetCards({ presets, environments, algorithm, chosen, onChoose
           {groups.length === 0 && (
             <Text size="sm" c="dimmed">
               {text.trim() === ""
-                ? "This method has no preset: the form begins with its defaults."
+                ? "This method has no preset for such an environment: the form begins with its defaults."
                 : `No preset has “${text.trim()}” in its name, game or method.`}
             </Text>
           )}
@@ -80,7 +87,14 @@ export function PresetCards({ presets, environments, algorithm, chosen, onChoose
   );
 }
 
-function PresetCard({ preset, game }: { preset: Preset; game: string }) {
+interface PresetCardProps {
+  preset: Preset;
+  game: string;
+  isRecommended: boolean;
+}
+
+function PresetCard({ preset, game, isRecommended }: PresetCardProps) {
+  const origin = originOf(preset);
   const steps = preset.config["total_steps"];
   return (
     <Radio.Card value={preset.name} className={classes.preset}>
@@ -88,6 +102,20 @@ function PresetCard({ preset, game }: { preset: Preset; game: string }) {
         <Text fw={600} size="sm">
           {preset.title}
         </Text>
+        {(isRecommended || origin) && (
+          <Group gap={4}>
+            {isRecommended && (
+              <Badge size="sm" variant="light" tt="none">
+                Recommended
+              </Badge>
+            )}
+            {origin && (
+              <Badge size="sm" variant="default" tt="none">
+                {origin === "Paper" ? "Paper's settings" : "Settings of published code"}
+              </Badge>
+            )}
+          </Group>
+        )}
         <Text size="sm">{preset.shows}</Text>
         <Text size="xs" c="dimmed">
           {game}

@@ -5,21 +5,40 @@ interface PresetGroup {
   members: Preset[];
 }
 
-/** Search the presets of every method for all words; without words, take the presets of one method. */
+/** Where a preset's settings come from; null if they were tuned here. */
+export function originOf({ source }: Preset): "Paper" | "Code" | null {
+  if (source === "" || source.startsWith("Tuned here")) return null;
+  return /\b(19|20)\d\d\b/.test(source.slice(0, 40)) ? "Paper" : "Code";
+}
+
+/** The environments whose presets are offered: the chosen one, and those of the same kind after it. */
+export interface Near {
+  env: string;
+  isLike: (env: string) => boolean;
+}
+
+/**
+ * Search the presets of every method for all words; without words, take those of one method for the chosen environment,
+ * then those for environments like it. Of each, the ones tuned here come first.
+ */
 export function foundPresets(
   presets: readonly Preset[],
   text: string,
   algorithm: string | undefined,
   titleOf: (env: string) => string,
+  near: Near,
 ): PresetGroup[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = presets.filter((preset) => {
-    if (words.length === 0) return preset.config["algorithm"] === algorithm;
     const env = String(preset.config["env"]);
+    if (words.length === 0)
+      return preset.config["algorithm"] === algorithm && (env === near.env || near.isLike(env));
     const written = [preset.name, preset.title, preset.method, env, titleOf(env)].join(" ").toLowerCase();
     return words.every((word) => written.includes(word));
   });
   const groups = new Map<string, Preset[]>();
-  for (const preset of found) groups.set(preset.method, [...(groups.get(preset.method) ?? []), preset]);
+  const rank = (preset: Preset) =>
+    Number(preset.config["env"] !== near.env) * 2 + Number(originOf(preset) !== null);
+  for (const preset of found.toSorted((a, b) => rank(a) - rank(b))) groups.set(preset.method, [...(groups.get(preset.method) ?? []), preset]);
   return [...groups].map(([method, members]) => ({ method, members }));
 }

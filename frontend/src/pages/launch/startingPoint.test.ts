@@ -29,6 +29,7 @@ const environment = (
   frames_per_step: kind === "atari" ? 4 : 1,
   algorithms: ["paac", "a3c", "n_step_q"],
   unfit_because: "its actions are continuous",
+  picture_file_id: null,
   ...changes,
 });
 const known = [
@@ -94,15 +95,17 @@ describe("another method begins", () => {
   });
 });
 
+const NEAR = { env: "Pong", isLike: (env: string) => env !== "Catch" };
+
 describe("presets", () => {
   const found = (text: string) =>
-    foundPresets(presets, text, "paac", (env) => `The ${env}`).map(({ method, members }) => [
+    foundPresets(presets, text, "paac", (env) => `The ${env}`, NEAR).map(({ method, members }) => [
       method,
       members.map(({ name }) => name),
     ]);
 
-  it("are those of the method until something is searched for", () => {
-    expect(found(" ")).toEqual([["PAAC", ["cartpole", "pong"]]]);
+  it("are those of the method until something is searched for, the environment's own first", () => {
+    expect(found(" ")).toEqual([["PAAC", ["pong", "cartpole"]]]);
   });
 
   it("are found in every method by words of their name, title, game and method", () => {

@@ -69,8 +69,15 @@ export function startingPointIn(
     presets.find((preset) => kindOf(preset.config["env"]) === kindOf(env));
   if (!found || kindOf(env) === undefined) return null;
   const reference = ofPreset(found);
-  return { key: `${keyOf(reference)} in ${env}`, values: { ...reference.values, env }, reference };
+  return inEnvironment({ key: "", values: reference.values, reference }, env);
 }
+
+/** The same start in this environment. */
+export const inEnvironment = ({ values, reference }: StartingPoint, env: ConfigValue): StartingPoint => ({
+  key: keyOf(reference, env),
+  values: { ...values, env },
+  reference,
+});
 
 function firstOf(preset: Preset | undefined, variant: Variant | undefined): Reference {
   if (preset) return ofPreset(preset);

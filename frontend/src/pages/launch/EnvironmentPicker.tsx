@@ -1,0 +1,136 @@
+import { Button, Chip, Group, Radio, Stack, Text, TextInput, VisuallyHidden } from "@mantine/core";
+import { IconSearch } from "@tabler/icons-react";
+import { useState } from "react";
+import type { ConfigValue, Environment } from "@/api/types";
+import type { FormField } from "@/config-form/schema";
+import { inputId } from "@/config-form/useConfigDraft";
+import { VariedInput } from "@/config-form/VariedInput";
+import { Poster } from "@/ui/Poster";
+import { familyOf, foundEnvironments } from "./environmentSearch";
+import classes from "./launch.module.css";
+
+interface EnvironmentPickerProps {
+  environments: readonly Environment[];
+  /** The field of the environment, with what was written in it. */
+  field: FormField | undefined;
+  typed: string | boolean | undefined;
+  chosen: ConfigValue | undefined;
+  isVaried: boolean;
+  error: string | undefined;
+  method: string;
+  onChoose: (id: string) => void;
+  onVary: (typed: string) => void;
+}
+
+/** The environments by family, with a search over all; or several of them, which make a study. */
+export function EnvironmentPicker(props: EnvironmentPickerProps) {
+  const { environments, field, typed, chosen, isVaried, error, method, onChoose, onVary } = props;
+  const [text, setText] = useState("");
+  const current = environments.find(({ id }) => id === chosen);
+  const [family, setFamily] = useState<string | null>(null);
+  const [varying, setVarying] = useState(isVaried);
+  const shownFamily = family ?? (current ? familyOf(current) : null);
+  const found = foundEnvironments(environments, text, shownFamily);
+  const families = [...new Set(environments.map(familyOf))];
+  const several = varying || isVaried;
+
+  function vary() {
+    if (several && typeof chosen === "string") onVary(chosen);
+    setVarying(!several);
+  }
+
+  return (
+    <Stack gap={8} component="section" aria-label="Environment">
+      <Group justify="space-between" gap="xs">
+        <Group gap="xs">
+          <Text component="h2" size="sm" fw={600}>
+            Environment
+          </Text>
+          {field && (
+            <Button size="compact-xs" variant="subtle" aria-pressed={several} onClick={vary}>
+              {several ? "One value" : "Vary"}
+              <VisuallyHidden>: Environment</VisuallyHidden>
+            </Button>
+          )}
+        </Group>
+        {!several && (
+          <TextInput
+            id={inputId("env")}
+            type="search"
+            size="xs"
+            className={classes.presetSearch}
+            leftSection={<IconSearch size={14} aria-hidden />}
+            placeholder={`Search all ${environments.length}`}
+            aria-label="Search environments"
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key !== "Enter") return;
+              // It would launch a run: the search is in the form.
+              event.preventDefault();
+              const [first] = found;
+              if (first && text.trim() !== "") onChoose(first.id);
+            }}
+          />
+        )}
+      </Group>
+      {several && field ? (
+        <VariedInput
+          id={inputId("env")}
+          label="Environments to compare"
+          {...{ field: { ...field, help: "" }, typed, error, environments, method }}
+          onType={onVary}
+          onLeave={() => undefined}
+        />
+      ) : (
+        <>
+          {text.trim() === "" && (
+            <Chip.Group value={shownFamily} onChange={(value) => setFamily(String(value))}>
+              <Group gap={6} role="group" aria-label="Families of environments">
+                {families.map((name) => (
+                  <Chip key={name} value={name} size="xs" variant="light">
+                    {name}
+                  </Chip>
+                ))}
+              </Group>
+            </Chip.Group>
+          )}
+          <Radio.Group value={current?.id ?? null} onChange={onChoose} aria-label="Environment to train in">
+            <div className={classes.environments}>
+              {found.map((environment) => (
+                <EnvironmentTile key={environment.id} environment={environment} />
+              ))}
+            </div>
+          </Radio.Group>
+          {found.length === 0 && (
+            <Text size="sm" c="dimmed">
+              No environment has “{text.trim()}” in its name.
+            </Text>
+          )}
+          {current && !found.includes(current) && (
+            <Text size="xs" c="dimmed">
+              Chosen: {current.title} ({familyOf(current)})
+            </Text>
+          )}
+          {error && (
+            <Text size="xs" c="var(--mantine-color-error)" role="alert">
+              {error}
+            </Text>
+          )}
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function EnvironmentTile({ environment }: { environment: Environment }) {
+  const { id, title, picture_file_id } = environment;
+  return (
+    <Radio.Card value={id} className={classes.environment} title={id}>
+      {picture_file_id !== null && <Poster fileId={picture_file_id} size={32} alt="" />}
+      <Text size="sm" fw={500} component="span" className={classes.environmentTitle}>
+        {title}
+      </Text>
+    </Radio.Card>
+  );
+}

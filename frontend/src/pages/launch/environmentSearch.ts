@@ -1,0 +1,22 @@
+import type { Environment } from "@/api/types";
+
+/** The heading that an environment is under: all Atari games are under one. */
+export const familyOf = ({ group, kind }: Pick<Environment, "group" | "kind">): string =>
+  kind === "atari" ? "Atari" : group;
+
+/** Search all environments for all words, those whose title begins with them first; without words, take one family. */
+export function foundEnvironments(
+  environments: readonly Environment[],
+  text: string,
+  family: string | null,
+): Environment[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return environments.filter((each) => family === null || familyOf(each) === family);
+  const begins = ({ title }: Environment) => title.toLowerCase().startsWith(words[0] ?? "");
+  return environments
+    .filter((each) => {
+      const written = [each.id, each.title, each.group].join(" ").toLowerCase();
+      return words.every((word) => written.includes(word));
+    })
+    .toSorted((a, b) => Number(begins(b)) - Number(begins(a)));
+}
