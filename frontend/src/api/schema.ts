@@ -3250,6 +3250,11 @@ export interface components {
              * @enum {string}
              */
             kind: "atari" | "vector" | "pixels";
+            /**
+             * Picture File Id
+             * @description The latest frame of the newest run in it.
+             */
+            picture_file_id: number | null;
             /** Title */
             title: string;
             /**

@@ -47,7 +47,11 @@ export function PresetCards({ presets, environments, algorithm, env, chosen, onC
           onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
         />
       </Group>
-      <Radio.Group value={chosen} onChange={(name) => onChoose(name, text.trim() !== "")} aria-label="Preset to start from">
+      <Radio.Group
+        value={chosen}
+        onChange={(name) => onChoose(name, text.trim() !== "")}
+        aria-label="Preset to start from"
+      >
         <Stack gap="sm">
           {groups.map(({ method, members }) => (
             <div key={method}>

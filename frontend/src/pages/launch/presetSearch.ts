@@ -39,6 +39,7 @@ export function foundPresets(
   const groups = new Map<string, Preset[]>();
   const rank = (preset: Preset) =>
     Number(preset.config["env"] !== near.env) * 2 + Number(originOf(preset) !== null);
-  for (const preset of found.toSorted((a, b) => rank(a) - rank(b))) groups.set(preset.method, [...(groups.get(preset.method) ?? []), preset]);
+  for (const preset of found.toSorted((a, b) => rank(a) - rank(b)))
+    groups.set(preset.method, [...(groups.get(preset.method) ?? []), preset]);
   return [...groups].map(([method, members]) => ({ method, members }));
 }
