@@ -108,7 +108,7 @@ it("begins another method with its preset for the same game, and keeps what was 
   await type(/Total steps total_steps/, "77");
   await choose(/^A3C/);
   await addressIs("?preset=both", page);
-  expect(screen.getByRole("radio", { name: /Both hands/ })).toHaveProperty("ariaChecked", "true");
+  expect(screen.getByRole("radio", { name: /Swing up/ })).toHaveProperty("ariaChecked", "true");
   expect(screen.queryByRole("radio", { name: /A long one/ })).toBeNull();
   await launch();
   await waitFor(() => expect(posted()).toHaveLength(1));
@@ -245,13 +245,13 @@ it("uses a preset of a similar environment in the chosen one, also after a reloa
 it("begins with what was launched last where the address names nothing", async () => {
   const first = await open("/?preset=both");
   await choose(/^Catch/);
-  await addressIs("?preset=both&env=Catch", first);
+  await addressIs("?preset=swing&env=Catch", first);
   await launch();
   await waitFor(() => expect(first.router.state.location.pathname).toBe("/runs/77"));
   first.unmount();
   await open("/");
   expect(screen.getByRole("radio", { name: "Catch" })).toHaveProperty("ariaChecked", "true");
-  expect(screen.getByRole("radio", { name: /Both hands/ })).toHaveProperty("ariaChecked", "true");
+  expect(screen.getByRole("radio", { name: /Swing up/ })).toHaveProperty("ariaChecked", "true");
 });
 
 it("marks presets with a paper's settings", async () => {
