@@ -230,7 +230,7 @@ class Attempt(Base):
     seed: Mapped[int | None] = mapped_column(BigInteger)
     # The latest place of each role, as events.RolePlace; empty for methods without roles.
     roles: Mapped[list[dict[str, Any]] | None]
-    # The steps from the queue to the first update, as runs.schemas.StartStep.
+    # The steps from the queue to the first update, as runs.schemas.RunStartStep.
     start_steps: Mapped[list[dict[str, Any]] | None]
 
 

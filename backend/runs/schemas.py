@@ -45,7 +45,7 @@ class Failure(BaseModel):
     traceback: str | None
 
 
-class StartStep(BaseModel):
+class RunStartStep(BaseModel):
     """A step between the queue and the first update of an attempt."""
 
     name: str
@@ -124,7 +124,7 @@ class Run(BaseModel):
     roles: list[RolePlace] = Field(
         description="Which role of the latest attempt runs where, or did at last; lists leave it out."
     )
-    start_steps: list[StartStep] = Field(
+    start_steps: list[RunStartStep] = Field(
         description="Steps from the queue to the first update of an active or queued run; lists leave them out."
     )
     warnings: list[str] = Field(

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from backend.models import Attempt, Run
-from backend.runs.schemas import StartStep
+from backend.runs.schemas import RunStartStep
 from workers.contract.worker_api import State
 
 WAITING = "Waiting for a worker"
@@ -20,16 +20,16 @@ def claimed(run: Run, attempt: Attempt, time: datetime) -> None:
 
 def begin(run: Run, attempt: Attempt, name: str, time: datetime) -> None:
     """End the current step and begin the next one. Clocks of hosts differ, so no step ends before it began."""
-    steps = [StartStep.model_validate(step) for step in attempt.start_steps or []]
+    steps = [RunStartStep.model_validate(step) for step in attempt.start_steps or []]
     if len(steps) >= MAX_STEPS:
         return
-    _store(attempt, [*_ended(steps, time), StartStep(name=name, began_at=_after(steps, time), ended_at=None)])
+    _store(attempt, [*_ended(steps, time), RunStartStep(name=name, began_at=_after(steps, time), ended_at=None)])
     run.state_reason = name
 
 
 def end(run: Run, attempt: Attempt, time: datetime) -> None:
     """End the last step."""
-    steps = [StartStep.model_validate(step) for step in attempt.start_steps or []]
+    steps = [RunStartStep.model_validate(step) for step in attempt.start_steps or []]
     if steps and run.state_reason == steps[-1].name:
         run.state_reason = None
     _store(attempt, _ended(steps, time))
@@ -41,24 +41,24 @@ def has_trainer_steps(attempt: Attempt) -> bool:
     return bool(names) and names[-1] not in (WAITING, f"Worker {attempt.worker} took the run")
 
 
-def shown(run: Run, attempt: Attempt | None) -> list[StartStep]:
+def shown(run: Run, attempt: Attempt | None) -> list[RunStartStep]:
     """Return the steps of the current attempt, or the wait in the queue."""
     if run.state == "queued":
-        return [StartStep(name=WAITING, began_at=run.queued_at, ended_at=None)] if run.queued_at else []
+        return [RunStartStep(name=WAITING, began_at=run.queued_at, ended_at=None)] if run.queued_at else []
     if attempt is None or run.state not in _STARTING:
         return []
-    return [StartStep.model_validate(step) for step in attempt.start_steps or []]
+    return [RunStartStep.model_validate(step) for step in attempt.start_steps or []]
 
 
-def _after(steps: list[StartStep], time: datetime) -> datetime:
+def _after(steps: list[RunStartStep], time: datetime) -> datetime:
     return max(time, steps[-1].began_at) if steps else time
 
 
-def _ended(steps: list[StartStep], time: datetime) -> list[StartStep]:
+def _ended(steps: list[RunStartStep], time: datetime) -> list[RunStartStep]:
     if not steps or steps[-1].ended_at is not None:
         return steps
     return [*steps[:-1], steps[-1].model_copy(update={"ended_at": _after(steps, time)})]
 
 
-def _store(attempt: Attempt, steps: list[StartStep]) -> None:
+def _store(attempt: Attempt, steps: list[RunStartStep]) -> None:
     attempt.start_steps = [step.model_dump(mode="json") for step in steps]

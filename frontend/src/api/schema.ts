@@ -2465,24 +2465,6 @@ export interface components {
             values?: components["schemas"]["JsonValue"][] | null;
         };
         /**
-         * StartStep
-         * @description A step between the queue and the first update of an attempt.
-         */
-        backend__runs__schemas__StartStep: {
-            /**
-             * Began At
-             * Format: date-time
-             */
-            began_at: string;
-            /**
-             * Ended At
-             * @description Null for the current step.
-             */
-            ended_at: string | null;
-            /** Name */
-            name: string;
-        };
-        /**
          * BestScore
          * @description The best score of a game by one protocol.
          */
@@ -2834,7 +2816,7 @@ export interface components {
              * Start Steps
              * @description Steps from the queue to the first update of an active or queued run; lists leave them out.
              */
-            start_steps: components["schemas"]["backend__runs__schemas__StartStep"][];
+            start_steps: components["schemas"]["RunStartStep"][];
             /** Started At */
             started_at: string | null;
             /**
@@ -3610,7 +3592,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["workers__contract__events__StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["Checkpoint"] | components["schemas"]["Video"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["Evaluation"] | components["schemas"]["Advanced"] | components["schemas"]["Saliency"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["Checkpoint"] | components["schemas"]["Video"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["Evaluation"] | components["schemas"]["Advanced"] | components["schemas"]["Saliency"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
          * ExtendStudy
@@ -5591,7 +5573,7 @@ export interface components {
              * Start Steps
              * @description Steps from the queue to the first update of an active or queued run; lists leave them out.
              */
-            start_steps: components["schemas"]["backend__runs__schemas__StartStep"][];
+            start_steps: components["schemas"]["RunStartStep"][];
             /** Started At */
             started_at: string | null;
             /**
@@ -5922,6 +5904,24 @@ export interface components {
              * @description Of the checkpoint.
              */
             step: number;
+        };
+        /**
+         * RunStartStep
+         * @description A step between the queue and the first update of an attempt.
+         */
+        RunStartStep: {
+            /**
+             * Began At
+             * Format: date-time
+             */
+            began_at: string;
+            /**
+             * Ended At
+             * @description Null for the current step.
+             */
+            ended_at: string | null;
+            /** Name */
+            name: string;
         };
         /**
          * RunSummary
@@ -6565,6 +6565,39 @@ export interface components {
              * @default 1
              */
             version?: number;
+        };
+        /** StartStep */
+        StartStep: {
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "start_step";
+            /**
+             * Name
+             * @description What the trainer does now, such as Loading PyTorch; None once the first update is done.
+             */
+            name: string | null;
+            /**
+             * Seq
+             * @description Rises by one within an attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             */
+            time: number;
         };
         /**
          * StartStudy
@@ -7440,39 +7473,6 @@ export interface components {
             state: "idle" | "busy" | "gone";
             /** Version */
             version: string;
-        };
-        /** StartStep */
-        workers__contract__events__StartStep: {
-            /**
-             * Frames
-             * @description Emulator frames so far.
-             */
-            frames: number;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            kind: "start_step";
-            /**
-             * Name
-             * @description What the trainer does now, such as Loading PyTorch; None once the first update is done.
-             */
-            name: string | null;
-            /**
-             * Seq
-             * @description Rises by one within an attempt, from 1.
-             */
-            seq: number;
-            /**
-             * Step
-             * @description Agent decisions so far.
-             */
-            step: number;
-            /**
-             * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
-             */
-            time: number;
         };
     };
     responses: never;
