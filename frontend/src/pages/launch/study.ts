@@ -155,7 +155,7 @@ function writtenAxis(field: FormField, { values, uniform, log_uniform }: Axis): 
     return writeRange({ kind: log_uniform ? "log" : "uniform", low: low ?? "", high: high ?? "", count: "" });
   }
   const kind = field.kind === "boolean" ? "boolean" : field.kind === "choice" ? "string" : "number";
-  const singles = (values ?? []);
+  const singles = values ?? [];
   return singles.every((value) => typeof value === kind)
     ? writeValues(field, singles as Single[])
     : undefined;
