@@ -160,7 +160,7 @@ def test_an_unknown_cost_is_confirmed_by_its_steps(studies: Studies) -> None:
 
 
 def test_many_steps_of_unknown_cost_are_refused_even_if_confirmed(studies: Studies) -> None:
-    asked = {"total_steps": 10_000_000_000}
+    asked: dict[str, Any] = {"total_steps": 10_000_000_000}
     preview = studies.api.user.post("/api/v1/studies/preview", json={**STUDY, **asked}).json()
     assert "launch a run of PAAC on CartPole first" in preview["refused"]
     assert "total_steps" in studies.wrong(**asked, confirm_steps=preview["steps"])
