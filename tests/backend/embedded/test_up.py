@@ -70,6 +70,10 @@ class Up:
         """Return all processes below it."""
         return psutil.Process(self.process.pid).children(recursive=True)
 
+    def has_its_parts(self) -> bool:
+        """Return True if Redis, the backend and the worker run. The worker may have prepared processes of its own."""
+        return len(psutil.Process(self.process.pid).children()) == 3
+
     def part(self, words: str) -> psutil.Process:
         """Return the process of a part by words of its command line.
 
@@ -123,11 +127,10 @@ def lasting_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 def test_it_says_where_the_page_is_and_ctrl_c_stops_everything(up: Up) -> None:
     assert f"arcadia  | Arcadia is at http://127.0.0.1:{up.port}" in up.lines()
     family = up.family()
-    # The worker may have prepared processes of its own.
-    assert len(psutil.Process(up.process.pid).children()) == 3
+    assert up.has_its_parts()
     up.process.send_signal(signal.SIGINT)
     assert up.process.wait(timeout=PATIENCE_SECONDS) == 0
-    assert not any(process.is_running() for process in family)
+    wait_until(lambda: not any(process.is_running() for process in family))
     assert up.lines()[-1] == "arcadia  | Stopped"
     assert all(line.split(" | ")[0].strip() in ("arcadia", "backend", "worker", "redis") for line in up.lines())
 
@@ -177,7 +180,7 @@ def test_a_part_that_is_killed_is_started_again(lasting_up: Up, words: str) -> N
     killed = lasting_up.part(words)
     killed.kill()
     wait_until(lambda: not killed.is_running())
-    wait_until(lambda: lasting_up.is_whole() and len(lasting_up.family()) == 3)
+    wait_until(lambda: lasting_up.is_whole() and lasting_up.has_its_parts())
     assert lasting_up.part(words).pid != killed.pid
     assert lasting_up.said("was killed by SIGKILL; starting it again")
 
@@ -213,7 +216,7 @@ def test_parts_are_kept_running_when_nobody_reads_what_is_said(tmp_path: Path) -
             killed = up.part("workers.worker")
             killed.kill()
             wait_until(lambda killed=killed: not killed.is_running())  # type: ignore[misc]
-            wait_until(lambda: up.is_whole() and len(up.family()) == 3)
+            wait_until(lambda: up.is_whole() and up.has_its_parts())
         up.process.send_signal(signal.SIGINT)
         assert up.process.wait(timeout=PATIENCE_SECONDS) == 0
     finally:
