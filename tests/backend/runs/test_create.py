@@ -97,7 +97,7 @@ def test_a_waiting_run_says_what_it_waits_for(api: Api) -> None:
     assert api.run(second)["state_reason"] == "Waiting for a free CPU worker."
     api.act(second, "stop")
     api.claim("w1")
-    assert api.run(run_id)["state_reason"] is None
+    assert api.run(run_id)["state_reason"] == "Worker w1 took the run"
     waiting = api.launch()["id"]
     assert api.run(waiting)["state_reason"] == "Waiting for a free CPU worker."
 

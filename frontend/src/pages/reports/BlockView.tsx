@@ -154,7 +154,7 @@ const sideOf = (cell: unknown) =>
 
 function ReplayOf({ shelf, replay }: { shelf: Shelf; replay: ReportReplay }) {
   const poster = replay.poster_file_id === null ? undefined : shelf.file(replay.poster_file_id);
-  const told = `${replay.run_name} at ${short(replay.step)} steps: return ${score(replay.episode_return)}`;
+  const told = `${replay.run_name} #${replay.run_id} at ${short(replay.step)} steps: return ${score(replay.episode_return)}`;
   return (
     <>
       <video

@@ -45,7 +45,7 @@ describe("the bar over selected runs", () => {
     show(RUNS);
     await userEvent.click(screen.getByRole("button", { name: "Stop 2" }));
     const dialog = await screen.findByRole("dialog", { name: "Stop 2 runs?" });
-    expect(within(dialog).getByText("done: Run 3 has finished and cannot be stopped.")).toBeTruthy();
+    expect(within(dialog).getByText("done #3: Run 3 has finished and cannot be stopped.")).toBeTruthy();
     expect(server.asked).toEqual([]);
     await userEvent.click(within(dialog).getByRole("button", { name: "Stop 2 runs" }));
     await screen.findByText("2 runs asked to stop.");

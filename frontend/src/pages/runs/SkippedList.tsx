@@ -14,7 +14,7 @@ export function SkippedList({ skipped }: { skipped: readonly SkippedRun[] }) {
         <List size="sm">
           {skipped.map(({ run, reason }) => (
             <List.Item key={run.id}>
-              {run.name}: {reason}
+              {run.name} #{run.id}: {reason}
             </List.Item>
           ))}
         </List>

@@ -40,7 +40,7 @@ describe("a race", () => {
     open("/?against=2");
     expect(await screen.findByText("At 2.5 k steps of training")).toBeTruthy();
     expect(shown()).toEqual(["Replay at 1\u202f000 steps", "Replay at 2\u202f500 steps"]);
-    expect(screen.getByRole("link", { name: /pong-2 · A3C/ })).toBeTruthy();
+    expect(screen.getByRole("link", { name: /pong-2 #2 · A3C/ })).toBeTruthy();
   });
 
   it("names the runs it is with, whether or not another is looked for", async () => {

@@ -95,7 +95,7 @@ function Course({ lanes, search, setSearch, onStep }: CourseProps) {
     <>
       {waiting.map(({ run }) => (
         <Text key={run.id} size="sm" role="status">
-          {run.name} has no replay yet.
+          {run.name} #{run.id} has no replay yet.
         </Text>
       ))}
       {shown.length > 0 && (
@@ -126,7 +126,7 @@ function Runner({ racing, step }: { racing: { run: Run; video: Replay } | undefi
   return (
     <>
       <Text size="sm" component={Link} to={`/runs/${run.id}/replays`}>
-        <RunDot run={run} /> {run.name} · {run.method}
+        <RunDot run={run} /> {run.name} #{run.id} · {run.method}
       </Text>
       {video.step > step && (
         <Text size="xs" c="dimmed">
