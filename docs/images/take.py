@@ -80,7 +80,7 @@ def await_agent(page: Page) -> None:
 def play_a_little(page: Page) -> None:
     """Begin a game, and hold a key for a while, so that the input latency is told."""
     page.locator("canvas").wait_for()
-    expect(page.get_by_text("It begins with your first arrow or fire.")).to_be_visible()
+    expect(page.get_by_text("Press an arrow key or Space to start.")).to_be_visible()
     page.keyboard.press("Space")
     page.keyboard.down("ArrowUp")
     expect(page.get_by_text(re.compile(r"^\d+ ms$")).first).to_be_visible()

@@ -85,7 +85,7 @@ def test_a_person_plays_keeps_the_game_and_its_start_points_lead_there_again(
     page.goto("/games/pong")
     page.get_by_role("link", name="Play", exact=True).click()
     stage = page.get_by_role("region", name="Live game")
-    begins = stage.get_by_text("It begins with your first arrow or fire.")
+    begins = stage.get_by_text("Press an arrow key or Space to start.")
     expect(begins).to_be_visible()
     page.keyboard.press("Space")
     wait_for_another_picture(page, installation)

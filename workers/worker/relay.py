@@ -4,6 +4,7 @@ import logging
 import threading
 from typing import Any
 
+from workers.contract.events import LogLevel
 from workers.contract.paths import OutsideFolderError, path_inside
 from workers.contract.worker_api import FileKind
 from workers.worker.answers import (
@@ -122,7 +123,7 @@ class Relay(threading.Thread):
             (event,) = events
             log.warning("%s: trying without event %d: %s", self._job, batch.first_seq, error)
             told = f"Event {batch.first_seq} ({event['kind']}) was left out: the backend failed on it, {error}"
-            self._client.post_events(self._job, [as_warning(event, told)])
+            self._client.post_events(self._job, [as_log_line(event, told)])
 
     def _with_files(self, event: Event) -> Event:
         """Upload the files that an event names; if one is lost, return a log line in place of the event."""
@@ -134,15 +135,15 @@ class Relay(threading.Thread):
             try:
                 self._client.upload(self._job, kind, path, file)
             except (FileNotFoundError, NotADirectoryError):
-                return as_warning(event, f"{path} was replaced by newer ones before the backend could be given it.")
+                return as_log_line(event, f"{path} was replaced by newer ones before it was uploaded.", level="info")
             except RefusedError as error:
-                return as_warning(event, f"The backend refused {path}: {error}")
+                return as_log_line(event, f"The backend refused {path}: {error}")
             except (LaterError, ElsewhereError):
                 raise
             except UnreachableError as error:
                 if not self._uploads.exhausted(path, self._client.heard):
                     raise
-                return as_warning(event, f"{path} was left out, since it cannot be uploaded: {error}")
+                return as_log_line(event, f"{path} was left out, since it cannot be uploaded: {error}")
         return event
 
     def _pause(self, seconds: float) -> None:
@@ -164,7 +165,7 @@ def files_named(event: Event) -> list[tuple[FileKind, str]]:
     return []
 
 
-def as_warning(event: Event, message: str) -> Event:
+def as_log_line(event: Event, message: str, level: LogLevel = "warning") -> Event:
     """Return a log event with the number and the time of another."""
     kept = {name: event[name] for name in ("seq", "time", "step", "frames")}
-    return {**kept, "kind": "log", "level": "warning", "message": message}
+    return {**kept, "kind": "log", "level": level, "message": message}

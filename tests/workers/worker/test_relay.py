@@ -36,6 +36,7 @@ def test_a_checkpoint_replaced_while_the_backend_was_away_leaves_a_line_in_the_l
     kinds = {event["kind"]: event for event in api.events[7, 1].values()}
     assert kinds["checkpoint"]["checkpoint"]["step"] == 80
     assert "step-000000000040.safetensors was replaced by newer ones" in kinds["log"]["message"]
+    assert kinds["log"]["level"] == "info"
     assert api.releases[0]["outcome"] == "finished"
 
 

@@ -55,7 +55,7 @@ function whatItWaitsFor({ scene, head }: View, { mine, free }: Hands): string | 
   if (!scene) return null;
   const over = `The game is over${head ? `, with ${plural(head.score, "point")}` : ""}.`;
   if (scene.over) return mine || free ? `${over} R begins the next one.` : over;
-  if (free) return "It begins with your first arrow or fire.";
+  if (free) return "Press an arrow key or Space to start.";
   return scene.paused ? "Paused." : null;
 }
 

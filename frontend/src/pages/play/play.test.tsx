@@ -55,7 +55,7 @@ describe("a game that a person plays", () => {
     expect(server.of(ASK)).toHaveLength(1);
     expect(screen.getByText(/game is being loaded/)).toBeTruthy();
     socket.say(ME, FREE, message(HEAD));
-    expect(await screen.findByText("It begins with your first arrow or fire.")).toBeTruthy();
+    expect(await screen.findByText("Press an arrow key or Space to start.")).toBeTruthy();
     fireEvent.keyDown(document.body, { key: "ArrowUp" });
     socket.say(MINE);
     expect(screen.queryByText(/begins with your first/)).toBeNull();
