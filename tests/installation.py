@@ -125,6 +125,8 @@ class Installation:
         self.journals = Journals(directory / "workers")
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
         self._environment = environment | {
+            # Workers of the tests have a low priority, so processes to spare would delay those that are waited for.
+            "ARCADIA_KEEP_READY": "false",
             "ARCADIA_WORKER_TOKEN": TOKEN,
             "ARCADIA_BROKER_URL": self.redis.url,
             "ARCADIA_BACKEND_URL": url,

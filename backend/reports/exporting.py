@@ -144,8 +144,8 @@ def _content(films: Films, place: int, kind: str, content: BlockContent) -> str:
         return _table(content.table)
     if content.replay:
         replay = content.replay
-        told = f"{escape(replay.run_name)} #{replay.run_id} at step {replay.step:,}: return {_number(replay.episode_return)}"
-        return f"{films.shown(replay)}<p>{told}</p>"
+        run = f"{escape(replay.run_name)} #{replay.run_id}"
+        return f"{films.shown(replay)}<p>{run} at step {replay.step:,}: return {_number(replay.episode_return)}</p>"
     return f"<p>This {kind} cannot be shown: {escape(content.problem or 'there is nothing.')}</p>"
 
 

@@ -28,7 +28,7 @@ from workers.worker.place import occupy, take_name
 from workers.worker.settings import WorkerSettings
 from workers.worker.supervisor import Supervisor
 from workers.worker.tasks import register
-from workers.worker.warm import WARM_TRAINER_AFTER_SECONDS, WarmProcess
+from workers.worker.warm import WarmProcess
 from workers.worker.work import TRAINER, Errands, Training, Work
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -99,11 +99,10 @@ def main() -> int:
     host = socket.gethostname()
     place = occupy(settings.directory(options.name or host), shared=options.name is None)
     directory = place.directory
-    warm_trainer = WarmProcess(
-        TRAINER, directory, {}, [place.descriptor], name="warm-trainer", after_seconds=WARM_TRAINER_AFTER_SECONDS
-    )
-    # It loads torch while this worker introduces itself and delivers what an earlier one left behind.
-    warm_trainer.prepare()
+    warm_trainer = WarmProcess(TRAINER, directory, {}, [place.descriptor], name="warm-trainer")
+    if settings.keep_ready:
+        # It loads torch while this worker introduces itself and delivers what an earlier one left behind.
+        warm_trainer.prepare()
     facts = machine_facts(place.predecessor)
 
     def client_named(name: str) -> BackendClient:
@@ -116,8 +115,8 @@ def main() -> int:
     doing_errands = Errands(client, store, settings.errand_niceness)
     warm = WarmProcess(doing_errands.program, directory, doing_errands.environment, [place.descriptor])
     works: list[tuple[Work, int, WarmProcess | None]] = [
-        (Training(client, store), 1, warm_trainer),
-        (doing_errands, settings.errands, warm if settings.errands else None),
+        (Training(client, store), 1, warm_trainer if settings.keep_ready else None),
+        (doing_errands, settings.errands, warm if settings.keep_ready and settings.errands else None),
     ]
     training, errands = (
         Supervisor(client, heartbeat, directory, settings.stop_grace_seconds, work, places, [place.descriptor], ready)

@@ -39,6 +39,10 @@ class WorkerSettings(SettingsWithSecretFiles):
         le=19,
         description="How far errands give way to training and to other programs; 19 is farthest.",
     )
+    keep_ready: bool = Field(
+        default=True,
+        description="Keep a trainer and an errand process ready that have loaded PyTorch; each takes about 300 MB.",
+    )
     stop_grace_seconds: float = Field(
         default=30.0,
         gt=0,

@@ -14,8 +14,6 @@ from workers.worker.trainer_process import TrainerProcess
 
 # Let the worker, and a run that waits for it, start first.
 WARM_AFTER_SECONDS = 15.0
-# A trainer is prepared sooner: on a busy machine a killed one is missed for as long as its imports take.
-WARM_TRAINER_AFTER_SECONDS = 2.0
 # The idle process takes a few hundred megabytes.
 MEMORY_NEEDED_BYTES = 2_000_000_000
 
@@ -33,11 +31,10 @@ class WarmProcess:
         keep_open: Sequence[int] = (),
         *,
         name: str = "warm",
-        after_seconds: float | None = None,
     ) -> None:
         self._program, self._directory = [*program], directory
         self._environment, self._keep_open = environment, keep_open
-        self._name, self._after_seconds = name, after_seconds
+        self._name = name
         self._lock = threading.Lock()
         self._process: TrainerProcess | None = None
         self._pipe: int | None = None
@@ -48,8 +45,7 @@ class WarmProcess:
 
     def prepare_later(self) -> None:
         """Start the idle process in a while."""
-        after = WARM_AFTER_SECONDS if self._after_seconds is None else self._after_seconds
-        self._timer = threading.Timer(after, self.prepare)
+        self._timer = threading.Timer(WARM_AFTER_SECONDS, self.prepare)
         self._timer.daemon = True
         self._timer.start()
 

@@ -62,7 +62,12 @@ class WorkerProcess:
                     "--worker-dir",
                     str(self.directory / "runs"),
                 ],
-                env={**os.environ, "ARCADIA_WORKER_TOKEN": TOKEN, "ARCADIA_BROKER_URL": self.redis.url},
+                env={
+                    **os.environ,
+                    "ARCADIA_WORKER_TOKEN": TOKEN,
+                    "ARCADIA_BROKER_URL": self.redis.url,
+                    "ARCADIA_KEEP_READY": "false",
+                },
                 cwd=REPOSITORY,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -149,5 +149,5 @@ def test_a_run_that_asks_for_it_measures_its_environments_before_it_trains(
     assert len(told) == (1 if config.ceiling_seconds else 0)
     for event in told:
         assert event["values"][CEILING] > 0
-        assert (event["step"], event["seq"]) == (0, 2)
+        assert (event["step"], event["seq"]) == (0, 3)
     assert events[-1]["kind"] == "finished"
