@@ -56,6 +56,12 @@ class Journals:
         events += [json.loads(line) for line in whole]
         return events
 
+    def resumed_from(self, run: int, attempt: int) -> int:
+        """Return the step that an attempt continued from."""
+        events = self.events(run, attempt)
+        step: int = next(event["resumed_from"] for event in events if event["kind"] == "started")
+        return step
+
     def points(self, run: int, attempt: int) -> int:
         """Return how many points of an attempt have been acknowledged."""
         acknowledged = self.acknowledged[run, attempt]

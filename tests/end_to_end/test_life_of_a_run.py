@@ -65,7 +65,7 @@ def pause_and_resume(installation: Installation, run: int) -> None:
     assert installation.journals.events(run, 1)[-1]["step"] == left_at
     installation.post(f"runs/{run}/resume")
     installation.wait_for_points(run, 2)
-    assert installation.journals.events(run, 2)[0]["resumed_from"] == left_at
+    assert installation.journals.resumed_from(run, 2) == left_at
     assert installation.run(run)["step"] > left_at
     assert not any(point["superseded"] for point in installation.points(run))
 
@@ -89,7 +89,7 @@ def fork_from(installation: Installation, parent: int, chosen: dict[str, Any]) -
     installation.wait_for_points(fork, 1)
     installation.post(f"runs/{fork}/stop")
     stopped = installation.wait_for_state(fork, "stopped")
-    assert installation.journals.events(fork, 1)[0]["resumed_from"] == chosen["step"]
+    assert installation.journals.resumed_from(fork, 1) == chosen["step"]
     assert stopped["parent"] == {"run_id": parent, "checkpoint_id": chosen["id"], "step": chosen["step"]}
     assert stopped["config"] == installation.run(parent)["config"] | overrides
     assert min(point["step"] for point in installation.points(fork)) > chosen["step"]

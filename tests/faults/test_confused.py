@@ -87,7 +87,7 @@ def test_a_worker_that_is_told_to_leave_hands_its_run_to_another(installation: I
     assert installation.run(run)["worker"] == "staying"
     last = installation.journals.events(run, 1)[-1]
     assert last["kind"] == "stopped"
-    assert installation.journals.events(run, 2)[0]["resumed_from"] == last["step"]
+    assert installation.journals.resumed_from(run, 2) == last["step"]
     assert not any(point["superseded"] for point in installation.points(run))
     stop(installation, run)
     installation.assert_points_kept(run, whole={1, 2})

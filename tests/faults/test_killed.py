@@ -20,7 +20,7 @@ def test_the_trainer(installation: Installation) -> None:
     step = installation.wait_for_checkpoint(run)
     installation.trainer("one").kill()
     installation.wait_for_points(run, 2)
-    assert installation.journals.events(run, 2)[0]["resumed_from"] >= step
+    assert installation.journals.resumed_from(run, 2) >= step
     assert "The trainer was killed by SIGKILL. Back in the queue, 1 of at most 5 times." in installation.log(run)
     stop(installation, run)
     installation.assert_points_kept(run, whole={1, 2})
@@ -37,7 +37,7 @@ def test_the_worker(installation: Installation) -> None:
     installation.wait_until(lambda: not any(process.is_running() for process in family))
     worker.start()
     installation.wait_for_points(run, 2)
-    assert installation.journals.events(run, 2)[0]["resumed_from"] >= step
+    assert installation.journals.resumed_from(run, 2) >= step
     assert "The worker was killed while it trained this run. Back in the queue" in installation.log(run)
     stop(installation, run)
     installation.assert_points_kept(run, whole={1, 2})
@@ -54,7 +54,7 @@ def test_the_worker_for_good_while_another_lives(impatient_installation: Install
     installation.workers["one"].end(signal.SIGKILL)
     installation.wait_for_points(run, before + 1)
     assert installation.run(run)["worker"] == "two"
-    assert installation.journals.events(run, before + 1)[0]["resumed_from"] >= step
+    assert installation.journals.resumed_from(run, before + 1) >= step
     assert "Worker one fell silent." in installation.log(run)
     stop(installation, run)
     installation.assert_points_kept(run, whole={before + 1})
@@ -111,6 +111,6 @@ def test_everything_at_once(installation: Installation) -> None:
     installation.backend.start()
     worker.start()
     installation.wait_for_points(run, 2)
-    assert installation.journals.events(run, 2)[0]["resumed_from"] >= step
+    assert installation.journals.resumed_from(run, 2) >= step
     stop(installation, run)
     installation.assert_points_kept(run, whole={1, 2})
