@@ -108,7 +108,7 @@ it("begins another method with its preset for the same game, and keeps what was 
   await type(/Total steps total_steps/, "77");
   await choose(/^A3C/);
   await addressIs("?preset=both", page);
-  expect(screen.getByRole("radio", { name: /Swing up/ })).toHaveProperty("ariaChecked", "true");
+  expect(screen.getByRole("radio", { name: /Both hands/ })).toHaveProperty("ariaChecked", "true");
   expect(screen.queryByRole("radio", { name: /A long one/ })).toBeNull();
   await launch();
   await waitFor(() => expect(posted()).toHaveLength(1));
