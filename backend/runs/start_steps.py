@@ -15,12 +15,12 @@ def claimed(run: Run, attempt: Attempt, time: datetime) -> None:
     """Record the wait in the queue and the claim, and show the claim as the reason of the state."""
     if run.queued_at is not None:
         begin(run, attempt, WAITING, run.queued_at)
-    begin(run, attempt, f"Worker {attempt.worker} took the run", time)
+    begin(run, attempt, _claim_step(attempt), time)
 
 
 def begin(run: Run, attempt: Attempt, name: str, time: datetime) -> None:
     """End the current step and begin the next one. Clocks of hosts differ, so no step ends before it began."""
-    steps = [RunStartStep.model_validate(step) for step in attempt.start_steps or []]
+    steps = _steps(attempt)
     if len(steps) >= MAX_STEPS:
         return
     _store(attempt, [*_ended(steps, time), RunStartStep(name=name, began_at=_after(steps, time), ended_at=None)])
@@ -29,7 +29,7 @@ def begin(run: Run, attempt: Attempt, name: str, time: datetime) -> None:
 
 def end(run: Run, attempt: Attempt, time: datetime) -> None:
     """End the last step."""
-    steps = [RunStartStep.model_validate(step) for step in attempt.start_steps or []]
+    steps = _steps(attempt)
     if steps and run.state_reason == steps[-1].name:
         run.state_reason = None
     _store(attempt, _ended(steps, time))
@@ -37,8 +37,8 @@ def end(run: Run, attempt: Attempt, time: datetime) -> None:
 
 def has_trainer_steps(attempt: Attempt) -> bool:
     """Return True if the trainer reports its steps. Those of earlier versions report none."""
-    names = [step["name"] for step in attempt.start_steps or []]
-    return bool(names) and names[-1] not in (WAITING, f"Worker {attempt.worker} took the run")
+    steps = _steps(attempt)
+    return bool(steps) and steps[-1].name not in (WAITING, _claim_step(attempt))
 
 
 def shown(run: Run, attempt: Attempt | None) -> list[RunStartStep]:
@@ -47,7 +47,11 @@ def shown(run: Run, attempt: Attempt | None) -> list[RunStartStep]:
         return [RunStartStep(name=WAITING, began_at=run.queued_at, ended_at=None)] if run.queued_at else []
     if attempt is None or run.state not in _STARTING:
         return []
-    return [RunStartStep.model_validate(step) for step in attempt.start_steps or []]
+    return _steps(attempt)
+
+
+def _claim_step(attempt: Attempt) -> str:
+    return f"Worker {attempt.worker} took the run"
 
 
 def _after(steps: list[RunStartStep], time: datetime) -> datetime:
@@ -58,6 +62,10 @@ def _ended(steps: list[RunStartStep], time: datetime) -> list[RunStartStep]:
     if not steps or steps[-1].ended_at is not None:
         return steps
     return [*steps[:-1], steps[-1].model_copy(update={"ended_at": _after(steps, time)})]
+
+
+def _steps(attempt: Attempt) -> list[RunStartStep]:
+    return [RunStartStep.model_validate(step) for step in attempt.start_steps or []]
 
 
 def _store(attempt: Attempt, steps: list[RunStartStep]) -> None:

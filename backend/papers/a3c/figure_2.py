@@ -64,6 +64,7 @@ LENGTH = Difference(
     "80 million steps (320 million frames) a run",
     "that of the preset, which a public replication used",
 )
+UNPUBLISHED = "The text prints no numbers of this figure, so no dots of the paper's are drawn: only its range of rates."
 
 ITEM = Item(
     name="figure-2",
@@ -77,8 +78,7 @@ ITEM = Item(
     measures="Mean return of the last 100 episodes, by learning rate",
     draw=draw,
     differs=(PROCESSES, SCORES, BUDGET, INITIALIZATION, LENGTH),
-    unpublished="The text prints no numbers of this figure, so no dots of the paper's are drawn: only its range of "
-    "rates.",
+    unpublished=UNPUBLISHED,
     parts=(
         *(rates_part(name, title, "a3c-paper-ff", env, STEPS) for name, (title, env) in FIVE_GAMES.items()),
         rates_part("cartpole", "CartPole", "a3c-cartpole", "CartPole-v1", 400_000, stands_in=True),

@@ -1,6 +1,6 @@
 """Figure S7: the scores of the three value-based methods by learning rate."""
 
-from backend.papers.a3c.figure_2 import INITIALIZATION, LENGTH, STEPS, draw, rates_part
+from backend.papers.a3c.figure_2 import INITIALIZATION, LENGTH, STEPS, UNPUBLISHED, draw, rates_part
 from backend.papers.a3c.games import BUDGET, FIVE_GAMES, PROCESSES, SCORES
 from backend.papers.a3c.table_2 import METHODS
 from backend.papers.definition import Item
@@ -25,8 +25,7 @@ ITEM = Item(
     measures="Mean return of the last 100 episodes, by learning rate",
     draw=draw,
     differs=(PROCESSES, SCORES, BUDGET, INITIALIZATION, LENGTH),
-    unpublished="The text prints no numbers of this figure, so no dots of the paper's are drawn: only its range of "
-    "rates.",
+    unpublished=UNPUBLISHED,
     parts=(
         *(
             rates_part(f"{preset}-{name}", _title(preset, title), preset, env, STEPS)

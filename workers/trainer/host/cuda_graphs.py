@@ -31,7 +31,7 @@ class Graphed(Generic[Result]):
 
     def __init__(self, work: Callable[..., Result]) -> None:
         self._work = work
-        self._recordings: dict[tuple[object, ...], Recording[Result]] = {}
+        self._recordings: dict[tuple[object, ...], RecordedWork[Result]] = {}
         self._calls: dict[tuple[object, ...], int] = {}
         self._recording = threading.Lock()
 
@@ -40,7 +40,7 @@ class Graphed(Generic[Result]):
         if signature not in self._recordings:
             with self._recording:
                 calls = self._calls[signature] = self._calls.get(signature, 0) + 1
-                recording = Recording(self._work, arguments)
+                recording = RecordedWork(self._work, arguments)
                 if calls <= WARM_UP_CALLS:
                     return recording.run()
                 recording.record()
@@ -48,7 +48,7 @@ class Graphed(Generic[Result]):
         return self._recordings[signature].replay(arguments)
 
 
-class Recording(Generic[Result]):
+class RecordedWork(Generic[Result]):
     """One CUDA graph with the arguments that it reads."""
 
     def __init__(self, work: Callable[..., Result], arguments: tuple[Tensor | slice | float, ...]) -> None:
