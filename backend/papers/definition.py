@@ -113,7 +113,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Instead:
-    """An environment to run in place of one that Arcadia does not have."""
+    """A substitute for an environment that Arcadia lacks."""
 
     env: str
     why: str
@@ -156,7 +156,7 @@ class Item:
 
     @property
     def in_sentence(self) -> str:
-        """The label within a sentence, as figure S5."""
+        """Return the label for use within a sentence, such as figure S5."""
         return self.label.replace("Figure", "figure").replace("Table", "table")
 
 

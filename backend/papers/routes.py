@@ -76,7 +76,7 @@ def read_diagram(
         int | None, Query(ge=1, le=2**53, description="Whose numbers; without it those of the newest run.")
     ] = None,
 ) -> schemas.Diagram:
-    """How a method is built here, with the numbers of a run: queues, batches, and how many of each role."""
+    """Return the architecture of a method with the numbers of a run: queues, batches, and counts of each role."""
     found = find_item(find_paper(paper), item)
     there = {each.name: each for each in found.diagrams}
     if diagram not in there:

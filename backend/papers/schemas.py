@@ -124,7 +124,7 @@ class PaperSpeed(BaseModel):
 
 
 class ItemInstead(BaseModel):
-    """An environment to run in place of one that Arcadia does not have."""
+    """A substitute for an environment that Arcadia lacks."""
 
     env: str
     title: str = Field(description="The environment's title.")

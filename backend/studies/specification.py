@@ -117,10 +117,10 @@ class Specification(_Strict):
     ) = None
     pruner: Pruner = Field(
         default="none",
-        description="What ends runs early by their mean return: median, or halving (successive; a third goes on).",
+        description="Rule that ends runs early by mean return: median, or successive halving, which keeps a third.",
     )
     at_once: Annotated[
-        int, Field(ge=1, le=1_000, description="How many of its runs wait or train at a time."), NO_BOOLEAN
+        int, Field(ge=1, le=1_000, description="How many of its runs are queued or training concurrently."), NO_BOOLEAN
     ] = 2
     priority: Annotated[
         int, Field(ge=-1_000, le=-1, description="Of its runs; that of single runs is 0."), NO_BOOLEAN

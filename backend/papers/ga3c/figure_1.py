@@ -166,7 +166,7 @@ ITEM = Item(
     draw=None,
     diagrams=(A3C, GA3C),
     differs=(
-        Difference("agents of A3C", "threads", "processes", "Python runs one thread at a time"),
+        Difference("agents of A3C", "threads", "processes", "Python cannot run threads in parallel"),
         Difference(
             "queues", "of states and experiences", "of row numbers of tables in shared memory", "nothing is copied"
         ),

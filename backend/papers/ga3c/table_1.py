@@ -30,7 +30,7 @@ class Host:
 
     @property
     def row(self) -> list[str]:
-        """The host as a row of the table."""
+        """Return the host as a row of the table."""
         gpu = "none" if self.device == "cpu" else self.device
         known = [f"{self.workers} worker{'s' if self.workers > 1 else ''}"] if self.workers else []
         known += [f"run {self.run_id}"] if self.run_id is not None else []

@@ -105,7 +105,7 @@ GORILA = Diagram(
             "replay",
             "Replay memories",
             "frames in memory",
-            "Hold the experience: one in each bundle, or a global one in processes of its own in free mode.",
+            "Hold the experience: one in each bundle, or a global one in separate processes in free mode.",
             column=1,
             many=True,
             readings=(

@@ -69,7 +69,7 @@ export const efficiencyFigureQuery = (
     placeholderData: keepPreviousData,
   });
 
-/** What tells a run from the others; its number stands beside it. */
+/** Name a run by how it differs from the others, followed by its number. */
 export function labelWithoutNumber({ label, id }: ComparedRun): string {
   const end = ` #${id}`;
   return label.endsWith(end) ? label.slice(0, -end.length) : label;

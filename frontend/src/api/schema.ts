@@ -823,7 +823,7 @@ export interface paths {
         };
         /**
          * Read Diagram
-         * @description How a method is built here, with the numbers of a run: queues, batches, and how many of each role.
+         * @description Return the architecture of a method with the numbers of a run: queues, batches, and counts of each role.
          */
         get: operations["read_diagram"];
         put?: never;
@@ -4110,7 +4110,7 @@ export interface components {
         };
         /**
          * ItemInstead
-         * @description An environment to run in place of one that Arcadia does not have.
+         * @description A substitute for an environment that Arcadia lacks.
          */
         ItemInstead: {
             /** Env */
@@ -6288,7 +6288,7 @@ export interface components {
         Specification: {
             /**
              * At Once
-             * @description How many of its runs wait or train at a time.
+             * @description How many of its runs are queued or training concurrently.
              * @default 2
              */
             at_once?: number;
@@ -6324,7 +6324,7 @@ export interface components {
             priority?: number;
             /**
              * Pruner
-             * @description What ends runs early by their mean return: median, or halving (successive; a third goes on).
+             * @description Rule that ends runs early by mean return: median, or successive halving, which keeps a third.
              * @default none
              * @enum {string}
              */
@@ -6606,7 +6606,7 @@ export interface components {
         StartStudy: {
             /**
              * At Once
-             * @description How many of its runs wait or train at a time.
+             * @description How many of its runs are queued or training concurrently.
              * @default 2
              */
             at_once?: number;
@@ -6644,7 +6644,7 @@ export interface components {
             priority?: number;
             /**
              * Pruner
-             * @description What ends runs early by their mean return: median, or halving (successive; a third goes on).
+             * @description Rule that ends runs early by mean return: median, or successive halving, which keeps a third.
              * @default none
              * @enum {string}
              */
