@@ -11,7 +11,8 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
-# Where backend/migrations.py and backend/frontend.py look first. The top-level folder `alembic` would hide the library.
+# backend/database/migrations.py and backend/web/frontend.py look here first.
+# A top-level folder `alembic` would hide the library.
 BUNDLED = {ROOT / "alembic": "migration_scripts", ROOT / "frontend" / "dist": "pages"}
 # A user of the wheel needs all of these. Images install single extras, and set ARCADIA_ONLY_EXTRAS.
 EXTRAS = ("backend", "worker", "trainer", "redis")

@@ -2,13 +2,13 @@
 
 from sqlalchemy import JSON, Connection
 
+import backend.database.tables
 import backend.metrics.models
-import backend.models
 from alembic import context
 from backend.config import Settings
-from backend.db import migration_engine
+from backend.database.engine import migration_engine
 
-TARGET = backend.models.Base.metadata
+TARGET = backend.database.tables.Base.metadata
 
 
 def spell(kind: str, item: object, _context: object) -> str | bool:

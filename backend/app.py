@@ -7,56 +7,57 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 
-from backend import errors, turns
-from backend.allow import Allowed, MethodNotAllowed
+from backend import errors
 from backend.checkpoints.routes import router as checkpoints
-from backend.compare import router as compare
-from backend.compression import Compression
+from backend.comparisons.side_by_side import router as compare
+from backend.comparisons.time_to_score import router as thresholds
+from backend.comparisons.verdict import router as verdict
 from backend.config import Settings, refuse_unsafe_binding
-from backend.configuration import router as configuration
-from backend.db import open_database
+from backend.configuration.routes import router as configuration
+from backend.database.engine import open_database
+from backend.database.migrations import migrate
 from backend.doorbell import Doorbell
 from backend.evaluations.routes import router as evaluations
-from backend.export import router as export
 from backend.figures.routes import router as figures
 from backend.files.ownership import identity_of
 from backend.files.routes import router as files
 from backend.files.service import sweep
-from backend.frontend import serve_frontend
 from backend.games.routes import router as games
 from backend.health import router as health
 from backend.kept_games.routes import router as kept_games
 from backend.live import notices
 from backend.live.routes import router as live
-from backend.logs import router as logs
+from backend.live_games.abandoned import calling_off
+from backend.live_games.routes import router as watching
+from backend.live_games.sockets import router as sockets
+from backend.live_games.stages import Stages
+from backend.logs.service import router as logs
+from backend.metrics.export import router as export
 from backend.metrics.routes import router as metrics
-from backend.migrations import migrate
 from backend.papers.routes import router as papers
-from backend.parameters import refuse_unknown_parameters
 from backend.recordings.routes import router as recordings
-from backend.reference.routes import serve_reference
+from backend.replays.routes import router as videos
 from backend.reports.drawing import drawer
 from backend.reports.routes import router as reports
 from backend.reports.shared import router as shared
 from backend.runs.routes import router as runs
 from backend.saliency.routes import router as saliency
-from backend.security import API, Perimeter, describe_access, guard, guard_socket
-from backend.session import router as session
-from backend.sign_ins import SignIns
-from backend.start_points.routes import router as start_points
+from backend.start_sets.routes import router as start_points
 from backend.studies.keeper import Keeper
 from backend.studies.routes import router as studies
-from backend.thresholds import router as thresholds
-from backend.tries import WrongTries
-from backend.verdict import router as verdict
-from backend.videos.routes import router as videos
-from backend.watching.abandoned import calling_off
-from backend.watching.routes import router as watching
-from backend.watching.sockets import router as sockets
-from backend.watching.stages import Stages
-from backend.workers.routes import router as workers
-from backend.workers.sweeper import Sweeper
-from backend.workers.transfers import router as transfers
+from backend.web import write_slots
+from backend.web.allow import Allowed, MethodNotAllowed
+from backend.web.api_reference.routes import serve_reference
+from backend.web.compression import Compression
+from backend.web.frontend import serve_frontend
+from backend.web.parameters import refuse_unknown_parameters
+from backend.web.rate_limit import WrongTries
+from backend.web.security import API, Perimeter, describe_access, guard, guard_socket
+from backend.web.sessions import SignIns
+from backend.web.sign_in import router as session
+from backend.worker_api.routes import router as workers
+from backend.worker_api.sweeper import Sweeper
+from backend.worker_api.transfers import router as transfers
 
 ROUTERS = (
     runs,
@@ -99,7 +100,7 @@ def create_app(settings: Settings) -> FastAPI:
         settings: Settings = app.state.settings
         migrate(settings)
         app.state.database = open_database(settings)
-        app.state.turns = turns.new_turns()
+        app.state.turns = write_slots.new_turns()
         sweep(app.state.database)
         app.state.installation = identity_of(app.state.database)
         app.state.sign_ins = SignIns(app.state.database)
@@ -135,7 +136,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.wrong_tries = WrongTries()
     app.state.wrong_worker_tries = WrongTries("wrong worker token")
     errors.install(app)
-    turns.install(app)
+    write_slots.install(app)
     allowed = Allowed(API, ROUTERS)
     allowed.install(app)
     app.include_router(sockets, prefix=API, dependencies=[Depends(guard_socket)])
@@ -157,7 +158,7 @@ def _api(app: FastAPI, allowed: Allowed) -> APIRouter:
         Depends(guard),
         Depends(allowed.refuse_others),
         Depends(refuse_unknown_parameters),
-        Depends(turns.take_turn, scope="function"),
+        Depends(write_slots.take_turn, scope="function"),
     ]
     api = APIRouter(prefix=API, dependencies=every_route, responses={"default": {"model": errors.ProblemDocument}})
     for router in ROUTERS:

@@ -44,7 +44,7 @@ class Version(argparse.Action):
         from workers.contract.build import build
 
         try:
-            from backend.migrations import newest_schema
+            from backend.database.migrations import newest_schema
         except ImportError:
             print(f"arcadia {build()}")
         else:
@@ -107,10 +107,10 @@ def serve(settings: Settings) -> int:
     import uvicorn
 
     from backend.app import create_app
-    from backend.listening import refuse_taken_port
-    from backend.log_limits import limit_lines
-    from backend.serving import server_options
-    from backend.starting import make_ready
+    from backend.startup.checks import make_ready
+    from backend.startup.listening import refuse_taken_port
+    from backend.web.log_limits import limit_lines
+    from backend.web.serving import server_options
     from workers.contract.log_lines import log_to_standard_output
 
     log_to_standard_output()
@@ -127,7 +127,7 @@ def serve(settings: Settings) -> int:
 def start_all(settings: Settings, workers: int) -> int:
     """Run everything on this machine."""
     from backend.config import refuse_unsafe_binding
-    from backend.embedded.up import up
+    from backend.startup.embedded.up import up
 
     refuse_unsafe_binding(settings)
     return up(settings, workers)
@@ -135,7 +135,7 @@ def start_all(settings: Settings, workers: int) -> int:
 
 def migrate(settings: Settings) -> int:
     """Bring the database to this version's tables."""
-    from backend.starting import make_ready
+    from backend.startup.checks import make_ready
 
     make_ready(settings)
     return 0

@@ -15,9 +15,9 @@ from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 from sqlalchemy.orm import Session
 
-from backend.db import after_commit
+from backend.database.engine import after_commit
+from backend.database.tables import Errand, Run
 from backend.failure_log import FailureLog
-from backend.models import Errand, Run
 from workers.contract.worker_api import ERRANDS_QUEUE, LOOK_FOR_ERRANDS_TASK, LOOK_TASK
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ Problem
  ├─ Invalid       422   names the fields
  ├─ Unstorable    422   the database cannot hold a value
  ├─ Unavailable   503   the database or the disk does not answer
- └─ Unauthorized  401 …  (backend/security.py)
+ └─ Unauthorized  401 …  (backend/web/security.py)
 """
 
 import errno

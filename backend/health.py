@@ -12,10 +12,10 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import SQLAlchemyError
 
 from backend.config import CurrentSettings, Settings
-from backend.db import Database, Db
+from backend.database.engine import Database, Db
+from backend.database.migrations import newest_schema
 from backend.errors import DISK_FULL
-from backend.migrations import newest_schema
-from backend.workers import registry
+from backend.worker_api import registry
 from workers.contract.build import build
 
 LEAST_FREE_BYTES = 1_000_000

@@ -10,8 +10,8 @@ import numpy as np
 from fastapi.testclient import TestClient
 
 from backend.app import create_app
+from backend.comparisons.selection import MAX_RUNS
 from backend.config import Settings
-from backend.runs.selection import MAX_RUNS
 
 SEEDS, EVENTS, EPISODES = 5, 30, 20
 STEPS = EVENTS * EPISODES * 100

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers.contract.protocols.document import EvaluationDocument
-from workers.trainer.evaluation import emulator, evaluating, subjects
+from workers.trainer.evaluation import evaluating
 from workers.trainer.evaluation import request as requests
 from workers.trainer.evaluation.report import Report
-from workers.trainer.evaluation.screens import Screen, shrunk
-from workers.trainer.replays.players import Action
+from workers.trainer.games import emulator, subjects
+from workers.trainer.games.players import Action
+from workers.trainer.games.screens import Screen, shrunk
 
 GAMES = ("ALE/Pong-v5", "ALE/Breakout-v5", "ALE/Seaquest-v5", "ALE/SpaceInvaders-v5")
 FRAMES_PER_STEP = 4

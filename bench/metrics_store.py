@@ -22,9 +22,9 @@ from fastapi.testclient import TestClient
 
 from backend.app import create_app
 from backend.config import Settings
-from backend.db import Database
+from backend.database.engine import Database
+from backend.database.tables import Run
 from backend.metrics import service
-from backend.models import Run
 from workers.contract.events import Metrics
 
 TOKEN = "bench"  # noqa: S105

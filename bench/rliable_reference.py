@@ -1,4 +1,4 @@
-"""Have rliable compute what tests/backend/test_statistics.py compares backend/statistics.py with.
+"""Have rliable compute the values that tests/backend/comparisons/test_statistics.py compares ours with.
 
     python -m venv /tmp/rliable && /tmp/rliable/bin/pip install rliable==1.2.0 'pandas<3'
     /tmp/rliable/bin/python bench/rliable_reference.py > tests/fixtures/rliable.json

@@ -18,9 +18,9 @@ from sqlalchemy import Engine, create_engine, text
 
 from backend.app import create_app
 from backend.config import Settings
-from backend.db import Database, open_database
-from backend.migrations import migrate
-from backend.models import Base
+from backend.database.engine import Database, open_database
+from backend.database.migrations import migrate
+from backend.database.tables import Base
 from tests.factories import Api
 
 WORKER_TOKEN = "worker-secret"

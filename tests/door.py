@@ -13,7 +13,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from backend.serving import server_options
+from backend.web.serving import server_options
 from tests.workers.waiting import wait_until
 
 # Nothing that answers at all takes this long, at any load that tests meet.

@@ -7,7 +7,7 @@ Revises: nothing
 import sqlalchemy as sa
 
 from alembic import op
-from backend import columns
+from backend.database import columns
 
 revision = "0001"
 down_revision = None

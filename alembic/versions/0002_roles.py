@@ -7,7 +7,7 @@ Revises: 0001
 import sqlalchemy as sa
 
 from alembic import op
-from backend import columns
+from backend.database import columns
 
 revision = "0002"
 down_revision = "0001"

@@ -7,7 +7,7 @@ Revises: 0003
 import sqlalchemy as sa
 
 from alembic import op
-from backend import columns
+from backend.database import columns
 
 revision = "0004"
 down_revision = "0003"

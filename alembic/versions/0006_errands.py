@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic.operations import BatchOperations
 
 from alembic import op
-from backend import columns
+from backend.database import columns
 
 revision = "0006"
 down_revision = "0005"

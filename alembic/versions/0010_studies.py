@@ -7,7 +7,7 @@ Revises: 0009
 import sqlalchemy as sa
 
 from alembic import op
-from backend import columns
+from backend.database import columns
 
 revision = "0010"
 down_revision = "0009"

@@ -7,7 +7,7 @@ Revises: 0011
 import sqlalchemy as sa
 
 from alembic import op
-from backend import columns
+from backend.database import columns
 
 revision = "0012"
 down_revision = "0011"

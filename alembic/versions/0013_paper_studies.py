@@ -7,7 +7,7 @@ Revises: 0012
 import sqlalchemy as sa
 
 from alembic import op
-from backend import columns
+from backend.database import columns
 
 revision = "0013"
 down_revision = "0012"

@@ -7,7 +7,7 @@ Revises: 0013
 import sqlalchemy as sa
 
 from alembic import op
-from backend import columns
+from backend.database import columns
 
 revision = "0014"
 down_revision = "0013"

@@ -18,16 +18,16 @@ from sqlalchemy.exc import OperationalError
 
 from backend.backup.manifest import DATABASE, FILES, Content, Manifest, hash_of, paths, verify
 from backend.backup.rows import copy_rows
-from backend.columns import utc_now
 from backend.config import Settings
-from backend.db import Database
-from backend.embedded.data_folder import make_private_folder
+from backend.database.columns import utc_now
+from backend.database.engine import Database
+from backend.database.migrations import is_current, migrate
+from backend.database.tables import File, Run
 from backend.files.removal import hold
 from backend.files.storage import link_or_copy
-from backend.migrations import is_current, migrate
-from backend.models import File, Run
 from backend.refusals import RefusedError
-from backend.starting import database_refusals
+from backend.startup.checks import database_refusals
+from backend.startup.embedded.data_folder import make_private_folder
 from workers.contract.paths import OutsideFolderError, path_inside
 
 

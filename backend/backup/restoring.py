@@ -13,14 +13,14 @@ from backend.backup.manifest import DATABASE, FILES, Content, Manifest, paths, r
 from backend.backup.rows import clear_rows, copy_rows
 from backend.backup.tampering import refuse_tampered
 from backend.config import Settings
-from backend.db import Database, open_database
-from backend.embedded.data_folder import lock
+from backend.database.engine import Database, open_database
+from backend.database.migrations import migrate
+from backend.database.tables import Base, Installation, Run
 from backend.files.ownership import write_mark
 from backend.files.storage import stored_files
-from backend.migrations import migrate
-from backend.models import Base, Installation, Run
 from backend.refusals import RefusedError
-from backend.starting import database_refusals, make_ready
+from backend.startup.checks import database_refusals, make_ready
+from backend.startup.embedded.data_folder import lock
 from workers.contract.paths import path_inside
 
 MADE_BY_EVERY_START = ("installation", "workers", "signed_in")

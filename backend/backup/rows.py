@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, Table, func, select, text
 
 import backend.metrics.models  # noqa: F401 - its tables are copied too
-from backend.models import Base
+from backend.database.tables import Base
 
 BATCH = 500
 

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.superseded import superseded
-from backend.models import Checkpoint, Errand, Evaluation, Run
+from backend.database.tables import Checkpoint, Errand, Evaluation, Run
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import protocol_of
 from workers.contract.protocols import PROTOCOLS

@@ -6,12 +6,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.thinning import thin_out
-from backend.db import after_commit
+from backend.database.engine import after_commit
+from backend.database.tables import Attempt, Checkpoint, File, Run
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.files.service import Maker, copy_file, delete_files, reported_file
 from backend.live.notices import publish
-from backend.logs import note
-from backend.models import Attempt, Checkpoint, File, Run
+from backend.logs.service import note
 from workers.contract import events as ev
 
 MOST_OFFERED = 10

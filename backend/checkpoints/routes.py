@@ -8,13 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend import models
 from backend.checkpoints.best import BestBy, evaluated
 from backend.checkpoints.keeping import pin
 from backend.checkpoints.thinning import KeptAs, kept_as
-from backend.db import Db
-from backend.json_numbers import JsonNumber
-from backend.lookup import KnownRun, RunId, find_run
+from backend.database import tables
+from backend.database.engine import Db
+from backend.web.json_numbers import JsonNumber
+from backend.web.lookup import KnownRun, RunId, find_run
 from workers.contract.values import Truth
 
 router = APIRouter(tags=["files"])
@@ -74,15 +74,15 @@ def edit_checkpoint(db: Db, run_id: RunId, checkpoint_id: CheckpointId, changes:
 
 
 def _shown(session: Session, run_id: int) -> list[RunCheckpoint]:
-    query = select(models.Checkpoint).where(models.Checkpoint.run_id == run_id)
+    query = select(tables.Checkpoint).where(tables.Checkpoint.run_id == run_id)
     # Of several attempts at the same step, the newest comes last.
-    by_step = query.order_by(models.Checkpoint.step, models.Checkpoint.attempt, models.Checkpoint.id)
+    by_step = query.order_by(tables.Checkpoint.step, tables.Checkpoint.attempt, tables.Checkpoint.id)
     rows = session.scalars(by_step).all()
-    reasons, played = kept_as(rows), evaluated(session, session.get_one(models.Run, run_id))
+    reasons, played = kept_as(rows), evaluated(session, session.get_one(tables.Run, run_id))
     return [_one(row, reasons.get(row.id), "evaluation" if row.id in played else "training") for row in rows]
 
 
-def _one(row: models.Checkpoint, reason: KeptAs | None, by: BestBy) -> RunCheckpoint:
+def _one(row: tables.Checkpoint, reason: KeptAs | None, by: BestBy) -> RunCheckpoint:
     return RunCheckpoint(
         id=row.id,
         step=row.step,

@@ -3,7 +3,7 @@
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from backend.models import Attempt, Checkpoint
+from backend.database.tables import Attempt, Checkpoint
 
 
 def superseded() -> ColumnElement[bool]:

@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 
 from backend.checkpoints.best import choose_best, trained_score
 from backend.checkpoints.superseded import superseded_of
+from backend.database.tables import Checkpoint, Errand, Run
 from backend.files.service import delete_files
-from backend.lookup import begun_attempt
-from backend.models import Checkpoint, Errand, Run
-from backend.videos.thinning import delete_replays
+from backend.replays.thinning import delete_replays
+from backend.web.lookup import begun_attempt
 from workers.contract.thinning import USUALLY_KEPT, spent
 
 KeptAs = Literal["pinned", "best", "first", "last", "spread"]

@@ -8,8 +8,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.keeping import kept, resumable
+from backend.database.tables import Checkpoint, Run
 from backend.errors import Conflict
-from backend.models import Checkpoint, Run
 from workers.contract.values import Id
 
 

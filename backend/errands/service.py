@@ -8,13 +8,13 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.columns import utc_now
-from backend.db import after_commit
-from backend.errands.line import Line
+from backend.database.columns import utc_now
+from backend.database.engine import after_commit
+from backend.database.tables import Checkpoint, Errand, File, Run
+from backend.errands.queue import Line
 from backend.errors import Conflict
 from backend.files.service import delete_files
 from backend.live.notices import publish
-from backend.models import Checkpoint, Errand, File, Run
 from workers.contract.worker_api import ErrandKind, ErrandState
 
 UNDER_WAY: tuple[ErrandState, ...] = ("queued", "running")

@@ -5,10 +5,10 @@ from typing import get_args
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
+from backend.database.tables import Run
 from backend.evaluations.starting import no_starts_because
-from backend.models import Run
-from backend.start_points.schemas import StartPointSet
-from backend.start_points.service import listed, shown
+from backend.start_sets.schemas import StartPointSet
+from backend.start_sets.service import listed, shown
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import acting_unfit_because, protocol_of, unfit_because
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol

@@ -6,15 +6,15 @@ from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
 from backend.checkpoints.thinning import choose_anew
-from backend.db import Db
+from backend.database.engine import Db
 from backend.doorbell import Bell
 from backend.errands import service as errands
 from backend.evaluations import schemas, service, view
 from backend.evaluations.choices import EvaluationChoices, choices
 from backend.evaluations.schedule import catch_up
 from backend.evaluations.spreadsheet import episode_lines, evaluation_lines
-from backend.lookup import KnownRun, RunId, find_run
-from backend.spreadsheet import attached
+from backend.web.csv_files import attached
+from backend.web.lookup import KnownRun, RunId, find_run
 
 router = APIRouter(tags=["evaluations"])
 

@@ -5,11 +5,11 @@ from sqlalchemy.orm import Session
 
 from backend.checkpoints.keeping import resumable
 from backend.checkpoints.superseded import superseded
+from backend.database.tables import Checkpoint, Errand, Evaluation, Run
 from backend.errands import service as errands
 from backend.evaluations.service import add
-from backend.lookup import begun_attempt
-from backend.models import Checkpoint, Errand, Evaluation, Run
 from backend.recordings.service import follow
+from backend.web.lookup import begun_attempt
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import protocol_of
 from workers.contract.errands import EvaluationParameters

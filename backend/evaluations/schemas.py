@@ -6,9 +6,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.checkpoints.wanted import WantedCheckpoint
-from backend.json_numbers import JsonNumber
-from backend.models import Origin
-from backend.start_points.schemas import UsedStarts
+from backend.database.tables import Origin
+from backend.start_sets.schemas import UsedStarts
+from backend.web.json_numbers import JsonNumber
 from workers.contract.protocols.acting import Acting
 from workers.contract.protocols.document import NormalisedBy, PlayedEpisode
 from workers.contract.protocols.starts import MOST_STARTS

@@ -8,13 +8,13 @@ from sqlalchemy.orm import Session
 from backend.checkpoints.best import comparable
 from backend.checkpoints.superseded import superseded
 from backend.checkpoints.wanted import wanted_checkpoint
+from backend.database.tables import Checkpoint, Errand, Evaluation, EvaluationEpisode, Origin, Run, StoredStarts
 from backend.errands import service as errands
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.evaluations.schemas import AskEvaluation, ScoredEpisode
 from backend.evaluations.starting import wanted_starts
-from backend.lookup import find_run
-from backend.models import Checkpoint, Errand, Evaluation, EvaluationEpisode, Origin, Run, StoredStarts
-from backend.start_points.service import noted
+from backend.start_sets.service import noted
+from backend.web.lookup import find_run
 from workers.contract import events as ev
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import acting_unfit_because, protocol_of, unfit_because

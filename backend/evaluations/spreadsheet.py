@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from backend.errors import Conflict
 from backend.evaluations.schemas import EvaluationWithEpisodes, RunEvaluation
-from backend.spreadsheet import csv_line
+from backend.web.csv_files import csv_line
 
 EPISODE = ("episode", "score", "frames", "frames_before", "length", "ended")
 EVALUATION = (

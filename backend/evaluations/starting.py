@@ -3,9 +3,9 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.database.tables import Errand, Evaluation, StoredStarts
 from backend.errors import FieldError, Invalid, NotFound
-from backend.models import Errand, Evaluation, StoredStarts
-from backend.start_points.service import find_starts, listed
+from backend.start_sets.service import find_starts, listed
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.starts import MOST_STARTS

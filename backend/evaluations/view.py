@@ -6,14 +6,14 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.superseded import superseded_of
-from backend.errands.line import Line, line
+from backend.database.tables import Errand, Evaluation, Run
+from backend.errands.queue import Line, line
 from backend.errands.service import reason
 from backend.errors import FieldError, Invalid
 from backend.evaluations import service
 from backend.evaluations.schemas import EvaluationPage, EvaluationWithEpisodes, RunEvaluation
-from backend.models import Errand, Evaluation, Run
-from backend.start_points.schemas import UsedStarts
-from backend.start_points.service import used
+from backend.start_sets.schemas import UsedStarts
+from backend.start_sets.service import used
 from workers.contract.protocols.document import EvaluationDocument
 
 FOUND = ("mean", "median", "standard_error", "interval", "human_normalised", "normalised_by", "not_normalised_because")

@@ -7,10 +7,10 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.database.tables import Run
 from backend.metrics.buckets import Curve
 from backend.metrics.curves import RunView, Window, read_curve, run_views
 from backend.metrics.models import MetricSeries
-from backend.models import Run
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from backend.colors import Stroke
+from backend.comparisons.scores import FEWEST, NEARLY, Trail, common_step
+from backend.comparisons.statistics import Center, Floats, efficiency
+from backend.database.tables import Run
 from backend.figures.drawing import as_text, faint, number, plain, significant
 from backend.figures.schemas import Figure
-from backend.models import Run
-from backend.runs.scores import FEWEST, NEARLY, Trail, common_step
-from backend.statistics import Center, Floats, efficiency
 
 PLACES = 60
 CENTERS: dict[Center, str] = {"mean": "mean", "iqm": "interquartile mean"}

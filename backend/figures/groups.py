@@ -11,6 +11,8 @@ from typing import Literal
 import numpy as np
 import plotly.graph_objects as go
 
+from backend.comparisons.statistics import Center, by_place
+from backend.comparisons.statistics import curve as bootstrapped
 from backend.figures.curves_figure import (
     RunCurve,
     band_traces,
@@ -27,8 +29,6 @@ from backend.figures.smoothing import smoothed
 from backend.metrics.buckets import Curve, bins_over
 from backend.metrics.curves import Window
 from backend.metrics.points import Floats, Ints
-from backend.statistics import Center, by_place
-from backend.statistics import curve as bootstrapped
 from workers.contract.metrics import named
 
 # How far beyond a zoom lines are read, as a part of its length.

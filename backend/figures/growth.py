@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from backend.comparisons.selection import MAX_RUNS
 from backend.errors import FieldError, Invalid
 from backend.figures.schemas import Figure
-from backend.runs.selection import MAX_RUNS
 
 # New points change the last bucket, and one that goes from the store's open chunk to a closed one the bucket before.
 UNSETTLED = 2

@@ -8,10 +8,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from backend.colors import Stroke
+from backend.comparisons.scores import Scored
+from backend.comparisons.statistics import Floats, interval, profile
 from backend.figures.drawing import DRAWABLE, as_text, faint, number, plain
 from backend.figures.schemas import Figure
-from backend.runs.scores import Scored
-from backend.statistics import Floats, interval, profile
 
 PLACES = 201
 # Of the way from the least to the greatest score, on either side.

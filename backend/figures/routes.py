@@ -8,7 +8,11 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
 
-from backend.db import Db
+from backend.comparisons.groups import fields_named
+from backend.comparisons.selection import AtStep, GroupBy, RunIds, missing_from, selected
+from backend.comparisons.statistics import Center
+from backend.database.engine import Db
+from backend.database.tables import Run
 from backend.errors import FieldError, Invalid
 from backend.figures import service
 from backend.figures.drawing import Look
@@ -17,10 +21,6 @@ from backend.figures.growth import LONGEST_CURSOR, since
 from backend.figures.schemas import Figure, FigureName
 from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis
-from backend.models import Run
-from backend.runs.seeds import fields_named
-from backend.runs.selection import AtStep, GroupBy, RunIds, missing_from, selected
-from backend.statistics import Center
 from workers.contract.metrics import EPISODE_RETURN
 
 router = APIRouter(tags=["figures"])

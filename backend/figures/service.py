@@ -7,6 +7,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.colors import color_of, strokes
+from backend.comparisons.groups import groups_of, groups_over_games, strokes_of
+from backend.comparisons.scores import scored_groups, trails
+from backend.comparisons.statistics import Center
+from backend.database.tables import Evaluation, Run
 from backend.evaluations.service import done, episodes, find_evaluation
 from backend.figures.ancestry import Origin, origins
 from backend.figures.curves_figure import RunCurve, curves_figure
@@ -23,11 +27,7 @@ from backend.metrics.buckets import NOTHING
 from backend.metrics.curves import FRAMES_PER_EPOCH, Window, read_curve, run_views
 from backend.metrics.models import MetricSeries
 from backend.metrics.queries import UNFINISHED, UnknownMetric
-from backend.models import Evaluation, Run
 from backend.runs.labels import group_labels, group_names, labels, names_over_games
-from backend.runs.scores import scored_groups, trails
-from backend.runs.seeds import groups_of, groups_over_games, strokes_of
-from backend.statistics import Center
 from workers.contract.metrics import EPISODE_RETURN
 from workers.contract.protocols.document import EvaluationDocument
 

@@ -8,9 +8,9 @@ from fastapi.responses import FileResponse
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
+from backend.database.tables import File
 from backend.errors import NotFound, Problem
 from backend.files.storage import place_of
-from backend.models import File
 from workers.contract.worker_api import FileKind
 
 TYPES: dict[FileKind, str] = {

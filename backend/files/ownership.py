@@ -11,9 +11,9 @@ from pathlib import Path
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from backend.db import Database
+from backend.database.engine import Database
+from backend.database.tables import File, Installation
 from backend.files.storage import stored_files
-from backend.models import File, Installation
 from workers.contract.paths import OutsideFolderError, path_inside
 
 MARK = ".installation"

@@ -3,10 +3,10 @@
 from fastapi import APIRouter, Request, Response
 
 from backend.config import CurrentSettings
-from backend.db import Db
+from backend.database.engine import Db
 from backend.files import service
 from backend.files.download import download
-from backend.lookup import FileId
+from backend.web.lookup import FileId
 
 router = APIRouter(tags=["files"])
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from backend.db import Database, after_commit
+from backend.database.engine import Database, after_commit
+from backend.database.tables import File
 from backend.errors import FieldError, Invalid, NotFound
 from backend.files import ownership, removal, storage
-from backend.models import File
 from workers.contract.worker_api import FileKind
 
 log = logging.getLogger(__name__)

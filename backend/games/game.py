@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from backend.database.tables import Run
 from backend.errors import NotFound
 from backend.games import schemas
 from backend.games.catalogue import find_game, slug_of
@@ -12,7 +13,6 @@ from backend.games.pictures import newest_of_games, newest_of_runs
 from backend.games.scores import Like, best_of_runs
 from backend.games.tables import likes, tables
 from backend.games.waiting import waiting
-from backend.models import Run
 
 
 def game(session: Session, slug: str) -> schemas.Game:

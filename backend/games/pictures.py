@@ -5,8 +5,8 @@ from collections.abc import Collection
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from backend.database.tables import Run, Video
 from backend.games.schemas import Picture
-from backend.models import Run, Video
 
 COLUMNS = (Video.run_id, Video.step, Video.file_id, Video.poster_file_id)
 

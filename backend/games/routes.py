@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
-from backend.db import Db
+from backend.database.engine import Db
 from backend.figures.schemas import Figure
 from backend.games import schemas, wall
 from backend.games.catalogue import Slug
@@ -13,7 +13,7 @@ from backend.games.figure import table_figure
 from backend.games.game import game, table, whole_tables
 from backend.games.scores import Like
 from backend.games.spreadsheet import game_lines, wall_lines
-from backend.spreadsheet import attached
+from backend.web.csv_files import attached
 
 router = APIRouter(tags=["games"])
 

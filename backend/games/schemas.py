@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.json_numbers import JsonNumber
+from backend.web.json_numbers import JsonNumber
 from workers.contract.protocols.acting import Acting
 from workers.contract.protocols.document import NormalisedBy
 from workers.contract.worker_api import State

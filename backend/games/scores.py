@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 
 from backend.checkpoints.superseded import superseded
 from backend.colors import color_of
+from backend.database.tables import Checkpoint, Errand, Evaluation, Run
 from backend.games import schemas
-from backend.models import Checkpoint, Errand, Evaluation, Run
 from workers.contract.config.problems import title_of
 from workers.contract.protocols import PROTOCOLS, fitting
 from workers.contract.protocols.acting import Acting

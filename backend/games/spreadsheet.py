@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from backend.games.schemas import BestScore, GameCard, ScoreTable, TableRow
 from backend.games.tables import unranked_because
-from backend.spreadsheet import csv_line
+from backend.web.csv_files import csv_line
 
 GAME = (
     *("protocol", "starts", "start_set", "rank", "player", "run", "method", "evaluation", "score", "interval_low"),

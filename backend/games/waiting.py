@@ -7,10 +7,10 @@ from sqlalchemy import ScalarSelect, Select, exists, select
 from sqlalchemy.orm import Session
 
 from backend.colors import color_of
-from backend.errands.line import Line, line
+from backend.database.tables import Checkpoint, Errand, Evaluation, Run
+from backend.errands.queue import Line, line
 from backend.errands.service import UNDER_WAY, reason
 from backend.games.schemas import WaitingEvaluation, WaitingRun
-from backend.models import Checkpoint, Errand, Evaluation, Run
 from workers.contract.config.problems import title_of
 
 MOST_SHOWN = 50

@@ -7,13 +7,13 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from backend.comparisons.statistics import Floats, interquartile_mean, mean, median
+from backend.database.tables import Run
 from backend.games import schemas
 from backend.games.catalogue import ATARI, GAMES
 from backend.games.pictures import newest_of_games, newest_of_runs
 from backend.games.published import published_scores
 from backend.games.scores import Found, best, best_of_runs, told
-from backend.models import Run
-from backend.statistics import Floats, interquartile_mean, mean, median
 from workers.contract import published
 from workers.contract.protocols import PROTOCOLS
 

@@ -5,11 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from backend.config import CurrentSettings
-from backend.db import Db
+from backend.database.engine import Db
 from backend.kept_games import service
 from backend.kept_games.schemas import KeptGame
-from backend.start_points import service as start_points
-from backend.start_points.schemas import Name, StartPointSet
+from backend.start_sets import service as start_points
+from backend.start_sets.schemas import Name, StartPointSet
 from workers.contract.games import EnvironmentId
 
 router = APIRouter(tags=["live"])

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from backend.json_numbers import JsonNumber
+from backend.web.json_numbers import JsonNumber
 from workers.contract.worker_api import ErrandState
 
 

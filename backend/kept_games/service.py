@@ -6,14 +6,14 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, undefer
 
 from backend.config import Settings
+from backend.database.tables import Errand, KeptPlay, StoredStarts
 from backend.errands import service as errands
-from backend.errands.line import Line, line
+from backend.errands.queue import Line, line
 from backend.errors import Conflict, NotFound
 from backend.files.service import Maker, reported_file
 from backend.kept_games.schemas import KeptGame
-from backend.lookup import find_errand
-from backend.models import Errand, KeptPlay, StoredStarts
-from backend.start_points import service as start_points
+from backend.start_sets import service as start_points
+from backend.web.lookup import find_errand
 from workers.contract import events as ev
 from workers.contract.errands import FilmParameters
 from workers.contract.games import ENVIRONMENTS

@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, ForeignKey, LargeBinary, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.models import Base, Id
+from backend.database.tables import Base, Id
 
 
 class MetricSeries(Base):

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.database.tables import Run
 from backend.errors import FieldError, Invalid, NotFound
 from backend.metrics.buckets import NOTHING, Curve
 from backend.metrics.curves import RunView, Window, read_curve, run_views
 from backend.metrics.models import MetricSeries
 from backend.metrics.schemas import RunMetrics, SeriesPoints
-from backend.models import Run
 
 MAX_NAMES = 50
 # Runs that may yet report a metric, so that it is empty and not unknown.

@@ -7,6 +7,7 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.database.tables import Attempt
 from backend.metrics.models import MetricChunk, MetricPage, MetricSeries
 from backend.metrics.points import (
     NO_POINTS,
@@ -20,7 +21,6 @@ from backend.metrics.points import (
     summarise,
     unpack,
 )
-from backend.models import Attempt
 
 EVERYTHING = np.iinfo(np.int64).max
 # Chunks fetched at once: 2 MB of points.

@@ -5,12 +5,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from backend.db import Db
+from backend.database.engine import Db
 from backend.errors import FieldError, Invalid
-from backend.lookup import KnownRun
 from backend.metrics import queries
 from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, Axis, RunMetrics
+from backend.web.lookup import KnownRun
 from workers.contract.metrics import CATALOGUE, MetricSection
 
 router = APIRouter(tags=["metrics"])

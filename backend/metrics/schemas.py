@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.json_numbers import JsonNumber
+from backend.web.json_numbers import JsonNumber
 
 MAX_BUCKETS = 5_000
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_./-]{0,119}$"

@@ -7,6 +7,7 @@ import numpy as np
 from sqlalchemy import select, tuple_
 from sqlalchemy.orm import Session
 
+from backend.database.tables import Run
 from backend.errors import Problem
 from backend.metrics import reading
 from backend.metrics.models import MetricChunk, MetricClock, MetricPage, MetricSeries
@@ -24,7 +25,6 @@ from backend.metrics.points import (
     unpack,
 )
 from backend.metrics.schemas import NAME_PATTERN
-from backend.models import Run
 from workers.contract.events import Metrics
 from workers.contract.metrics import EPISODE_RETURN
 

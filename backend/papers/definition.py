@@ -6,8 +6,8 @@ from typing import Literal
 
 from sqlalchemy.orm import Session
 
+from backend.database.tables import Study
 from backend.figures.schemas import Figure
-from backend.models import Study
 from backend.papers.diagram import Diagram
 from backend.studies.specification import Specification
 from workers.contract.games import ENVIRONMENTS

@@ -7,12 +7,12 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.database.tables import Run
 from backend.errors import FieldError, Invalid
-from backend.lookup import find_run
 from backend.metrics.models import MetricSeries
-from backend.models import Run
 from backend.papers import schemas
 from backend.papers.diagram import Box, Diagram, Reading
+from backend.web.lookup import find_run
 from workers.contract.metrics import named
 
 # Newest runs that can be chosen.

@@ -8,13 +8,13 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.comparisons.statistics import by_place
 from backend.metrics.curves import Window, read_curve, run_views
 from backend.metrics.models import MetricSeries
 from backend.metrics.points import Floats, Ints
 from backend.metrics.reading import visible_limits, visible_summaries
 from backend.metrics.schemas import Axis
 from backend.papers.definition import Started
-from backend.statistics import by_place
 from backend.studies.points import specification_of, values_at
 from backend.studies.results import Point, points_of
 from workers.contract.metrics import EPISODE_RETURN

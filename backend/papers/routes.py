@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from backend.config import CurrentSettings
-from backend.db import Db
+from backend.database.engine import Db
 from backend.doorbell import Bell
 from backend.errors import NotFound
 from backend.figures.schemas import Figure

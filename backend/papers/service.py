@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from backend.database.tables import PaperStudy, Study
 from backend.errors import Conflict, FieldError, Invalid
-from backend.models import PaperStudy, Study
 from backend.papers.catalogue import find_part
 from backend.papers.definition import Item, Paper, Part, Started
 from backend.papers.schemas import PaperPreview

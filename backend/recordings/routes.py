@@ -4,12 +4,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 
-from backend.db import Db
+from backend.database.engine import Db
 from backend.doorbell import Bell
 from backend.errands import service as errands
-from backend.lookup import KnownRun, RunId, find_run
 from backend.recordings import service
 from backend.recordings.schemas import AskRecording, Recording
+from backend.web.lookup import KnownRun, RunId, find_run
 
 router = APIRouter(tags=["files"])
 

@@ -6,13 +6,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.wanted import wanted_checkpoint
+from backend.database.tables import Checkpoint, Errand, Evaluation, Run, Video
 from backend.errands import service as errands
-from backend.errands.line import line
+from backend.errands.queue import line
 from backend.errors import Conflict, FieldError, Invalid, NotFound
-from backend.lookup import find_run
-from backend.models import Checkpoint, Errand, Evaluation, Run, Video
 from backend.recordings.schemas import AskRecording, Recording
-from backend.videos.service import discard_recording
+from backend.replays.service import discard_recording
+from backend.web.lookup import find_run
 from workers.contract.config.evaluation import protocol_of, unfit_without_starts_because
 from workers.contract.errands import RecordingParameters
 from workers.contract.protocols import PROTOCOLS

@@ -7,14 +7,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
-from backend.db import Database
+from backend.database.engine import Database
+from backend.database.tables import Run
 from backend.errors import NotFound
-from backend.models import Run
+from backend.replays.service import find_video
 from backend.reports.blocks import AnyBlock, ChartBlock, DraftBlock, ReplayBlock, TableBlock
 from backend.reports.drawing import draw, runs_at, with_runs
 from backend.reports.schemas import BlockContent, Replay
 from backend.reports.tables import in_words_missing, table_of
-from backend.videos.service import find_video
 
 
 async def content_of(db: Database, figures: FastAPI, block: AnyBlock) -> BlockContent:

@@ -10,13 +10,13 @@ from starlette.datastructures import State
 from starlette.routing import Match
 
 from backend import errors
+from backend.comparisons.selection import numbers_in
 from backend.figures.routes import router as figures
 from backend.figures.schemas import Figure
 from backend.games.routes import router as games
 from backend.papers.routes import router as papers
-from backend.runs.selection import numbers_in
-from backend.security import API
 from backend.studies.routes import router as studies
+from backend.web.security import API
 
 ROUTES = [
     route

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from backend.columns import utc_now
+from backend.database.columns import utc_now
+from backend.database.tables import File, Report
 from backend.files.service import files_root
-from backend.json_numbers import spelled
-from backend.models import File, Report
 from backend.reports.blocks import ChartBlock, FinishedBlock, ReplayBlock, TextBlock
 from backend.reports.markdown import to_html
 from backend.reports.schemas import BlockContent, Replay, Table
+from backend.web.json_numbers import spelled
 from workers.contract.paths import OutsideFolderError, path_inside
 
 # A longer film is shown by its picture.

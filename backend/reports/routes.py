@@ -6,12 +6,12 @@ from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.responses import HTMLResponse
 from starlette.concurrency import run_in_threadpool
 
-from backend.db import Database, Db
-from backend.lookup import ReportId
+from backend.database.engine import Database, Db
 from backend.reports import schemas, service
 from backend.reports.blocks import FinishedBlock, finished
 from backend.reports.contents import content_of
 from backend.reports.exporting import to_page
+from backend.web.lookup import ReportId
 
 router = APIRouter(tags=["reports"])
 

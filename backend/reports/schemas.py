@@ -5,9 +5,9 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.figures.schemas import Figure
-from backend.json_numbers import JsonNumber
 from backend.reports.blocks import Block, Blocks
 from backend.runs.schemas import Name
+from backend.web.json_numbers import JsonNumber
 from workers.contract.values import Ordinal
 
 

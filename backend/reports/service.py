@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from backend.columns import utc_now
+from backend.database.columns import utc_now
+from backend.database.tables import File, Report, Video
 from backend.errors import Conflict, NotFound
-from backend.models import File, Report, Video
+from backend.replays.service import pin
 from backend.reports.blocks import AnyBlock, ReplayBlock, TextBlock, read_blocks
 from backend.reports.markdown import image_files
 from backend.reports.schemas import CreateReport, EditReport, ReportSummary
-from backend.videos.service import pin
 
 
 def listed(session: Session) -> list[ReportSummary]:

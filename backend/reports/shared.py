@@ -6,14 +6,14 @@ from fastapi import APIRouter, Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from backend.config import CurrentSettings
-from backend.db import Database, Db
+from backend.database.engine import Database, Db
 from backend.errors import NotFound
 from backend.files.download import download
-from backend.lookup import FileId
 from backend.reports import schemas, service
 from backend.reports.blocks import AnyBlock, finished, read_blocks
 from backend.reports.contents import content_of
 from backend.reports.routes import Figures
+from backend.web.lookup import FileId
 
 router = APIRouter(tags=["reports"])
 

@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.database.tables import Run
 from backend.evaluations.service import done
-from backend.models import Run
 from backend.reports.blocks import TableBlock
 from backend.reports.schemas import Table
 from backend.runs.differences import field_titles

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Double, Text, case, cast
 
-from backend.models import Run
+from backend.database.tables import Run
 from workers.contract.config import config_adapter
 
 _NUMBER = r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$"

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from sqlalchemy import Row, Select, func, select
 from sqlalchemy.orm import Session
 
-from backend.models import Run, RunTag
+from backend.database.tables import Run, RunTag
 
 
 class Choice(BaseModel):

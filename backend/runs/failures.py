@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.models import Run
+from backend.database.tables import Run
 from backend.runs.listing import LONGEST_TEXT, Filters, filtered
 
 

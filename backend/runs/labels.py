@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from backend.models import Run
+from backend.database.tables import Run
 from backend.runs.differences import differences, field_titles
 from workers.contract.config.problems import title_of
 from workers.contract.games import ENVIRONMENTS

@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from backend.database.tables import Run, RunTag, StudyRun
 from backend.errors import FieldError, Invalid
 from backend.metrics.models import MetricSeries
-from backend.models import Run, RunTag, StudyRun
 from backend.runs.config_order import config_key, config_kind
 from workers.contract.values import LARGEST, storable
 

@@ -2,7 +2,7 @@
 
 from sqlalchemy.orm import Session
 
-from backend.db import after_commit
+from backend.database.engine import after_commit
 from backend.live.notices import publish
 
 

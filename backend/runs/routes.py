@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import Field, StringConstraints
 
-from backend.db import Database, Db
+from backend.database.engine import Database, Db
 from backend.doorbell import Bell, Doorbell
-from backend.lookup import KnownRun, RunId, find_run
 from backend.metrics.queries import MAX_NAMES
 from backend.metrics.schemas import NAME_PATTERN
 from backend.runs import facets, failures, listing, schemas, service, view
+from backend.web.lookup import KnownRun, RunId, find_run
 from workers.contract.values import Text
 from workers.contract.worker_api import State
 

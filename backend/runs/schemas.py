@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from backend.json_numbers import JsonNumber
+from backend.web.json_numbers import JsonNumber
 from workers.contract.events import RolePlace
 from workers.contract.values import NO_BOOLEAN, STORABLE, Id
 from workers.contract.worker_api import Desired, QueueName, State

@@ -8,14 +8,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.keeping import copy_checkpoint, forkable
-from backend.columns import utc_now
-from backend.db import after_commit
+from backend.configuration import configs
+from backend.database.columns import utc_now
+from backend.database.engine import after_commit
+from backend.database.tables import Run, RunTag
 from backend.errors import Conflict, FieldError, Invalid
 from backend.files.service import delete_run_files
 from backend.live.notices import publish
-from backend.logs import note
-from backend.models import Run, RunTag
-from backend.runs import configs
+from backend.logs.service import note
 from backend.runs.labels import name_of_copy
 from backend.runs.notices import announce_run
 from backend.runs.schemas import Action, CloneRun, CreateRun, EditRun, ForkRun

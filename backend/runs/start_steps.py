@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from backend.models import Attempt, Run
+from backend.database.tables import Attempt, Run
 from backend.runs.schemas import RunStartStep
 from workers.contract.worker_api import State
 

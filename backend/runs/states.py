@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from backend.models import Run
+from backend.database.tables import Run
 from backend.runs.schemas import Action, RunActions
 from workers.contract.worker_api import Desired, State
 

@@ -7,14 +7,14 @@ from datetime import timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend import models
 from backend.colors import color_of
-from backend.columns import utc_now
+from backend.database import tables
+from backend.database.columns import utc_now
 from backend.metrics.curves import training_seconds
 from backend.metrics.models import MetricSeries
-from backend.presence import free_workers
 from backend.runs import schemas, start_steps
 from backend.runs.states import ACTIVE, refusals
+from backend.workers.presence import free_workers
 from workers.contract.config.problems import title_of
 from workers.contract.events import RolePlace
 
@@ -23,7 +23,7 @@ MOST_WARNINGS = 5
 SOON = timedelta(seconds=15)
 
 
-def shown(session: Session, runs: Sequence[models.Run], metrics: Sequence[str] = ()) -> list[schemas.Run]:
+def shown(session: Session, runs: Sequence[tables.Run], metrics: Sequence[str] = ()) -> list[schemas.Run]:
     """Runs as the API shows them, with some of their metrics if any are asked for."""
     queues = {run.queue for run in runs if run.state == "queued"}
     free, ahead = free_workers(session, queues), _ahead(session, queues)
@@ -38,19 +38,19 @@ def shown(session: Session, runs: Sequence[models.Run], metrics: Sequence[str] =
     ]
 
 
-def shown_one(session: Session, run: models.Run) -> schemas.Run:
+def shown_one(session: Session, run: tables.Run) -> schemas.Run:
     """One run as the API shows it, with its roles and warnings."""
     (one,) = shown(session, [run])
-    attempt = session.get(models.Attempt, (run.id, run.attempt))
+    attempt = session.get(tables.Attempt, (run.id, run.attempt))
     one.warnings = _warnings(session, run)
     one.roles = [RolePlace.model_validate(role) for role in (attempt.roles if attempt else None) or []]
     one.start_steps = start_steps.shown(run, attempt)
     return one
 
 
-def _warnings(session: Session, run: models.Run) -> list[str]:
+def _warnings(session: Session, run: tables.Run) -> list[str]:
     """The newest warnings of the latest attempt; what its state says already is left out."""
-    line = models.LogLine
+    line = tables.LogLine
     wanted = select(line.message).where(line.run_id == run.id, line.attempt == run.attempt, line.level == "warning")
     if run.state_reason is not None:
         wanted = wanted.where(line.message != run.state_reason)
@@ -60,8 +60,8 @@ def _warnings(session: Session, run: models.Run) -> list[str]:
 
 def _studies(session: Session, run_ids: Sequence[int]) -> dict[int, schemas.StudyOfRun]:
     """The study of each of these runs that is of one."""
-    planned = models.StudyRun
-    query = select(planned, models.Study.name).join(models.Study, models.Study.id == planned.study_id)
+    planned = tables.StudyRun
+    query = select(planned, tables.Study.name).join(tables.Study, tables.Study.id == planned.study_id)
     return {
         row.run_id: schemas.StudyOfRun(id=row.study_id, name=name, point=row.point, seed=row.seed)
         for row, name in session.execute(query.where(planned.run_id.in_(run_ids)))
@@ -81,7 +81,7 @@ def _extents(
     return found
 
 
-def _reason(run: models.Run, free: dict[str, int | None], ahead: int) -> str | None:
+def _reason(run: tables.Run, free: dict[str, int | None], ahead: int) -> str | None:
     if run.state in ACTIVE and run.desired != "run":
         return "Stopping: the trainer saves a checkpoint first." if run.desired == "stop" else "Pausing."
     if run.state == "running" and run.step >= run.total_steps:
@@ -91,7 +91,7 @@ def _reason(run: models.Run, free: dict[str, int | None], ahead: int) -> str | N
     return " ".join(part for part in (run.state_reason, _waiting(run, free.get(run.queue), ahead)) if part)
 
 
-def _waiting(run: models.Run, free: int | None, ahead: int) -> str:
+def _waiting(run: tables.Run, free: int | None, ahead: int) -> str:
     name = run.queue.upper()
     if free is None:
         return f"No {name} worker is connected: start one with `arcadia worker --queue {run.queue}`."
@@ -106,8 +106,8 @@ def _ahead(session: Session, queues: Iterable[str]) -> dict[int, int]:
     """Return how many runs are ahead of each queued run in its queue."""
     found: dict[int, int] = {}
     for queue in queues:
-        waiting = select(models.Run.id).where(models.Run.state == "queued", models.Run.queue == queue)
-        ordered = waiting.order_by(models.Run.priority.desc(), models.Run.created_at, models.Run.id)
+        waiting = select(tables.Run.id).where(tables.Run.state == "queued", tables.Run.queue == queue)
+        ordered = waiting.order_by(tables.Run.priority.desc(), tables.Run.created_at, tables.Run.id)
         found.update((run_id, place) for place, run_id in enumerate(session.scalars(ordered)))
     return found
 
@@ -117,7 +117,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def _shown(
-    run: models.Run,
+    run: tables.Run,
     reason: str | None,
     metrics: dict[str, schemas.MetricExtent],
     seconds: float,

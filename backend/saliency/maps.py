@@ -3,9 +3,9 @@
 import base64
 from pathlib import Path
 
+from backend.database.tables import File
 from backend.errors import NotFound
 from backend.files.storage import place_of
-from backend.models import File
 from backend.saliency.schemas import SaliencyMaps
 from workers.contract import saliency
 from workers.contract.archives import Column

@@ -3,12 +3,12 @@
 from fastapi import APIRouter, Response
 
 from backend.config import CurrentSettings
-from backend.db import Db
+from backend.database.engine import Db
 from backend.doorbell import Bell
 from backend.errands import service as errands
+from backend.replays.routes import VideoId
 from backend.saliency import maps, service
 from backend.saliency.schemas import ReplaySaliency, SaliencyMaps
-from backend.videos.routes import VideoId
 
 router = APIRouter(tags=["files"])
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.json_numbers import JsonNumber
+from backend.web.json_numbers import JsonNumber
 from workers.contract.saliency import SaliencyHead
 from workers.contract.worker_api import ErrandState
 

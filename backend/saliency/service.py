@@ -3,16 +3,16 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.database.tables import Checkpoint, Errand, File, Run, Video
 from backend.errands import service as errands
-from backend.errands.line import line
+from backend.errands.queue import line
 from backend.errors import Conflict, NotFound
 from backend.files.service import Maker, files_root, reported_file
 from backend.files.storage import place_of
-from backend.lookup import find_run
-from backend.models import Checkpoint, Errand, File, Run, Video
+from backend.replays.service import find_track, find_video
+from backend.replays.thinning import thin_out
 from backend.saliency.schemas import ReplaySaliency
-from backend.videos.service import find_track, find_video
-from backend.videos.thinning import thin_out
+from backend.web.lookup import find_run
 from workers.contract import events as ev
 from workers.contract import tracks
 from workers.contract.errands import SaliencyParameters

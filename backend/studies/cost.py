@@ -8,14 +8,14 @@ from statistics import median
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.columns import utc_now
+from backend.configuration.configs import queue_for
+from backend.database.columns import utc_now
+from backend.database.tables import Attempt, Run
 from backend.metrics.curves import training_seconds
-from backend.models import Attempt, Run
-from backend.presence import workers_here
-from backend.runs.configs import queue_for
 from backend.runs.labels import env_title
 from backend.studies.points import Draw, config_at
 from backend.studies.specification import Specification
+from backend.workers.presence import workers_here
 from workers.contract.config import RunConfig
 from workers.contract.config.ceiling import CeilingFields
 from workers.contract.config.problems import title_of

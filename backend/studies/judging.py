@@ -5,14 +5,14 @@ from contextlib import suppress
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.db import Database
+from backend.database.engine import Database
+from backend.database.tables import Run, Study, StudyRun
 from backend.errors import Conflict, NotFound
-from backend.logs import note
-from backend.lookup import find_run
-from backend.models import Run, Study, StudyRun
+from backend.logs.service import note
 from backend.runs import service as runs
 from backend.studies.points import specification_of
 from backend.studies.pruning import Course, Progress, course, losers
+from backend.web.lookup import find_run
 
 
 class Judge:

@@ -8,10 +8,10 @@ from sqlalchemy import select
 
 from backend.chores import Chores
 from backend.config import Settings
-from backend.db import Database
+from backend.database.engine import Database
+from backend.database.tables import Study
 from backend.doorbell import Doorbell
 from backend.errors import NotFound
-from backend.models import Study
 from backend.studies import making, measuring, planning
 from backend.studies.judging import Judge
 from backend.studies.points import specification_of

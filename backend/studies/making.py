@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.columns import utc_now
-from backend.db import after_commit
+from backend.configuration import configs
+from backend.database.columns import utc_now
+from backend.database.engine import after_commit
+from backend.database.tables import Run, Study, StudyPoint, StudyRun
 from backend.errors import Invalid
 from backend.live.notices import publish
-from backend.models import Run, Study, StudyPoint, StudyRun
-from backend.runs import configs
 from backend.runs.labels import name_by
 from backend.runs.service import put_in_queue
 from backend.runs.states import ACTIVE, ENDED

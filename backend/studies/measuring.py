@@ -6,9 +6,9 @@ from datetime import timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.columns import utc_now
+from backend.database.columns import utc_now
+from backend.database.tables import Attempt, Measurement, Run
 from backend.metrics.curves import training_seconds
-from backend.models import Attempt, Measurement, Run
 from backend.runs import service as runs
 from backend.runs.states import ACTIVE, ENDED
 from backend.studies.cost import in_words, is_measured

@@ -7,8 +7,8 @@ from itertools import islice
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from backend.database.tables import Study, StudyPoint, StudyRun
 from backend.errors import FieldError, Invalid
-from backend.models import Study, StudyPoint, StudyRun
 from backend.studies import points
 from backend.studies.confirmation import check_confirmed, cost_refusal, why_confirm
 from backend.studies.cost import Cost, cost

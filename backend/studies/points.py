@@ -7,9 +7,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from backend.configuration import configs
+from backend.database.tables import Study
 from backend.errors import FieldError, Invalid
-from backend.models import Study
-from backend.runs import configs
 from backend.studies.specification import Axis, Specification, problems
 from workers.contract.config import RunConfig
 

@@ -9,9 +9,9 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.models import Run, Study, StudyPoint, StudyRun
+from backend.comparisons.statistics import curve
+from backend.database.tables import Run, Study, StudyPoint, StudyRun
 from backend.runs.states import ENDED
-from backend.statistics import curve
 from workers.contract.worker_api import State
 
 # Infinities, and NaN, which PostgreSQL takes for larger than all numbers, lie beyond.

@@ -6,12 +6,11 @@ from fastapi import APIRouter, Query, Response
 from sqlalchemy.orm import Session
 
 from backend.config import CurrentSettings
-from backend.db import Database, Db
+from backend.database.engine import Database, Db
+from backend.database.tables import Study
 from backend.doorbell import Bell, Doorbell
 from backend.errors import NotFound
 from backend.figures.schemas import Figure
-from backend.lookup import StudyId
-from backend.models import Study
 from backend.studies import making, planning, schemas, service, view
 from backend.studies.confirmation import why_confirm
 from backend.studies.importance import importance_figure
@@ -20,6 +19,7 @@ from backend.studies.points import specification_of
 from backend.studies.results import points_of
 from backend.studies.scatter import scatter_figure
 from backend.studies.specification import Specification
+from backend.web.lookup import StudyId
 
 router = APIRouter(tags=["studies"])
 

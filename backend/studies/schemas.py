@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.models import StudyState
+from backend.database.tables import StudyState
 from backend.runs.schemas import Notes
 from backend.studies.specification import MOST_SEEDS, Name, Specification
 from workers.contract.values import NO_BOOLEAN

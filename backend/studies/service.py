@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.columns import utc_now
-from backend.db import after_commit
+from backend.database.columns import utc_now
+from backend.database.engine import after_commit
+from backend.database.tables import Run, Study, StudyPoint, StudyRun, StudyState
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.live.notices import publish
-from backend.models import Run, Study, StudyPoint, StudyRun, StudyState
 from backend.runs import service as runs
 from backend.runs.states import Change, decide
 from backend.studies import planning

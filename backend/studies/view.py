@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend import models
+from backend.database import tables
 from backend.studies import schemas
 from backend.studies.making import counts
 from backend.studies.planning import unmade_count
@@ -20,15 +20,15 @@ NO_RUNS = dict.fromkeys(schemas.RunCounts.model_fields, 0)
 
 def page(session: Session, limit: int, before: int | None) -> schemas.StudyPage:
     """The newest studies, or those before one."""
-    query = select(models.Study).order_by(models.Study.id.desc()).limit(limit + 1)
+    query = select(tables.Study).order_by(tables.Study.id.desc()).limit(limit + 1)
     if before is not None:
-        query = query.where(models.Study.id < before)
+        query = query.where(tables.Study.id < before)
     studies = session.scalars(query).all()
     items = summaries(session, studies[:limit])
     return schemas.StudyPage(items=items, next_cursor=items[-1].id if len(studies) > limit else None)
 
 
-def shown(session: Session, study: models.Study) -> schemas.Study:
+def shown(session: Session, study: tables.Study) -> schemas.Study:
     """A study with its points."""
     points = points_of(session, study)
     asked = specification_of(study)
@@ -46,18 +46,18 @@ def shown(session: Session, study: models.Study) -> schemas.Study:
     )
 
 
-def _origin(session: Session, study: models.Study) -> schemas.StudyOrigin | None:
-    found = session.get(models.PaperStudy, study.id)
+def _origin(session: Session, study: tables.Study) -> schemas.StudyOrigin | None:
+    found = session.get(tables.PaperStudy, study.id)
     if found is None:
         return None
     return schemas.StudyOrigin(paper=found.paper, item=found.item, part=found.part, share=found.share)
 
 
-def summaries(session: Session, studies: Sequence[models.Study]) -> list[schemas.StudySummary]:
+def summaries(session: Session, studies: Sequence[tables.Study]) -> list[schemas.StudySummary]:
     """Studies without their points."""
     ids = [study.id for study in studies]
     counted, best = counts(session, ids), best_means(session, ids)
-    of = models.StudyPoint.study_id
+    of = tables.StudyPoint.study_id
     query = select(of, func.count()).where(of.in_(ids)).group_by(of)
     points = {row[0]: row[1] for row in session.execute(query)}
     return [

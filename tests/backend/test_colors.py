@@ -1,7 +1,7 @@
 """Lines in charts."""
 
 from backend.colors import PALETTE, color_of, group_strokes, strokes
-from backend.runs.selection import MAX_RUNS
+from backend.comparisons.selection import MAX_RUNS
 
 
 def test_runs_beside_one_another_are_drawn_by_their_places() -> None:

@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
 
-from backend.workers import registry
+from backend.worker_api import registry
 from tests.factories import CARTPOLE, Api
 
 API = "/api/v1"

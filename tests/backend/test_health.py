@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from sqlalchemy.exc import OperationalError
 
 from backend.config import Settings
-from backend.db import Database
+from backend.database.engine import Database
 from backend.failure_log import FailureLog
 from tests.factories import Api
 

@@ -7,10 +7,10 @@ from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
+from backend.database.tables import Errand, Run
 from backend.files.storage import stored_files
-from backend.lookup import find_run
-from backend.models import Errand, Run
 from backend.recordings import service
+from backend.web.lookup import find_run
 from tests.factories import CARTPOLE, Api, checkpoint_path, evaluation, event, sha256, started, video
 
 FILES = {"file": "video", "poster": "poster", "seen": "video", "track": "track"}

@@ -12,7 +12,7 @@ from workers.contract.archives import Column
 from workers.contract.protocols.acting import SAMPLED
 from workers.contract.saliency import Saliency, SaliencyHead
 from workers.contract.tracks import Track, TrackHead, packed
-from workers.trainer.replays.video import VideoWriter, write_png
+from workers.trainer.games.video import VideoWriter, write_png
 
 ACTIONS = ("NOOP", "FIRE", "RIGHT", "LEFT")
 DECISIONS, FRAMES_PER_ACTION, PICTURES_PER_SECOND, SCALE = 40, 4, 20, 4

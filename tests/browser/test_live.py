@@ -13,8 +13,8 @@ from playwright.sync_api import Page, expect
 from tests.installation import SAVING, Installation
 from tests.processes import does_an_errand
 from workers.contract.protocols.starts import StartSet
-from workers.trainer.evaluation import openings
-from workers.trainer.evaluation.emulator import AtariGame
+from workers.trainer.games import openings
+from workers.trainer.games.emulator import AtariGame
 
 
 def playing_process(installation: Installation) -> psutil.Process:

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from backend.app import description
 from backend.config import Settings
-from backend.tries import WrongTries
+from backend.web.rate_limit import WrongTries
 from tests.conftest import WORKER_TOKEN
 from tests.door import HANGS_SECONDS, listening
 from tests.factories import Api

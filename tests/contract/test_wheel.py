@@ -49,7 +49,7 @@ def test_it_makes_a_database_and_serves_its_pages(wheel: zipfile.ZipFile, tmp_pa
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
     environment["PYTHONPATH"] = str(site)
     program = (
-        "import backend.cli, sys; from backend.frontend import DIST;"
+        "import backend.cli, sys; from backend.web.frontend import DIST;"
         "print(DIST); sys.argv = ['arcadia', 'migrate']; sys.exit(backend.cli.main())"
     )
     run = subprocess.run(
@@ -62,7 +62,7 @@ def test_it_makes_a_database_and_serves_its_pages(wheel: zipfile.ZipFile, tmp_pa
 
 
 def test_without_pages_the_server_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    from backend.frontend import serve_frontend
+    from backend.web.frontend import serve_frontend
 
     app = FastAPI()
     serve_frontend(app, tmp_path / "none")

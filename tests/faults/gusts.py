@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from backend.embedded.up import WORKER_NAME
+from backend.startup.embedded.up import WORKER_NAME
 
 Part = Literal["trainer", "leash", "worker", "backend", "redis", "up"]
 PARTS: tuple[Part, ...] = get_args(Part)

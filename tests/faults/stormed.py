@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from backend.embedded.up import WORKER_NAME
+from backend.startup.embedded.up import WORKER_NAME
 from tests.faults.gusts import GUEST, WORKERS, Part
 from tests.installation import Installation
 from tests.journals import Journals

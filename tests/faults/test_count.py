@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from backend.db import Database
+from backend.database.engine import Database
+from backend.database.tables import Attempt
 from backend.metrics.models import MetricChunk
 from backend.metrics.points import POINT
-from backend.models import Attempt
 from tests import factories
 from tests.factories import Api
 from tests.faults.gusts import PARTS, gusts

@@ -14,8 +14,8 @@ from sqlalchemy import text
 from backend.backup.making import back_up
 from backend.backup.restoring import restore
 from backend.config import Settings
-from backend.db import Database
-from backend.starting import make_ready
+from backend.database.engine import Database
+from backend.startup.checks import make_ready
 from tests.faults.test_killed import stop
 from tests.installation import Installation
 

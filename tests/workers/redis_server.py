@@ -6,7 +6,7 @@ from pathlib import Path
 
 import redis
 
-from backend.embedded.redis_server import free_port, redis_program
+from backend.startup.embedded.redis_server import free_port, redis_program
 from tests.workers.waiting import wait_until
 
 

@@ -36,7 +36,7 @@ SALIENCY_FILE = "saliency.npz"
 def awaited_arguments(pipe: Path) -> list[str]:
     """Load what live games and recordings need, then wait for the arguments in a named pipe."""
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    for module in ("workers.trainer.evaluation.subjects", "workers.trainer.watching.show"):
+    for module in ("workers.trainer.games.subjects", "workers.trainer.live.show"):
         importlib.import_module(module)
     with pipe.open() as line:
         return [str(argument) for argument in json.loads(line.readline())]
@@ -115,7 +115,7 @@ def carried_out(work: Work, asked: ErrandRequest, directory: Path, report: Repor
 
 def film(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> None:
     """Record the episode that was asked for."""
-    from workers.trainer.evaluation import subjects  # loads torch, which takes seconds
+    from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.recording.replays import record_replay
 
     stop.interrupts = False
@@ -127,7 +127,7 @@ def film(asked: ErrandRequest, directory: Path, report: Report, stop: StopReques
 
 def shed_light(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> None:
     """Compute the saliency of a recording."""
-    from workers.trainer.evaluation import subjects  # loads torch, which takes seconds
+    from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.recording.retracing import salient
 
     stop.interrupts = False
@@ -160,12 +160,12 @@ def address_of(asked: ErrandRequest) -> LiveAddress:
 
 def play_live(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> None:
     """Play in real time for those who watch, by an agent or by a person among them, until nobody watches."""
-    from workers.trainer.evaluation import subjects  # loads torch, which takes seconds
+    from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.host import devices
+    from workers.trainer.live import stagings
+    from workers.trainer.live.line import Line
+    from workers.trainer.live.show import Show
     from workers.trainer.recording.recording import StoppedError
-    from workers.trainer.watching import stagings
-    from workers.trainer.watching.line import Line
-    from workers.trainer.watching.show import Show
 
     stop.interrupts = False
     devices.compute_in(1)

@@ -45,7 +45,7 @@ def recorded(request: Request, stop: StopRequest) -> TrackHead:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     from workers.contract.protocols import PROTOCOLS, fitting
-    from workers.trainer.evaluation import subjects  # loads torch, which takes seconds
+    from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.recording.files import files_in
     from workers.trainer.recording.recording import Asked, record
 

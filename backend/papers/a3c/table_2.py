@@ -6,12 +6,12 @@ from statistics import fmean
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from backend.comparisons.score_times import Climb, climbs, common_score, middle
+from backend.database.tables import Run
 from backend.figures.schemas import Figure
-from backend.models import Run
 from backend.papers import drawing, measured
 from backend.papers.a3c.games import BUDGET, FIVE_GAMES, PROCESSES
 from backend.papers.definition import Difference, Item, Number, Part, Started
-from backend.runs.thresholds import Climb, climbs, common_score, middle
 from backend.studies.specification import Axis, Specification
 from workers.contract import published
 from workers.contract.presets import PRESETS

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.models import Attempt, Run, Worker
+from backend.database.tables import Attempt, Run, Worker
 from backend.papers.definition import Difference, Item, Number, Table
 from workers.contract import published
 

@@ -19,12 +19,12 @@ from backend.backup.manifest import DATABASE, FILES, NAME, Content, hash_of, rea
 from backend.backup.restoring import restore
 from backend.backup.rows import copy_rows
 from backend.config import Settings
-from backend.db import Database, migration_engine
-from backend.embedded.data_folder import FolderInUseError, lock
+from backend.database.engine import Database, migration_engine
+from backend.database.migrations import alembic_config
 from backend.files.removal import hold
 from backend.files.storage import stored_files
-from backend.migrations import alembic_config
 from backend.refusals import RefusedError
+from backend.startup.embedded.data_folder import FolderInUseError, lock
 from tests.factories import CARTPOLE, Api, metrics, start_set
 
 READ = ["runs", "runs/{id}", "runs/{id}/log", "runs/{id}/checkpoints", "export/runs/{id}.csv", "workers"]

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from backend.config import Settings
-from backend.db import Database
+from backend.database.engine import Database
+from backend.database.tables import Run
 from backend.files.storage import stored_files
-from backend.models import Run
 from tests.factories import CARTPOLE, Api, started, video
 
 KEEP_FOUR = {**CARTPOLE, "checkpoints_kept": 4}

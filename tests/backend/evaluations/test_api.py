@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
+from backend.database.tables import Errand, Run
 from backend.evaluations import service
-from backend.lookup import find_run
-from backend.models import Errand, Run
+from backend.web.lookup import find_run
 from tests.factories import PONG, Api, evaluated_episode, evaluation, event, sha256, start_set, started
 
 

@@ -11,13 +11,13 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
+from backend.comparisons.groups import groups_of, groups_over_games
+from backend.comparisons.statistics import Center
+from backend.comparisons.statistics import curve as bootstrapped
+from backend.database.tables import Run
 from backend.figures.groups import Band, Grouping, Line, middle_curve, shared_places, wider
 from backend.metrics.curves import Window
-from backend.models import Run
 from backend.runs.labels import group_labels
-from backend.runs.seeds import groups_of, groups_over_games
-from backend.statistics import Center
-from backend.statistics import curve as bootstrapped
 from tests.backend.figures.test_growth import merged
 from tests.factories import CARTPOLE, Api, metrics, started
 

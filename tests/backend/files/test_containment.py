@@ -8,11 +8,11 @@ from sqlalchemy import update
 
 from backend.backup.making import back_up
 from backend.config import Settings
+from backend.database.tables import File
 from backend.errors import NotFound
-from backend.models import File
 from backend.refusals import RefusedError
+from backend.replays import tracks
 from backend.saliency import maps
-from backend.videos import tracks
 from tests.factories import Api
 
 SECRET = b"secret of the server"

@@ -10,11 +10,11 @@ from fastapi.testclient import TestClient
 from sqlalchemy import delete
 
 from backend.config import Settings
-from backend.db import open_database
+from backend.database.engine import open_database
+from backend.database.migrations import migrate
+from backend.database.tables import Installation
 from backend.files.ownership import MARK, read_mark
 from backend.files.storage import TRASH, TRASH_SECONDS, stored_files, sweep
-from backend.migrations import migrate
-from backend.models import Installation
 from tests.factories import Api
 
 LONG_AGO = time.time() - 3_600

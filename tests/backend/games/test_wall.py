@@ -9,11 +9,11 @@ from sqlalchemy import event as sql
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from backend.columns import utc_now
-from backend.db import Database
+from backend.database.columns import utc_now
+from backend.database.engine import Database
+from backend.database.tables import Base, Checkpoint, Errand, Evaluation, Run
 from backend.games.game import game as read_game
 from backend.games.wall import games
-from backend.models import Base, Checkpoint, Errand, Evaluation, Run
 from tests.backend.games.conftest import Scorer
 from tests.factories import Api, video
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from backend.embedded.redis_server import free_port
+from backend.startup.embedded.redis_server import free_port
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 SERVER = """

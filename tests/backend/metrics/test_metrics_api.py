@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from backend.db import Database
+from backend.database.engine import Database
 from backend.metrics.models import MetricChunk, MetricClock, MetricPage, MetricSeries
 from tests.factories import Api, metrics, started
 

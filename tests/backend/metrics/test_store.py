@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.db import Database
+from backend.database.engine import Database
+from backend.database.tables import Attempt, Run
 from backend.metrics import reading, service
 from backend.metrics.buckets import Curve
 from backend.metrics.curves import FRAMES_PER_EPOCH, Window, read_curve, run_views
 from backend.metrics.models import MetricSeries
 from backend.metrics.schemas import Axis
-from backend.models import Attempt, Run
 from workers.contract.events import Episode, Metrics
 
 NAME = "train/entropy"

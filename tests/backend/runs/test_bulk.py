@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import Connection, Engine, event
 
-from backend.db import Database
+from backend.database.engine import Database
 from backend.runs import service
 from backend.runs.routes import BULK_RUNS
 from backend.runs.schemas import CreateRun

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from fastapi.testclient import TestClient
 
-from backend.db import Database
-from backend.models import Run
+from backend.database.engine import Database
+from backend.database.tables import Run
 from tests.factories import CARTPOLE, Api
 
 

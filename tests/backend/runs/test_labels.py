@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from backend.models import Run
+from backend.database.tables import Run
 from backend.runs.labels import labels, name_by, name_of_copy, written
 
 SAME: dict[str, Any] = {"algorithm": "paac", "env": "CartPole-v1", "seed": 1, "learning_rate": 0.01, "num_envs": 4}

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from backend.db import Database
+from backend.database.engine import Database
+from backend.database.tables import Run
 from backend.metrics.models import MetricSeries
-from backend.models import Run
 from backend.runs.listing import SORTABLE
 from tests.factories import CARTPOLE, Api, metrics
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from backend.config import Settings
-from backend.db import Database
+from backend.database.engine import Database
 from backend.doorbell import Doorbell
 from backend.studies.keeper import Keeper
 from tests.factories import Api, event, metrics, started

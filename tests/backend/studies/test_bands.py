@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from backend.statistics import DRAWS
+from backend.comparisons.statistics import DRAWS
 from tests.backend.studies.conftest import RATES, Studies
 from tests.factories import event, metrics, started
 

@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import select, text
 
 from backend.config import Settings
-from backend.db import Database
-from backend.lookup import find_run
-from backend.models import Errand, Installation
+from backend.database.engine import Database
+from backend.database.tables import Errand, Installation
 from backend.runs.service import act
-from backend.workers import attempts, claiming
+from backend.web.lookup import find_run
+from backend.worker_api import attempts, claiming
 from tests.factories import Api
 from tests.workers.waiting import wait_until
 from workers.contract.worker_api import INSTALLATION_HEADER

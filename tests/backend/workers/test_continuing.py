@@ -1,12 +1,12 @@
 """Workers that were cut off for longer than a lease and come back while no other attempt has begun."""
 
 import pytest
-
-from backend.config import Settings
-from backend.db import Database
-from backend.models import Attempt, Run
 from tests.backend.workers.test_errands import fall_silent
 from tests.backend.workers.test_sweeper import Clock, expire, sweeper, wait
+
+from backend.config import Settings
+from backend.database.engine import Database
+from backend.database.tables import Attempt, Run
 from tests.factories import Api, evaluation, event, metrics, started
 
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from backend.columns import utc_now
-from backend.db import Database
-from backend.models import Run, Worker
-from backend.workers import registry
+from backend.database.columns import utc_now
+from backend.database.engine import Database
+from backend.database.tables import Run, Worker
+from backend.worker_api import registry
 from tests.factories import Api
 
 

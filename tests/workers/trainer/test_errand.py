@@ -20,7 +20,7 @@ from workers.contract.protocols.acting import EPSILON_GREEDY, SAMPLED, Acting
 from workers.trainer import errand
 from workers.trainer.evaluate import main
 from workers.trainer.evaluation import starts
-from workers.trainer.evaluation.emulator import AtariGame
+from workers.trainer.games.emulator import AtariGame
 from workers.trainer.record import main as record
 from workers.trainer.recording import kept_games, replays
 from workers.trainer.recording.kept_games import OtherGameError

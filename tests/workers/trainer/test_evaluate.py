@@ -23,8 +23,8 @@ from workers.contract.config import PaacConfig
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
 from workers.trainer.evaluate import main
-from workers.trainer.evaluation.emulator import game_of
-from workers.trainer.evaluation.openings import StartPointError
+from workers.trainer.games.emulator import game_of
+from workers.trainer.games.openings import StartPointError
 from workers.trainer.run import checkpoints
 
 CARTPOLE = PaacConfig(env="CartPole-v1", seed=1)

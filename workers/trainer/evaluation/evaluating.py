@@ -6,11 +6,12 @@ from dataclasses import replace
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
 from workers.contract.protocols.starts import StartSet
-from workers.trainer.evaluation import openings, starts, subjects, unlike_training, verdict
-from workers.trainer.evaluation.playing import Trail, play
+from workers.trainer.evaluation import starts, unlike_training, verdict
 from workers.trainer.evaluation.report import Report
 from workers.trainer.evaluation.request import Request, RequestError, check_fit
-from workers.trainer.evaluation.subjects import Subject
+from workers.trainer.games import openings, subjects
+from workers.trainer.games.playing import Trail, play
+from workers.trainer.games.subjects import Subject
 from workers.trainer.host import devices
 
 

@@ -10,8 +10,8 @@ from workers.contract.protocols import EvaluationProtocol
 from workers.contract.protocols.protocol import StartPlayer
 from workers.contract.protocols.starts import Held, Start, StartSet, before
 from workers.trainer.errors import TrainerError
-from workers.trainer.evaluation.emulator import EMULATOR, AtariGame
-from workers.trainer.evaluation.playing import Trail
+from workers.trainer.games.emulator import EMULATOR, AtariGame
+from workers.trainer.games.playing import Trail
 from workers.trainer.run import durable_files
 
 

@@ -4,8 +4,8 @@ import ale_py
 
 from workers.contract.config import RunConfig
 from workers.contract.protocols import EvaluationProtocol
-from workers.trainer.evaluation.emulator import AtariGame, game_of
-from workers.trainer.evaluation.openings import NO_ACTION
+from workers.trainer.games.emulator import AtariGame, game_of
+from workers.trainer.games.openings import NO_ACTION
 
 FIRE = ale_py.Action.FIRE.value
 # By then a game shows whether FIRE was pressed.

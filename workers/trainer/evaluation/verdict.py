@@ -8,7 +8,7 @@ from workers.contract.protocols import EvaluationProtocol
 from workers.contract.protocols.document import EvaluationDocument, NormalisedBy, PlayedEpisode, StartsUsed
 from workers.contract.protocols.starts import StartSet
 from workers.contract.published.normalising import normalised, reference
-from workers.trainer.evaluation.subjects import Subject
+from workers.trainer.games.subjects import Subject
 from workers.trainer.run import versions
 
 RESAMPLES = 10_000

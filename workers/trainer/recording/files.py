@@ -9,8 +9,8 @@ from typing import Self
 import numpy as np
 
 from workers.trainer.environments.environments import Observations
-from workers.trainer.evaluation.games import Game
-from workers.trainer.replays.video import Frame, VideoWriter, write_png
+from workers.trainer.games.games import Game
+from workers.trainer.games.video import Frame, VideoWriter, write_png
 
 COLOURS = 3
 

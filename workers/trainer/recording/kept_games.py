@@ -6,9 +6,9 @@ from pathlib import Path
 
 from workers.contract.errands import FilmParameters
 from workers.trainer.errors import TrainerError
-from workers.trainer.evaluation.emulator import EMULATOR, AtariGame
+from workers.trainer.games.emulator import EMULATOR, AtariGame
+from workers.trainer.games.video import Frame, VideoWriter, write_png
 from workers.trainer.recording.recording import StoppedError
-from workers.trainer.replays.video import Frame, VideoWriter, write_png
 
 FILM, POSTER = "kept-game.mp4", "kept-game.png"
 

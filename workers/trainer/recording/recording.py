@@ -14,16 +14,16 @@ from workers.contract.config import RunConfig
 from workers.contract.protocols import EvaluationProtocol
 from workers.contract.tracks import Track, TrackHead, packed
 from workers.trainer.errors import TrainerError
-from workers.trainer.evaluation import openings, subjects
-from workers.trainer.evaluation.games import Game
-from workers.trainer.evaluation.openings import Open
-from workers.trainer.evaluation.playing import LANES, Lane
-from workers.trainer.evaluation.subjects import Subject
+from workers.trainer.games import openings, subjects
+from workers.trainer.games.games import Game
+from workers.trainer.games.openings import Open
+from workers.trainer.games.players import Thoughts
+from workers.trainer.games.playing import LANES, Lane
+from workers.trainer.games.subjects import Subject
 from workers.trainer.host import devices
 from workers.trainer.networks.agents import Memory
 from workers.trainer.recording.diary import Diary, kind_of_numbers
 from workers.trainer.recording.files import Files, Films
-from workers.trainer.replays.players import Thoughts
 from workers.trainer.run import durable_files
 from workers.trainer.run.checkpoints import Checkpoint
 

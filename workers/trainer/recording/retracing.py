@@ -14,14 +14,14 @@ from workers.contract.errands import SaliencyParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.saliency import Saliency, SaliencyHead
 from workers.trainer.errors import TrainerError
-from workers.trainer.evaluation import openings, subjects
-from workers.trainer.evaluation.games import Game
-from workers.trainer.evaluation.subjects import Subject
+from workers.trainer.games import openings, subjects
+from workers.trainer.games.games import Game
+from workers.trainer.games.players import Action
+from workers.trainer.games.subjects import Subject
 from workers.trainer.host import devices
 from workers.trainer.recording.diary import kind_of_numbers
 from workers.trainer.recording.recording import StoppedError
 from workers.trainer.recording.saliency import BLUR_SIGMA, FIRST, SIGMA, SPACING, saliency
-from workers.trainer.replays.players import Action
 from workers.trainer.run.checkpoints import Checkpoint
 
 STEPS = 255

@@ -16,8 +16,8 @@ from functools import cache
 import torch
 from torch import Tensor
 
+from workers.trainer.games.players import Player
 from workers.trainer.networks.agents import Memory
-from workers.trainer.replays.players import Player
 
 # The paper's: σ² = 25 of the mask M, σ = 3 of the blur A, and a place every five pixels.
 SIGMA, BLUR_SIGMA, SPACING = 5.0, 3.0, 5

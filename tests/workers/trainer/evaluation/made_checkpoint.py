@@ -8,8 +8,8 @@ from workers.contract.config import RunConfig
 from workers.contract.protocols import EvaluationProtocol
 from workers.contract.protocols.acting import Acting
 from workers.trainer.environments import own_environment
-from workers.trainer.evaluation import subjects
-from workers.trainer.evaluation.subjects import Subject
+from workers.trainer.games import subjects
+from workers.trainer.games.subjects import Subject
 from workers.trainer.networks import agents, networks
 from workers.trainer.run import checkpoints
 from workers.trainer.run.run import TrainingState, prefixed

@@ -14,9 +14,10 @@ from workers.contract.config import A3cConfig, GorilaConfig, PaacConfig
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from workers.contract.protocols.acting import GREEDY, Acting
 from workers.contract.protocols.document import PlayedEpisode
-from workers.trainer.evaluation import openings, starts, subjects
-from workers.trainer.evaluation.playing import LANES, Trail, play
-from workers.trainer.evaluation.subjects import Subject
+from workers.trainer.evaluation import starts
+from workers.trainer.games import openings, subjects
+from workers.trainer.games.playing import LANES, Trail, play
+from workers.trainer.games.subjects import Subject
 
 SEED = 3
 

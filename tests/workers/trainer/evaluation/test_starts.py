@@ -8,11 +8,12 @@ import pytest
 
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.starts import Start, StartSet, before
-from workers.trainer.evaluation import openings, starts, subjects
-from workers.trainer.evaluation.emulator import AtariGame
-from workers.trainer.evaluation.openings import StartPointError
-from workers.trainer.evaluation.playing import Trail, play
+from workers.trainer.evaluation import starts
 from workers.trainer.evaluation.starts import StartsError, after
+from workers.trainer.games import openings, subjects
+from workers.trainer.games.emulator import AtariGame
+from workers.trainer.games.openings import StartPointError
+from workers.trainer.games.playing import Trail, play
 
 PONG = "ALE/Pong-v5"
 AGENT = PROTOCOLS["agent-starts"]

@@ -5,8 +5,9 @@ import pytest
 
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument, PlayedEpisode
-from workers.trainer.evaluation import subjects, verdict
+from workers.trainer.evaluation import verdict
 from workers.trainer.evaluation.table import table
+from workers.trainer.games import subjects
 
 
 def document(env: str, protocol: str, *scores: float) -> EvaluationDocument:

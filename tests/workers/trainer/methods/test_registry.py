@@ -33,7 +33,7 @@ def sources() -> list[Path]:
         if not str(path.relative_to(ROOT)).startswith(OF_METHODS)
     ]
     contract = [ROOT / "workers/contract" / name for name in IN_THE_CONTRACT]
-    return [*trainer, *contract, ROOT / "backend/runs/configs.py", ROOT / "backend/configuration.py"]
+    return [*trainer, *contract, ROOT / "backend/configuration/configs.py", ROOT / "backend/configuration/routes.py"]
 
 
 def test_every_configuration_has_its_method() -> None:

@@ -12,8 +12,8 @@ from tests.workers.trainer.evaluation import made_checkpoint
 from workers.contract.config import A3cConfig, GorilaConfig, PaacConfig, RunConfig
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from workers.contract.tracks import Track, read
-from workers.trainer.evaluation import openings, subjects
-from workers.trainer.evaluation.playing import play
+from workers.trainer.games import openings, subjects
+from workers.trainer.games.playing import play
 from workers.trainer.recording import recording
 from workers.trainer.recording.diary import discounted
 from workers.trainer.recording.files import files_in, seen_picture

@@ -16,14 +16,14 @@ from workers.contract.errands import SaliencyParameters
 from workers.contract.protocols.acting import GREEDY
 from workers.contract.saliency import SaliencyError
 from workers.contract.tracks import Track
-from workers.trainer.evaluation import openings, subjects
+from workers.trainer.games import openings, subjects
+from workers.trainer.games.players import Player
+from workers.trainer.games.video import Frame
 from workers.trainer.networks.agents import Memory
 from workers.trainer.recording import retracing
 from workers.trainer.recording.recording import StoppedError
 from workers.trainer.recording.retracing import OtherEpisodeError, salient
 from workers.trainer.recording.saliency import masks, places, saliency
-from workers.trainer.replays.players import Player
-from workers.trainer.replays.video import Frame
 
 PONG = Path(__file__).parents[3] / "fixtures" / "pong-paac"
 SIDE = 84

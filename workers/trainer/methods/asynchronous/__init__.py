@@ -1,10 +1,10 @@
 """The A3C paper's methods: actor-learners that share parameters without locks (Mnih et al. 2016)."""
 
 from workers.contract.config import A3cConfig, NStepQConfig, OneStepQConfig, OneStepSarsaConfig
+from workers.trainer.games import players
 from workers.trainer.methods.asynchronous import a3c, async_q
 from workers.trainer.methods.asynchronous.memory_needs import needs
 from workers.trainer.methods.method import Method
-from workers.trainer.replays import players
 
 A3C = Method(config=A3cConfig, train=a3c.train, needs=needs, player=a3c.play)
 ONE_STEP_Q = Method(config=OneStepQConfig, train=async_q.train, needs=needs, player=players.play_values)

@@ -9,6 +9,7 @@ from workers.contract.config import A3cConfig
 from workers.contract.spaces import ActionSpace
 from workers.trainer.environments import own_environment
 from workers.trainer.environments.own_environment import OwnEnvironment
+from workers.trainer.games.players import AgentPlayer, restored
 from workers.trainer.host.processes import Link
 from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.decay import decayed
@@ -22,7 +23,6 @@ from workers.trainer.methods.asynchronous.shared_state import Participant, Share
 from workers.trainer.networks import agents
 from workers.trainer.networks.agents import Agent, AgentTape
 from workers.trainer.networks.precision import body_dtype
-from workers.trainer.replays.players import AgentPlayer, restored
 from workers.trainer.run.run import Run, TrainingState
 
 MEASURES = ("train/policy_loss", "train/value_loss", "train/entropy", "train/grad_norm", "train/learning_rate")

@@ -1,0 +1,118 @@
+"""/config-schema, /presets and /environments: what the launch form is drawn from."""
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from backend.configuration.configs import as_document
+from backend.database.engine import Db
+from backend.database.tables import Run
+from workers.contract.config import config_adapter, methods_for
+from workers.contract.config.problems import title_of
+from workers.contract.games import ENVIRONMENTS, EnvironmentKind
+from workers.contract.presets import PRESETS
+from workers.contract.presets.stated import stated_for
+
+router = APIRouter(tags=["configuration"])
+
+
+class StatedDifference(BaseModel):
+    """A field for which a paper, its code and the preset do not all say the same; "" means that it is not stated."""
+
+    field: str
+    title: str
+    paper: str
+    code: str = Field(
+        description="The value in the code of the paper's authors, or of the replication named in source."
+    )
+    ours: str
+    why: str
+
+
+class Preset(BaseModel):
+    """A named, complete configuration."""
+
+    name: str
+    title: str
+    shows: str
+    source: str
+    method: str = Field(description="The algorithm as people write it.")
+    config: dict[str, Any]
+    differences: list[StatedDifference] = Field(description="Empty where nothing differs, or for a preset tuned here.")
+
+
+class Environment(BaseModel):
+    """A game that a run may name."""
+
+    id: str
+    title: str
+    group: str = Field(description="The heading under which it is listed.")
+    kind: EnvironmentKind
+    frames_per_step: int
+    algorithms: list[str] = Field(description="The methods that can learn it.")
+    unfit_because: str = Field(description="Why the other methods cannot, as the end of a sentence.")
+    picture_file_id: int | None = Field(description="The latest frame of the newest run in it.")
+
+
+@router.get("/config-schema")
+def read_config_schema() -> dict[str, Any]:
+    """JSON schema of the run configuration."""
+    return config_adapter.json_schema()
+
+
+@router.get("/presets")
+def list_presets() -> list[Preset]:
+    """The presets, with their full configurations."""
+    return [
+        Preset(
+            name=preset.name,
+            title=preset.title,
+            shows=preset.shows,
+            source=preset.source,
+            method=title_of(preset.config.algorithm),
+            config=as_document(preset.config),
+            differences=[
+                StatedDifference(
+                    field=row.field,
+                    title=type(preset.config).model_fields[row.field].title or row.field,
+                    paper=row.paper,
+                    code=row.code,
+                    ours=row.ours,
+                    why=row.why,
+                )
+                for row in stated_for(preset.name)
+                if row.differs
+            ],
+        )
+        for preset in PRESETS.values()
+    ]
+
+
+@router.get("/environments")
+def list_environments(db: Db) -> list[Environment]:
+    """The games that a run may name."""
+    with db.read() as session:
+        pictures = _pictures(session)
+    return [
+        Environment(
+            id=environment.id,
+            title=environment.title,
+            group=environment.group,
+            kind=environment.kind,
+            frames_per_step=environment.frames_per_step,
+            algorithms=methods_for(environment),
+            unfit_because=environment.unfit_because,
+            picture_file_id=pictures.get(environment.id),
+        )
+        for environment in ENVIRONMENTS.values()
+    ]
+
+
+def _pictures(session: Session) -> dict[str, int | None]:
+    """Return the latest frame of the newest run in each environment."""
+    newest = select(func.max(Run.id)).where(Run.poster_file_id.is_not(None)).group_by(Run.env)
+    rows = session.execute(select(Run.env, Run.poster_file_id).where(Run.id.in_(newest)))
+    return {row.env: row.poster_file_id for row in rows}

@@ -1,0 +1,89 @@
+"""Brings the database to this version's tables, when the backend starts or by `arcadia migrate`."""
+
+import functools
+from pathlib import Path
+
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+
+from alembic import command
+from backend.config import Settings
+from backend.database.engine import migration_engine
+from backend.database.space import let_it_shrink
+from backend.refusals import RefusedError
+
+# Part of an installed wheel; in the repository they are beside the packages.
+_BUNDLED = Path(__file__).parent / "migration_scripts"
+SCRIPTS = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parent.parent / "alembic"
+
+# Any number; all Arcadia backends must use the same.
+_LOCK = 7_201_602
+
+
+def migrate(settings: Settings) -> None:
+    """Run the migrations that are missing; of several processes that start at once, one does it and the rest wait."""
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    engine = migration_engine(settings.resolved_database_url)
+    try:
+        # On SQLite the transaction itself is the lock: it begins IMMEDIATE and spans all migrations.
+        with engine.begin() as connection:
+            if engine.dialect.name == "postgresql":
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+            _refuse_other_encoding(connection)
+            _refuse_newer_schema(connection)
+            if _revision(connection) != _scripts().get_current_head():
+                config = alembic_config()
+                config.attributes["connection"] = connection
+                command.upgrade(config, "head")
+        let_it_shrink(engine)
+    finally:
+        engine.dispose()
+
+
+def is_current(connection: Connection) -> bool:
+    """Return whether the database has this version's tables."""
+    return _revision(connection) == _scripts().get_current_head()
+
+
+@functools.cache
+def newest_schema() -> str:
+    """Return the newest migration that this version knows."""
+    return _scripts().get_current_head() or "none"
+
+
+def _refuse_newer_schema(connection: Connection) -> None:
+    found, newest = _revision(connection), _scripts().get_current_head()
+    if found is not None and found not in {script.revision for script in _scripts().walk_revisions()}:
+        raise RefusedError(
+            f"The database was brought to schema {found} by a newer version of Arcadia; this one knows up to {newest}. "
+            "Start the newer version, or restore a backup from before the upgrade."
+        )
+
+
+def _refuse_other_encoding(connection: Connection) -> None:
+    if connection.dialect.name != "postgresql":
+        return
+    encoding = connection.scalar(text("SHOW server_encoding"))
+    if encoding != "UTF8":
+        raise RefusedError(
+            f"The PostgreSQL database is encoded in {encoding}, but names and notes need UTF8. "
+            "Create another: CREATE DATABASE arcadia ENCODING 'UTF8' TEMPLATE template0;"
+        )
+
+
+def _revision(connection: Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+@functools.cache
+def _scripts() -> ScriptDirectory:
+    return ScriptDirectory.from_config(alembic_config())
+
+
+def alembic_config() -> Config:
+    """Alembic's configuration, without its file."""
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS))
+    return config

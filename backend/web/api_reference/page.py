@@ -1,0 +1,139 @@
+"""The page: how to call the API, every call, and every type; one document without script or outside parts."""
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+from backend.web.api_reference.words import Schema, fields_of, limits_of, type_of
+
+_STYLE = """
+:root { color-scheme: light dark; }
+body { margin: 0 auto; max-width: 62rem; padding: 1rem 1.5rem 4rem; line-height: 1.5;
+  font-family: Inter, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
+  color: light-dark(#22262b, #d7d9de); background: light-dark(#fff, #191b20); }
+a { color: light-dark(#005c91, #7cc4f5); }
+code, pre { font-family: ui-monospace, monospace; font-size: .875em; overflow-wrap: anywhere; }
+pre { padding: .75rem 1rem; white-space: pre-wrap; border-radius: 6px; background: light-dark(#f1f3f5, #24272d); }
+nav ul { columns: 16rem; padding-left: 1rem; }
+h2 { margin-top: 3rem; border-bottom: 1px solid light-dark(#d0d4d9, #3b4048); }
+h3 { margin: 2rem 0 .25rem; font-size: 1rem; scroll-margin-top: 1rem; }
+.method { display: inline-block; min-width: 4rem; font-weight: 700; }
+table { width: 100%; border-collapse: collapse; font-size: .9rem; }
+th, td { padding: .3rem .5rem .3rem 0; text-align: left; vertical-align: top;
+  border-bottom: 1px solid light-dark(#e6e8eb, #2f333a); overflow-wrap: anywhere; }
+th[scope=row] { width: 30%; font-weight: 400; }
+.note { color: light-dark(#5c636c, #9a9ea7); }
+"""
+
+_HOW = """
+<p>Everything that Arcadia's pages do, they do by these calls. Requests and answers are JSON.
+The same description for programs: <a href="/api/v1/openapi.json"><code>/api/v1/openapi.json</code></a>.</p>
+<pre>curl http://127.0.0.1:8000/api/v1/runs -H 'Content-Type: application/json' \\
+  -d '{"preset": "paac-cartpole", "overrides": {"seed": 3}}'</pre>
+<p>Where <code>ARCADIA_TOKEN</code> is set, show it with each call:
+<code>-H "Authorization: Bearer $ARCADIA_TOKEN"</code>.
+Calls below <code>/api/v1/worker</code> are for workers and need <code>ARCADIA_WORKER_TOKEN</code> instead.</p>
+<p>What goes wrong is told as a <a href="#type-ProblemDocument">ProblemDocument</a> with the fitting status. JSON has no
+NaN and no infinities: in numbers that may be such they are the strings <code>"NaN"</code>, <code>"Infinity"</code> and
+<code>"-Infinity"</code>.</p>
+"""
+
+Call = tuple[str, str, dict[str, Any]]
+
+
+def page_of(document: dict[str, Any]) -> str:
+    """The page of an OpenAPI document."""
+    calls = _by_tag(document)
+    schemas: dict[str, Schema] = document["components"]["schemas"]
+    return "".join(
+        [
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<link rel="icon" href="/logo.svg" type="image/svg+xml">',
+            f"<title>Arcadia's API</title><style>{_STYLE}</style></head><body><main>",
+            f'<p><a href="/">Arcadia</a></p><h1>The API of Arcadia {escape(document["info"]["version"])}</h1>{_HOW}',
+            *_contents(calls),
+            *(part for tag, some in calls.items() for part in _section(tag, some)),
+            '<h2 id="types">Types</h2>',
+            *(part for name in sorted(schemas) for part in _type(name, schemas[name])),
+            "</main></body></html>",
+        ]
+    )
+
+
+def _by_tag(document: dict[str, Any]) -> dict[str, list[Call]]:
+    found: dict[str, list[Call]] = {}
+    for path, item in document["paths"].items():
+        for method, call in item.items():
+            found.setdefault((call.get("tags") or ["other"])[0], []).append((method.upper(), path, call))
+    return found
+
+
+def _contents(calls: dict[str, list[Call]]) -> Iterator[str]:
+    yield '<nav aria-label="Contents"><ul>'
+    for tag in calls:
+        yield f'<li><a href="#{escape(tag)}">{_heading(tag)}</a></li>'
+    yield '<li><a href="#types">Types</a></li></ul></nav>'
+
+
+def _heading(tag: str) -> str:
+    return escape(tag[:1].upper() + tag[1:])
+
+
+def _section(tag: str, calls: list[Call]) -> Iterator[str]:
+    yield f'<h2 id="{escape(tag)}">{_heading(tag)}</h2>'
+    for method, path, call in calls:
+        name = escape(call["operationId"])
+        yield f'<h3 id="{name}"><code><span class="method">{method}</span> {escape(path)}</code></h3>'
+        yield _paragraphs(call.get("description", ""))
+        rows = [
+            _row(_placed(one), one["schema"], one.get("required", False), one) for one in call.get("parameters", ())
+        ]
+        yield from _table(f"Parameters of {name}", rows)
+        yield f'<p class="note">{_travels(call)}</p>'
+
+
+def _placed(parameter: dict[str, Any]) -> str:
+    where = "" if parameter["in"] == "query" else f' <span class="note">in the {escape(parameter["in"])}</span>'
+    return f"<code>{escape(parameter['name'])}</code>{where}"
+
+
+def _travels(call: dict[str, Any]) -> str:
+    """What is sent and what comes back."""
+    said = [f"Body: {kinds}." for kinds in [_kinds(call.get("requestBody", {}))] if kinds]
+    for status, answer in call["responses"].items():
+        if status != "default":
+            said.append(f"Answer {escape(status)}: {_kinds(answer) or 'nothing'}.")
+    return " ".join(said)
+
+
+def _kinds(told: dict[str, Any]) -> str:
+    return " or ".join(
+        type_of(content["schema"]) if content.get("schema") else f"<code>{escape(kind)}</code>"
+        for kind, content in told.get("content", {}).items()
+    )
+
+
+def _type(name: str, schema: Schema) -> Iterator[str]:
+    yield f'<h3 id="type-{escape(name)}"><code>{escape(name)}</code></h3>{_paragraphs(schema.get("description", ""))}'
+    rows = [_row(f"<code>{escape(key)}</code>", field, must, field) for key, field, must in fields_of(schema)]
+    yield from _table(f"Fields of {escape(name)}", rows)
+    if not rows:
+        yield f"<p>{type_of(schema)}</p>"
+
+
+def _row(name: str, schema: Schema, required: bool, told: dict[str, Any]) -> str:
+    limits = limits_of(schema)
+    words = f"{type_of(schema)}{', ' + limits if limits else ''}"
+    described = escape(told.get("description", ""))
+    must = "" if required else ' <span class="note">optional</span>'
+    return f'<tr><th scope="row">{name}{must}</th><td>{words}</td><td>{described}</td></tr>'
+
+
+def _table(label: str, rows: list[str]) -> Iterator[str]:
+    if rows:
+        yield f'<table aria-label="{label}"><tbody>{"".join(rows)}</tbody></table>'
+
+
+def _paragraphs(text: str) -> str:
+    return "".join(f"<p>{escape(part)}</p>" for part in text.split("\n\n") if part.strip())

@@ -1,0 +1,25 @@
+"""/api/docs: the page, for those who may read the API's description."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.params import Depends
+from fastapi.responses import HTMLResponse
+
+from backend.web.api_reference.page import page_of
+
+PATH = "/api/docs"
+
+
+def serve_reference(app: FastAPI, describe: Callable[[], dict[str, Any]], dependencies: Sequence[Depends]) -> None:
+    """Answer with the page, which is made when it is first asked for."""
+
+    @cache
+    def page() -> str:
+        return page_of(describe())
+
+    @app.get(PATH, include_in_schema=False, dependencies=dependencies)
+    def read_reference() -> HTMLResponse:
+        return HTMLResponse(page(), headers={"Cache-Control": "no-cache"})

@@ -1,0 +1,155 @@
+"""A thread that, every few seconds, takes runs and errands back from silent workers and rings for what waits.
+
+It rings at the queue that a free worker alone listens to: at the common one a busy worker may hear it, in vain.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from backend.chores import Chores
+from backend.config import Settings
+from backend.database.columns import utc_now
+from backend.database.engine import Database, after_commit
+from backend.database.space import give_back_space
+from backend.database.tables import Errand, Run
+from backend.doorbell import Doorbell
+from backend.errors import NotFound
+from backend.files.removal import remove_waiting
+from backend.live.notices import publish
+from backend.runs.states import ACTIVE
+from backend.web.lookup import find_errand, find_run
+from backend.worker_api import attempts, errands
+from backend.worker_api.registry import forget_gone_workers
+from backend.worker_api.silence import Held, Silence
+from backend.workers.presence import free_for_errands, workers_here
+from workers.contract.worker_api import LOOK_FOR_ERRANDS_TASK, LOOK_TASK, QueueName, private_queue
+
+log = logging.getLogger(__name__)
+
+
+class Sweeper:
+    """Several backends may each run one, since each row is locked and checked again before it changes."""
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        doorbell: Doorbell,
+        clock: Callable[[], float] = time.monotonic,  # stands still while the machine is suspended
+    ) -> None:
+        self._database = database
+        self._settings = settings
+        self._doorbell = doorbell
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
+        self._silences = [Silence(settings.lease_seconds, settings.sweep_seconds, clock) for _ in _JOBS]
+        self._here: set[str] = set()
+        self._chores = Chores()
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=10)
+
+    def sweep(self) -> None:
+        """Do all that is to be done every few seconds, each whatever becomes of the others."""
+        now = utc_now()
+        for name, work in (
+            ("Taking back what silent workers held", lambda: self.reap(now)),
+            ("Ringing for what waits", lambda: self._ring(now)),
+            ("Removing files", lambda: remove_waiting(self._database.files_dir)),
+            ("Giving space back", lambda: give_back_space(self._database)),
+            ("Forgetting workers", lambda: forget_gone_workers(self._database, now)),
+        ):
+            self._chores.do(name, work)
+
+    def _ring(self, now: datetime) -> None:
+        """Ring for what waits, and announce workers that fell silent."""
+        with self._database.read() as session:
+            rings = _rings(session, now)
+            here = {worker.name for worker in workers_here(session, now)}
+        for worker, task, number in rings:
+            self._doorbell.ring(private_queue(worker), number, task)
+        for name in self._here - here:
+            publish("worker.changed", {"name": name})
+        self._here = here
+
+    def reap(self, now: datetime) -> None:
+        """Take back runs and errands whose workers have been silent for too long, each whatever becomes of others."""
+        for job, silence in zip(_JOBS, self._silences, strict=True):
+            self._chores.do(f"Looking for silent {job.noun}", partial(self._reap, job, silence, now))
+
+    def _reap(self, job: "_Job", silence: Silence, now: datetime) -> None:
+        model = job.model
+        with self._database.read() as session:
+            query = select(model.id, model.attempt, model.lease_expires_at).where(
+                model.state.in_(job.active), model.lease_expires_at.is_not(None)
+            )
+            leases = {(row.id, row.attempt): row.lease_expires_at for row in session.execute(query)}
+        for held in silence.silent(leases, now):
+            self._chores.do(f"Taking back {job.noun} {held[0]}", partial(self._take_back, job, held, leases[held]))
+
+    def _take_back(self, job: "_Job", held: Held, lease: datetime) -> None:
+        """End an attempt as lost, unless its lease was renewed since it was looked at."""
+        number, attempt = held
+        with self._database.write() as session, suppress(NotFound):
+            row = job.locked(session, number)
+            if row.attempt == attempt and row.lease_expires_at == lease and row.state in job.active:
+                worker = row.worker
+                after_commit(session, lambda: log.warning("%s %d: worker %s fell silent", job.noun, number, worker))
+                job.lose(session, self._settings, row)
+                self._doorbell.ring_after_commit(session, row)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(self._settings.sweep_seconds):
+            self.sweep()
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What a worker may hold, and what becomes of it when the worker falls silent."""
+
+    noun: str
+    model: type[Run] | type[Errand]
+    active: tuple[str, ...]
+    locked: Callable[[Session, int], Any]
+    lose: Callable[[Session, Settings, Any], None]
+
+
+_JOBS = (
+    _Job("run", Run, ACTIVE, partial(find_run, lock=True), attempts.lose),
+    _Job("errand", Errand, ("running",), partial(find_errand, lock=True), errands.lose),
+)
+
+
+def _rings(session: Session, now: datetime) -> list[tuple[str, str, int]]:
+    """For each worker with a free place for something that waits: its name, the task to call, and what waits."""
+    here = workers_here(session, now)
+    waiting = {queue: _waiting_run(session, queue) for queue in {worker.queue for worker in here}}
+    idle = [worker for worker in here if worker.run_id is None]
+    rings = [(worker.name, LOOK_TASK, run) for worker in idle if (run := waiting[worker.queue]) is not None]
+    errand_id = session.scalar(select(Errand.id).where(Errand.state == "queued").order_by(Errand.created_at).limit(1))
+    if errand_id is not None:
+        free = [name for name, places in free_for_errands(session, here).items() if places > 0]
+        rings += [(name, LOOK_FOR_ERRANDS_TASK, errand_id) for name in free]
+    return rings
+
+
+def _waiting_run(session: Session, queue: QueueName) -> int | None:
+    query = select(Run.id).where(Run.state == "queued", Run.queue == queue)
+    return session.scalar(query.order_by(*attempts.QUEUE_ORDER).limit(1))

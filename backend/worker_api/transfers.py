@@ -1,0 +1,140 @@
+"""/worker/runs/…/files and /worker/errands/…/files: workers upload what a process made, and download what it needs."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from sqlalchemy.orm import Session
+
+from backend.config import CurrentSettings, Settings
+from backend.database.engine import Database, Db
+from backend.errors import NotFound
+from backend.evaluations.starting import starts_of
+from backend.files import service, storage
+from backend.files.download import download
+from backend.web.lookup import ErrandId, FileId, RunId
+from backend.web.write_slots import turn
+from backend.worker_api.attempts import current_run
+from backend.worker_api.errands import current_errand
+from workers.contract.events import Sha256
+from workers.contract.worker_api import AttemptNumber, FileKind, RunPath, UploadedFile
+
+router = APIRouter(tags=["files"])
+
+# A received file is not thrown away for a short wait; workers wait for thirty seconds.
+UPLOAD_PATIENCE_SECONDS = 20.0
+
+Attempt = Annotated[AttemptNumber, Query()]
+
+
+BINARY = {"schema": {"type": "string", "format": "binary"}}
+BODY = {"requestBody": {"required": True, "content": {"application/octet-stream": BINARY}}}
+
+# Finds who makes a file, if the worker's attempt is still active; locks it, where asked to.
+FindMaker = Callable[[Session, bool], service.Maker]
+
+
+@router.put("/worker/runs/{run_id}/files", openapi_extra=BODY)
+async def upload_file(
+    request: Request,
+    db: Db,
+    settings: CurrentSettings,
+    run_id: RunId,
+    attempt: Attempt,
+    kind: FileKind,
+    path: RunPath,
+    sha256: Sha256,
+) -> UploadedFile:
+    """Take a file of an attempt; the same upload again changes nothing."""
+    return await _take(request, db, settings, _of_run(run_id, attempt), kind, path, sha256)
+
+
+@router.put("/worker/errands/{errand_id}/files", openapi_extra=BODY)
+async def upload_errand_file(
+    request: Request,
+    db: Db,
+    settings: CurrentSettings,
+    errand_id: ErrandId,
+    attempt: Attempt,
+    kind: FileKind,
+    path: RunPath,
+    sha256: Sha256,
+) -> UploadedFile:
+    """Take a file of an errand's attempt; the same upload again changes nothing."""
+    return await _take(request, db, settings, _of_errand(errand_id, attempt), kind, path, sha256)
+
+
+@router.get("/worker/runs/{run_id}/files/{file_id}", response_class=Response)
+def fetch_file(
+    request: Request, db: Db, settings: CurrentSettings, run_id: RunId, file_id: FileId, attempt: Attempt
+) -> Response:
+    """A file of the worker's run."""
+    return _give(request, db, settings, _of_run(run_id, attempt), file_id)
+
+
+@router.get("/worker/errands/{errand_id}/files/{file_id}", response_class=Response)
+def fetch_errand_file(
+    request: Request, db: Db, settings: CurrentSettings, errand_id: ErrandId, file_id: FileId, attempt: Attempt
+) -> Response:
+    """A file of the run that the worker's errand is for."""
+    return _give(request, db, settings, _of_errand(errand_id, attempt), file_id)
+
+
+@router.get("/worker/errands/{errand_id}/starts", response_class=Response)
+def fetch_errand_starts(db: Db, errand_id: ErrandId, attempt: Attempt) -> Response:
+    """The start points of the worker's errand."""
+    with db.read() as session:
+        stored = starts_of(session, current_errand(session, errand_id, attempt))
+    return Response(stored.content, media_type="application/json", headers={"ETag": f'"{stored.sha256}"'})
+
+
+def _of_run(run_id: int, attempt: int) -> FindMaker:
+    return lambda session, lock: service.Maker(current_run(session, run_id, attempt, lock=lock).id, attempt)
+
+
+def _of_errand(errand_id: int, attempt: int) -> FindMaker:
+    def find(session: Session, lock: bool) -> service.Maker:
+        errand = current_errand(session, errand_id, attempt, lock=lock)
+        return service.Maker(errand.run_id, attempt, errand.id)
+
+    return find
+
+
+async def _take(
+    request: Request, db: Database, settings: Settings, find: FindMaker, kind: FileKind, path: str, sha256: str
+) -> UploadedFile:
+    known = await run_in_threadpool(_already_uploaded, db, find, path, sha256)
+    if known is not None:
+        # Read to the end, so that the worker is not cut off while it sends.
+        async for _part in request.stream():
+            pass
+        return UploadedFile(file_id=known)
+    received, size = await storage.receive(request.stream(), settings.files_dir, settings.max_file_bytes, sha256)
+
+    def keep() -> int:
+        with db.write() as session:
+            made_by = find(session, True)
+            twin = service.uploaded(session, made_by, path, sha256)
+            return (twin or service.keep(session, received, made_by, kind, path, sha256, size)).id
+
+    try:
+        async with turn(request.app, UPLOAD_PATIENCE_SECONDS):
+            return UploadedFile(file_id=await run_in_threadpool(keep))
+    finally:
+        received.unlink(missing_ok=True)
+
+
+def _already_uploaded(db: Database, find: FindMaker, path: str, sha256: str) -> int | None:
+    with db.read() as session:
+        file = service.uploaded(session, find(session, False), path, sha256)
+        return file.id if file else None
+
+
+def _give(request: Request, db: Database, settings: Settings, find: FindMaker, file_id: int) -> Response:
+    with db.read() as session:
+        run_id = find(session, False).run_id
+        file = service.find_file(session, file_id)
+        if run_id is None or file.run_id != run_id:
+            raise NotFound(f"{'No run' if run_id is None else f'Run {run_id}'} has no file {file_id}.")
+    return download(request, file, settings.files_dir)

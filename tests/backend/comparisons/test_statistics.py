@@ -1,0 +1,204 @@
+"""Statistics over seeds, held against rliable and scipy (bench/rliable_reference.py has made the fixture)."""
+
+import json
+import random
+import statistics
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from backend.comparisons.statistics import (
+    by_place,
+    curve,
+    efficiency,
+    every_draw,
+    interquartile_mean,
+    interval,
+    mean,
+    median,
+    portions,
+    probability_of_improvement,
+    profile,
+    student_quantile,
+    welch,
+)
+
+REFERENCE = json.loads((Path(__file__).parents[1] / "fixtures" / "rliable.json").read_text())
+CASES = REFERENCE["cases"]
+STATISTICS = (mean, median, interquartile_mean)
+
+
+def test_heights_at_one_place_are_their_mean_whatever_their_size() -> None:
+    x, y = np.array([3.0, 1, 3, 2, 1]), np.array([4.0, 1e308, 8, np.nan, 1.4e308])
+    places, heights = by_place(x, y)
+    assert (places.tolist(), heights.tolist()) == ([1, 3], [pytest.approx(1.2e308), 6])
+    assert by_place(np.empty(0), np.empty(0))[0].tolist() == []
+
+
+def test_the_reference_is_of_the_version_that_we_name() -> None:
+    assert (REFERENCE["rliable"], REFERENCE["repetitions"]) == ("1.2.0", 2_000)
+
+
+def test_the_example_that_rliable_publishes_in_its_tests() -> None:
+    x = np.array([[1.0, 2], [2, 2], [1, 1], [2, 1]])
+    y = np.array([[1.0, 1], [2, 2], [3, 3]])
+    assert [float(statistic(x)) for statistic in STATISTICS] == [1.5, 1.5, 1.5]
+    assert [float(statistic(y)) for statistic in STATISTICS] == [2, 2, 2]
+    assert probability_of_improvement(x, y) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_estimates_are_those_of_rliable(case: dict[str, Any]) -> None:
+    scores, other = np.array(case["scores"]), np.array(case["other"])
+    assert [float(statistic(scores)) for statistic in STATISTICS] == pytest.approx(case["aggregates"], rel=1e-12)
+    assert profile(scores, np.array(case["thresholds"])).tolist() == pytest.approx(case["profile"], abs=1e-12)
+    assert probability_of_improvement(scores, other) == pytest.approx(case["improvement"], abs=1e-12)
+
+
+def lies_between(found: Any, ends: dict[str, Any]) -> bool:
+    """Whether both ends of an interval lie within the error of two bootstraps; draws are few, so ends are steps."""
+    low, high = np.array(ends["low"]), np.array(ends["high"])
+    error = 1e-9
+    return bool(
+        (np.array(found.low) >= low[0] - error).all()
+        and (np.array(found.low) <= low[1] + error).all()
+        and (np.array(found.high) >= high[0] - error).all()
+        and (np.array(found.high) <= high[1] + error).all()
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_intervals_are_those_of_rliable_within_the_error_of_their_draws(case: dict[str, Any]) -> None:
+    scores, other = np.array(case["scores"]), np.array(case["other"])
+
+    def aggregates(resampled: Any) -> Any:
+        return np.stack([statistic(resampled) for statistic in STATISTICS], axis=-1)
+
+    draws = REFERENCE["draws"]
+    assert lies_between(interval(aggregates, scores, draws=draws), case["aggregates_interval"])
+    improvement = interval(probability_of_improvement, scores, other, draws=draws)
+    assert lies_between(improvement, case["improvement_interval"])
+
+
+def test_the_curve_is_that_of_rliable() -> None:
+    given = REFERENCE["curve"]
+    found = curve(np.array(given["scores"]), "iqm", draws=REFERENCE["draws"])
+    assert found.center.tolist() == pytest.approx(given["iqm"], rel=1e-12)
+    assert lies_between(found.interval, given["ends"])
+
+
+def test_a_curve_counts_the_runs_that_are_there() -> None:
+    nan = np.nan
+    found = curve(np.array([[1.0, 2, nan], [3, 6, nan], [5, nan, nan]]), "mean")
+    assert found.runs.tolist() == [3, 2, 0]
+    assert found.center[:2].tolist() == [3, 4]
+    assert np.isnan([found.center[2], found.interval.low[2], found.interval.high[2]]).all()
+    alone = curve(np.array([[1.0, 2, nan], [3, 6, nan], [5, nan, nan]])[:2, :2], "mean")
+    assert alone.interval.low[1] == found.interval.low[1]
+
+
+def test_the_sample_efficiency_curve_is_that_of_rliable() -> None:
+    given = REFERENCE["curve"]
+    center, ends = efficiency([np.array(given["scores"])], "iqm", draws=REFERENCE["draws"])
+    assert center.tolist() == pytest.approx(given["iqm"], rel=1e-12)
+    assert lies_between(ends, given["ends"])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_sample_efficiency_curve_sums_up_games_as_rliable_does(case: dict[str, Any]) -> None:
+    scores = np.array(case["scores"])
+    games = [np.stack([column, column + 1], axis=-1) for column in scores.T]
+    expected_mean, _median, expected_iqm = case["aggregates"]
+    for center, expected in (("mean", expected_mean), ("iqm", expected_iqm)):
+        found, ends = efficiency(games, center)  # type: ignore[arg-type]
+        assert found.tolist() == pytest.approx([expected, expected + 1], rel=1e-9)
+        # A run is drawn with all of its places.
+        assert (ends.high - ends.low).tolist() == pytest.approx([ends.high[0] - ends.low[0]] * 2)
+        assert ends.low[0] <= expected <= ends.high[0]
+
+
+def test_games_need_not_have_equally_many_runs() -> None:
+    one, two = np.array([[1.0], [3.0], [8.0]]), np.array([[10.0]])
+    assert efficiency([one, two], "mean")[0].tolist() == [7]
+    assert efficiency([one, two], "iqm")[0].tolist() == [5.5]
+
+
+def test_the_bootstrap_repeats_itself() -> None:
+    scores = np.array(CASES[0]["scores"])
+    assert interval(mean, scores) == interval(mean, scores)
+    continuous = np.random.default_rng(1).normal(size=(9, 3))
+    assert interval(mean, continuous) != interval(mean, continuous, seed=1)
+
+
+@pytest.mark.parametrize(("probability", "freedom", "expected"), REFERENCE["student"])
+def test_students_quantile_is_that_of_scipy(probability: float, freedom: float, expected: float) -> None:
+    assert student_quantile(probability, freedom) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(("case", "expected"), [*zip(CASES, REFERENCE["welch"], strict=True)])
+def test_welchs_interval_is_that_of_scipy(case: dict[str, Any], expected: list[float]) -> None:
+    found = welch(np.array(case["scores"])[:, 0], np.array(case["other"])[:, 0])
+    assert [found.low, found.high] == pytest.approx(expected, rel=1e-6)
+
+
+def test_equal_scores_have_an_interval_of_no_width() -> None:
+    assert welch(np.full(3, 500.0), np.full(4, 20.0)) == (480, 480, 480)
+
+
+def test_scores_as_large_as_a_number_can_be_still_have_an_interval() -> None:
+    found = welch(np.array([1e100, 2e100, 3e100]), np.zeros(3))
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8, 11, 57])
+def test_the_interquartile_mean_is_that_of_the_middle_half(count: int) -> None:
+    values = [random.Random(count + place).uniform(-100, 1_000) for place in range(count)]
+    left = sorted(values)
+    for _ in range(count // 4):
+        left.remove(max(left))
+        left.remove(min(left))
+    assert interquartile_mean(np.array([values])) == pytest.approx(statistics.fmean(left))
+
+
+def off(found: Any, wanted: Any) -> float:
+    """Return the largest distance of two intervals' ends, as a share of the width."""
+    (low, high), (wanted_low, wanted_high) = (np.array(each, dtype=float) for each in (found, wanted))
+    return float((np.maximum(np.abs(low - wanted_low), np.abs(high - wanted_high)) / (wanted_high - wanted_low)).max())
+
+
+@pytest.mark.parametrize("runs", [3, 5, 8, 12, 20])
+@pytest.mark.parametrize("center", ["mean", "iqm"])
+def test_the_ends_of_a_curve_are_those_of_very_many_draws(runs: int, center: Any) -> None:
+    random_numbers = np.random.default_rng(runs)
+    scores = random_numbers.gamma(2.0, size=(runs, 3))
+    drawn = scores[random_numbers.integers(runs, size=(400_000, runs))]
+    of = interquartile_mean if center == "iqm" else mean
+    wanted = np.array([np.percentile(of(drawn[..., place, np.newaxis]), [2.5, 97.5]) for place in range(3)]).T
+    found = curve(scores, center)
+    # Few runs have few possible means: the reference steps from one to the next.
+    assert off(found.interval, wanted) < (0.005 if runs > 3 else 0.03)
+
+
+def test_the_ends_of_an_interval_are_those_of_very_many_draws() -> None:
+    random_numbers = np.random.default_rng(7)
+    scores = random_numbers.gamma(2.0, size=(10, 4))
+    for statistic in STATISTICS:
+        many = [interval(statistic, scores, draws=200_000, seed=seed) for seed in (1, 2, 3, 4)]
+        wanted = np.mean([[float(each.low), float(each.high)] for each in many], axis=0)
+        assert off(interval(statistic, scores), wanted) < 0.005
+
+
+@pytest.mark.parametrize("runs", [1, 2, 5, 8])
+def test_every_possible_draw_is_counted_once(runs: int) -> None:
+    counts, chances = every_draw(runs)
+    assert len({tuple(row) for row in counts.tolist()}) == len(counts)
+    assert (counts.sum(axis=1) == runs).all()
+    assert chances.sum() == pytest.approx(1)
+
+
+def test_very_many_scores_take_fewer_draws() -> None:
+    assert sum(portions(100_000, 60)) == 100_000
+    assert sum(portions(100_000, 4_000)) == 10_000
+    assert sum(portions(100_000, 1_000_000)) == 4_000

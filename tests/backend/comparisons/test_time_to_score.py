@@ -1,0 +1,159 @@
+"""How soon settings come to a score, held against a direct computation."""
+
+import random
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from backend.comparisons.score_times import EPISODES, NEVER, Climb, climb, common_score, middle
+from backend.metrics.points import POINT
+from tests.factories import CARTPOLE, Api, metrics, started
+
+
+def climb_of(returns: Sequence[float]) -> Climb:
+    """Episode n ends at step 10 n, frame 40 n, and after n seconds."""
+    episodes = np.array([(10 * n, 40 * n, 0.0, value) for n, value in enumerate(returns, 1)], POINT)
+    return climb(episodes, np.arange(1, len(returns) + 1, dtype=float))
+
+
+def slow(returns: Sequence[float], score: float) -> int | None:
+    """After how many episodes the mean of the last hundred first was as high."""
+    for number in range(EPISODES, len(returns) + 1):
+        if statistics.fmean(returns[number - EPISODES : number]) >= score:
+            return number
+    return None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_score_is_reached_where_a_direct_computation_finds_it(seed: int) -> None:
+    drawn = random.Random(seed)
+    returns = [drawn.gauss(number / 10, 30) for number in range(400)]
+    climbed = climb_of(returns)
+    means = [statistics.fmean(returns[at : at + EPISODES]) for at in range(301)]
+    assert climbed.best == pytest.approx(max(means))
+    for score in (min(means) - 1, means[0] + 1e-9, 10.0, 20.0, max(means) - 1e-9, max(means) + 1e-9):
+        number = slow(returns, score)
+        assert climbed.reached(score) == (NEVER if number is None else (10 * number, 40 * number, number)), score
+
+
+def test_a_hundred_episodes_must_have_ended() -> None:
+    assert climb_of([50.0] * (EPISODES - 1)).reached(1) == NEVER
+    assert climb_of([50.0] * EPISODES).reached(50).steps == 10 * EPISODES
+
+
+def test_returns_that_are_no_numbers_do_not_count() -> None:
+    climbed = climb_of([float("nan"), float("inf"), *[5.0] * EPISODES, 1e308, 1e308])
+    assert (climbed.heights[0], climbed.steps[0]) == (5.0, 10 * (EPISODES + 2))
+    assert np.isfinite(climbed.heights).all()
+
+
+def test_a_group_reaches_a_score_where_its_middle_run_does() -> None:
+    one, two, three = (climb_of([0.0] * wait + [10.0] * 200) for wait in (0, 100, 200))
+    never = climb_of([1.0] * 300)
+    at = [climbed.reached(10).steps for climbed in (one, two, three)]
+    assert at == [1_000, 2_000, 3_000]
+    for runs, expected in (([one, two, three], 2_000), ([three, never, one], 3_000), ([one, two], 1_500)):
+        found = middle(runs, 10)
+        assert found is not None
+        assert (found.steps, found.frames, found.seconds) == (expected, 4 * expected, expected / 10)
+    assert middle([one, never], 10) is None
+    assert middle([], 10) is None
+
+
+def test_the_common_score_is_the_best_that_the_middle_of_each_group_reached() -> None:
+    high, low, none = climb_of([123.456] * 100), climb_of([-12.345] * 100), climb_of([])
+    assert common_score([[high, high, none]]) == 123
+    assert common_score([[high], [low, low, high]]) == -12.4
+    assert common_score([[high], [high, none]]) is None
+
+
+def trained(api: Api, rate: float, seed: int, rise: float, env: str = "CartPole-v1") -> tuple[int, list[float]]:
+    """A run with 300 episodes, the nth at step 10 n and n - 1 seconds after the first, and their returns."""
+    run_id, attempt = api.running(config=CARTPOLE | {"env": env, "learning_rate": rate, "seed": seed})
+    drawn = random.Random(seed)
+    returns = [round(rise * number + drawn.uniform(0, 20), 3) for number in range(1, 301)]
+    told = [metrics(1 + number, 10 * number, returns=[each]) for number, each in enumerate(returns, 1)]
+    assert api.send(run_id, attempt, *told).is_success
+    return run_id, returns
+
+
+def asked(api: Api, runs: Sequence[int], **query: Any) -> dict[str, Any]:
+    answer = api.user.get("/api/v1/compare/thresholds", params={"runs": ",".join(map(str, runs)), **query})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def test_the_table_is_that_of_a_direct_computation(api: Api) -> None:
+    slowly = [trained(api, 0.001, seed, 0.3) for seed in (1, 2, 3)]
+    fast = [trained(api, 0.01, seed, 0.6) for seed in (1, 2, 3)]
+    runs = [run_id for run_id, _returns in (*slowly, *fast)]
+    told = asked(api, runs, score=50)
+    assert (told["score"], told["compared_with"], told["words"]) == (50, 0, "")
+    at = [[slow(returns, 50) for _run, returns in group] for group in (slowly, fast)]
+    for group, numbers in zip(told["groups"], at, strict=True):
+        places = [{"steps": 10 * n, "frames": 40 * n, "seconds": n - 1} for n in numbers if n is not None]
+        assert [each["reached"] for each in group["runs"]] == places
+        assert (group["n"], group["reached"]) == (3, 3)
+        assert group["median"] == sorted(places, key=lambda place: place["steps"])[1]
+    base, other = told["groups"]
+    assert (base["speed_up"], base["data_efficiency"]) == (1, 1)
+    speed_up, efficiency = (base["median"][axis] / other["median"][axis] for axis in ("seconds", "steps"))
+    assert (other["speed_up"], other["data_efficiency"]) == (pytest.approx(speed_up), pytest.approx(efficiency))
+    assert 1.5 < efficiency < speed_up
+    turned = asked(api, runs, score=50, to=runs[-1])
+    assert turned["compared_with"] == 1
+    assert turned["groups"][0]["speed_up"] == pytest.approx(1 / speed_up)
+    usual = asked(api, runs)
+    assert usual["score"] == usual["common"]
+    assert all(group["reached"] >= 2 for group in usual["groups"])
+    far = asked(api, runs, score=1_000)["groups"]
+    assert [(group["reached"], group["median"], group["speed_up"]) for group in far] == [(0, None, None)] * 2
+
+
+def test_a_fork_has_no_time_and_no_speed_up_since_its_parents_time_is_not_counted(api: Api) -> None:
+    parent, attempt = api.running()
+    told = [metrics(1 + n, n, returns=[n]) for n in range(1, 201)]
+    assert api.send(parent, attempt, *told).is_success
+    checkpoint = api.save(parent, attempt, 202, 200)
+    api.release(parent, attempt, "finished")
+    fork = api.act(parent, "fork", checkpoint_id=checkpoint)["id"]
+    attempt = api.claim()["attempt"]
+    told = [metrics(1 + n, 200 + n, returns=[300]) for n in range(1, 101)]
+    assert api.send(fork, attempt, started(1, resumed_from=200), *told).is_success
+    for to in (parent, fork):
+        own, forked = asked(api, [parent, fork], score=100, to=to)["groups"]
+        assert (own["median"], own["untimed_because"]) == ({"steps": 150, "frames": 600, "seconds": 149}, None)
+        assert (forked["median"]["steps"], forked["median"]["seconds"]) == (300, None)
+        assert forked["runs"][0]["reached"]["seconds"] is None
+        assert forked["untimed_because"].startswith("it has forks, whose steps include")
+        assert forked["speed_up"] is None
+        assert own["speed_up"] == (1 if to == parent else None)
+        assert None not in (own["data_efficiency"], forked["data_efficiency"])
+    (both,) = asked(api, [parent, fork], score=100, group_by="env")["groups"]
+    assert (both["median"]["seconds"], both["speed_up"]) == (None, None)
+    assert [run["reached"]["seconds"] for run in both["runs"]] == [149, None]
+
+
+def test_what_cannot_be_compared_is_said(api: Api) -> None:
+    (one, _), (other, _) = trained(api, 0.001, 1, 0.3), trained(api, 0.001, 1, 0.3, "Acrobot-v1")
+    silent = api.launch(config=CARTPOLE | {"learning_rate": 0.5})["id"]
+    assert "different games" in asked(api, [one, other])["words"]
+    assert "finished 100 episodes" in asked(api, [one, silent])["words"]
+    assert [group["reached"] for group in asked(api, [one, silent], score=20)["groups"]] == [1, 0]
+    for query in ({"to": 999}, {"score": "NaN"}, {"score": "Infinity"}, {"score": "high"}):
+        answer = api.user.get("/api/v1/compare/thresholds", params={"runs": one, **query})
+        assert answer.status_code == 422, query
+
+
+def test_points_that_a_later_attempt_superseded_do_not_count(api: Api) -> None:
+    run_id, attempt = api.running(config=CARTPOLE)
+    assert api.send(run_id, attempt, *(metrics(n + 1, n, returns=[100.0]) for n in range(1, 200))).is_success
+    assert asked(api, [run_id], score=100)["groups"][0]["median"]["steps"] == 100
+    api.release(run_id, attempt, "lost")
+    attempt = api.claim()["attempt"]
+    again = [metrics(n, 50 + n, returns=[100.0 if n > 20 else 0.0]) for n in range(2, 200)]
+    assert api.send(run_id, attempt, started(1, resumed_from=50), *again).is_success
+    assert asked(api, [run_id], score=100)["groups"][0]["median"]["steps"] == 50 + 20 + 100

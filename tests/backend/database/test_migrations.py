@@ -1,0 +1,164 @@
+"""Migrations make exactly the tables that the models describe, on both databases, and wait for each other."""
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import inspect, text
+
+from alembic import command
+from backend.config import Settings
+from backend.database.engine import migration_engine
+from backend.database.migrations import alembic_config, migrate
+
+OLD_RUN = """
+    INSERT INTO runs (id, name, algorithm, env, queue, priority, notes, config, state, desired, attempt, requeues,
+        created_at, step, frames, total_steps, episodes)
+    VALUES (1, 'old', 'paac', 'CartPole-v1', 'cpu', 0, '', '{}', 'stopped', 'stop', 1, 0,
+        '2026-01-01 10:00:00', 5, 5, 10, 0)
+"""
+OLD_ATTEMPT = """
+    INSERT INTO attempts (run_id, attempt, worker, claimed_at, last_seq) VALUES (1, 1, 'w1', '2026-01-01 10:00:00', 7)
+"""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Settings of a database without any table."""
+    if request.param == "sqlite":
+        return Settings(data_dir=tmp_path)
+    server: str = request.getfixturevalue("postgresql_server")
+    engine = migration_engine(server).execution_options(isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text("DROP DATABASE IF EXISTS arcadia_migrations"))
+        connection.execute(text("CREATE DATABASE arcadia_migrations"))
+    url = engine.url.set(database="arcadia_migrations", drivername="postgresql")
+    return Settings(data_dir=tmp_path, database_url=url.render_as_string(hide_password=False))
+
+
+def test_the_models_and_the_migrations_agree(empty: Settings) -> None:
+    migrate(empty)
+    engine = migration_engine(empty.resolved_database_url)
+    with engine.begin() as connection:
+        config = alembic_config()
+        config.attributes["connection"] = connection
+        command.check(config)
+
+
+def test_backends_that_start_at_once_migrate_once(empty: Settings) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(migrate, [empty] * 3))
+    engine = migration_engine(empty.resolved_database_url)
+    with engine.begin() as connection:
+        assert connection.execute(text("SELECT count(*) FROM alembic_version")).scalar() == 1
+        assert "runs" in inspect(connection).get_table_names()
+
+
+def test_a_backend_waits_while_another_makes_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = sqlite3.connect(tmp_path / "arcadia.db", isolation_level=None)
+    other.execute("CREATE TABLE made_meanwhile (number)")
+    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr("backend.database.engine.time.sleep", lambda _seconds: other.rollback())
+    migrate(Settings(data_dir=tmp_path))
+    other.close()
+    engine = migration_engine(f"sqlite:///{tmp_path / 'arcadia.db'}")
+    with engine.begin() as connection:
+        assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
+        assert "runs" in inspect(connection).get_table_names()
+
+
+def test_what_an_older_version_stored_is_kept(empty: Settings) -> None:
+    engine = migration_engine(empty.resolved_database_url)
+    config = alembic_config()
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        connection.execute(text(OLD_RUN))
+        connection.execute(text(OLD_ATTEMPT))
+    migrate(empty)
+    with engine.begin() as connection:
+        found = connection.execute(text("SELECT run_id, attempt, worker, last_seq, roles FROM attempts")).one()
+    assert tuple(found) == (1, 1, "w1", 7, None)
+
+
+def test_numbers_of_files_that_were_removed_are_not_used_again(empty: Settings) -> None:
+    engine = migration_engine(empty.resolved_database_url)
+    config = alembic_config()
+    columns = "run_id, attempt, kind, path, stored_path, sha256, bytes, created_at"
+    file = text(f"INSERT INTO files ({columns}) VALUES (1, 1, 'video', :path, '', '', 1, '2026-01-01 10:00:00')")  # noqa: S608
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0005")
+        connection.execute(text(OLD_RUN))
+        for path in ("a", "b"):
+            connection.execute(file, {"path": path})
+        connection.execute(text("DELETE FROM files WHERE id = 2"))
+    migrate(empty)
+    with engine.begin() as connection:
+        connection.execute(file, {"path": "c"})
+        assert connection.execute(text("SELECT id FROM files ORDER BY id")).scalars().all() == [1, 3]
+
+
+def test_numbers_of_errands_that_were_removed_are_not_used_again_and_their_files_stay(empty: Settings) -> None:
+    engine = migration_engine(empty.resolved_database_url)
+    config = alembic_config()
+    errand = text(
+        "INSERT INTO errands (kind, run_id, checkpoint_id, parameters, state, desired, done, total, attempt, last_seq, "
+        "tries, created_at) VALUES ('live', 1, 1, '{}', 'done', 'run', 0, 1, 1, 0, 0, '2026-01-01 10:00:00')"
+    )
+    columns = "run_id, errand_id, attempt, kind, path, stored_path, sha256, bytes, created_at"
+    file = text(f"INSERT INTO files ({columns}) VALUES (1, 1, 1, 'video', 'a', '', '', 1, '2026-01-01 10:00:00')")  # noqa: S608
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0009")
+        connection.execute(text(OLD_RUN))
+        for _ in range(2):
+            connection.execute(errand)
+        connection.execute(file)
+        connection.execute(text("DELETE FROM errands WHERE id = 2"))
+    migrate(empty)
+    with engine.begin() as connection:
+        connection.execute(errand)
+        assert connection.execute(text("SELECT id FROM errands ORDER BY id")).scalars().all() == [1, 3]
+        assert connection.execute(text("SELECT errand_id FROM files")).scalars().all() == [1]
+
+
+def test_checkpoints_that_a_schedule_had_evaluated_are_known(empty: Settings) -> None:
+    engine = migration_engine(empty.resolved_database_url)
+    config = alembic_config()
+    checkpoint = text(
+        "INSERT INTO checkpoints (run_id, attempt, step, frames, file, sha256, bytes, best, created_at) "
+        "VALUES (1, 1, 1, 1, :file, '', 1, false, '2026-01-01 10:00:00')"
+    )
+    errand = text(
+        "INSERT INTO errands (kind, run_id, checkpoint_id, parameters, state, desired, done, total, attempt, last_seq, "
+        "tries, created_at) VALUES ('evaluation', 1, 1, '{}', 'done', 'run', 0, 1, 1, 0, 0, '2026-01-01 10:00:00')"
+    )
+    evaluation = text(
+        "INSERT INTO evaluations (run_id, errand_id, checkpoint_id, step, frames, sha256, protocol, acting, seed, "
+        "origin) VALUES (1, :number, :number, 1, 1, '', 'episodes', '{}', 1, :origin)"
+    )
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0014")
+        connection.execute(text(OLD_RUN))
+        for number, origin in enumerate(("schedule", "asked"), 1):
+            connection.execute(checkpoint, {"file": f"file {number}"})
+            connection.execute(errand)
+            connection.execute(evaluation, {"number": number, "origin": origin})
+    migrate(empty)
+    with engine.begin() as connection:
+        found = connection.execute(text("SELECT scheduled FROM checkpoints ORDER BY id")).scalars().all()
+    assert list(map(bool, found)) == [True, False]
+
+
+def test_migrations_can_be_undone(empty: Settings) -> None:
+    migrate(empty)
+    engine = migration_engine(empty.resolved_database_url)
+    with engine.begin() as connection:
+        config = alembic_config()
+        config.attributes["connection"] = connection
+        command.downgrade(config, "base")
+        assert inspect(connection).get_table_names() == ["alembic_version"]
+    migrate(empty)

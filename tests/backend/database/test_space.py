@@ -1,0 +1,82 @@
+"""A purge makes SQLite's file smaller, also one of a database made before that was possible."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from sqlalchemy import delete, select
+
+from backend.config import Settings
+from backend.database.engine import Database, open_database
+from backend.database.migrations import migrate
+from backend.database.space import KEPT_PAGES, give_back_space
+from backend.database.tables import LogLine, Run
+
+
+def fill(database: Database, megabytes: int) -> None:
+    """Write a run with a long log."""
+    with database.write() as session:
+        run = Run(name="r", algorithm="paac", env="CartPole-v1", queue="cpu", config={}, total_steps=1)
+        session.add(run)
+        session.flush()
+        session.add_all(LogLine(run_id=run.id, attempt=1, message="x" * 10_000) for _ in range(100 * megabytes))
+
+
+def purge(database: Database) -> None:
+    """Delete every run, and give its space back."""
+    with database.write() as session:
+        session.execute(delete(Run))
+    while database.free_pages() > KEPT_PAGES:
+        give_back_space(database)
+
+
+def test_space_is_given_back_after_a_purge(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path)
+    migrate(settings)
+    database = open_database(settings)
+    fill(database, megabytes=20)
+    before = (tmp_path / "arcadia.db").stat().st_size
+    purge(database)
+    assert before > 20_000_000
+    assert (tmp_path / "arcadia.db").stat().st_size < 6_000_000
+    database.close()
+
+
+def test_space_is_given_back_in_steps_of_many_pages(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path)
+    migrate(settings)
+    database = open_database(settings)
+    fill(database, megabytes=8)
+    with database.write() as session:
+        session.execute(delete(Run))
+    before = database.free_pages()
+    database.give_back(500)
+    assert database.free_pages() == before - 500
+    database.close()
+
+
+def test_a_database_from_before_is_written_anew_once(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path)
+    migrate(settings)
+    database = open_database(settings)
+    fill(database, megabytes=8)
+    database.close()
+    with sqlite3.connect(tmp_path / "arcadia.db", isolation_level=None) as older:
+        older.execute("PRAGMA journal_mode = DELETE")
+        older.execute("PRAGMA auto_vacuum = NONE")
+        older.execute("VACUUM")
+        assert older.execute("PRAGMA auto_vacuum").fetchone() == (0,)
+    older.close()
+    migrate(settings)
+    database = open_database(settings)
+    with database.read() as session:
+        assert len(session.scalars(select(LogLine.id)).all()) == 800
+    purge(database)
+    database.close()
+    assert (tmp_path / "arcadia.db").stat().st_size < 6_000_000
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_postgresql_minds_its_own_space(database: Database) -> None:
+    give_back_space(database)
+    assert database.free_pages() == 0

@@ -1,0 +1,171 @@
+"""Games that people play, over the API and its WebSockets."""
+
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from tests.backend.watching.test_live_games import ADDRESS, appear, closing, playing, told, watching
+
+from backend.live_games import abandoned
+from tests.factories import Api, event, started
+from tests.workers.waiting import wait_until
+from workers.contract.live import NO_SUCH_GAME, WRONG_ORDER
+
+# The databases make no difference here.
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def _looks_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have games that nobody watches found soon."""
+    monkeypatch.setattr(abandoned, "LOOK_SECONDS", 0.05)
+
+
+def ask(api: Api, slug: str = "pong", status: int = 201) -> dict[str, Any]:
+    """Ask for a game to play."""
+    answer = api.user.post(f"/api/v1/games/{slug}/play")
+    assert answer.status_code == status, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+@pytest.fixture
+def game(api: Api) -> int:
+    """A game that a worker has claimed."""
+    number: int = ask(api)["id"]
+    claimed = api.claim_errand()
+    assert (claimed["errand_id"], claimed["kind"], claimed["checkpoint"]) == (number, "play", None)
+    assert claimed["parameters"] == {"env": "ALE/Pong-v5"}
+    api.send_of_errand(number, 1, started(1))
+    return number
+
+
+def test_a_persons_orders_reach_the_process_with_the_name_of_who_gave_them(client: TestClient, game: int) -> None:
+    with playing(client, game) as player, watching(client, game) as viewer:
+        name = told(viewer, "audience")["you"]
+        appear(player, viewer)
+        for order in ({"order": "take over"}, {"order": "keys", "held": ["up", "fire"]}, {"order": "hand back"}):
+            viewer.send_json(order | {"id": "7"})
+            assert player.receive_json() == {"kind": "ordered", "viewer": name, "order": order | {"id": "7"}}
+    with playing(client, game) as player:
+        with watching(client, game) as leaving:
+            name = told(leaving, "audience")["you"]
+            appear(player, leaving)
+        gone = player.receive_json()
+        assert (gone["viewer"], gone["order"]["order"]) == (name, "hand back")
+
+
+def test_one_that_is_left_while_it_waits_is_called_off(
+    api: Api, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = ask(api)["id"]
+    with watching(client, number) as viewer:
+        told(viewer, "audience")
+        monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
+        assert state_of(api, number) == "queued"
+    wait_until(lambda: state_of(api, number) == "cancelled")
+
+
+def test_one_that_nobody_ever_watched_is_called_off(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
+    number = ask(api)["id"]
+    wait_until(lambda: state_of(api, number) == "cancelled")
+
+
+def test_one_that_waits_is_called_off_by_a_backend_that_is_started_again(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with TestClient(app, base_url="http://localhost") as client:
+        number = client.post("/api/v1/games/pong/play").json()["id"]
+        with watching(client, number) as viewer:
+            told(viewer, "away")
+    monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
+    with TestClient(app, base_url="http://localhost") as client:
+        wait_until(lambda: client.get(f"/api/v1/games/pong/play/{number}").json()["state"] == "cancelled")
+
+
+def test_one_whose_process_was_lost_is_called_off_when_nobody_watches(
+    api: Api, game: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
+    api.release_errand(game, 1, "lost", message="The errand's process was killed by SIGKILL.")
+    wait_until(lambda: state_of(api, game) == "cancelled")
+
+
+def test_looking_for_games_that_nobody_watches_goes_on_after_an_error_that_nobody_foresaw(
+    api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(abandoned, "_waiting", None)
+        wait_until(lambda: "Games that nobody watches may wait on" in caplog.text)
+    monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
+    number = ask(api)["id"]
+    wait_until(lambda: state_of(api, number) == "cancelled")
+    assert caplog.text.count("Games that nobody watches may wait on") == 1
+
+
+def state_of(api: Api, number: int) -> str:
+    """The state of a game of Pong."""
+    state: str = api.user.get(f"/api/v1/games/pong/play/{number}").json()["state"]
+    return state
+
+
+def test_keys_that_do_not_exist_close_the_connection_with_a_reason(client: TestClient, game: int) -> None:
+    for sent in ({"order": "keys", "held": ["jump"]}, {"order": "keys", "held": ["up"] * 6}, {"order": "keys"}):
+        with watching(client, game) as viewer:
+            viewer.send_json(sent)
+            closed = closing(viewer)
+            assert (closed.code, "no order" in (closed.reason or "")) == (WRONG_ORDER, True)
+
+
+def test_each_who_asks_begins_a_game_and_nothing_is_kept_of_one_that_is_over(api: Api, game: int) -> None:
+    other = ask(api)["id"]
+    assert other != game
+    api.send_of_errand(game, 1, event(2, "finished"))
+    assert api.release_errand(game, 1, "finished").json() == {"state": "done"}
+    assert api.user.get(f"/api/v1/games/pong/play/{game}").json()["state"] == "done"
+    api.user.post(f"/api/v1/games/pong/play/{other}/end").raise_for_status()
+    ask(api)
+    assert api.user.get(f"/api/v1/games/pong/play/{game}").status_code == 404
+
+
+def test_games_of_people_and_of_agents_count_together(api: Api, app: FastAPI) -> None:
+    app.state.settings = app.state.settings.model_copy(update={"max_live_games": 1})
+    run_id, attempt = api.running()
+    api.save(run_id, attempt, 2, 100)
+    number = ask(api)["id"]
+    refused = api.user.post(f"/api/v1/runs/{run_id}/live", json={})
+    assert refused.status_code == 409
+    assert "1 live game is being played or waits for a worker already" in refused.json()["detail"]
+    assert "ARCADIA_MAX_LIVE_GAMES" in ask(api, status=409)["detail"]
+    assert api.user.post(f"/api/v1/games/pong/play/{number}/end").json()["state"] == "cancelled"
+    live = api.user.post(f"/api/v1/runs/{run_id}/live", json={}).json()["id"]
+    ask(api, status=409)
+    api.user.post(f"/api/v1/live/{live}/end").raise_for_status()
+    ask(api)
+
+
+def test_a_game_is_of_its_own_address_and_only_of_an_atari_game(api: Api, client: TestClient, game: int) -> None:
+    assert api.user.get(f"/api/v1/games/breakout/play/{game}").status_code == 404
+    assert api.user.get(f"/api/v1/live/{game}").status_code == 404
+    assert "Did you mean pong" in ask(api, "pongo", 404)["detail"]
+    ask(api, "cartpole", 404)
+    with watching(client, 99) as viewer:
+        assert closing(viewer).code == NO_SUCH_GAME
+
+
+def test_a_worker_that_plays_is_given_no_file(api: Api, game: int) -> None:
+    run_id, attempt = api.running()
+    kept = api.upload(run_id, attempt, "checkpoints/x", b"weights", "checkpoint")
+    answer = api.worker.get(f"/api/v1/worker/errands/{game}/files/{kept}", params={"attempt": 1})
+    assert answer.status_code == 404
+
+
+def test_what_plays_ends_with_the_attempt(api: Api, client: TestClient, game: int) -> None:
+    path = f"{ADDRESS}/live/{game}"
+    api.user.post(f"/api/v1/games/pong/play/{game}/end").raise_for_status()
+    api.send_of_errand(game, 1, event(2, "stopped", reason="asked to stop"))
+    assert api.release_errand(game, 1, "stopped").json() == {"state": "cancelled"}
+    with client.websocket_connect(path) as viewer:
+        assert "over" in (closing(viewer).reason or "")

@@ -1,0 +1,131 @@
+"""A live game whose player and viewers are connected to different backend processes, through a real Redis."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from pydantic import SecretStr
+from redis.asyncio.client import PubSub
+from starlette.testclient import WebSocketTestSession
+from tests.backend.watching.test_live_games import SCENE, ask, await_picture, playing, watching
+
+from backend.app import create_app
+from backend.config import Settings
+from tests.factories import Api, event, started
+from tests.workers.redis_server import RedisServer
+
+# With SQLite the backend is one process.
+pytestmark = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+
+subscribe = PubSub.subscribe
+REPOSITORY = Path(__file__).parents[3]
+# The part of a backend process that a viewer is connected to: it watches, and says when it has seen a picture.
+VIEWERS_BACKEND = """
+import asyncio, sys
+from backend.watching.stages import Stages
+
+async def watch():
+    with Stages(sys.argv[1]).on(int(sys.argv[2])) as stage, stage.watched() as viewer:
+        while not isinstance(await viewer.next(), bytes):
+            pass
+        print("seen", flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(watch())
+"""
+
+
+@pytest.fixture
+def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
+    """A running Redis."""
+    server = RedisServer(tmp_path)
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def settings(settings: Settings, redis_server: RedisServer) -> Settings:
+    """Settings of backend processes that share a Redis."""
+    return settings.model_copy(update={"broker_url": SecretStr(redis_server.url)})
+
+
+@pytest.fixture
+def game(api: Api) -> int:
+    """A live game that a worker has claimed."""
+    run_id, attempt = api.running()
+    api.save(run_id, attempt, 2, 100)
+    number: int = ask(api, run_id)["id"]
+    assert api.claim_errand()["errand_id"] == number
+    api.send_of_errand(number, 1, started(1))
+    return number
+
+
+def await_told(viewer: WebSocketTestSession, **wanted: object) -> None:
+    """Receive until a page is told this."""
+    while True:
+        text = viewer.receive().get("text")
+        if text is not None and wanted.items() <= json.loads(text).items():
+            return
+
+
+async def subscribe_late(self: PubSub, *channels: str) -> None:
+    """Subscribe as on a machine that is busy with other things."""
+    await asyncio.sleep(0.5)
+    await subscribe(self, *channels)
+
+
+def test_viewers_at_another_backend_see_the_same_game_and_are_heard(
+    app: FastAPI, client: TestClient, settings: Settings, game: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = create_app(settings)
+    assert other is not app
+    with TestClient(other, base_url="http://localhost") as elsewhere:
+        with playing(client, game) as player, watching(client, game) as near:
+            player.send_text(SCENE)
+            player.send_bytes(b"paused here")
+            await_picture(near, b"paused here")
+            monkeypatch.setattr(PubSub, "subscribe", subscribe_late)
+            with watching(elsewhere, game) as far:
+                await_told(far, kind="scene")
+                await_picture(far, b"paused here")
+                await_told(near, kind="audience", viewers=2)
+                player.send_bytes(b"next")
+                for viewer in (near, far):
+                    await_picture(viewer, b"next")
+                far.send_json({"order": "pause", "id": "x"})
+                assert player.receive_json()["order"] == {"id": "x", "order": "pause"}
+        # The next attempt's process may be connected to the other backend.
+        with playing(elsewhere, game) as player, watching(client, game) as near:
+            player.send_text(SCENE)
+            player.send_bytes(b"first again")
+            await_picture(near, b"first again")
+
+
+def test_a_killed_backend_takes_its_viewers_along_and_nobody_elses(
+    client: TestClient, api: Api, game: int, redis_server: RedisServer
+) -> None:
+    command = [sys.executable, "-c", VIEWERS_BACKEND, redis_server.url, str(game)]
+    killed = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE)
+    try:
+        with playing(client, game) as player, watching(client, game) as viewer:
+            player.send_text(SCENE)
+            player.send_bytes(b"first")
+            assert killed.stdout is not None
+            assert killed.stdout.readline() == b"seen\n"
+            await_told(viewer, kind="audience", viewers=2)
+            killed.kill()
+            await_told(viewer, kind="audience", viewers=1)
+            player.send_bytes(b"second")
+            await_picture(viewer, b"second")
+    finally:
+        killed.kill()
+        killed.communicate()
+    api.send_of_errand(game, 1, event(2, "finished"))
+    assert api.release_errand(game, 1, "finished").json() == {"state": "done"}

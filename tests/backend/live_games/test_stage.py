@@ -1,0 +1,339 @@
+"""The stage of a live game: who is shown what, who may say what, and when the game ends."""
+
+import json
+from contextlib import ExitStack
+
+import pytest
+
+from backend.live_games.stage import BEAT_SECONDS, SILENT_SECONDS, Said, Stage
+from backend.live_games.viewer import MOST_ORDERS, MOST_TEXTS, MOST_UNSEEN, EndError, Post, Viewer
+from workers.contract.live import ALONE_SECONDS, AWAY, LARGEST_PICTURE
+from workers.contract.orders import LARGEST_ORDER, SEEN_EVERY
+
+SCENE = '{"kind":"scene"}'
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def waiting(post: Post) -> list[str | bytes]:
+    """Take what waits for a connection."""
+    return list(iter(post.ready, None))
+
+
+def pictures(post: Post) -> list[bytes]:
+    """Take the pictures that wait."""
+    return [message for message in waiting(post) if isinstance(message, bytes)]
+
+
+def orders(post: Post) -> set[str]:
+    """Take the orders that wait for the player."""
+    return {json.loads(message)["order"]["order"] for message in waiting(post)}
+
+
+def audiences(post: Post) -> list[int]:
+    """Take what a page is told about how many watch."""
+    told = [json.loads(message) for message in waiting(post) if isinstance(message, str)]
+    return [each["viewers"] for each in told if each["kind"] == "audience"]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def stage(clock: Clock) -> Stage:
+    return Stage(clock)
+
+
+def test_every_viewer_is_shown_the_same(stage: Stage) -> None:
+    with stage.watched() as early, stage.played(), stage.watched() as other:
+        stage.take(SCENE)
+        stage.take(b"first")
+        assert [waiting(each)[-2:] for each in (early, other)] == [[SCENE, b"first"]] * 2
+
+
+def test_who_comes_late_sees_at_once_what_the_others_see(stage: Stage) -> None:
+    with stage.played():
+        stage.take(SCENE)
+        stage.take(b"paused here")
+        with stage.watched() as late:
+            assert {SCENE, b"paused here"} <= set(waiting(late))
+
+
+def test_a_slow_viewer_misses_pictures_and_holds_nobody_up(stage: Stage) -> None:
+    with stage.played(), stage.watched() as slow, stage.watched() as quick:
+        seen = []
+        for number in range(100):
+            stage.take(str(number).encode())
+            seen += pictures(quick)
+            if number % SEEN_EVERY == SEEN_EVERY - 1:
+                assert quick.hear('{"order":"seen"}') is None
+        assert seen == [str(number).encode() for number in range(100)]
+        assert pictures(slow) == [b"99"]
+
+
+def test_a_page_that_says_nothing_of_its_pictures_is_sent_no_more(stage: Stage) -> None:
+    with stage.played(), stage.watched() as silent:
+        sent = []
+        for number in range(2 * MOST_UNSEEN):
+            stage.take(str(number).encode())
+            sent += pictures(silent)
+        assert len(sent) == MOST_UNSEEN
+        silent.hear('{"order":"seen"}')
+        assert pictures(silent) == [str(2 * MOST_UNSEEN - 1).encode()]
+
+
+def test_the_next_process_is_not_preceded_by_a_picture_of_the_one_that_is_gone(stage: Stage) -> None:
+    with stage.watched() as slow:
+        with stage.played():
+            stage.take(SCENE)
+            stage.take(b"the last of the first")
+        with stage.played():
+            stage.take(SCENE)
+            assert waiting(slow)[-2:] == [AWAY, SCENE]
+
+
+def test_a_stage_knows_whether_anybody_watches_at_any_process(stage: Stage) -> None:
+    with stage.watched():
+        assert stage.is_watched
+    assert not stage.is_watched
+    stage.hear("another process", "viewers", b"2")
+    assert stage.is_watched
+    stage.hear("another process", "viewers", b"0")
+    assert not stage.is_watched
+
+
+def test_a_game_is_abandoned_some_time_after_anybody_has_watched_at_any_process(stage: Stage, clock: Clock) -> None:
+    clock.now += ALONE_SECONDS - 0.1
+    assert not stage.is_abandoned
+    with stage.watched():
+        clock.now += 100
+        assert not stage.is_abandoned
+    stage.hear("another process", "viewers", b"1")
+    stage.beat()
+    clock.now += 3
+    stage.hear("another process", "viewers", b"0")
+    clock.now += ALONE_SECONDS - 3.1
+    assert not stage.is_abandoned
+    clock.now += 3.1
+    assert stage.is_abandoned
+
+
+def test_a_connection_that_takes_nothing_is_ended(stage: Stage) -> None:
+    with stage.played(), stage.watched() as stuck:
+        for _ in range(2 * MOST_TEXTS):
+            stage.take(SCENE)
+        with pytest.raises(EndError, match="too slow"):
+            waiting(stuck)
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "why"),
+    [
+        ("garbage", 4422, "no order"),
+        ('{"order":"explode"}', 4422, "no order"),
+        ('{"order":"pause","and":1}', 4422, "no order"),
+        ('{"order":"temperature","value":7}', 4422, "less than or equal to 1"),
+        ('{"order":"temperature","value":NaN}', 4422, "no order"),
+        ("[" * LARGEST_ORDER, 4422, "no order"),
+        ('{"order":"keys"}', 4422, "Field required"),
+        ('{"order":"keys","held":["up","jump"]}', 4422, "Input should be 'up'"),
+        ('{"order":"keys","held":"up"}', 4422, "valid array"),
+        (f'{{"order":"keys","held":{json.dumps(["up"] * 6)}}}', 4422, "at most 5"),
+        ('{"order":"take over","viewer":"another"}', 4422, "no order"),
+        (b"\0\1", 4422, "send text"),
+        ("x" * (LARGEST_ORDER + 1), 1009, "too large"),
+        (b"x" * 5_000_000, 1009, "too large"),
+    ],
+)
+def test_a_page_that_sends_what_is_no_order_is_told_why_it_is_closed(
+    stage: Stage, sent: str | bytes, code: int, why: str
+) -> None:
+    with stage.watched() as viewer, pytest.raises(EndError, match=why) as ended:
+        viewer.hear(sent)
+    assert ended.value.code == code
+    # What a WebSocket can carry.
+    assert len(ended.value.reason.encode()) <= 123
+
+
+def test_a_page_that_sends_without_end_is_closed(stage: Stage, clock: Clock) -> None:
+    with stage.watched() as viewer:
+        for _ in range(MOST_ORDERS):
+            viewer.hear('{"order":"ping"}')
+        clock.now += 1
+        viewer.hear('{"order":"ping"}')
+        for _ in range(MOST_ORDERS - 1):
+            viewer.hear('{"order":"ping"}')
+        with pytest.raises(EndError, match="Too many orders"):
+            viewer.hear('{"order":"ping"}')
+
+
+def test_orders_reach_the_player_with_the_name_of_who_gave_them(stage: Stage) -> None:
+    with stage.played() as player, stage.watched() as viewer:
+        ordered = viewer.hear('{"order":"temperature","value":0.5,"id":"7"}')
+        assert ordered is not None
+        stage.order(ordered)
+        (told,) = waiting(player)
+        order = {"id": "7", "order": "temperature", "value": 0.5}
+        assert json.loads(told) == {"kind": "ordered", "viewer": viewer.name, "order": order}
+
+
+def test_who_leaves_plays_no_longer(stage: Stage) -> None:
+    with stage.played() as player:
+        with stage.watched() as viewer:
+            pass
+        (told,) = waiting(player)
+        order = {"id": "", "order": "hand back"}
+        assert json.loads(told) == {"kind": "ordered", "viewer": viewer.name, "order": order}
+
+
+def test_the_player_may_not_send_more_than_a_picture(stage: Stage) -> None:
+    with stage.played():
+        for message in (b"x" * (LARGEST_PICTURE + 1), b"", None):
+            with pytest.raises(EndError):
+                stage.take(message)
+
+
+def test_everybody_is_told_how_many_watch(stage: Stage) -> None:
+    with stage.watched() as one:
+        with stage.watched() as two:
+            assert audiences(two) == [2]
+        assert audiences(one) == [1, 2, 1]
+
+
+def test_the_game_ends_some_time_after_the_last_viewer_has_gone(stage: Stage, clock: Clock) -> None:
+    with stage.played() as player:
+        with stage.watched():
+            clock.now += 100
+            stage.beat()
+        clock.now += ALONE_SECONDS - 0.1
+        stage.beat()
+        assert orders(player) <= {"hand back"}
+        clock.now += 0.1
+        stage.beat()
+        with pytest.raises(EndError, match="Nobody has watched for 10 seconds") as ended:
+            waiting(player)
+        assert ended.value.code == 4000
+
+
+def test_a_viewer_who_comes_back_in_time_keeps_the_game(stage: Stage, clock: Clock) -> None:
+    with stage.played() as player:
+        with stage.watched():
+            pass
+        clock.now += ALONE_SECONDS - 0.1
+        with stage.watched():
+            clock.now += 0.2
+            stage.beat()
+        clock.now += ALONE_SECONDS - 0.1
+        stage.beat()
+        assert orders(player) <= {"hand back"}
+
+
+def test_viewers_are_told_that_the_player_is_gone_and_see_the_next_one(stage: Stage) -> None:
+    with stage.watched() as viewer:
+        with stage.played():
+            stage.take(SCENE)
+            stage.take(b"last")
+            assert waiting(viewer)[-2:] == [SCENE, b"last"]
+        assert waiting(viewer) == [AWAY]
+        with stage.watched() as late:
+            assert AWAY in waiting(late)
+            assert pictures(late) == []
+        with stage.played():
+            stage.take(b"again")
+            assert pictures(viewer) == [b"again"]
+
+
+def test_a_player_of_an_earlier_attempt_gives_way(stage: Stage) -> None:
+    with ExitStack() as stack:
+        first = stack.enter_context(stage.played())
+        with stage.played(), stage.watched() as viewer:
+            with pytest.raises(EndError, match="Another attempt"):
+                waiting(first)
+            stack.close()
+            stage.take(b"of the second")
+            assert pictures(viewer) == [b"of the second"]
+
+
+class Between:
+    """Two stages of one game in two processes, and what goes between them."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.said: list[Said] = []
+        self.cut = False
+        self.here = Stage(clock, lambda said, what: self._carry(self.there, "here", said, what))
+        self.there = Stage(clock, lambda said, what: self._carry(self.here, "there", said, what))
+
+    def _carry(self, to: Stage, origin: str, said: Said, what: bytes) -> None:
+        if not self.cut:
+            self.said.append(said)
+            to.hear(origin, said, what)
+
+
+def test_a_viewer_in_another_process_sees_the_same_and_is_heard(clock: Clock) -> None:
+    between = Between(clock)
+    with between.here.played() as player:
+        between.here.take(SCENE)
+        between.here.take(b"nobody there yet")
+        assert "picture" not in between.said
+        with between.here.watched() as near, between.there.watched() as far:
+            assert {SCENE, b"nobody there yet"} <= set(waiting(far))
+            between.here.take(b"next")
+            assert pictures(far) == [b"next"]
+            between.here.beat()
+            assert audiences(near)[-1] == 2
+            order = far.hear('{"order":"pause"}')
+            assert order is not None
+            between.there.order(order)
+            assert [json.loads(told)["order"]["order"] for told in waiting(player)] == ["pause"]
+            assert near.name.partition("-")[0] != far.name.partition("-")[0]
+
+
+def test_a_viewer_in_another_process_keeps_the_game_while_that_process_lives(clock: Clock) -> None:
+    between = Between(clock)
+    with between.here.played() as player, between.there.watched():
+        for _ in range(20):
+            clock.now += BEAT_SECONDS
+            between.there.beat()
+            between.here.beat()
+        assert orders(player) <= {"hand back"}
+        between.cut = True
+        clock.now += SILENT_SECONDS + 0.1
+        between.here.beat()
+        clock.now += ALONE_SECONDS
+        between.here.beat()
+        with pytest.raises(EndError, match="Nobody has watched"):
+            waiting(player)
+
+
+def test_a_viewer_in_another_process_learns_that_the_player_is_gone(clock: Clock) -> None:
+    between = Between(clock)
+    with between.there.watched() as far:
+        with between.here.played():
+            between.here.take(SCENE)
+            waiting(far)
+        assert waiting(far) == [AWAY]
+        with between.here.played():
+            between.here.take(SCENE)
+            waiting(far)
+            between.cut = True
+            clock.now += SILENT_SECONDS + 0.1
+            between.there.beat()
+            assert AWAY in waiting(far)
+
+
+def test_a_stage_is_empty_once_everybody_has_left(stage: Stage) -> None:
+    assert stage.is_empty
+    with stage.watched() as viewer:
+        assert isinstance(viewer, Viewer)
+        assert not stage.is_empty
+    assert stage.is_empty

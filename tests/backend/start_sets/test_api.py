@@ -1,0 +1,156 @@
+"""Sets of start points: imported, listed, exported and removed, and what is refused."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from backend.database.engine import Database
+from backend.database.tables import StoredStarts
+from backend.start_sets import service
+from tests.factories import PONG, Api, start_set
+from workers.contract.protocols.starts import StartSet
+
+PATH = "/api/v1/start-sets"
+
+
+def refusal(api: Api, points: Any, status: int, name: str = "first games") -> dict[str, Any]:
+    """The problem of a set that is refused."""
+    response = api.user.post(PATH, params={"name": name}, json=points)
+    assert response.status_code == status, response.text
+    document: dict[str, Any] = response.json()
+    return document
+
+
+def test_a_set_is_imported_listed_and_exported_as_the_same_set(api: Api) -> None:
+    points = start_set("human", 3)
+    stored = api.import_starts(points, name=" Ana's first games ")
+    assert (stored["name"], stored["env"], stored["player"]) == ("Ana's first games", "ALE/Pong-v5", "human")
+    assert (stored["protocol"], stored["points"], stored["source"]) == ("human-starts", 3, "Ana played")
+    assert stored["sha256"] == StartSet.model_validate(points).sha256
+    assert api.user.get(PATH).json() == [stored] == [api.user.get(f"{PATH}/{stored['id']}").json()]
+    exported = api.user.get(f"/api/v1/export/start-sets/{stored['id']}.json")
+    assert StartSet.model_validate(exported.json()) == StartSet.model_validate(points)
+    assert 'filename="pong-human-starts-ana-s-first-games.json"' in exported.headers["content-disposition"]
+    assert len(exported.content) == stored["bytes"]
+
+
+def test_the_list_is_of_one_game_where_it_is_asked_so(api: Api) -> None:
+    pong = api.import_starts(start_set("human"), name="one")
+    breakout = api.import_starts(start_set("human", env="ALE/Breakout-v5"), name="one")
+    assert [row["id"] for row in api.user.get(PATH).json()] == [breakout["id"], pong["id"]]
+    assert [row["id"] for row in api.user.get(PATH, params={"env": "ALE/Pong-v5"}).json()] == [pong["id"]]
+    refused = api.user.get(PATH, params={"env": "pong"})
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "env")
+    assert refused.json()["errors"][0]["message"].endswith("unknown environment 'pong': did you mean ALE/Pong-v5?")
+
+
+def test_what_is_stored_already_is_refused_by_its_name(api: Api) -> None:
+    api.import_starts(start_set("human"), name="one")
+    assert refusal(api, start_set("human"), 409)["detail"] == "These points are stored already, as 'one'."
+    other = start_set("agent")
+    assert "called 'one' already: choose another name" in refusal(api, other, 409, "one")["detail"]
+
+
+def test_a_game_keeps_so_many_sets(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "MOST_SETS", 1)
+    api.import_starts(start_set("human"), name="one")
+    assert "has 1 sets of start points, the most that are kept" in refusal(api, start_set("agent"), 409)["detail"]
+    api.import_starts(start_set("human", env="ALE/Breakout-v5"), name="one")
+
+
+def _with(**changes: Any) -> Callable[[], dict[str, Any]]:
+    return lambda: {**start_set("human"), **changes}
+
+
+def _with_start(**changes: Any) -> Callable[[], dict[str, Any]]:
+    return lambda: {**start_set("human"), "starts": [{**start_set("human")["starts"][0], **changes}]}
+
+
+def _points(many: int) -> list[dict[str, Any]]:
+    return [{**start_set("human")["starts"][0], "seed": seed} for seed in range(many)]
+
+
+@pytest.mark.parametrize(
+    ("points", "field", "told"),
+    [
+        (_with(player="dog"), "player", "'human' or 'agent'"),
+        (_with(env="ALE/Pongg-v5"), "env", "did you mean ALE/Pong-v5"),
+        (_with(env="CartPole-v1"), "env", "CartPole-v1 is no Atari game; only those have start points"),
+        (_with(version=2), "version", "should be 1"),
+        (_with(starts=[]), "starts", "at least 1 item"),
+        (_with(starts=_points(1_001)), "starts", "at most 1000 items"),
+        (_with(starts=_points(3) + _points(1)), "starts", "starts.0 and starts.3 have the same seed and actions"),
+        (_with(points=3), "points", "no such field"),
+        (_with_start(seed=-1), "starts.0.seed", "greater than or equal to 0"),
+        (_with_start(seed=True), "starts.0.seed", "valid integer"),
+        (_with_start(screen="0123"), "starts.0.screen", "should match pattern"),
+        (_with_start(actions=[[0, 4], [18, 4]]), "starts.0.actions.1.0", "less than or equal to 17"),
+        (_with_start(actions=[[0, 60_000], [1, 48_000]]), "starts.0", "its actions last 108,000 frames"),
+    ],
+)
+def test_a_bad_set_is_refused_by_its_field_with_what_is_right(
+    api: Api, points: Callable[[], dict[str, Any]], field: str, told: str
+) -> None:
+    (error,) = refusal(api, points(), 422)["errors"]
+    assert (error["field"], told in error["message"]) == (field, True), error
+    assert api.user.get(PATH).json() == []
+
+
+def test_what_is_wrong_in_many_places_is_told_of_some(api: Api) -> None:
+    problem = refusal(api, {**start_set("human"), "starts": [{}] * 1_000}, 422)
+    assert len(problem["errors"]) == 21
+    assert problem["errors"][-1] == {"field": "body", "message": "2,980 more values are not right"}
+
+
+def test_a_set_of_as_many_points_as_an_evaluation_has_episodes_is_played_whole(api: Api) -> None:
+    run_id, attempt = api.running(config=PONG)
+    api.save(run_id, attempt, 2, 100)
+    stored = api.import_starts({**start_set("human"), "starts": _points(1_000)}, name="many")
+    assert api.evaluate(run_id, protocol="human-starts", start_set=stored["id"])["episodes_total"] == 1_000
+
+
+def test_a_set_that_was_stored_before_these_rules_is_exported_as_it_is(api: Api, database: Database) -> None:
+    run_id, attempt = api.running(config=PONG)
+    api.save(run_id, attempt, 2, 100)
+    stored = api.import_starts(start_set("human", 2), name="old")
+    content = json.dumps({**start_set("human"), "starts": _points(1) * 1_500})
+    with database.write() as session:
+        row = session.get_one(StoredStarts, stored["id"])
+        row.content, row.points = content, 1_500
+    assert api.user.get(f"{PATH}/{stored['id']}").json()["points"] == 1_500
+    assert api.user.get(f"/api/v1/export/start-sets/{stored['id']}.json").text == content
+    asked = {"protocol": "human-starts", "start_set": stored["id"]}
+    refused = api.user.post(f"/api/v1/runs/{run_id}/evaluations", json=asked)
+    assert refused.json()["errors"] == [
+        {
+            "field": "start_set",
+            "message": "'old' has 1,500 start points, and an evaluation plays at most 1,000: "
+            "export it, and import a part of it",
+        }
+    ]
+
+
+def test_a_name_is_needed(api: Api) -> None:
+    (error,) = refusal(api, start_set("human"), 422, name=" ")["errors"]
+    assert error["field"] == "name"
+
+
+def test_a_set_goes_once_no_evaluation_waits_for_it_and_scores_stay(api: Api) -> None:
+    run_id, attempt = api.running(config=PONG)
+    api.save(run_id, attempt, 2, 100)
+    stored = api.import_starts(start_set("human", 2), name="Ana's")
+    asked = api.evaluate(run_id, protocol="human-starts", start_set=stored["id"])
+    path = f"{PATH}/{stored['id']}"
+    refused = api.user.delete(path)
+    assert (refused.status_code, refused.json()["detail"]) == (
+        409,
+        'An evaluation begins at the points of "Ana\'s" and has not ended. Cancel first, or wait until that is done.',
+    )
+    api.play([1.0, 2.0], protocol="human-starts", env="ALE/Pong-v5")
+    assert api.evaluation(asked["id"])["start_set"]["kept"]
+    assert api.user.delete(path).status_code == 204
+    assert api.user.get(path).status_code == 404
+    found = api.evaluation(asked["id"])
+    assert (found["mean"], found["start_set"]["name"], found["start_set"]["kept"]) == (1.5, "Ana's", False)

@@ -1,0 +1,51 @@
+"""A part is kept running, whatever goes wrong in keeping it."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from backend.startup.embedded import part
+from backend.startup.embedded.output import Output
+from backend.startup.embedded.part import Part, how_it_ended
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(part, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(part, "LONGEST_PAUSE", 0.05)
+
+
+def test_a_part_that_cannot_be_started_for_a_while_is_started_once_it_can(tmp_path: Path) -> None:
+    program, ran = tmp_path / "program", tmp_path / "ran"
+    written, said = os.pipe()
+
+    async def work() -> None:
+        kept = Part("backend", [str(program)], dict(os.environ), Output(said))
+        kept.started.set()
+        kept.start()
+        heard = b""
+        while heard.count(b"could not be kept") < 2:
+            heard += await asyncio.to_thread(os.read, written, 10_000)
+        program.write_text(f"#!{sys.executable}\nimport time\nopen({str(ran)!r}, 'w').close()\ntime.sleep(600)\n")
+        program.chmod(0o700)
+        while not ran.exists():
+            await asyncio.sleep(0.01)
+        await kept.stop(60)
+
+    asyncio.run(asyncio.wait_for(work(), 120))
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (3, "ended with status 3"),
+        (-signal.SIGKILL, "was killed by SIGKILL"),
+        (-(signal.SIGRTMIN + 3), f"was killed by signal {signal.SIGRTMIN + 3}"),
+    ],
+)
+def test_every_ending_has_words(status: int, words: str) -> None:
+    assert how_it_ended(status) == words

@@ -1,0 +1,270 @@
+"""`arcadia up` as its user meets it: lines, Ctrl-C, a taken port, a killed part."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from backend.startup.embedded.redis_server import free_port
+from tests.processes import command_line
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+
+REPOSITORY = Path(__file__).parents[3]
+
+
+class Up:
+    """A running `arcadia up`."""
+
+    def __init__(self, data: Path, descriptor: int | None = None, workers: int = 1) -> None:
+        self.data, self.port, self.workers = data, free_port(), workers
+        self.output = data.with_suffix(".output")
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
+        with self.output.open("w") as output:
+            self.process = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "backend.cli", "up"),
+                    *("--port", str(self.port), "--data", str(data), "--workers", str(workers)),
+                ],
+                env=environment,
+                cwd=REPOSITORY,
+                stdout=output if descriptor is None else descriptor,
+                stderr=output,
+                start_new_session=True,
+            )
+
+    def lines(self) -> list[str]:
+        """Return what it has printed."""
+        return self.output.read_text().splitlines()
+
+    def said(self, words: str) -> bool:
+        """Say whether a line has these words."""
+        return any(words in line for line in self.lines())
+
+    def health(self) -> dict[str, Any]:
+        """Return what /health says, nothing when nobody answers."""
+        with contextlib.suppress(urllib.error.URLError, OSError):
+            url = f"http://127.0.0.1:{self.port}/api/v1/health"
+            with urllib.request.urlopen(url, timeout=5) as reply:
+                return dict(json.load(reply))
+        return {}
+
+    def is_whole(self) -> bool:
+        """Say whether broker and worker are there."""
+        health = self.health()
+        return bool(health and health["broker"]["ok"] and health["workers"] == self.workers)
+
+    def family(self) -> list[psutil.Process]:
+        """Return all processes below it."""
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def has_its_parts(self) -> bool:
+        """Return True if Redis, the backend and the worker run. The worker may have prepared processes of its own."""
+        return len(psutil.Process(self.process.pid).children()) == 3
+
+    def part(self, words: str) -> psutil.Process:
+        """Return the process of a part by words of its command line.
+
+        A process just forked has its parent's yet: the words must not be those of `arcadia up` itself.
+        """
+        found: list[psutil.Process] = []
+
+        def there() -> bool:
+            found[:] = [process for process in self.family() if words in command_line(process)]
+            return bool(found)
+
+        wait_until(there)
+        return found[0]
+
+    def close(self) -> None:
+        """End it, whatever is left."""
+        family = self.family() if self.process.poll() is None else []
+        self.process.kill()
+        self.process.wait()
+        for process in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+
+
+@contextlib.contextmanager
+def started(directory: Path) -> Iterator[Up]:
+    """Give an installation that has started, and leave nothing of it."""
+    up = Up(directory / "data")
+    try:
+        wait_until(lambda: up.is_whole() or up.process.poll() is not None)
+        assert up.process.poll() is None, up.output.read_text()
+        yield up
+    finally:
+        up.close()
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Up]:
+    """Yield an installation that a test may end."""
+    with started(tmp_path) as up:
+        yield up
+
+
+@pytest.fixture(scope="module")
+def lasting_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """Yield an installation that outlives its tests."""
+    with started(tmp_path_factory.mktemp("lasting")) as up:
+        yield up
+
+
+def test_it_says_where_the_page_is_and_ctrl_c_stops_everything(up: Up) -> None:
+    assert f"arcadia  | Arcadia is at http://127.0.0.1:{up.port}" in up.lines()
+    family = up.family()
+    assert up.has_its_parts()
+    up.process.send_signal(signal.SIGINT)
+    assert up.process.wait(timeout=PATIENCE_SECONDS) == 0
+    wait_until(lambda: not any(process.is_running() for process in family))
+    assert up.lines()[-1] == "arcadia  | Stopped"
+    assert all(line.split(" | ")[0].strip() in ("arcadia", "backend", "worker", "redis") for line in up.lines())
+
+
+def test_it_prints_its_steps_and_problems_and_logs_everything_with_the_time(lasting_up: Up) -> None:
+    words = ("Redis is ready after", "Backend is ready after", "Arcadia is at", "The log is")
+    assert [line.startswith(f"arcadia  | {said}") for line, said in zip(lasting_up.lines(), words, strict=False)] == [
+        True
+    ] * len(words)
+    assert not lasting_up.said("INFO")
+    assert not lasting_up.said("overcommit")
+    log = lasting_up.data / "logs" / "arcadia.log"
+    wait_until(lambda: "waits for cpu runs" in log.read_text())
+    assert "Application startup complete" in log.read_text()
+    times = re.compile(r"(arcadia|backend|worker|redis) +\| \d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
+    assert all(times.match(line) for line in log.read_text().splitlines())
+
+
+@pytest.mark.nightly
+def test_it_starts_several_workers(tmp_path: Path) -> None:
+    up = Up(tmp_path / "data", workers=2)
+    try:
+        wait_until(lambda: up.is_whole() or up.process.poll() is not None)
+        assert up.process.poll() is None, up.output.read_text()
+        assert sorted(path.name for path in (up.data / "workers").iterdir()) == ["cpu-1", "cpu-2"]
+        up.process.send_signal(signal.SIGINT)
+        assert up.process.wait(timeout=PATIENCE_SECONDS) == 0
+    finally:
+        up.close()
+
+
+def test_secrets_are_readable_by_their_owner_alone_and_on_no_command_line(lasting_up: Up) -> None:
+    token = (lasting_up.data / "worker-token").read_text().strip()
+    config = lasting_up.data / "redis" / "redis.conf"
+    password = next(line.split()[1] for line in config.read_text().splitlines() if line.startswith("requirepass"))
+    for file in (lasting_up.data / "worker-token", config):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    arguments = " ".join(command_line(process) for process in lasting_up.family())
+    assert token not in arguments
+    assert password not in arguments
+    assert not lasting_up.said(token)
+    assert not lasting_up.said(password)
+
+
+@pytest.mark.parametrize("words", ["-server 127.0.0.1", "backend.cli backend", "workers.worker"])
+def test_a_part_that_is_killed_is_started_again(lasting_up: Up, words: str) -> None:
+    killed = lasting_up.part(words)
+    killed.kill()
+    wait_until(lambda: not killed.is_running())
+    wait_until(lambda: lasting_up.is_whole() and lasting_up.has_its_parts())
+    assert lasting_up.part(words).pid != killed.pid
+    assert lasting_up.said("was killed by SIGKILL; starting it again")
+
+
+def test_a_backend_that_is_killed_before_it_is_ready_is_started_again(tmp_path: Path) -> None:
+    up = Up(tmp_path / "data")
+    try:
+        up.part("backend.cli backend").kill()
+        wait_until(lambda: up.is_whole() or up.process.poll() is not None)
+        assert up.process.poll() is None, up.output.read_text()
+        assert up.said("backend was killed by SIGKILL; starting it again")
+    finally:
+        up.close()
+
+
+def test_nothing_survives_it_when_it_is_killed(up: Up) -> None:
+    family = up.family()
+    up.process.kill()
+    up.process.wait()
+    wait_until(lambda: not any(process.is_running() for process in family))
+
+
+@pytest.mark.nightly
+def test_parts_are_kept_running_when_nobody_reads_what_is_said(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    up = Up(tmp_path / "data", writing)
+    os.close(writing)
+    try:
+        wait_until(up.is_whole)
+        # As `arcadia up | head` does.
+        os.close(reading)
+        for _ in range(2):
+            killed = up.part("workers.worker")
+            killed.kill()
+            wait_until(lambda killed=killed: not killed.is_running())  # type: ignore[misc]
+            wait_until(lambda: up.is_whole() and up.has_its_parts())
+        up.process.send_signal(signal.SIGINT)
+        assert up.process.wait(timeout=PATIENCE_SECONDS) == 0
+    finally:
+        up.close()
+
+
+def test_a_second_one_on_the_same_folder_is_refused(lasting_up: Up) -> None:
+    second = run_up("--port", str(free_port()), "--data", str(lasting_up.data))
+    assert second.returncode == os.EX_TEMPFAIL
+    assert "Another `arcadia up` already uses" in second.stderr
+    assert "--data" in second.stderr
+
+
+def test_a_taken_port_is_explained(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refused = run_up("--port", str(port), "--data", str(tmp_path / "data"))
+    assert refused.returncode == os.EX_TEMPFAIL
+    assert f"port {port}" in refused.stderr
+    assert f"arcadia up --port {port + 1}" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_backend_that_cannot_start_says_why_and_its_status_is_passed_on(tmp_path: Path) -> None:
+    (tmp_path / "arcadia.db").write_text("This is no database, though it is long enough to be looked at." * 20)
+    refused = run_up("--port", str(free_port()), "--data", str(tmp_path))
+    assert refused.returncode == os.EX_CONFIG
+    assert "backend  | arcadia: The database" in refused.stdout
+    assert "file is not a database" in refused.stdout
+    assert "Traceback" not in refused.stdout
+
+
+def test_an_address_that_others_reach_needs_a_token(tmp_path: Path) -> None:
+    refused = run_up("--port", str(free_port()), "--data", str(tmp_path / "data"), ARCADIA_HOST="0.0.0.0")  # noqa: S104
+    assert refused.returncode == os.EX_CONFIG
+    assert "no ARCADIA_TOKEN is set" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def run_up(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `arcadia up` to its end."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
+    return subprocess.run(
+        [sys.executable, "-m", "backend.cli", "up", *arguments],
+        env=clean | environment,
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )

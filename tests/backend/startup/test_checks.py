@@ -1,0 +1,138 @@
+"""What stands in the way of a start is one sentence with an exit status, and what a start makes is private."""
+
+import os
+import socket
+import sqlite3
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from backend.config import Settings
+from backend.database.engine import migration_engine
+from backend.refusals import NotNowError, RefusedError
+from backend.startup.checks import make_ready
+from backend.startup.embedded.data_folder import make_private_folder
+from backend.startup.embedded.redis_server import free_port
+from backend.startup.listening import refuse_taken_port
+from tests.workers.waiting import PATIENCE_SECONDS
+
+
+def refused(*arguments: str, **settings: str) -> tuple[int, str]:
+    """The status and the one line with which a command ends."""
+    done = subprocess.run(
+        [sys.executable, "-m", "backend.cli", *arguments],
+        env=os.environ | settings,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("arcadia: ")
+    return done.returncode, line
+
+
+def mode(path: Path) -> int:
+    """Permissions of a path."""
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_schema_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    make_ready(Settings(data_dir=tmp_path))
+    with sqlite3.connect(tmp_path / "arcadia.db") as database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+    status, said = refused("backend", "--port", str(free_port()), "--data", str(tmp_path))
+    assert status == os.EX_CONFIG
+    assert "schema 9999 by a newer version of Arcadia" in said
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused() -> None:
+    # Nobody can make files there, not even root.
+    status, said = refused("migrate", "--data", "/proc/arcadia")
+    assert status == os.EX_CONFIG
+    assert "Cannot write to the folder /proc/arcadia: " in said
+
+
+def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "arcadia.db").write_text("This is no database, though it is long enough to be looked at." * 20)
+    with pytest.raises(RefusedError, match=r"arcadia\.db cannot be used: file is not a database"):
+        make_ready(Settings(data_dir=tmp_path))
+
+
+def test_a_locked_database_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backend.database.engine.MIGRATION_PATIENCE_MS", 1)
+    make_ready(Settings(data_dir=tmp_path))
+    with sqlite3.connect(tmp_path / "arcadia.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(NotNowError, match=r"Another program has the database .* locked"):
+            make_ready(Settings(data_dir=tmp_path))
+
+
+def test_a_postgresql_that_is_not_utf8_is_refused(postgresql_server: str, tmp_path: Path) -> None:
+    engine = migration_engine(postgresql_server).execution_options(isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text("DROP DATABASE IF EXISTS arcadia_latin"))
+        connection.execute(text("CREATE DATABASE arcadia_latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"))
+    url = engine.url.set(database="arcadia_latin", drivername="postgresql").render_as_string(hide_password=False)
+    with pytest.raises(RefusedError, match="encoded in LATIN1"):
+        make_ready(Settings(data_dir=tmp_path, database_url=url))
+
+
+@pytest.mark.parametrize(
+    ("url", "status", "words"),
+    [
+        ("postgresql://user:hunter2@127.0.0.1:1/none", os.EX_TEMPFAIL, "onnection refused"),
+        ("mysql://user:hunter2@127.0.0.1/none", os.EX_CONFIG, "does not name a database"),
+        ("hunter2", os.EX_CONFIG, "does not name a database"),
+    ],
+)
+def test_a_database_out_of_reach_is_said_without_its_password(
+    tmp_path: Path, url: str, status: int, words: str
+) -> None:
+    found, said = refused("migrate", "--data", str(tmp_path), ARCADIA_DATABASE_URL=url)
+    assert found == status
+    assert words in said
+    assert "hunter2" not in said
+
+
+def test_a_taken_port_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        status, said = refused("backend", "--port", str(port), "--data", str(tmp_path / "data"))
+    assert status == os.EX_TEMPFAIL
+    assert f"arcadia backend --port {port + 1}" in said
+    assert not (tmp_path / "data").exists()
+
+
+def test_an_address_that_is_not_of_this_machine_is_refused() -> None:
+    with pytest.raises(RefusedError, match=r"Cannot listen on 192\.0\.2\.1") as error:
+        refuse_taken_port("192.0.2.1", 8000, "backend")
+    assert error.value.status == os.EX_CONFIG
+
+
+def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    made = subprocess.run(
+        [sys.executable, "-m", "backend.cli", "migrate", "--data", str(data)],
+        umask=0o022,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert made.returncode == 0
+    assert {path.name: mode(path) for path in [data, *data.iterdir()]} == {
+        "data": 0o700,
+        "files": 0o700,
+        "arcadia.db": 0o600,
+    }
+
+
+def test_a_folder_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+    open_to_all = tmp_path / "data"
+    open_to_all.mkdir(mode=0o755)
+    make_private_folder(open_to_all)
+    assert mode(open_to_all) == 0o700

@@ -1,0 +1,55 @@
+"""What goes out compressed, and what does not."""
+
+import asyncio
+from typing import Any
+
+from starlette.types import Message, Receive, Scope, Send
+
+from backend.web.compression import Compression
+from tests.factories import Api, metrics
+
+
+def sent_through(content_type: str, chunks: list[bytes]) -> list[Message]:
+    """What leaves the server when an application answers with these chunks."""
+    left: list[Message] = []
+
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        headers = [(b"content-type", content_type.encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        for chunk in chunks:
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            # Nothing may be held back until more comes.
+            assert any(message.get("body") for message in left)
+            left.append({"type": "asked for more"})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def send(message: Message) -> None:
+        left.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    scope: dict[str, Any] = {"type": "http", "headers": [(b"accept-encoding", b"gzip")]}
+    asyncio.run(Compression(app)(scope, receive, send))
+    return left
+
+
+def test_a_figure_travels_compressed(api: Api) -> None:
+    run_id, attempt = api.running()
+    api.send(run_id, attempt, *(metrics(seq, seq * 10, {"a": seq / 7}) for seq in range(2, 402)))
+    address = f"/api/v1/figures/curves?runs={run_id}&metric=a"
+    packed = api.user.get(address, headers={"Accept-Encoding": "gzip"})
+    plain = api.user.get(address, headers={"Accept-Encoding": "identity"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert packed.json() == plain.json()
+    assert int(packed.headers["content-length"]) < len(plain.content) / 2
+
+
+def test_events_and_checkpoints_leave_at_once_and_as_they_are() -> None:
+    for kind in ("text/event-stream; charset=utf-8", "application/octet-stream", "video/mp4"):
+        left = sent_through(kind, [b"one" * 1_000, b"two" * 1_000])
+        assert (b"content-encoding", b"gzip") not in left[0]["headers"], kind
+        assert [message["body"][:3] for message in left if message.get("body")] == [b"one", b"two"], kind
+    packed = sent_through("text/csv", [b"one" * 1_000])
+    assert (b"content-encoding", b"gzip") in packed[0]["headers"]

@@ -1,0 +1,399 @@
+"""Nothing answers without being let in, and no foreign page can call."""
+
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from pydantic import SecretStr
+from sqlalchemy.exc import OperationalError
+from starlette.routing import BaseRoute, Route
+
+from backend.app import create_app, description
+from backend.config import Settings, UnsafeBindingError
+from backend.web import sessions
+from backend.web.rate_limit import MOST, WrongTries
+from backend.web.security import API, COOKIE, PUBLIC, SHARED, is_public
+from tests.door import listening
+
+TOKEN, WORKER_TOKEN = "user-secret", "worker-secret"
+
+
+@pytest.fixture(scope="module")
+def guarded_settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """An installation that asks users for a token."""
+    folder = tmp_path_factory.mktemp("guarded")
+    given = {"data_dir": folder, "token": TOKEN, "worker_token": WORKER_TOKEN, "max_body_bytes": 2_000}
+    return Settings.model_validate({**given, "allowed_hosts": "arcadia.example", "sweep_seconds": 60})
+
+
+@pytest.fixture(scope="module")
+def guarded_app(guarded_settings: Settings) -> FastAPI:
+    """Its application."""
+    return create_app(guarded_settings)
+
+
+@pytest.fixture(scope="module")
+def running(guarded_app: FastAPI) -> Iterator[None]:
+    """It runs."""
+    with TestClient(guarded_app, base_url="http://localhost:8000"):
+        yield
+
+
+@pytest.fixture
+def stranger(guarded_app: FastAPI, running: None) -> TestClient:  # noqa: ARG001 - it must run
+    """Somebody who has shown nothing."""
+    guarded_app.state.wrong_tries = WrongTries()
+    guarded_app.state.wrong_worker_tries = WrongTries("wrong worker token")
+    return TestClient(guarded_app, base_url="http://localhost:8000", raise_server_exceptions=False)
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def every_call(app: FastAPI) -> list[tuple[str, str]]:
+    """Each method and path that the API answers, whether its document names it or not."""
+
+    def walk(routes: list[BaseRoute], prefix: str) -> Iterator[tuple[str, str]]:
+        for route in routes:
+            included = getattr(route, "include_context", None)
+            if included is not None:
+                yield from walk(included.included_router.routes, prefix + included.prefix)
+            elif isinstance(route, Route):
+                for method in (route.methods or set()) - {"HEAD"}:
+                    yield method, prefix + route.path
+
+    return sorted({call for call in walk(app.router.routes, "") if call[1].startswith(API)})
+
+
+def test_every_route_is_found(guarded_app: FastAPI) -> None:
+    documented = {(m.upper(), path) for path, item in description(guarded_app)["paths"].items() for m in item}
+    found = set(every_call(guarded_app))
+    assert documented <= found
+    assert len(documented) > 30
+    assert ("GET", f"{API}/openapi.json") in found
+
+
+def test_every_route_refuses_a_stranger(guarded_app: FastAPI, stranger: TestClient) -> None:
+    for method, path in every_call(guarded_app):
+        address = path.replace("{path:path}", "x/y")
+        for name in ("run_id", "file_id"):
+            address = address.replace(f"{{{name}}}", "1")
+        # The browser and the programs of other sites know neither token; a worker's does not open users' routes.
+        wrong = bearer(TOKEN if path.startswith(f"{API}/worker/") else WORKER_TOKEN)
+        guarded_app.state.wrong_tries = guarded_app.state.wrong_worker_tries = WrongTries()
+        for headers in ({}, wrong, bearer(""), {"Authorization": "Basic dXNlcjo="}):
+            response = stranger.request(method, address, headers=headers, json={})
+            if is_public(path):
+                assert response.status_code != 500, (method, path)
+            else:
+                assert response.status_code == 401, (method, path, headers)
+                assert response.headers["content-type"] == "application/problem+json"
+
+
+def test_the_page_about_the_api_needs_the_sign_in_that_its_description_needs(stranger: TestClient) -> None:
+    for path in ("/api/docs", f"{API}/openapi.json"):
+        assert stranger.get(path).status_code == 401
+        assert stranger.get(path, headers=bearer(WORKER_TOKEN)).status_code == 401
+        assert stranger.get(path, headers=bearer(TOKEN)).status_code == 200
+
+
+def test_signing_out_has_no_content_and_no_type(stranger: TestClient) -> None:
+    answer = stranger.delete("/api/v1/session", headers={"Cookie": f"{COOKIE}={signed_in(stranger)}"})
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert "content-type" not in answer.headers
+
+
+def test_only_signing_in_and_health_are_public() -> None:
+    assert set(PUBLIC) == {f"{API}/session", f"{API}/health"}
+
+
+def test_only_what_a_reports_link_opens_is_public_besides(guarded_app: FastAPI) -> None:
+    opened = {call for call in every_call(guarded_app) if call[1].startswith(SHARED)}
+    of_a_link = f"{API}/shared/{{token}}"
+    assert opened == {
+        ("GET", each) for each in (of_a_link, f"{of_a_link}/blocks/{{position}}", f"{of_a_link}/files/{{file_id}}")
+    }
+
+
+@pytest.mark.parametrize(
+    "path", ["//api/v1/runs", "/api/v1//worker/claim", "/api/v1/worker/../runs", "/api/v1/%77orker/x", "/API/v1/runs"]
+)
+def test_odd_spellings_of_a_path_open_nothing(stranger: TestClient, path: str) -> None:
+    response = stranger.get(path, headers=bearer(WORKER_TOKEN))
+    assert response.status_code in (401, 404, 503) or "<html" in response.text
+    assert "items" not in response.text
+
+
+def test_the_token_opens_users_routes(stranger: TestClient) -> None:
+    assert stranger.get("/api/v1/runs", headers=bearer(TOKEN)).status_code == 200
+    assert stranger.get("/api/v1/runs", headers=bearer(TOKEN + "x")).status_code == 401
+
+
+def test_signing_in_gives_a_cookie_that_scripts_cannot_read(stranger: TestClient) -> None:
+    assert stranger.get("/api/v1/session").json() == {"required": True, "signed_in": False}
+    assert stranger.post("/api/v1/session", json={"token": "guess"}).status_code == 401
+    answer = stranger.post("/api/v1/session", json={"token": TOKEN})
+    assert answer.json() == {"required": True, "signed_in": True}
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert TOKEN not in cookie
+    assert stranger.get("/api/v1/runs").status_code == 200
+    assert stranger.get("/api/v1/session").json()["signed_in"] is True
+    assert stranger.delete("/api/v1/session").status_code == 204
+    assert stranger.get("/api/v1/runs").status_code == 401
+
+
+def signed_in(client: TestClient) -> str:
+    """Sign in, and let the browser forget it: the cookie."""
+    client.post("/api/v1/session", json={"token": TOKEN}).raise_for_status()
+    cookie: str = client.cookies[COOKIE]
+    client.cookies.clear()
+    return cookie
+
+
+def opens(client: TestClient, cookie: str) -> bool:
+    """Whether the cookie opens the list of runs."""
+    answer = client.get("/api/v1/runs", headers={"Cookie": f"{COOKIE}={cookie}"})
+    return bool(answer.status_code == 200)
+
+
+def test_a_forged_or_old_cookie_is_refused(stranger: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = signed_in(stranger)
+    for cookie in (good[:-1], f"{good}x", good.swapcase(), "", ".", "9" * 400):
+        assert not opens(stranger, cookie), cookie
+    assert opens(stranger, good)
+    later = time.time() + 31 * 24 * 3600
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert not opens(stranger, good)
+
+
+def test_a_cookie_ends_with_its_sign_out_and_others_go_on(stranger: TestClient) -> None:
+    mine, other = signed_in(stranger), signed_in(stranger)
+    assert stranger.delete("/api/v1/session", headers={"Cookie": f"{COOKIE}={mine}"}).status_code == 204
+    assert not opens(stranger, mine)
+    assert opens(stranger, other)
+
+
+def test_sign_ins_outlive_a_restart_and_end_with_the_token(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"data_dir": tmp_path, "token": TOKEN, "sweep_seconds": 60}
+
+    def restarted(**changed: Any) -> TestClient:
+        return TestClient(create_app(Settings.model_validate(given | changed)), base_url="http://localhost")
+
+    with restarted() as client:
+        kept, ended = signed_in(client), signed_in(client)
+        client.delete("/api/v1/session", headers={"Cookie": f"{COOKIE}={ended}"})
+    with restarted() as client:
+        assert (opens(client, kept), opens(client, ended)) == (True, False)
+    with restarted(token="another") as client:
+        assert not opens(client, kept)
+
+
+def test_a_sign_in_at_one_backend_process_lets_into_the_others_and_ends_at_all(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "BELIEVED_SECONDS", 0.0)
+    guarded = settings.model_copy(update={"token": SecretStr(TOKEN)})
+    one, other = (TestClient(create_app(guarded), base_url="http://localhost") for _ in range(2))
+    with one, other:
+        kept, ended = signed_in(one), signed_in(one)
+        assert opens(other, kept)
+        assert opens(other, ended)
+        assert one.delete("/api/v1/session", headers={"Cookie": f"{COOKIE}={ended}"}).status_code == 204
+        assert not opens(one, ended)
+        assert not opens(other, ended)
+        assert opens(other, kept)
+
+
+def test_a_request_seconds_after_another_asks_the_database_no_more_who_is_signed_in(
+    guarded_app: FastAPI, stranger: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cookie = signed_in(stranger)
+    assert opens(stranger, cookie)
+    monkeypatch.setattr(guarded_app.state.sign_ins, "holds", lambda _: False)
+    assert opens(stranger, cookie)
+
+
+def test_a_sign_out_that_the_database_did_not_take_is_made_up_for_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = create_app(Settings.model_validate({"data_dir": tmp_path, "token": TOKEN, "sweep_seconds": 60}))
+    with TestClient(app, base_url="http://localhost") as client:
+        cookie = {"Cookie": f"{COOKIE}={signed_in(client)}"}
+        with monkeypatch.context() as broken:
+            broken.setattr(app.state.database, "write", locked)
+            assert client.delete("/api/v1/session", headers=cookie).status_code == 503
+        assert client.get("/api/v1/runs", headers=cookie).status_code == 200
+        assert client.delete("/api/v1/session", headers=cookie).status_code == 204
+        assert client.get("/api/v1/runs", headers=cookie).status_code == 401
+    with TestClient(app, base_url="http://localhost") as client:
+        assert client.get("/api/v1/runs", headers=cookie).status_code == 401
+
+
+def locked() -> None:
+    """Stand for a database that another program has locked."""
+    raise OperationalError("BEGIN IMMEDIATE", None, sqlite3.OperationalError("database is locked"))
+
+
+def test_wrong_tokens_are_told_in_the_log_and_limited(
+    guarded_app: FastAPI, stranger: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = 0.0
+    guarded_app.state.wrong_tries = WrongTries(clock=lambda: now)
+    cookie = signed_in(stranger)
+    for number in range(MOST):
+        if number % 2:
+            assert stranger.post("/api/v1/session", json={"token": "guess"}).status_code == 401
+        else:
+            assert stranger.get("/api/v1/runs", headers=bearer("guess")).status_code == 401
+    assert sum("wrong token from testclient" in line for line in caplog.messages) == MOST
+    assert "guess" not in caplog.text
+    refused = stranger.post("/api/v1/session", json={"token": TOKEN})
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
+    assert refused.json()["type"] == "/problems/too-many-tries"
+    assert stranger.get("/api/v1/runs", headers=bearer(TOKEN)).status_code == 429
+    assert opens(stranger, cookie)
+    now = 60.0
+    assert stranger.post("/api/v1/session", json={"token": TOKEN}).status_code == 200
+
+
+def test_wrong_worker_tokens_are_logged_and_limited_but_never_lock_a_worker_out(
+    stranger: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    def goodbye(token: str) -> int:
+        status: int = stranger.post("/api/v1/worker/goodbye", json={"name": "w"}, headers=bearer(token)).status_code
+        return status
+
+    assert [goodbye("guess") for _ in range(MOST)] == [401] * MOST
+    assert sum("wrong worker token from testclient" in line for line in caplog.messages) == MOST
+    assert "guess" not in caplog.text
+    assert goodbye("guess") == 429
+    assert goodbye("") == 401
+    assert goodbye(WORKER_TOKEN) == 204
+    assert stranger.get("/api/v1/runs", headers=bearer(TOKEN)).status_code == 200, "users have tries of their own"
+
+
+@pytest.mark.parametrize(
+    ("proxies", "statuses", "logged"),
+    [((), {401: MOST, 429: 5}, "from 127.0.0.1,"), (("127.0.0.1",), {401: MOST + 5}, "from 10.0.14.1,")],
+)
+def test_only_a_trusted_proxy_may_name_its_client(
+    guarded_settings: Settings,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    proxies: tuple[str, ...],
+    statuses: dict[int, int],
+    logged: str,
+) -> None:
+    settings = guarded_settings.model_copy(update={"data_dir": tmp_path, "trusted_proxies": proxies})
+    found: Counter[int] = Counter()
+    with listening(create_app(settings)) as port, httpx.Client(trust_env=False) as client:
+        for number in range(MOST + 5):
+            headers = {"X-Forwarded-For": f"10.0.{number}.1"}
+            url = f"http://127.0.0.1:{port}/api/v1/session"
+            found[client.post(url, json={"token": "guess"}, headers=headers).status_code] += 1
+    assert found == statuses
+    assert logged in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost:8000", 200),
+        ("127.0.0.1:8000", 200),
+        ("[::1]:8000", 200),
+        ("192.168.1.20:8000", 200),
+        ("ARCADIA.example", 200),
+        ("evil.example", 421),
+        ("localhost.evil.example", 421),
+        ("evil.example:8000", 421),
+        ("", 421),
+    ],
+)
+def test_a_name_that_is_not_ours_is_refused(stranger: TestClient, host: str, status: int) -> None:
+    response = stranger.get("/api/v1/health", headers={"Host": host})
+    assert response.status_code == status
+    if status == 421:
+        assert "ARCADIA_ALLOWED_HOSTS" in response.json()["detail"]
+        assert stranger.get("/", headers={"Host": host}).status_code == 421
+
+
+@pytest.mark.parametrize(
+    ("headers", "allowed"),
+    [
+        ({}, True),
+        ({"Origin": "http://localhost:8000"}, True),
+        ({"Origin": "http://localhost:8000", "Sec-Fetch-Site": "same-origin"}, True),
+        ({"Origin": "http://evil.example"}, False),
+        ({"Origin": "http://localhost:9999"}, False),
+        ({"Origin": "null"}, False),
+        ({"Sec-Fetch-Site": "cross-site"}, False),
+        ({"Sec-Fetch-Site": "same-site"}, False),
+    ],
+)
+def test_a_foreign_page_can_change_nothing(stranger: TestClient, headers: dict[str, str], allowed: bool) -> None:
+    for method, path in (("POST", "/api/v1/runs/bulk"), ("DELETE", "/api/v1/runs/9"), ("PATCH", "/api/v1/runs/9")):
+        response = stranger.request(method, path, headers={**bearer(TOKEN), **headers}, json={})
+        assert (response.status_code != 403) == allowed, (method, path)
+    if not allowed:
+        assert stranger.get("/api/v1/events", headers={**bearer(TOKEN), **headers}).status_code == 403
+
+
+def test_answers_carry_safe_headers(stranger: TestClient) -> None:
+    for path in ("/", "/api/v1/health", "/api/v1/runs", "/nowhere"):
+        headers = stranger.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+        policy = headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in policy
+        assert "script-src 'self';" in policy
+    assert stranger.get("/api/v1/health").headers["cache-control"] == "no-store"
+
+
+def test_a_large_body_is_refused_whatever_its_length_header_says(stranger: TestClient) -> None:
+    def chunks() -> Iterator[bytes]:
+        for _ in range(100):
+            yield b" " * 1_000
+
+    for content in (b" " * 2_001, chunks()):
+        response = stranger.post(
+            "/api/v1/runs", content=content, headers={**bearer(TOKEN), "Content-Type": "application/json"}
+        )
+        assert response.status_code == 413
+        assert response.headers["content-type"] == "application/problem+json"
+    assert stranger.post("/api/v1/runs", content=b" " * 2_000, headers=bearer(TOKEN)).status_code == 422
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.20", "::", "arcadia.example"])  # noqa: S104 - refused
+def test_listening_beyond_loopback_needs_a_token(tmp_path: Path, host: str) -> None:
+    given: dict[str, Any] = {"data_dir": tmp_path, "host": host}
+    with pytest.raises(UnsafeBindingError, match="ARCADIA_TOKEN"):
+        create_app(Settings.model_validate(given))
+    create_app(Settings.model_validate({**given, "token": "long and random"}))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.2"])
+def test_loopback_needs_none(tmp_path: Path, host: str) -> None:
+    create_app(Settings.model_validate({"data_dir": tmp_path, "host": host}))
+
+
+def test_no_worker_is_let_in_while_no_worker_token_is_set(tmp_path: Path) -> None:
+    app = create_app(Settings.model_validate({"data_dir": tmp_path}))
+    with TestClient(app, base_url="http://localhost") as client:
+        for headers in ({}, bearer(""), bearer("None")):
+            response = client.post("/api/v1/worker/claim", json={"name": "w", "queue": "cpu"}, headers=headers)
+            assert response.status_code == 401
+
+
+def test_secrets_are_not_shown(guarded_settings: Settings) -> None:
+    assert TOKEN not in repr(guarded_settings)
+    assert WORKER_TOKEN not in repr(guarded_settings)

@@ -1,0 +1,102 @@
+"""Reads never wait for writers, and a writer who waits in vain is told to come again."""
+
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from httpx import Response
+from tests.backend.workers.test_transfers import put
+
+from backend.config import Settings
+from backend.files.storage import stored_files
+from backend.web import write_slots
+from tests.conftest import WORKER_TOKEN
+from tests.factories import Api
+from tests.workers.waiting import wait_until
+
+WORKERS = 60
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
+
+@contextmanager
+def locked_by_another_program(settings: Settings) -> Iterator[None]:
+    """Hold the lock that SQLite lends to one writer."""
+    other = sqlite3.connect(settings.data_dir / "arcadia.db", isolation_level=None)
+    try:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+    finally:
+        other.close()
+
+
+@pytest.fixture
+def api(client: TestClient) -> Api:
+    """A worker and a user on one event loop, as in a server."""
+    client.headers["Authorization"] = f"Bearer {WORKER_TOKEN}"
+    return Api(client, client)
+
+
+def occupied(app: FastAPI) -> int:
+    """How many turns are taken."""
+    taken: int = app.state.turns.borrowed_tokens
+    return taken
+
+
+@pytest.fixture
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody gives up waiting while a test looks."""
+    monkeypatch.setattr(write_slots, "PATIENCE_SECONDS", 100.0)
+    monkeypatch.setattr("backend.database.engine.PATIENCE_SECONDS", 100)
+
+
+@pytest.mark.usefixtures("_patient")
+def test_reads_are_answered_while_sixty_workers_wait_to_write(api: Api, app: FastAPI, settings: Settings) -> None:
+    api.launch()
+    with ThreadPoolExecutor(WORKERS) as pool:
+        with locked_by_another_program(settings):
+            beats: list[Future[Response]] = [pool.submit(api.beat, f"w{number}") for number in range(WORKERS)]
+            wait_until(lambda: occupied(app) == write_slots.AT_ONCE)
+            assert api.user.get("/api/v1/runs").json()["total"] == 1
+            assert api.user.get("/api/v1/health").json()["database"]["ok"]
+            assert not any(beat.done() for beat in beats), "both were answered before any writer was"
+        assert {beat.result().status_code for beat in beats} == {200}
+    assert occupied(app) == 0
+
+
+def assert_told_to_come_again(answer: Response) -> None:
+    """What a writer hears in whose turn nothing could be written."""
+    assert (answer.status_code, answer.json()["type"]) == (503, "/problems/busy")
+    assert int(answer.headers["Retry-After"]) > 0
+
+
+def test_who_gets_no_turn_is_told_to_come_again(
+    api: Api, app: FastAPI, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id, _attempt = api.running()
+    monkeypatch.setattr(write_slots, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr("backend.worker_api.transfers.UPLOAD_PATIENCE_SECONDS", 0.05)
+    with ThreadPoolExecutor(write_slots.AT_ONCE) as pool:
+        with locked_by_another_program(settings):
+            beats = [pool.submit(api.beat, f"w{number}") for number in range(write_slots.AT_ONCE)]
+            wait_until(lambda: occupied(app) == write_slots.AT_ONCE)
+            assert_told_to_come_again(api.beat("late"))
+            assert_told_to_come_again(put(api, run_id))
+            assert stored_files(settings.files_dir) == []
+            assert api.user.get("/api/v1/session").status_code == 200
+        for beat in beats:
+            beat.result()
+    assert api.beat("late").status_code == 200
+
+
+def test_a_lock_that_is_not_let_go_is_told_as_busy(
+    app: FastAPI, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backend.database.engine.PATIENCE_SECONDS", 0)
+    app.state.settings = settings
+    with TestClient(app, base_url="http://localhost") as client, locked_by_another_program(settings):
+        assert_told_to_come_again(client.post("/api/v1/runs", json={"preset": "paac-cartpole"}))
+        assert client.get("/api/v1/runs").json()["total"] == 0

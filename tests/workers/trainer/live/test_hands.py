@@ -1,0 +1,60 @@
+"""A person's hands: the nearest action of every game to what is held down."""
+
+import pytest
+
+from workers.contract.games import ENVIRONMENTS
+from workers.contract.orders import KEYS, Key
+from workers.trainer.games.emulator import game_of
+from workers.trainer.live.hands import Hands, nearest
+
+ATARI = [env for env in ENVIRONMENTS if env.startswith("ALE/")]
+
+
+def chosen(env: str, *held: Key) -> str:
+    """Return the action of a game for some keys."""
+    return nearest(held, [action.name for action in game_of(f"ALE/{env}-v5")[1]])
+
+
+@pytest.mark.parametrize(
+    ("env", "held", "action"),
+    [
+        ("Seaquest", ("up", "right", "fire"), "UPRIGHTFIRE"),
+        ("Seaquest", ("left", "right"), "NOOP"),
+        ("Pong", ("up",), "RIGHT"),
+        ("Pong", ("down", "fire"), "LEFTFIRE"),
+        ("Pong", ("left",), "LEFT"),
+        ("Freeway", ("left",), "DOWN"),
+        ("Freeway", ("up", "fire"), "UP"),
+        ("Qbert", ("up", "right"), "UP"),
+        ("Breakout", ("left", "fire"), "FIRE"),
+        ("Atlantis", ("left",), "NOOP"),
+        ("Atlantis", ("left", "fire"), "LEFTFIRE"),
+        ("MsPacman", ("fire",), "NOOP"),
+        ("VideoCheckers", ("left",), "NOOP"),
+        ("VideoCheckers", ("left", "down"), "DOWNLEFT"),
+    ],
+)
+def test_keys_mean_the_nearest_action_of_the_game(env: str, held: tuple[Key, ...], action: str) -> None:
+    assert chosen(env, *held) == action
+
+
+def test_a_person_can_do_nothing_and_each_action_of_every_game() -> None:
+    for env in ATARI:
+        names = [action.name for action in game_of(env)[1]]
+        assert nearest((), names) == "NOOP", env
+        for name in names:
+            assert nearest([key for key in KEYS if key.upper() in name], names) == name, env
+
+
+def test_one_viewer_holds_the_hands_until_they_are_free() -> None:
+    hands = Hands()
+    hands.hold("a", ["up"])
+    hands.take("a")
+    hands.take("b")
+    hands.hold("b", ["down"])
+    assert (hands.viewer, hands.action(["UP", "DOWN"])) == ("a", "NOOP")
+    hands.hold("a", ["up"])
+    assert hands.action(["UP", "DOWN"]) == "UP"
+    hands.free()
+    hands.take("b")
+    assert (hands.viewer, hands.action(["UP", "DOWN"])) == ("b", "NOOP")

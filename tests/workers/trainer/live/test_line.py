@@ -1,0 +1,89 @@
+"""The line of a live game to a backend that goes away: for a moment, or for good."""
+
+import itertools
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from websockets.sync.server import Server, ServerConnection, serve
+
+from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+from workers.contract.live import ENDED, LiveAddress
+from workers.trainer.live import line
+from workers.trainer.live.line import Line
+
+SOON = 0.01
+Handler = Callable[[ServerConnection], None]
+
+
+@pytest.fixture(autouse=True)
+def _tries_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line, "RETRY_SECONDS", SOON)
+
+
+@contextmanager
+def backend(handler: Handler, port: int = 0) -> Iterator[int]:
+    """Yield the port of a backend; at the end it closes its connections."""
+    server: Server = serve(handler, "127.0.0.1", port)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server.socket.getsockname()[1]
+    finally:
+        server.shutdown()
+        thread.join()
+
+
+def opened(port: int, clock: Callable[[], float]) -> Line:
+    """Open a line to the backend at a port."""
+    return Line(LiveAddress(url=f"ws://127.0.0.1:{port}/live", ticket="a" * 64), clock)
+
+
+def watch_only(connection: ServerConnection) -> None:
+    """Give no order for as long as the connection is open."""
+    for _ in connection:
+        pass
+
+
+def test_a_quiet_game_goes_on_when_the_backend_is_started_again() -> None:
+    now = [0.0]
+    with backend(watch_only) as port:
+        connected = opened(port, lambda: now[0])
+        assert connected.heard.get(timeout=PATIENCE_SECONDS) is None
+        now[0] = 10 * line.PATIENCE_SECONDS
+    with connected, backend(watch_only, port):
+        wait_until(lambda: connected.over or not connected.heard.empty())
+        assert connected.over is None
+
+
+def test_a_backend_that_stays_away_is_given_up() -> None:
+    seconds = itertools.count()
+    with backend(watch_only) as port:
+        connected = opened(port, lambda: next(seconds))
+        connected.heard.get(timeout=PATIENCE_SECONDS)
+    wait_until(lambda: connected.over)
+    assert connected.over == "the backend has been away for 60 seconds"
+    assert next(seconds) > line.PATIENCE_SECONDS
+
+
+def test_a_game_that_the_backend_ends_is_over_with_its_reason() -> None:
+    with backend(lambda connection: connection.close(ENDED, "Nobody has watched.")) as port:
+        connected = opened(port, lambda: 0.0)
+        wait_until(lambda: connected.over)
+    assert connected.over == "Nobody has watched."
+
+
+def test_what_the_backend_sends_is_heard_and_what_is_sent_arrives() -> None:
+    arrived: queue.SimpleQueue[str | bytes] = queue.SimpleQueue()
+
+    def talk(connection: ServerConnection) -> None:
+        connection.send("order")
+        for message in connection:
+            arrived.put(message)
+
+    with backend(talk) as port, opened(port, lambda: 0.0) as connected:
+        assert [connected.heard.get(timeout=PATIENCE_SECONDS) for _ in range(2)] == [None, "order"]
+        connected.send(b"picture")
+        assert arrived.get(timeout=PATIENCE_SECONDS) == b"picture"

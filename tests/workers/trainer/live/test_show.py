@@ -1,0 +1,396 @@
+"""A live game as it is played: pictures and thoughts, the viewers' orders, and newer checkpoints."""
+
+import queue
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from tests.workers.trainer.evaluation import made_checkpoint
+from workers.contract import live
+from workers.contract.config import GorilaConfig, PaacConfig, RunConfig
+from workers.contract.live import AgentOnStage, Newer, Ordered, PictureHead, Scene
+from workers.contract.protocols.acting import EPSILON_GREEDY, GREEDY, SAMPLED
+from workers.contract.protocols.starts import Start, before
+from workers.contract.spaces import Continuous, Discrete
+from workers.trainer.evaluation.report import KeptPlay
+from workers.trainer.games import openings, subjects
+from workers.trainer.games.emulator import AtariGame
+from workers.trainer.live import show, stagings
+from workers.trainer.live.keeping import spread
+from workers.trainer.live.pacing import Pace
+from workers.trainer.live.players import choose, usual_temperature
+from workers.trainer.live.show import Show
+
+CARTPOLE = PaacConfig(env="CartPole-v1")
+PONG = PaacConfig(env="ALE/Pong-v5")
+
+
+class FakeLine:
+    """A line to the test, which gives its orders after each picture and ends it after so many."""
+
+    def __init__(self, pictures: int, orders: Callable[[int], list[object]]) -> None:
+        self.heard: queue.SimpleQueue[str | bytes | None] = queue.SimpleQueue()
+        self.over: str | None = None
+        self.scenes: list[Scene] = []
+        self.heads: list[PictureHead] = []
+        self.agents: list[AgentOnStage] = []
+        self.pictures: list[bytes] = []
+        self._most, self._orders = pictures, orders
+
+    def send(self, message: str | bytes) -> None:
+        if isinstance(message, str):
+            scene = Scene.model_validate_json(message)
+            self.scenes.append(scene)
+            self.agents += [scene.agent] if scene.agent else []
+            return
+        head, picture = live.unpacked(message)
+        self.heads.append(head)
+        self.pictures.append(picture)
+        for each in self._orders(len(self.heads)):
+            self.say(each)
+        if len(self.heads) >= self._most:
+            self.over = "enough was seen"
+
+    def say(self, what: object) -> None:
+        """Send an order by its name or whole, or a checkpoint's beginning or part."""
+        if isinstance(what, str | dict):
+            order = {"order": what} if isinstance(what, str) else dict(what)
+            viewer = order.pop("viewer", "v1")
+            what = Ordered.model_validate({"viewer": viewer, "order": order}).model_dump_json()
+        if isinstance(what, Newer):
+            what = what.model_dump_json()
+        assert what is None or isinstance(what, str | bytes)
+        self.heard.put(what)
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no time pass between pictures."""
+    monkeypatch.setattr(show, "Pace", lambda rate: Pace(rate, sleep=lambda _: None))
+
+
+def play(
+    directory: Path, config: RunConfig, pictures: int, orders: Callable[[int], list[object]] = lambda _: []
+) -> FakeLine:
+    """Play until so many pictures were sent; orders are given after pictures by their number."""
+    made_checkpoint.write(directory, config, step=5)
+    line = FakeLine(pictures, orders)
+    staging = stagings.of_agent(*subjects.read(directory, None))
+    assert Show(line, staging, directory).play(lambda: False) == "enough was seen"  # type: ignore[arg-type]
+    return line
+
+
+def after(number: int, *orders: object) -> Callable[[int], list[object]]:
+    """Give orders after one picture."""
+    return lambda seen: list(orders) if seen == number else []
+
+
+def test_every_frame_of_an_atari_game_is_shown_with_what_the_agent_thinks(tmp_path: Path) -> None:
+    line = play(tmp_path, PONG, 81)
+    assert np.diff([head.frames for head in line.heads]).tolist() == [1] * 80
+    with Image.open(line_file(tmp_path, line.pictures[-1])) as picture:
+        assert picture.size == (160, 210)
+    assert len(set(line.pictures)) > 10, "the picture changes"
+    thinking = [head for head in line.heads if head.value is not None]
+    assert [len(head.numbers) for head in thinking] == [6] * 80
+    assert all(sum(head.numbers) == pytest.approx(1, abs=0.01) for head in thinking)
+    # Four frames to a decision.
+    assert {count % 4 for count in Counter(tuple(head.numbers) for head in thinking).values()} == {0}
+    assert line.scenes[0].action_names[:2] == ("NOOP", "FIRE")
+
+
+def line_file(directory: Path, picture: bytes) -> Path:
+    """Write a picture to a file."""
+    path = directory / "picture.png"
+    path.write_bytes(picture)
+    return path
+
+
+def test_a_paused_game_goes_on_by_single_decisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made_checkpoint.write(tmp_path, PONG, step=5)
+    line = FakeLine(30, after(9, "pause"))
+    waited: list[int] = []
+
+    def wait(_: float) -> None:
+        if waited and waited[-1] == len(line.heads):
+            line.over = "it does not go on"
+        waited.append(len(line.heads))
+        line.say("step")
+
+    monkeypatch.setattr(time, "sleep", wait)
+    told = Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    assert told == "enough was seen"
+    assert line.scenes[-1].paused
+    # The decision during which it was paused is carried out; then each step is one decision of four frames.
+    assert np.diff(waited).tolist() == [4] * (len(waited) - 1)
+    assert len(waited) > 3
+
+
+def test_an_order_is_told_back_with_the_next_picture(tmp_path: Path) -> None:
+    line = play(tmp_path, CARTPOLE, 8, after(3, {"order": "ping", "id": "a"}, {"order": "ping", "id": "b"}))
+    assert [head.heard for head in line.heads[2:5]] == [[], ["a", "b"], []]
+
+
+def test_a_new_game_begins_when_somebody_asks_or_one_is_over(tmp_path: Path) -> None:
+    line = play(tmp_path, CARTPOLE, 300, after(3, "new game"))
+    games = [head.game for head in line.heads]
+    assert games[:3] == [1, 1, 1]
+    assert games[4] == 2
+    assert line.heads[4].score <= 1
+    assert games[-1] > 2, "a pole falls before 300 pictures"
+
+
+def test_a_paused_game_can_be_begun_anew(tmp_path: Path) -> None:
+    line = play(tmp_path, CARTPOLE, 4, lambda seen: ["pause", "new game"] if seen == 2 else ["new game"])
+    assert [head.game for head in line.heads][-1] >= 2
+    assert line.scenes[-1].paused
+
+
+def test_a_newer_checkpoint_is_taken_over_while_it_plays(tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path / "newer", CARTPOLE, step=50)
+    found = subjects.read(tmp_path / "newer", None)[0]
+    content = (tmp_path / "newer" / found.file.file).read_bytes()
+    half = len(content) // 2
+    newer = [Newer(checkpoint=found.file), content[:half], content[half:]]
+    made_checkpoint.write(tmp_path / "run", CARTPOLE, step=5)
+    # Parts of one whose beginning was lost with the connection come before it.
+    line = FakeLine(10, lambda seen: [b"a lost one's"] if seen == 1 else newer if seen == 3 else [])
+    Show(line, stagings.of_agent(*subjects.read(tmp_path / "run", None)), tmp_path / "run").play(lambda: False)  # type: ignore[arg-type]
+    told = [(agent.step, agent.loaded) for agent in line.agents]
+    assert (told[0], told[-1]) == ((5, 1), (50, 2))
+    assert not (tmp_path / "run" / found.file.file).exists(), "nothing is kept"
+
+
+def test_a_newer_checkpoint_that_is_damaged_is_passed_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made_checkpoint.write(tmp_path / "newer", CARTPOLE, step=50)
+    found = subjects.read(tmp_path / "newer", None)[0]
+    content = (tmp_path / "newer" / found.file.file).read_bytes()
+    damaged = content[:-1] + bytes([content[-1] ^ 1])
+    newer = Newer(checkpoint=found.file)
+    line = play(tmp_path / "run", CARTPOLE, 10, at({3: [newer, damaged], 6: [newer, content]}))
+    # A pole may fall in fewer than ten pictures, and the next game's scene names the same agent again.
+    assert list(dict.fromkeys((agent.step, agent.loaded) for agent in line.agents)) == [(5, 1), (50, 2)]
+    assert "goes on with the present checkpoint: step-000000000050.safetensors is damaged" in capsys.readouterr().err
+    assert not (tmp_path / "run" / found.file.file).exists(), "nothing is kept"
+
+
+def test_who_connects_anew_is_told_what_stands_on_the_stage(tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, CARTPOLE, step=5)
+    line = FakeLine(3, lambda _: [])
+    line.heard.put(None)
+    Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    assert len([scene for scene in line.scenes if scene.game == 1]) == 2
+
+
+def at(orders: dict[int, list[object]]) -> Callable[[int], list[object]]:
+    """Give orders after pictures by their numbers."""
+    return lambda seen: orders.get(seen, [])
+
+
+def keys(*held: str, viewer: str = "v1") -> dict[str, object]:
+    """Hold keys down."""
+    return {"order": "keys", "held": held, "viewer": viewer}
+
+
+def by_hand(directory: Path, env: str, pictures: int, orders: Callable[[int], list[object]]) -> FakeLine:
+    """Play a game without an agent."""
+    line = FakeLine(pictures, orders)
+    told = Show(line, stagings.of_people(env), directory).play(lambda: False)  # type: ignore[arg-type]
+    assert told == "enough was seen"
+    return line
+
+
+def actions(line: FakeLine) -> list[str]:
+    """Name the action of each picture."""
+    names = line.scenes[-1].action_names
+    return ["–" if head.action is None else names[int(head.action)] for head in line.heads]  # type: ignore[arg-type]
+
+
+def test_a_person_plays_frame_by_frame(tmp_path: Path) -> None:
+    orders: dict[int, list[object]] = {1: ["take over", keys("up")], 4: [keys("up", "fire")], 6: [keys()]}
+    line = by_hand(tmp_path, "ALE/Pong-v5", 8, at(orders))
+    assert actions(line) == ["–", *["RIGHT"] * 3, *["RIGHTFIRE"] * 2, *["NOOP"] * 2]
+    assert np.diff([head.frames for head in line.heads]).tolist() == [1] * 7
+    assert (line.scenes[-1].hands, line.scenes[-1].agent) == ("v1", None)
+
+
+def test_the_first_picture_after_a_key_says_that_it_was_heard(tmp_path: Path) -> None:
+    press = keys("left") | {"id": "k1"}
+    line = by_hand(tmp_path, "ALE/Breakout-v5", 6, at({1: ["take over"], 3: [press]}))
+    assert [head.heard for head in line.heads] == [[], [], [], ["k1"], [], []]
+    assert actions(line)[2:5] == ["NOOP", "LEFT", "LEFT"]
+
+
+def test_a_key_that_is_let_go_at_once_counts_in_one_frame(tmp_path: Path) -> None:
+    orders: dict[int, list[object]] = {1: ["take over"], 3: [keys("fire"), keys()]}
+    line = by_hand(tmp_path, "ALE/Breakout-v5", 6, at(orders))
+    assert actions(line) == ["–", "NOOP", "NOOP", "FIRE", "NOOP", "NOOP"]
+
+
+def test_without_hands_a_game_without_agent_stands_still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = FakeLine(5, after(3, "hand back"))
+    stood: list[int] = []
+
+    def wait(_: float) -> None:
+        stood.append(len(line.heads))
+        line.say("take over")
+
+    monkeypatch.setattr(time, "sleep", wait)
+    Show(line, stagings.of_people("ALE/Pong-v5"), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    assert stood == [1, 3]
+
+
+def test_a_person_takes_over_from_an_agent_and_hands_back(tmp_path: Path) -> None:
+    orders: dict[int, list[object]] = {5: ["take over", keys("up")], 12: ["hand back"]}
+    line = play(tmp_path, PONG, 40, at(orders))
+    by_agent = [head.value is not None for head in line.heads]
+    # The decision during which it was taken over is carried out to its end.
+    assert by_agent == [False, *[True] * 4, *[False] * 7, *[True] * 28]
+    assert actions(line)[5:12] == ["RIGHT"] * 7
+    assert [scene.hands for scene in line.scenes] == [None, "v1", None]
+
+
+def test_one_viewer_plays_and_the_others_watch(tmp_path: Path) -> None:
+    others = [{"order": each, "viewer": "v2"} for each in ("take over", "pause", "new game", "hand back")]
+    orders: dict[int, list[object]] = {1: ["take over", keys("up")], 3: [*others, keys("down", viewer="v2")]}
+    line = by_hand(tmp_path, "ALE/Pong-v5", 20, at(orders))
+    assert actions(line)[1:] == ["RIGHT"] * 19
+    assert {head.game for head in line.heads} == {1}
+    assert (line.scenes[-1].hands, line.scenes[-1].paused) == ("v1", False)
+
+
+def test_who_is_not_heard_any_more_plays_no_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.trainer.live.hands.SILENT_HANDS_SECONDS", -1)
+    line = play(tmp_path, PONG, 20, after(1, "take over"))
+    assert line.scenes[-1].hands is None
+    assert line.heads[-1].value is not None
+
+
+def test_a_connection_that_is_there_anew_frees_the_hands(tmp_path: Path) -> None:
+    orders: dict[int, list[object]] = {1: ["take over"], 8: [None]}
+    line = play(tmp_path, PONG, 20, at(orders))
+    assert [scene.hands for scene in line.scenes] == [None, "v1", None]
+    assert line.heads[-1].value is not None
+
+
+def test_a_game_that_ends_in_a_persons_hands_waits_for_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stagings, "CAP_FRAMES", 5)
+    line = FakeLine(10, after(1, "take over"))
+    stood: list[int] = []
+
+    def wait(_: float) -> None:
+        stood.append(len(line.heads))
+        if line.scenes[-1].over:
+            line.say("new game")
+
+    monkeypatch.setattr(time, "sleep", wait)
+    Show(line, stagings.of_people("ALE/Pong-v5"), tmp_path).play(lambda: False)  # type: ignore[arg-type]
+    assert [head.game for head in line.heads] == [*[1] * 6, *[2] * 4]
+    assert 6 in stood
+
+
+def test_a_kept_game_leads_to_its_screens_again(tmp_path: Path) -> None:
+    orders: dict[int, list[object]] = {1: ["take over", keys("up")], 30: [keys("down", "fire")], 150: ["keep", "keep"]}
+    line = FakeLine(160, at(orders))
+    kept: list[KeptPlay] = []
+    Show(line, stagings.of_people("ALE/Pong-v5"), tmp_path, kept.append).play(lambda: False)  # type: ignore[arg-type]
+    (game,) = kept
+    assert (game.played, game.ended) == (149, "unfinished")
+    assert sum(frames for _, frames in game.actions) == 149
+    frames = [frame for frame, _ in game.screens]
+    assert len(set(frames)) == 100
+    assert (frames[0], frames[-1]) == (1, 148)
+    again = AtariGame("ALE/Pong-v5", None, 1)
+    for frame, screen in game.screens[::9]:
+        openings.arrive(again, Start(seed=game.seed, actions=before(game.actions, frame), screen=screen))
+        assert (again.frames, again.screen_hash()) == (frame, screen)
+
+
+def test_a_game_that_an_agent_plays_is_not_kept(tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, PONG, step=5)
+    kept: list[KeptPlay] = []
+    staging = stagings.of_agent(*subjects.read(tmp_path, None))
+    Show(FakeLine(9, after(3, "take over", "keep")), staging, tmp_path, kept.append).play(lambda: False)  # type: ignore[arg-type]
+    assert kept == []
+
+
+@pytest.mark.parametrize("frames", [1, 2, 50, 101, 102, 5_000])
+def test_screens_are_spread_over_a_game(frames: int) -> None:
+    found = spread(frames, 100)
+    assert len(set(found)) == len(found) == min(100, frames - 1)
+    assert all(1 <= frame < frames for frame in found)
+    gaps = np.diff([0, *found, frames])
+    assert gaps.max() <= frames / max(1, len(found)) * 1.5 + 1
+
+
+def test_only_atari_games_can_be_taken_over(tmp_path: Path) -> None:
+    line = play(tmp_path, CARTPOLE, 5, after(1, "take over"))
+    assert (line.scenes[-1].takes_hands, line.scenes[-1].hands) == (False, None)
+
+
+def test_it_stops_when_it_is_asked_to(tmp_path: Path) -> None:
+    made_checkpoint.write(tmp_path, CARTPOLE, step=5)
+    line = FakeLine(10**6, lambda _: [])
+    told = Show(line, stagings.of_agent(*subjects.read(tmp_path, None)), tmp_path).play(lambda: len(line.heads) > 5)  # type: ignore[arg-type]
+    assert told == "it was stopped"
+
+
+@pytest.mark.parametrize(
+    ("config", "sampled"),
+    [
+        (PaacConfig(env="CartPole-v1"), "policy"),
+        (GorilaConfig(env="CartPole-v1"), "random"),
+        (PaacConfig(env="Arcadia/Catch-v0"), "policy"),
+    ],
+    ids=["paac", "gorila", "pixels"],
+)
+def test_every_kind_of_agent_can_be_watched(tmp_path: Path, config: RunConfig, sampled: str) -> None:
+    line = play(tmp_path, config, 5, after(2, {"order": "temperature", "value": 0.25}))
+    assert line.agents[-1].sampled == sampled
+    assert line.agents[-1].temperature == 0.25
+    assert line.heads[-1].numbers
+
+
+def counted(sampled: str, temperature: float) -> Counter[object]:
+    """Count the choices among three actions."""
+    numbers, random = torch.log(torch.tensor([[0.2, 0.5, 0.3]])), torch.Generator().manual_seed(1)
+    return Counter(choose(numbers, sampled, Discrete(3), temperature, random) for _ in range(2_000))  # type: ignore[arg-type]
+
+
+def test_temperature_leads_from_greedy_to_sampled() -> None:
+    assert counted("policy", 0) == {1: 2_000}
+    assert counted("policy", 1)[1] / 2_000 == pytest.approx(0.5, abs=0.05)
+    # At temperature ½ probabilities go by their squares: 0.25 of 0.04 + 0.25 + 0.09.
+    assert counted("policy", 0.5)[1] / 2_000 == pytest.approx(0.25 / 0.38, abs=0.05)
+    assert counted("random", 0) == {1: 2_000}
+    assert counted("random", 1)[0] / 2_000 == pytest.approx(1 / 3, abs=0.05)
+    mean = choose(torch.tensor([[2.0, 5.0]]), "noise", Continuous((-9,), (9,)), 0, torch.Generator())
+    assert mean == np.float32(2)
+
+
+def test_it_begins_to_act_as_its_method_does() -> None:
+    assert [usual_temperature(acting) for acting in (SAMPLED, GREEDY, EPSILON_GREEDY)] == [1, 0, 0.05]
+
+
+def test_pictures_come_in_real_time_and_a_late_game_does_not_hurry() -> None:
+    now, waits = [0.0], []
+
+    def sleep(seconds: float) -> None:
+        waits.append(round(seconds, 3))
+        now[0] += seconds
+
+    pace = Pace(50, clock=lambda: now[0], sleep=sleep)
+    for spent in (0, 0.005, 0.03, 0, 5, 0, 0, 0, 0, 0, 0, 0):
+        now[0] += spent
+        pace.wait()
+    assert waits[:3] == [0.02, 0.015, 0.01]
+    # After five seconds it is at most a tenth of a second behind, five pictures.
+    assert len(waits) == 12 - 1 - 1 - 5

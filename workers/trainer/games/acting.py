@@ -1,0 +1,55 @@
+"""How actions are chosen from what a network says, each episode with random numbers of its own."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from workers.contract.protocols.acting import Acting
+from workers.contract.spaces import ActionSpace, Continuous
+from workers.trainer.errors import TrainerError
+from workers.trainer.games.players import Action, Learnt, action_of
+from workers.trainer.learning.exploration import EpsilonGreedy
+from workers.trainer.learning.policies import policy_over
+
+# Chooses an action from the numbers of one episode, a batch of one row.
+Choose = Callable[[Tensor], Action]
+
+
+class ActingError(TrainerError):
+    """The agent cannot act in the way that was asked for."""
+
+
+def check(acting: Acting, learnt: Learnt, actions: ActionSpace) -> None:
+    """Refuse what the agent cannot do, and say what it can."""
+    if acting.name == "sampled" and learnt == "values":
+        raise ActingError("acting sampled needs a policy, but this method learns action values: use epsilon-greedy")
+    if acting.name == "epsilon-greedy" and isinstance(actions, Continuous):
+        raise ActingError("acting epsilon-greedy chooses one of several actions, but these are numbers: use sampled")
+
+
+def chooser(acting: Acting, actions: ActionSpace, seed: int) -> Choose:
+    """Make what chooses the actions of one episode."""
+    if acting.name == "random":
+        return _uniform(actions, seed)
+    if acting.name == "sampled":
+        policy = policy_over(actions, torch.Generator().manual_seed(seed))
+        return lambda numbers: action_of(policy.sample(numbers))
+    if isinstance(actions, Continuous):
+        return lambda numbers: action_of(numbers[:, : actions.size])  # the means; the variance comes last
+    epsilons = np.array([acting.epsilon or 0.0])
+    explore = EpsilonGreedy(epsilons, anneal_frames=0, seed=seed, device=torch.device("cpu"))
+
+    def explored(numbers: Tensor) -> Action:
+        explore.begin(steps=1, actions=numbers.shape[-1])
+        return action_of(explore(numbers, slice(0, 1)))
+
+    return explored
+
+
+def _uniform(actions: ActionSpace, seed: int) -> Choose:
+    random = np.random.default_rng(seed)
+    if isinstance(actions, Continuous):
+        return lambda _: random.uniform(actions.low, actions.high).astype(np.float32)
+    return lambda _: int(random.integers(actions.count))

@@ -1,0 +1,134 @@
+"""An Atari game frame by frame, as the papers play it: no repeated actions, a lost life ends nothing."""
+
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import ale_py
+import numpy as np
+
+from workers.contract.config.emulator import ActionSet
+from workers.contract.protocols.starts import Held
+from workers.contract.spaces import ActionSpace, Discrete
+from workers.trainer.environments import roms
+from workers.trainer.environments.environments import Observations
+from workers.trainer.games.games import NO_LIVES, Watch
+from workers.trainer.games.players import Action
+from workers.trainer.games.screens import SIDE, Screen, shrunk
+
+STACK = 4
+EMULATOR = f"ale-py {ale_py.__version__}"
+
+
+@cache
+def game_of(env: str, action_set: ActionSet = "minimal") -> tuple[Path, tuple[ale_py.Action, ...]]:
+    """Find the ROM of a game and a set of its actions."""
+    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
+    rom = roms.path_of(env)
+    emulator = ale_py.ALEInterface()
+    emulator.loadROM(rom)
+    legal = emulator.getMinimalActionSet() if action_set == "minimal" else emulator.getLegalActionSet()
+    return rom, tuple(legal)
+
+
+class AtariGame:
+    """A game that ends with the game itself or at the cap; agents choose among a set of its actions.
+
+    An agent sees four screens, four frames apart, each the brighter of two successive frames. When it takes over it
+    sees the present screen alone, as it does in training when an episode begins.
+    """
+
+    observation_shape: tuple[int, ...] = (STACK, SIDE, SIDE)
+    actions: ActionSpace
+    observation: Observations
+    pictures_per_second = 60
+    scale = 2
+
+    def __init__(
+        self, env: str, cap_frames: int | None, frames_per_step: int, action_set: ActionSet = "minimal"
+    ) -> None:
+        self._rom, self._legal = game_of(env, action_set)
+        self.actions = Discrete(len(self._legal))
+        self.action_names = tuple(action.name for action in self._legal)
+        self.frames_per_step = frames_per_step
+        self._cap_frames = cap_frames
+        self._emulator = ale_py.ALEInterface()
+        self._emulator.setFloat("repeat_action_probability", 0.0)
+        self._emulator.setInt("frame_skip", 1)
+        self._emulator.setBool("color_averaging", False)
+        self._watch: Watch | None = None
+
+    @property
+    def lives(self) -> int:
+        return self._emulator.lives() if self._has_lives else NO_LIVES
+
+    def show(self, watch: Watch) -> None:
+        watch(self._emulator.getScreenRGB())
+        self._watch = watch
+
+    def begin(self, seed: int) -> None:
+        self._emulator.setInt("random_seed", seed)
+        self._emulator.loadROM(self._rom)  # which takes the seed
+        self._emulator.reset_game()
+        self._has_lives = self._emulator.lives() > 0
+        self.seed = seed
+        self.trail: list[Held] = []
+        self.score, self.frames, self.over, self.cut_off = 0.0, 0, False, False
+        self._see([])
+
+    def hold(self, actions: Iterable[Held]) -> None:
+        """Do actions of the full set, each for so many frames, until the agent takes over or the game is over."""
+        for action, frames in actions:
+            for _ in range(frames):
+                if not self.over:
+                    self._frame(ale_py.Action(action))
+        self._see([])
+
+    def do(self, name: str) -> None:
+        """Do an action of the full set for one frame, as a person does."""
+        self.hold([(ale_py.Action.__members__[name].value, 1)])
+
+    def step(self, action: Action) -> None:
+        chosen = self._legal[int(action)]
+        screens: list[Screen] = []
+        for remaining in reversed(range(self.frames_per_step)):
+            self._frame(chosen)
+            if remaining < 2 or self.over:
+                screens.append(self._emulator.getScreenGrayscale())
+            if self.over:
+                break
+        self._see(screens)
+
+    def close(self) -> None:
+        """The emulator ends with the object."""
+
+    def screen_hash(self) -> str:
+        """Tell this screen from others."""
+        return hashlib.sha256(self._emulator.getScreen().tobytes()).hexdigest()
+
+    def _frame(self, action: ale_py.Action) -> None:
+        self.score += self._emulator.act(action)
+        self.frames += 1
+        # Amidar counts its lives from the first frame on, not at the reset.
+        self._has_lives = self._has_lives or self._emulator.lives() > 0
+        if self._watch:
+            self._watch(self._emulator.getScreenRGB())
+        number = action.value
+        if self.trail and self.trail[-1][0] == number:
+            self.trail[-1] = (number, self.trail[-1][1] + 1)
+        else:
+            self.trail.append((number, 1))
+        # The emulator's own cap would count the frames with which it opens some games by itself.
+        self.cut_off = self._cap_frames is not None and self.frames >= self._cap_frames
+        self.over = self.cut_off or self._emulator.game_over()
+
+    def _see(self, screens: list[Screen]) -> None:
+        """Put a new screen behind the others; before the agent's first decision there are no others."""
+        seen = np.zeros(self.observation_shape, dtype=np.uint8)
+        if screens:
+            seen[:-1] = self.observation[1:]
+            seen[-1] = shrunk(np.maximum(screens[0], screens[-1]))
+        else:
+            seen[-1] = shrunk(self._emulator.getScreenGrayscale())
+        self.observation = seen

@@ -1,0 +1,123 @@
+"""One environment, played an episode at a time."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Protocol, cast
+
+import gymnasium
+import numpy as np
+
+from workers.contract.action_names import action_names
+from workers.contract.games import ENVIRONMENTS
+from workers.contract.spaces import ActionSpace, Continuous
+from workers.trainer.environments.environments import Observations, action_space, observed
+from workers.trainer.games.players import Action
+from workers.trainer.games.video import Frame
+
+Watch = Callable[[Frame], None]
+"""Is shown each picture of a game."""
+
+NO_LIVES = -1
+# Their Box2D world outlives a reset, and what touched in it before changes the next episode.
+KEEP_THEIR_WORLD = ("BipedalWalker-v3", "BipedalWalkerHardcore-v3")
+
+
+class Game(Protocol):
+    """An environment with its own count of what happens in it."""
+
+    observation_shape: tuple[int, ...]
+    actions: ActionSpace
+    action_names: tuple[str, ...]
+    frames_per_step: int
+    pictures_per_second: int
+    # How often each pixel of a picture is repeated, across and down, when it is shown.
+    scale: int
+    observation: Observations
+    # Since the reset.
+    score: float
+    frames: int
+    over: bool
+    # Whether a cap or a limit of time ended the episode.
+    cut_off: bool
+
+    @property
+    def lives(self) -> int:
+        """How many lives are left, or NO_LIVES."""
+        ...
+
+    def show(self, watch: Watch) -> None:
+        """Show the present picture, and from now on each that follows."""
+        ...
+
+    def begin(self, seed: int) -> None:
+        """Reset to the beginning of an episode."""
+        ...
+
+    def step(self, action: Action) -> None:
+        """Take one decision of the agent."""
+        ...
+
+    def close(self) -> None:
+        """End the environment."""
+        ...
+
+
+class GymnasiumGame:
+    """One of gymnasium's environments or our worlds; only one that is filmed can show pictures."""
+
+    scale = 1
+    lives = NO_LIVES
+
+    def __init__(self, env: str, *, filmed: bool = False) -> None:
+        self._make = partial(_made, env, filmed)
+        self._env = self._make()
+        self._begins_in_a_new_world = env in KEEP_THEIR_WORLD
+        self.actions = action_space(env, self._env.action_space)
+        self.action_names = action_names(env, self.actions)
+        self.observation_shape = self._env.observation_space.shape or ()
+        self.frames_per_step = ENVIRONMENTS[env].frames_per_step
+        self.pictures_per_second = int(self._env.metadata["render_fps"])
+        self._watch: Watch | None = None
+
+    def show(self, watch: Watch) -> None:
+        watch(self._pictures()[-1])
+        self._watch = watch
+
+    def begin(self, seed: int) -> None:
+        if self._begins_in_a_new_world:
+            self._env.close()
+            self._env = self._make()
+        observation, _ = self._env.reset(seed=seed)
+        self.observation = observed(observation)
+        self.score, self.frames, self.over, self.cut_off = 0.0, 0, False, False
+
+    def step(self, action: Action) -> None:
+        if isinstance(self.actions, Continuous):
+            action = np.clip(action, self.actions.low, self.actions.high).astype(np.float32)
+        observation, reward, terminated, truncated, _ = self._env.step(action)
+        self.observation = observed(observation)
+        self.score += float(reward)
+        self.frames += self.frames_per_step
+        self.over, self.cut_off = bool(terminated or truncated), bool(truncated and not terminated)
+        if self._watch:
+            for picture in self._pictures():
+                self._watch(picture)
+
+    def close(self) -> None:
+        self._env.close()
+
+    def _pictures(self) -> list[Frame]:
+        # All since the last call; worlds that repeat actions draw several a step.
+        return [np.asarray(picture) for picture in cast(list[Frame], self._env.render())]
+
+
+def _made(env: str, filmed: bool) -> gymnasium.Env[Any, Any]:
+    group = ENVIRONMENTS[env].group
+    if not group.startswith("MuJoCo"):
+        return gymnasium.make(env, render_mode="rgb_array_list" if filmed else None)
+    from workers.trainer.environments.worlds import physics  # loads the physics engine
+
+    physics.hear_warnings()
+    if group == "MuJoCo" and filmed:
+        return physics.Filmed(gymnasium.make(env))
+    return gymnasium.make(env, render_mode="rgb_array_list" if filmed else None)

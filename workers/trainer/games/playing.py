@@ -1,0 +1,122 @@
+"""The player of every protocol: plays several episodes side by side and asks the network about all of them at once.
+
+Episode n is always played in lane n mod LANES, and the network always reads LANES rows, so that neither how many
+episodes there are nor when others end changes how a number is rounded: an episode's score depends on its seed alone.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from workers.contract.protocols import EvaluationProtocol
+from workers.contract.protocols.acting import Acting
+from workers.contract.protocols.document import PlayedEpisode
+from workers.contract.protocols.starts import Held
+from workers.trainer.games import openings
+from workers.trainer.games.acting import Choose, chooser
+from workers.trainer.games.emulator import AtariGame
+from workers.trainer.games.games import Game
+from workers.trainer.games.openings import Open
+from workers.trainer.games.players import Action
+from workers.trainer.games.subjects import Subject
+from workers.trainer.networks.agents import Memory
+
+LANES = 8
+
+
+@dataclass(frozen=True)
+class Trail:
+    """What was done in an Atari game, from its reset to its end."""
+
+    seed: int
+    actions: tuple[Held, ...]
+    frames: int
+
+
+@dataclass(frozen=True)
+class Played:
+    """An episode that has ended, and its trail if it was of an Atari game."""
+
+    episode: PlayedEpisode
+    trail: Trail | None
+
+
+class Lane:
+    """One game in which some of the episodes are played, one after another."""
+
+    def __init__(self, protocol: EvaluationProtocol, seed: int, acting: Acting, game: Game, begin: Open) -> None:
+        self._protocol, self._seed, self._acting, self._begin = protocol, seed, acting, begin
+        self.game = game
+
+    def open(self, number: int) -> None:
+        """Begin an episode."""
+        drawn = openings.draws(self._protocol, self._seed, number)
+        self._begin(self.game, number, drawn)
+        self._number, self._length = number, 0
+        self._frames_before = self.game.frames
+        self._score_before = self.game.score if self._protocol.own_points_only else 0.0
+        self.choose: Choose = chooser(self._acting, self.game.actions, drawn.acting_seed)
+
+    def step(self, numbers: torch.Tensor) -> Action:
+        """Take one decision, from the network's numbers, and return it."""
+        action = self.choose(numbers)
+        self.game.step(action)
+        self._length += 1
+        return action
+
+    def ended(self) -> Played:
+        """Return the episode that is over."""
+        game = self.game
+        episode = PlayedEpisode(
+            number=self._number,
+            score=game.score - self._score_before,
+            frames=game.frames,
+            frames_before=self._frames_before,
+            length=self._length,
+            ended="cut off" if game.cut_off else "over",
+        )
+        trail = Trail(game.seed, tuple(game.trail), game.frames) if isinstance(game, AtariGame) else None
+        return Played(episode, trail)
+
+
+def play(
+    subject: Subject,
+    protocol: EvaluationProtocol,
+    seed: int,
+    numbers: Sequence[int],
+    begin: Open,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Iterator[Played]:
+    """Play the episodes of these numbers, and yield each when it ends; end early when asked to."""
+    waiting = {row: [number for number in numbers if number % LANES == row] for row in range(LANES)}
+    rows = [row for row in waiting if waiting[row]]
+    lanes = {row: Lane(protocol, seed, subject.acting, subject.open_game(), begin) for row in rows}
+    observations = np.zeros((LANES, *subject.observation_shape), dtype=subject.observation_type)
+    memory = subject.player.memory_of(LANES)
+    try:
+        for row in rows:
+            lanes[row].open(waiting[row].pop(0))
+        while rows and not should_stop():
+            for row in rows:
+                observations[row] = lanes[row].game.observation
+            thoughts, memory = subject.player.think(torch.from_numpy(observations), memory)
+            for row in rows:
+                lanes[row].step(thoughts.numbers[row : row + 1])
+            for row in [row for row in rows if lanes[row].game.over]:
+                yield lanes[row].ended()
+                if waiting[row]:
+                    lanes[row].open(waiting[row].pop(0))
+                    forget(memory, row)
+                else:
+                    rows.remove(row)
+    finally:
+        for lane in lanes.values():
+            lane.game.close()
+
+
+def forget(memory: Memory, row: int) -> None:
+    """Clear an LSTM's memory of one lane, where another episode begins."""
+    for h, c in memory:
+        h[row], c[row] = 0, 0

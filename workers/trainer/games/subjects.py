@@ -1,0 +1,144 @@
+"""Who is evaluated: the agent of a checkpoint, or the random policy."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import DTypeLike
+from pydantic import ValidationError
+from torch import Tensor
+
+from workers.contract import layout
+from workers.contract.config import RunConfig, config_adapter
+from workers.contract.config.emulator import ActionSet
+from workers.contract.config.problems import problems_of
+from workers.contract.events import CheckpointFile
+from workers.contract.games import ENVIRONMENTS
+from workers.contract.protocols import EvaluationProtocol
+from workers.contract.protocols.acting import RANDOM, Acting
+from workers.trainer.errors import TrainerError
+from workers.trainer.games.acting import check
+from workers.trainer.games.emulator import AtariGame
+from workers.trainer.games.games import Game, GymnasiumGame
+from workers.trainer.games.players import Learnt, Player, Thoughts
+from workers.trainer.methods import METHODS
+from workers.trainer.networks.agents import Memory
+from workers.trainer.run import checkpoints
+from workers.trainer.run.checkpoints import Checkpoint
+
+# The papers' random player acts at 10 Hz, once in six frames (Nair et al. 2015, section 5.2).
+FRAMES_OF_A_RANDOM_ACTION = 6
+
+
+class NoCheckpointError(TrainerError):
+    """There is no checkpoint that can be evaluated."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A player in its environment, and how it acts there."""
+
+    env: str
+    player: Player
+    acting: Acting
+    open_game: Callable[[], Game]
+    observation_shape: tuple[int, ...]
+    observation_type: DTypeLike
+    frames_per_action: int
+    algorithm: str | None = None
+    checkpoint: CheckpointFile | None = None
+    # What the protocol does otherwise than the training did, in sentences.
+    unlike_training: tuple[str, ...] = ()
+
+
+class NoNetwork:
+    """Says nothing: the random policy needs no network."""
+
+    learnt: Learnt = "policy"
+
+    def memory_of(self, episodes: int) -> Memory:  # noqa: ARG002
+        return ()
+
+    def think(self, observations: Tensor, memory: Memory) -> tuple[Thoughts, Memory]:
+        return Thoughts(torch.empty(len(observations), 0), torch.zeros(len(observations))), memory
+
+
+def opener(
+    env: str,
+    protocol: EvaluationProtocol,
+    frames_per_action: int,
+    action_set: ActionSet = "minimal",
+    *,
+    filmed: bool = False,
+) -> Callable[[], Game]:
+    """Return what opens the games of an evaluation; filmed ones can show their pictures."""
+    if ENVIRONMENTS[env].kind == "atari":
+        return lambda: AtariGame(env, protocol.cap_frames, frames_per_action, action_set)
+    return lambda: GymnasiumGame(env, filmed=filmed)
+
+
+def random_subject(env: str, protocol: EvaluationProtocol) -> Subject:
+    """Make the random policy a subject."""
+    environment = ENVIRONMENTS[env]
+    frames = FRAMES_OF_A_RANDOM_ACTION if environment.kind == "atari" else environment.frames_per_step
+    games = opener(env, protocol, frames)
+    game = games()
+    game.close()
+    return Subject(env, NoNetwork(), RANDOM, games, game.observation_shape, _type_of(env), frames)
+
+
+def read(directory: Path, step: int | None) -> tuple[Checkpoint, RunConfig]:
+    """Read a checkpoint, the newest unless told otherwise, and the configuration that it was trained with."""
+    checkpoint = checkpoints.read(checkpoint_path(directory, step))
+    try:
+        return checkpoint, config_adapter.validate_python(checkpoint.config)
+    except ValidationError as error:
+        told = "; ".join(f"{problem.field}: {problem.message}" for problem in problems_of(error))
+        raise NoCheckpointError(
+            f"{checkpoint.file.file} was made with another version's configuration: {told}"
+        ) from error
+
+
+def agent_subject(
+    checkpoint: Checkpoint,
+    config: RunConfig,
+    protocol: EvaluationProtocol,
+    acting: Acting | None,
+    *,
+    filmed: bool = False,
+) -> Subject:
+    """Make a checkpoint's agent a subject."""
+    frames = config.environment.frames_per_step
+    games = opener(config.env, protocol, frames, config.action_set, filmed=filmed)
+    game = games()
+    game.close()
+    player = METHODS[config.algorithm].player(config, game.observation_shape, game.actions, checkpoint.state)
+    acting = acting or config.usual_acting
+    check(acting, player.learnt, game.actions)
+    return Subject(
+        config.env,
+        player,
+        acting,
+        games,
+        game.observation_shape,
+        _type_of(config.env),
+        frames,
+        config.algorithm,
+        checkpoint.file,
+    )
+
+
+def checkpoint_path(directory: Path, step: int | None) -> Path:
+    """Find a checkpoint, or say which there are."""
+    steps = layout.saved_steps(directory)
+    if not steps:
+        raise NoCheckpointError(f"{directory} holds no checkpoint: name a run's directory that has some")
+    if step is not None and step not in steps:
+        raise NoCheckpointError(f"{directory} has no checkpoint of step {step}; it has {', '.join(map(str, steps))}")
+    return directory / layout.checkpoint_file(steps[-1] if step is None else step)
+
+
+def _type_of(env: str) -> DTypeLike:
+    return np.uint8 if ENVIRONMENTS[env].shows_pixels else np.float32

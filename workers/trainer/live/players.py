@@ -1,0 +1,145 @@
+"""The agent of a live game: its network, changed while it plays when a newer checkpoint arrives, and how it acts."""
+
+import json
+import secrets
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from workers.contract import layout
+from workers.contract.config import RunConfig
+from workers.contract.events import CheckpointFile
+from workers.contract.live import AgentOnStage
+from workers.contract.protocols.acting import Acting
+from workers.contract.spaces import ActionSpace, Continuous
+from workers.trainer.games.games import Game
+from workers.trainer.games.players import Action, action_of
+from workers.trainer.methods import METHODS
+from workers.trainer.recording.diary import kind_of_numbers, told
+from workers.trainer.run import checkpoints
+from workers.trainer.run.checkpoints import Checkpoint, CheckpointError
+
+SEEDS = 2**31
+
+# What a temperature between 0 and 1 means. policy: π to the power of its inverse. random: the share of random
+# actions. noise: the share of the policy's standard deviation.
+Sampled = Literal["policy", "random", "noise"]
+
+Thought = dict[str, object]
+"""What goes with a picture of a decision: its action, its value and the network's numbers."""
+
+
+class Agent:
+    """Thinks about a game, and chooses."""
+
+    def __init__(self, checkpoint: Checkpoint, config: RunConfig, game: Game) -> None:
+        self._config, self._shape, self.actions = config, game.observation_shape, game.actions
+        self.temperature = usual_temperature(config.usual_acting)
+        self._random = torch.Generator().manual_seed(secrets.randbelow(SEEDS))
+        self._loaded = 0
+        self.load(checkpoint)
+
+    def load(self, checkpoint: Checkpoint) -> None:
+        """Think with another checkpoint's network from now on."""
+        self._player = METHODS[self._config.algorithm].player(self._config, self._shape, self.actions, checkpoint.state)
+        self._numbers = kind_of_numbers(self._player.learnt, self.actions)
+        self._file = checkpoint.file
+        self._loaded += 1
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin another episode."""
+        self._memory = self._player.memory_of(1)
+
+    def decide(self, game: Game) -> tuple[Action, Thought]:
+        """Choose an action for what the game shows now."""
+        seen = torch.from_numpy(np.ascontiguousarray(game.observation)[None])
+        thoughts, self._memory = self._player.think(seen, self._memory)
+        action = choose(thoughts.numbers, self.sampled, self.actions, self.temperature, self._random)
+        return action, {
+            "action": action if isinstance(action, int) else [round(float(each), 4) for each in action],
+            "value": round(float(thoughts.values[0]), 4),
+            "numbers": [round(float(each), 4) for each in told(thoughts.numbers[0], self._numbers)],
+        }
+
+    def on_stage(self) -> AgentOnStage:
+        """Tell how it acts now."""
+        return AgentOnStage(
+            algorithm=self._config.algorithm,
+            learnt=self._numbers,
+            step=self._file.step,
+            frames=self._file.frames,
+            loaded=self._loaded,
+            temperature=self.temperature,
+            sampled=self.sampled,
+        )
+
+    @property
+    def sampled(self) -> Sampled:
+        """Say what the temperature means."""
+        if isinstance(self.actions, Continuous):
+            return "noise"
+        return "policy" if self._player.learnt == "policy" else "random"
+
+
+def usual_temperature(acting: Acting) -> float:
+    """Return the temperature at which an agent acts as its method does."""
+    return {"sampled": 1.0, "greedy": 0.0}.get(acting.name, acting.epsilon or 0.0)
+
+
+def choose(
+    numbers: Tensor, sampled: Sampled, actions: ActionSpace, temperature: float, random: torch.Generator
+) -> Action:
+    """Choose an action from the network's numbers, greedily at temperature 0."""
+    if isinstance(actions, Continuous):
+        mean, variance = numbers[:, : actions.size], softplus(numbers[:, actions.size :])
+        noise = torch.randn(mean.shape, generator=random)
+        return action_of(mean + temperature * variance.sqrt() * noise)
+    if sampled == "random":
+        if torch.rand((), generator=random) < temperature:
+            return int(torch.randint(actions.count, (), generator=random))
+    elif temperature > 0:
+        odds = torch.softmax(numbers / temperature, dim=-1)
+        return int(torch.multinomial(odds, 1, generator=random))
+    return int(numbers.argmax(dim=-1))
+
+
+class Arrival:
+    """Puts a newer checkpoint together from its parts."""
+
+    def __init__(self, directory: Path, then: Callable[[Checkpoint], None]) -> None:
+        self._directory, self._then = directory, then
+        self._file: CheckpointFile | None = None
+
+    def begin(self, file: CheckpointFile) -> None:
+        """Note which one comes now."""
+        self._file, self._content = file, bytearray()
+
+    def take(self, part: bytes) -> None:
+        """Add a part; the last one makes the checkpoint whole."""
+        if self._file is None:
+            return  # what is left of one whose beginning was lost with the connection
+        self._content += part
+        if len(self._content) < self._file.bytes:
+            return
+        path = self._directory / layout.checkpoint_file(self._file.step)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(self._content)
+        path.with_suffix(".json").write_text(json.dumps(self._file.model_dump()))
+        self._file = None
+        try:
+            arrived = checkpoints.read(path)
+        except CheckpointError as error:
+            # It was damaged on the server or on the way, and is no reason to end the game.
+            print(f"the game goes on with the present checkpoint: {error}", file=sys.stderr)
+            return
+        finally:
+            path.unlink()
+            path.with_suffix(".json").unlink()
+        self._then(arrived)

@@ -1,0 +1,49 @@
+"""What is played in a live game."""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from workers.contract.config import RunConfig
+from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
+from workers.contract.protocols.starts import CAP_FRAMES, SEEDS
+from workers.trainer.games import openings
+from workers.trainer.games.emulator import AtariGame
+from workers.trainer.games.games import Game
+from workers.trainer.games.subjects import opener
+from workers.trainer.live.players import Agent
+from workers.trainer.run.checkpoints import Checkpoint
+
+
+@dataclass(frozen=True)
+class Staging:
+    """An environment, what begins its games by their number, and the agent that plays if there is one."""
+
+    env: str
+    game: Game
+    open: Callable[[int], None]
+    agent: Agent | None
+
+
+def of_agent(checkpoint: Checkpoint, config: RunConfig) -> Staging:
+    """Let a checkpoint's agent play games that begin and end as its longest evaluation's."""
+    protocol = protocol_of(config)
+    frames = config.environment.frames_per_step
+    game = opener(config.env, protocol, frames, config.action_set, filmed=True)()
+    begin = openings.opening(protocol, None)
+
+    def open_game(number: int) -> None:
+        begin(game, number, openings.draws(protocol, secrets.randbelow(SEEDS), number))
+
+    return Staging(config.env, game, open_game, Agent(checkpoint, config, game))
+
+
+def of_people(env: str) -> Staging:
+    """Let people play an Atari game from its reset, for no longer than the protocols have an episode last."""
+    game = AtariGame(env, CAP_FRAMES, frames_per_step=1)
+    return Staging(env, game, lambda _number: game.begin(secrets.randbelow(SEEDS)), None)
+
+
+def protocol_of(config: RunConfig) -> EvaluationProtocol:
+    """Say how a live game begins and ends: as its longest evaluation."""
+    return PROTOCOLS["no-op-30min" if config.environment.kind == "atari" else "episodes"]
