@@ -1,0 +1,45 @@
+"""Tables of the database, one module per noun; the metric points are in backend/metrics/models.py."""
+
+from backend.database.tables.base import Base, GameEnd, Id, Origin, StudyState
+from backend.database.tables.checkpoints import Checkpoint
+from backend.database.tables.errands import Errand
+from backend.database.tables.evaluations import Evaluation, EvaluationEpisode
+from backend.database.tables.files import File
+from backend.database.tables.installation import Installation
+from backend.database.tables.kept_games import KeptPlay
+from backend.database.tables.replays import Video
+from backend.database.tables.reports import Report
+from backend.database.tables.runs import Attempt, LogLine, Measurement, Run, RunTag
+from backend.database.tables.sessions import SignedIn
+from backend.database.tables.start_sets import StoredStarts
+from backend.database.tables.studies import PaperStudy, Study, StudyPoint, StudyRun
+from backend.database.tables.workers import Worker
+
+__all__ = [
+    "Attempt",
+    "Base",
+    "Checkpoint",
+    "Errand",
+    "Evaluation",
+    "EvaluationEpisode",
+    "File",
+    "GameEnd",
+    "Id",
+    "Installation",
+    "KeptPlay",
+    "LogLine",
+    "Measurement",
+    "Origin",
+    "PaperStudy",
+    "Report",
+    "Run",
+    "RunTag",
+    "SignedIn",
+    "StoredStarts",
+    "Study",
+    "StudyPoint",
+    "StudyRun",
+    "StudyState",
+    "Video",
+    "Worker",
+]

@@ -1,0 +1,72 @@
+"""The parent of all tables, with the column types that they share."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import BigInteger, Index, Integer, MetaData, String, text
+from sqlalchemy.orm import DeclarativeBase
+
+from backend.database.columns import Json, Number, Numbers, UtcDateTime
+from workers.contract.events import LogLevel
+from workers.contract.protocols.protocol import StartPlayer
+from workers.contract.worker_api import (
+    Desired,
+    ErrandDesired,
+    ErrandKind,
+    ErrandState,
+    FileKind,
+    Outcome,
+    QueueName,
+    State,
+)
+
+# Whether the run's schedule asked for an evaluation, or a user.
+Origin = Literal["schedule", "asked"]
+StudyState = Literal["running", "paused", "stopped", "finished"]
+# How a person's game ended; it may be kept before its end.
+GameEnd = Literal["over", "cut off", "unfinished"]
+
+# SQLite only assigns increasing ids to a column that is declared exactly INTEGER.
+Id = BigInteger().with_variant(Integer(), "sqlite")
+
+
+def unique_where(name: str, *columns: str, where: str) -> Index:
+    """Make a unique index of a part of the rows."""
+    return Index(name, *columns, unique=True, sqlite_where=text(where), postgresql_where=text(where))
+
+
+class Base(DeclarativeBase):
+    """Parent of all tables; constraints have the same names on both databases, so that migrations can name them."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads it as a plain class attribute
+        datetime: UtcDateTime,
+        float: Number,
+        dict[str, Any]: Json,
+        dict[str, str]: Json,
+        list[dict[str, Any]]: Json,
+        list[str]: Json,
+        list[int]: Json,
+        list[list[Any]]: Json,
+        list[float]: Numbers,
+        State: String(16),
+        Desired: String(16),
+        QueueName: String(8),
+        FileKind: String(16),
+        LogLevel: String(16),
+        Outcome: String(16),
+        ErrandKind: String(16),
+        ErrandState: String(16),
+        ErrandDesired: String(16),
+        Origin: String(16),
+        StartPlayer: String(8),
+        StudyState: String(16),
+        GameEnd: String(16),
+    }

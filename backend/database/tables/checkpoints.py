@@ -1,0 +1,34 @@
+"""Table of checkpoints."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ForeignKey, String, UniqueConstraint, false
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.database.columns import utc_now
+from backend.database.tables.base import Base, Id
+
+
+class Checkpoint(Base):
+    """A saved training state; a fork's first one is its parent's, under attempt 0."""
+
+    __tablename__ = "checkpoints"
+    __table_args__ = (UniqueConstraint("run_id", "attempt", "file"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    attempt: Mapped[int]
+    step: Mapped[int] = mapped_column(BigInteger)
+    frames: Mapped[int] = mapped_column(BigInteger)
+    file: Mapped[str] = mapped_column(String(255))
+    sha256: Mapped[str] = mapped_column(String(64))
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    # Empty once the file was thinned out.
+    file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    return_mean: Mapped[float | None]
+    best: Mapped[bool] = mapped_column(default=False)
+    # Kept whatever the rule of thinning says.
+    pinned: Mapped[bool] = mapped_column(default=False, server_default=false())
+    # The run's schedule has had it evaluated; the evaluation may have been removed since.
+    scheduled: Mapped[bool] = mapped_column(default=False, server_default=false())
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)

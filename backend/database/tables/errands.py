@@ -1,0 +1,55 @@
+"""Table of errands."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.database.columns import utc_now
+from backend.database.tables.base import Base, Id
+from workers.contract.worker_api import ErrandDesired, ErrandKind, ErrandState, Outcome
+
+
+class Errand(Base):
+    """A short job that a worker does beside its training, for a run or for a person who plays: where it stands."""
+
+    __tablename__ = "errands"
+    __table_args__ = (Index("ix_errands_waiting", "state", "created_at"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    kind: Mapped[ErrandKind]
+    # Neither a run nor a checkpoint where a person plays.
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), index=True)
+    # No foreign key: a file may be an errand's and a checkpoint has a file, so the tables would stand in a circle.
+    checkpoint_id: Mapped[int | None] = mapped_column(BigInteger)
+    parameters: Mapped[dict[str, Any]]
+
+    state: Mapped[ErrandState] = mapped_column(default="queued")
+    desired: Mapped[ErrandDesired] = mapped_column(default="run")
+    # In plain words, why it waits again or has failed, or what its process warned of.
+    message: Mapped[str | None] = mapped_column(Text)
+    traceback: Mapped[str | None] = mapped_column(Text)
+    done: Mapped[int] = mapped_column(BigInteger, default=0)
+    total: Mapped[int] = mapped_column(BigInteger)
+
+    attempt: Mapped[int] = mapped_column(default=0)
+    last_seq: Mapped[int] = mapped_column(default=0)
+    # How this attempt's process said that it ended.
+    outcome: Mapped[Outcome | None]
+    worker: Mapped[str | None] = mapped_column(String(100))
+    # Kept once its worker fell silent, until the next claim: that worker may still continue.
+    lease_expires_at: Mapped[datetime | None]
+    # How often it lost its worker or its process.
+    tries: Mapped[int] = mapped_column(default=0)
+
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+
+    @property
+    def of_run(self) -> int:
+        """The number of its run; only errands of people who play have none."""
+        if self.run_id is None:
+            raise ValueError(f"errand {self.id} ({self.kind}) is of no run")
+        return self.run_id

@@ -1,0 +1,49 @@
+"""Tables of evaluations and their episodes."""
+
+from typing import Any
+
+from sqlalchemy import BigInteger, ForeignKey, Index, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.database.tables.base import Base, Id, Origin
+
+
+class Evaluation(Base):
+    """Episodes that a checkpoint plays by a protocol, apart from training; they are there once its errand is done."""
+
+    __tablename__ = "evaluations"
+    __table_args__ = (Index("ix_evaluations_run_id_id", "run_id", "id"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    errand_id: Mapped[int] = mapped_column(ForeignKey("errands.id", ondelete="CASCADE"), unique=True)
+    checkpoint_id: Mapped[int] = mapped_column(ForeignKey("checkpoints.id", ondelete="CASCADE"), index=True)
+    step: Mapped[int] = mapped_column(BigInteger)
+    frames: Mapped[int] = mapped_column(BigInteger)
+    sha256: Mapped[str] = mapped_column(String(64))
+    protocol: Mapped[str] = mapped_column(String(50))
+    acting: Mapped[dict[str, Any]]
+    seed: Mapped[int] = mapped_column(BigInteger)
+    origin: Mapped[Origin]
+
+    # The set of start points, which may be removed once the evaluation has ended; so what it was stands here too.
+    start_set_id: Mapped[int | None] = mapped_column(BigInteger)
+    starts: Mapped[dict[str, Any] | None]
+
+    # The whole result, as contract.protocols.EvaluationDocument; its mean stands here too, to compare by.
+    document: Mapped[dict[str, Any] | None]
+    mean: Mapped[float | None]
+
+
+class EvaluationEpisode(Base):
+    """An episode of an evaluation that is still played; the document has them all in the end."""
+
+    __tablename__ = "evaluation_episodes"
+
+    evaluation_id: Mapped[int] = mapped_column(ForeignKey("evaluations.id", ondelete="CASCADE"), primary_key=True)
+    number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    score: Mapped[float]
+    frames: Mapped[int] = mapped_column(BigInteger)
+    frames_before: Mapped[int] = mapped_column(BigInteger)
+    length: Mapped[int] = mapped_column(BigInteger)
+    ended: Mapped[str] = mapped_column(String(16))

@@ -1,0 +1,34 @@
+"""Table of stored files."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ForeignKey, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.database.columns import utc_now
+from backend.database.tables.base import Base, Id, unique_where
+from workers.contract.worker_api import FileKind
+
+
+class File(Base):
+    """A file under the files root: `path` is its name in the worker's directory, `stored_path` its place here."""
+
+    __tablename__ = "files"
+    __table_args__ = (
+        unique_where("uq_files_run_id_attempt_path", "run_id", "attempt", "path", where="errand_id IS NULL"),
+        unique_where("uq_files_errand_id_attempt_path", "errand_id", "attempt", "path", where="errand_id IS NOT NULL"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    # Empty where the errand that made it is of no run.
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    # Of the errand that made it; then the attempt is the errand's.
+    errand_id: Mapped[int | None] = mapped_column(ForeignKey("errands.id", ondelete="CASCADE"))
+    attempt: Mapped[int]
+    kind: Mapped[FileKind]
+    path: Mapped[str] = mapped_column(String(255))
+    stored_path: Mapped[str] = mapped_column(String(255))
+    sha256: Mapped[str] = mapped_column(String(64))
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -1,0 +1,33 @@
+"""Table of kept games."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, ForeignKey, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.database.columns import utc_now
+from backend.database.tables.base import Base, GameEnd, Id
+
+
+class KeptPlay(Base):
+    """A game that a person has played: what was done in it, and the errand that films it."""
+
+    __tablename__ = "kept_games"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    env: Mapped[str] = mapped_column(String(100), index=True)
+    errand_id: Mapped[int] = mapped_column(ForeignKey("errands.id"), unique=True)
+    file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    poster_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
+    seed: Mapped[int] = mapped_column(BigInteger)
+    frames: Mapped[int]
+    score: Mapped[float]
+    ended: Mapped[GameEnd]
+    emulator: Mapped[str] = mapped_column(String(100))
+    start_points: Mapped[int]
+    # As events.GameKept; long, so that they are read only where they are asked for.
+    actions: Mapped[list[list[Any]]] = mapped_column(deferred=True)
+    screens: Mapped[list[list[Any]]] = mapped_column(deferred=True)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)

@@ -1,0 +1,28 @@
+"""Table of reports."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from backend.database.columns import utc_now
+from backend.database.tables.base import Base, Id
+
+
+class Report(Base):
+    """A page of text, charts, tables and replays."""
+
+    __tablename__ = "reports"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    title: Mapped[str] = mapped_column(String(200))
+    # As reports.blocks.Block.
+    blocks: Mapped[list[dict[str, Any]]]
+    # Grows with each change, so that a window which shows an older one overwrites nothing.
+    version: Mapped[int] = mapped_column(default=1)
+    # Opens it without a sign-in, where there is one.
+    share_token: Mapped[str | None] = mapped_column(String(64), unique=True)
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    updated_at: Mapped[datetime] = mapped_column(default=utc_now)

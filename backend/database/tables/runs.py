@@ -1,0 +1,132 @@
+"""Tables of runs, their tags, attempts and log lines."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from backend.database.columns import utc_now
+from backend.database.tables.base import Base, Id
+from workers.contract.events import LogLevel
+from workers.contract.worker_api import Desired, Outcome, QueueName, State
+
+
+class Run(Base):
+    """One training run: what was asked, what is wanted of it now, and where it stands."""
+
+    __tablename__ = "runs"
+    __table_args__ = (
+        Index("ix_runs_waiting", "state", "queue", "priority", "created_at"),
+        Index("ix_runs_listed", "archived_at", "created_at"),
+        # Numbers of purged runs are not used again.
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    name: Mapped[str] = mapped_column(String(200))
+    algorithm: Mapped[str] = mapped_column(String(32))
+    env: Mapped[str] = mapped_column(String(100))
+    queue: Mapped[QueueName]
+    priority: Mapped[int] = mapped_column(default=0)
+    notes: Mapped[str] = mapped_column(Text, default="")
+    config: Mapped[dict[str, Any]]
+
+    state: Mapped[State] = mapped_column(default="queued")
+    desired: Mapped[Desired] = mapped_column(default="run")
+    state_reason: Mapped[str | None] = mapped_column(Text)
+    failure_message: Mapped[str | None] = mapped_column(Text)
+    failure_traceback: Mapped[str | None] = mapped_column(Text)
+
+    # The parent may be purged, so these are numbers to show and not foreign keys.
+    parent_run_id: Mapped[int | None] = mapped_column(BigInteger)
+    parent_checkpoint_id: Mapped[int | None] = mapped_column(BigInteger)
+    parent_step: Mapped[int | None] = mapped_column(BigInteger)
+
+    attempt: Mapped[int] = mapped_column(default=0)
+    worker: Mapped[str | None] = mapped_column(String(100))
+    # Kept once its worker fell silent, until the next claim: that worker may still continue.
+    lease_expires_at: Mapped[datetime | None]
+    requeues: Mapped[int] = mapped_column(default=0)
+
+    created_at: Mapped[datetime] = mapped_column(default=utc_now)
+    # When it last entered the queue; empty for runs of an earlier version.
+    queued_at: Mapped[datetime | None] = mapped_column(default=utc_now)
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    archived_at: Mapped[datetime | None]
+
+    step: Mapped[int] = mapped_column(BigInteger, default=0)
+    frames: Mapped[int] = mapped_column(BigInteger, default=0)
+    total_steps: Mapped[int] = mapped_column(BigInteger)
+    steps_per_second: Mapped[float | None]
+    seconds_left: Mapped[float | None]
+    episodes: Mapped[int] = mapped_column(BigInteger, default=0)
+    last_return: Mapped[float | None]
+    best_return: Mapped[float | None]
+    poster_file_id: Mapped[int | None] = mapped_column(BigInteger)
+    versions: Mapped[dict[str, str] | None]
+    command: Mapped[list[str] | None]
+
+    tags: Mapped[list["RunTag"]] = relationship(cascade="all, delete-orphan", passive_deletes=True, lazy="selectin")
+
+
+class Measurement(Base):
+    """A short run that measures how fast a method trains here. It is stopped and archived automatically."""
+
+    __tablename__ = "measurements"
+
+    run_id: Mapped[int] = mapped_column(
+        ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+
+
+class RunTag(Base):
+    """A word that a user put on a run."""
+
+    __tablename__ = "run_tags"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    tag: Mapped[str] = mapped_column(String(50), primary_key=True, index=True)
+
+
+class Attempt(Base):
+    """One claim of a run by a worker; `resumed_step` stays empty until its trainer has said where it begins."""
+
+    __tablename__ = "attempts"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    attempt: Mapped[int] = mapped_column(primary_key=True)
+    worker: Mapped[str] = mapped_column(String(100))
+    claimed_at: Mapped[datetime] = mapped_column(default=utc_now)
+    started_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]
+    # How the trainer said that it ended; the worker's release or an expired lease acts on it.
+    outcome: Mapped[Outcome | None]
+    failure_message: Mapped[str | None] = mapped_column(Text)
+    failure_traceback: Mapped[str | None] = mapped_column(Text)
+    # Points of earlier attempts beyond this step are superseded; 0 when the trainer began anew.
+    resumed_step: Mapped[int | None] = mapped_column(BigInteger)
+    last_seq: Mapped[int] = mapped_column(default=0)
+    host: Mapped[str | None] = mapped_column(String(255))
+    device: Mapped[str | None] = mapped_column(String(255))
+    precision: Mapped[str | None] = mapped_column(String(32))
+    seed: Mapped[int | None] = mapped_column(BigInteger)
+    # The latest place of each role, as events.RolePlace; empty for methods without roles.
+    roles: Mapped[list[dict[str, Any]] | None]
+    # The steps from the queue to the first update, as runs.schemas.RunStartStep.
+    start_steps: Mapped[list[dict[str, Any]] | None]
+
+
+class LogLine(Base):
+    """One line of a run's log, of its trainer or of the system; the run's row is locked while one is added."""
+
+    __tablename__ = "log_lines"
+    __table_args__ = (Index("ix_log_lines_run_id_id", "run_id", "id"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    attempt: Mapped[int]
+    time: Mapped[datetime] = mapped_column(default=utc_now)
+    level: Mapped[LogLevel] = mapped_column(default="info")
+    message: Mapped[str] = mapped_column(Text)
