@@ -1,31 +1,20 @@
-"""The backend: API, live stream and the only writer of the database.
+"""The backend: REST API, live stream and the only writer of the database.
 
-A part imports only parts of the lines above its own; tests/contract/test_backend_order.py reads this list:
+A package imports only packages from earlier lines. tests/contract/test_backend_order.py enforces this list:
 
-    failure_log
-    columns, errors, refusals, chores, colors, frontend, compression, json_numbers, log_limits, reference, statistics
-    config, listening, spreadsheet, tries
-    serving
-    db, models, live
-    sign_ins
-    security, allow, parameters
-    space, turns
-    migrations, doorbell, lookup, presence, session
+    colors, failure_log, refusals
+    chores, config, errors
+    database, live
+    configuration, doorbell, startup, web, workers
     files, logs, metrics
-    videos
-    checkpoints, errands
-    start_points
-    recordings, saliency, kept_games
-    evaluations
-    runs
-    workers, figures, compare, verdict, thresholds, export, configuration
-    games, studies
-    papers
+    backup, jobs, replays
+    checkpoints, saliency, start_sets
+    kept_games, recordings, runs
+    comparisons, evaluations
+    figures, worker_api
+    games, health, studies
+    live_games, papers
     reports
-    watching
-    health
-    app, embedded
-    starting
-    backup
+    app
     cli, openapi
 """

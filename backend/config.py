@@ -52,7 +52,7 @@ class Settings(SettingsWithSecretFiles):
         default=60.0,
         gt=0,
         le=3_600,
-        description="How long a run or an errand stays with a worker that has fallen silent.",
+        description="How long a run or a job stays with a worker that has fallen silent.",
     )
     sweep_seconds: float = Field(
         default=2.0, gt=0, le=60, description="How often expired leases and waiting runs are looked for."
@@ -68,7 +68,7 @@ class Settings(SettingsWithSecretFiles):
         default=5,
         ge=0,
         le=1_000,
-        description="How often a run or an errand that lost its worker goes back to the queue by itself.",
+        description="How often a run or a job that lost its worker goes back to the queue by itself.",
     )
 
     @field_validator("allowed_hosts", "trusted_proxies", mode="before")

@@ -1,4 +1,4 @@
-"""The doorbell: a Celery message that says only "look at run 12", or "look at errand 5".
+"""The doorbell: a Celery message that says only "look at run 12", or "look at job 5".
 
 A lost or doubled one does no harm.
 """
@@ -16,9 +16,9 @@ from redis.exceptions import RedisError
 from sqlalchemy.orm import Session
 
 from backend.database.engine import after_commit
-from backend.database.tables import Errand, Run
+from backend.database.tables import Job, Run
 from backend.failure_log import FailureLog
-from workers.contract.worker_api import ERRANDS_QUEUE, LOOK_FOR_ERRANDS_TASK, LOOK_TASK
+from workers.contract.worker_api import JOBS_QUEUE, LOOK_FOR_JOBS_TASK, LOOK_TASK
 
 log = logging.getLogger(__name__)
 
@@ -56,12 +56,12 @@ class Doorbell:
             with suppress(queue.Full):
                 self._pending.put_nowait((queue_name, task, number))
 
-    def ring_after_commit(self, session: Session, waiting: Run | Errand) -> None:
-        """Ring for a run or an errand that this transaction puts in the queue."""
+    def ring_after_commit(self, session: Session, waiting: Run | Job) -> None:
+        """Ring for a run or a job that this transaction puts in the queue."""
         if waiting.state != "queued":
             return
-        if isinstance(waiting, Errand):
-            after_commit(session, lambda: self.ring(ERRANDS_QUEUE, waiting.id, LOOK_FOR_ERRANDS_TASK))
+        if isinstance(waiting, Job):
+            after_commit(session, lambda: self.ring(JOBS_QUEUE, waiting.id, LOOK_FOR_JOBS_TASK))
         else:
             after_commit(session, lambda: self.ring(waiting.queue, waiting.id))
 

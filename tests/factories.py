@@ -190,35 +190,35 @@ class Api:
         """Store a set of start points."""
         return self._object(self.user.post("/api/v1/start-sets", params={"name": name}, json=points), 201)
 
-    def claim_errand(self, name: str = "w1") -> dict[str, Any]:
-        """Claim an errand that must be there."""
-        return self._object(self.worker.post("/api/v1/worker/errands/claim", json={"name": name}))
+    def claim_job(self, name: str = "w1") -> dict[str, Any]:
+        """Claim a job that must be there."""
+        return self._object(self.worker.post("/api/v1/worker/jobs/claim", json={"name": name}))
 
-    def send_of_errand(self, errand_id: int, attempt: int, *events: dict[str, Any]) -> Response:
-        """Post events of an errand."""
+    def send_of_job(self, job_id: int, attempt: int, *events: dict[str, Any]) -> Response:
+        """Post events of a job."""
         body = {"attempt": attempt, "events": events}
-        return self.worker.post(f"/api/v1/worker/errands/{errand_id}/events", json=body)
+        return self.worker.post(f"/api/v1/worker/jobs/{job_id}/events", json=body)
 
-    def release_errand(self, errand_id: int, attempt: int, outcome: str, **more: Any) -> Response:
-        """Give an errand back."""
+    def release_job(self, job_id: int, attempt: int, outcome: str, **more: Any) -> Response:
+        """Give a job back."""
         body = {"attempt": attempt, "outcome": outcome, **more}
-        return self.worker.post(f"/api/v1/worker/errands/{errand_id}/release", json=body)
+        return self.worker.post(f"/api/v1/worker/jobs/{job_id}/release", json=body)
 
     def play(self, scores: list[Any], **more: Any) -> None:
-        """Do the oldest waiting errand, an evaluation, as a worker does."""
-        claimed = self.claim_errand()
-        held = claimed["errand_id"], claimed["attempt"]
-        self._json(self.send_of_errand(*held, started(1), evaluation(2, scores, **more), event(3, "finished")))
-        assert self._json(self.release_errand(*held, "finished")) == {"state": "done"}
+        """Do the oldest waiting job, an evaluation, as a worker does."""
+        claimed = self.claim_job()
+        held = claimed["job_id"], claimed["attempt"]
+        self._json(self.send_of_job(*held, started(1), evaluation(2, scores, **more), event(3, "finished")))
+        assert self._json(self.release_job(*held, "finished")) == {"state": "done"}
 
     def keep_game(self, slug: str = "pong", **told: Any) -> dict[str, Any]:
         """Play a game, keep it and leave; the kept game, whose film waits."""
         number = self._object(self.user.post(f"/api/v1/games/{slug}/play"), 201)["id"]
-        while (claimed := self.claim_errand())["errand_id"] != number:
+        while (claimed := self.claim_job())["job_id"] != number:
             pass
         held = number, claimed["attempt"]
-        self._json(self.send_of_errand(*held, started(1), kept_game(2, **told), event(3, "finished")))
-        self._json(self.release_errand(*held, "finished"))
+        self._json(self.send_of_job(*held, started(1), kept_game(2, **told), event(3, "finished")))
+        self._json(self.release_job(*held, "finished"))
         newest: dict[str, Any] = self._json(self.user.get("/api/v1/kept-games"))[0]
         return newest
 

@@ -11,17 +11,17 @@ def command_line(process: psutil.Process) -> str:
         return ""
 
 
-def does_an_errand(process: psutil.Process) -> bool:
-    """Return True for a process that does an errand, and False for one that is kept ready for the next."""
-    return _has_a_job(process, "-m workers.trainer.errand ")
+def does_an_job(process: psutil.Process) -> bool:
+    """Return True for a process that does a job, and False for one that is kept ready for the next."""
+    return _has_a_assignment(process, "-m workers.trainer.job ")
 
 
 def trains(process: psutil.Process) -> bool:
     """Return True for a trainer that has a run, and False for one that is kept ready for the next."""
-    return _has_a_job(process, "-m workers.trainer ")
+    return _has_a_assignment(process, "-m workers.trainer ")
 
 
-def _has_a_job(process: psutil.Process, program: str) -> bool:
+def _has_a_assignment(process: psutil.Process, program: str) -> bool:
     if program not in (said := command_line(process)) or "leash.py" in said:
         return False
     try:

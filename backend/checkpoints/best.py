@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.superseded import superseded
-from backend.database.tables import Checkpoint, Errand, Evaluation, Run
+from backend.database.tables import Checkpoint, Evaluation, Job, Run
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import protocol_of
 from workers.contract.protocols import PROTOCOLS
@@ -41,15 +41,15 @@ def comparable(session: Session, run: Run) -> dict[int, Scored]:
     """By checkpoint, its newest finished evaluation that compares with others."""
     protocol, usual = protocol_of(run.config), CONFIGURATIONS[run.algorithm].usual_acting.model_dump(mode="json")
     query = select(Evaluation.id, Evaluation.checkpoint_id, Evaluation.step, Evaluation.mean, Evaluation.acting)
-    query = query.join(Errand).join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)
+    query = query.join(Job).join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)
     query = query.where(
         Evaluation.run_id == run.id,
         ~superseded(),
         Evaluation.mean.is_not(None),
         # Until it is done, what an attempt has found may be discarded yet.
-        Errand.state == "done",
+        Job.state == "done",
         Evaluation.protocol == protocol,
-        Errand.total >= PROTOCOLS[protocol].episodes,
+        Job.total >= PROTOCOLS[protocol].episodes,
     )
     rows = [row for row in session.execute(query.order_by(Evaluation.id)) if row.acting == usual]
     newest = {row.checkpoint_id: Scored(row.mean, row.step, row.id) for row in rows}

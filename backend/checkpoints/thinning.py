@@ -1,7 +1,7 @@
 """Which of a run's checkpoints stay: those pinned, the first, the best, the last, and others spread between them.
 
 The rule is the trainer's (`workers/contract/thinning.py`), but the server goes by its own copies: a trainer that
-resumed on another host has only some of them on its disk, and knows nothing of pins, evaluations and errands.
+resumed on another host has only some of them on its disk, and knows nothing of pins, evaluations and jobs.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from backend.checkpoints.best import choose_best, trained_score
 from backend.checkpoints.superseded import superseded_of
-from backend.database.tables import Checkpoint, Errand, Run
+from backend.database.tables import Checkpoint, Job, Run
 from backend.files.service import delete_files
 from backend.replays.thinning import delete_replays
 from backend.web.lookup import begun_attempt
@@ -36,13 +36,13 @@ def thin_out(session: Session, run: Run) -> None:
 
 
 def settle(session: Session, run: Run) -> None:
-    """Go by the rule again after an errand, unless nobody knows yet where the run's present attempt begins."""
+    """Go by the rule again after a job, unless nobody knows yet where the run's present attempt begins."""
     if begun_attempt(session, run) is not None:
         thin_out(session, run)
 
 
 def choose_anew(session: Session, run: Run) -> None:
-    """Choose the best again where some no longer count; the rule waits for the next checkpoint or errand."""
+    """Choose the best again where some no longer count; the rule waits for the next checkpoint or job."""
     if begun_attempt(session, run) is not None:
         rows = _by_step(session, run)
         _mark_best(session, run, rows, _current(session, run, rows))
@@ -69,8 +69,8 @@ def _mark_best(
 
 
 def _awaited(session: Session, run: Run) -> set[int]:
-    """Checkpoints that an errand waits for or is about."""
-    under_way = select(Errand.checkpoint_id).where(Errand.run_id == run.id, Errand.state.in_(("queued", "running")))
+    """Checkpoints that a job waits for or is about."""
+    under_way = select(Job.checkpoint_id).where(Job.run_id == run.id, Job.state.in_(("queued", "running")))
     return set(session.scalars(under_way))
 
 

@@ -15,8 +15,8 @@ from backend.database.space import let_it_shrink
 from backend.refusals import RefusedError
 
 # Part of an installed wheel; in the repository they are beside the packages.
-_BUNDLED = Path(__file__).parent / "migration_scripts"
-SCRIPTS = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parent.parent / "alembic"
+_BUNDLED = Path(__file__).parents[1] / "migration_scripts"
+SCRIPTS = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parents[2] / "alembic"
 
 # Any number; all Arcadia backends must use the same.
 _LOCK = 7_201_602

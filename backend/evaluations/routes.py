@@ -8,11 +8,11 @@ from fastapi.responses import StreamingResponse
 from backend.checkpoints.thinning import choose_anew
 from backend.database.engine import Db
 from backend.doorbell import Bell
-from backend.errands import service as errands
 from backend.evaluations import schemas, service, view
 from backend.evaluations.choices import EvaluationChoices, choices
 from backend.evaluations.schedule import catch_up
 from backend.evaluations.spreadsheet import episode_lines, evaluation_lines
+from backend.jobs import service as jobs
 from backend.web.csv_files import attached
 from backend.web.lookup import KnownRun, RunId, find_run
 
@@ -27,9 +27,9 @@ def ask_evaluation(db: Db, bell: Bell, run_id: RunId, wanted: schemas.AskEvaluat
     with db.write() as session:
         # Locked, so that the checkpoint is not thinned out meanwhile.
         evaluation = service.ask(session, find_run(session, run_id, lock=True), wanted)
-        evaluation, errand = service.find_evaluation(session, evaluation.id)
-        bell.ring_after_commit(session, errand)
-        return view.shown(session, evaluation, errand)
+        evaluation, job = service.find_evaluation(session, evaluation.id)
+        bell.ring_after_commit(session, job)
+        return view.shown(session, evaluation, job)
 
 
 @router.get("/runs/{run_id}/evaluations")
@@ -62,19 +62,19 @@ def read_evaluation(db: Db, evaluation_id: EvaluationId) -> schemas.EvaluationWi
 def cancel_evaluation(db: Db, evaluation_id: EvaluationId) -> schemas.EvaluationWithEpisodes:
     """Cancel an evaluation that waits or is played."""
     with db.write() as session:
-        evaluation, errand = service.find_evaluation(session, evaluation_id, lock=True)
-        errands.cancel(session, errand)
+        evaluation, job = service.find_evaluation(session, evaluation_id, lock=True)
+        jobs.cancel(session, job)
         catch_up(session, find_run(session, evaluation.run_id))
-        return view.shown(session, evaluation, errand)
+        return view.shown(session, evaluation, job)
 
 
 @router.delete("/evaluations/{evaluation_id}", status_code=204)
 def delete_evaluation(db: Db, evaluation_id: EvaluationId) -> Response:
     """Remove an evaluation for good; one that is played ends. No checkpoint is deleted."""
     with db.write() as session:
-        evaluation, errand = service.find_evaluation(session, evaluation_id, lock=True)
+        evaluation, job = service.find_evaluation(session, evaluation_id, lock=True)
         run = find_run(session, evaluation.run_id)
-        errands.remove(session, errand)
+        jobs.remove(session, job)
         # Another checkpoint may be the best without it.
         choose_anew(session, run)
         catch_up(session, run)

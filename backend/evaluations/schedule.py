@@ -5,14 +5,14 @@ from sqlalchemy.orm import Session
 
 from backend.checkpoints.keeping import resumable
 from backend.checkpoints.superseded import superseded
-from backend.database.tables import Checkpoint, Errand, Evaluation, Run
-from backend.errands import service as errands
+from backend.database.tables import Checkpoint, Evaluation, Job, Run
 from backend.evaluations.service import add
+from backend.jobs import service as jobs
 from backend.recordings.service import follow
 from backend.web.lookup import begun_attempt
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import protocol_of
-from workers.contract.errands import EvaluationParameters
+from workers.contract.jobs import EvaluationParameters
 from workers.contract.protocols import PROTOCOLS
 
 # A schedule that is ahead of the workers by so many asks for no more, since each keeps a checkpoint.
@@ -52,6 +52,6 @@ def _last_scheduled(session: Session, run: Run) -> int:
 
 
 def _waiting(session: Session, run: Run) -> int:
-    query = select(func.count()).select_from(Evaluation).join(Errand, Errand.id == Evaluation.errand_id)
+    query = select(func.count()).select_from(Evaluation).join(Job, Job.id == Evaluation.job_id)
     by_schedule = (Evaluation.run_id == run.id, Evaluation.origin == "schedule")
-    return session.scalar(query.where(*by_schedule, Errand.state.in_(errands.UNDER_WAY))) or 0
+    return session.scalar(query.where(*by_schedule, Job.state.in_(jobs.UNDER_WAY))) or 0

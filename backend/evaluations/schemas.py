@@ -13,7 +13,7 @@ from workers.contract.protocols.acting import Acting
 from workers.contract.protocols.document import NormalisedBy, PlayedEpisode
 from workers.contract.protocols.starts import MOST_STARTS
 from workers.contract.values import NO_BOOLEAN, Id, ShortText
-from workers.contract.worker_api import ErrandState
+from workers.contract.worker_api import JobState
 
 # One from each point of the largest set.
 MOST_EPISODES = MOST_STARTS
@@ -56,7 +56,7 @@ class RunEvaluation(BaseModel):
 
     id: int
     run_id: int
-    state: ErrandState
+    state: JobState
     reason: str | None = Field(description="In plain words, why it waits, or has failed.")
     traceback: str | None = Field(description="Of a failure that is a bug.")
     origin: Origin

@@ -8,17 +8,17 @@ from sqlalchemy.orm import Session
 from backend.checkpoints.best import comparable
 from backend.checkpoints.superseded import superseded
 from backend.checkpoints.wanted import wanted_checkpoint
-from backend.database.tables import Checkpoint, Errand, Evaluation, EvaluationEpisode, Origin, Run, StoredStarts
-from backend.errands import service as errands
+from backend.database.tables import Checkpoint, Evaluation, EvaluationEpisode, Job, Origin, Run, StoredStarts
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.evaluations.schemas import AskEvaluation, ScoredEpisode
 from backend.evaluations.starting import wanted_starts
+from backend.jobs import service as jobs
 from backend.start_sets.service import noted
 from backend.web.lookup import find_run
 from workers.contract import events as ev
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import acting_unfit_because, protocol_of, unfit_because
-from workers.contract.errands import EvaluationParameters
+from workers.contract.jobs import EvaluationParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
 
@@ -37,7 +37,7 @@ def ask(session: Session, run: Run, wanted: AskEvaluation) -> Evaluation:
         raise Invalid(FieldError(field="acting", message=refusal))
     starts = wanted_starts(session, run.env, protocol, wanted.start_set, wanted.episodes)
     checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
-    if errands.waiting(session, run, "evaluation") >= MOST_WAITING:
+    if jobs.waiting(session, run, "evaluation") >= MOST_WAITING:
         raise Conflict(f"{MOST_WAITING} evaluations of run {run.id} wait already. Ask again once one of them is done.")
     episodes = wanted.episodes or (starts.points if starts else PROTOCOLS[protocol].episodes)
     how = EvaluationParameters(protocol=protocol, acting=acting, seed=wanted.seed, episodes=episodes)
@@ -53,10 +53,10 @@ def add(
     starts: StoredStarts | None = None,
 ) -> Evaluation:
     """Have a checkpoint evaluated like this."""
-    errand = errands.ask(session, run, checkpoint, "evaluation", how.model_dump(mode="json"), how.episodes)
+    job = jobs.ask(session, run, checkpoint, "evaluation", how.model_dump(mode="json"), how.episodes)
     evaluation = Evaluation(
         run_id=run.id,
-        errand_id=errand.id,
+        job_id=job.id,
         checkpoint_id=checkpoint.id,
         step=checkpoint.step,
         frames=checkpoint.frames,
@@ -73,25 +73,25 @@ def add(
     return evaluation
 
 
-def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False) -> tuple[Evaluation, Errand]:
-    """The evaluation with its errand, or a problem that says there is none; a locked one has its run locked first."""
+def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False) -> tuple[Evaluation, Job]:
+    """The evaluation with its job, or a problem that says there is none; a locked one has its run locked first."""
     evaluation = session.get(Evaluation, evaluation_id)
     if evaluation is not None and lock:
         find_run(session, evaluation.run_id, lock=True)
         # Gone meanwhile, or changed.
         evaluation = session.get(Evaluation, evaluation_id, populate_existing=True)
-    errand = session.get(Errand, evaluation.errand_id, with_for_update=True if lock else None) if evaluation else None
-    if evaluation is None or errand is None:
+    job = session.get(Job, evaluation.job_id, with_for_update=True if lock else None) if evaluation else None
+    if evaluation is None or job is None:
         raise NotFound(f"There is no evaluation {evaluation_id}.")
-    return evaluation, errand
+    return evaluation, job
 
 
 def done(session: Session, run: Run) -> list[tuple[Evaluation, EvaluationDocument]]:
     """A run's evaluations that have found something and count, by checkpoint, with what they found."""
-    query = select(Evaluation).join(Errand, Errand.id == Evaluation.errand_id)
+    query = select(Evaluation).join(Job, Job.id == Evaluation.job_id)
     query = query.join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id).where(~superseded())
     # Until it is done, what an attempt has found may be discarded yet.
-    query = query.where(Evaluation.run_id == run.id, Evaluation.mean.is_not(None), Errand.state == "done")
+    query = query.where(Evaluation.run_id == run.id, Evaluation.mean.is_not(None), Job.state == "done")
     query = query.order_by(Evaluation.step, Evaluation.id)
     return [(row, EvaluationDocument.model_validate(row.document)) for row in session.scalars(query)]
 
@@ -102,9 +102,9 @@ def best(session: Session, run: Run) -> int | None:
     return max(found).evaluation_id if found else None
 
 
-def keep_result(session: Session, errand: Errand, event: ev.Evaluation) -> None:
+def keep_result(session: Session, job: Job, event: ev.Evaluation) -> None:
     """Store what an evaluation found."""
-    evaluation = _of(session, errand)
+    evaluation = _of(session, job)
     # By its JSON, in which NaN and the infinities are words: PostgreSQL's JSON has no others.
     evaluation.document = json.loads(event.document.model_dump_json()) if event.document else None
     evaluation.mean = event.document.mean if event.document else None
@@ -112,15 +112,15 @@ def keep_result(session: Session, errand: Errand, event: ev.Evaluation) -> None:
         _forget_episodes(session, evaluation)  # the document has them all
 
 
-def keep_episode(session: Session, errand: Errand, event: ev.EvaluatedEpisode) -> None:
+def keep_episode(session: Session, job: Job, event: ev.EvaluatedEpisode) -> None:
     """Store an episode that has ended, to be shown while others are played."""
-    errand.done = event.done
-    session.merge(EvaluationEpisode(evaluation_id=_of(session, errand).id, **event.episode.model_dump()))
+    job.done = event.done
+    session.merge(EvaluationEpisode(evaluation_id=_of(session, job).id, **event.episode.model_dump()))
 
 
-def discard_result(session: Session, errand: Errand) -> None:
+def discard_result(session: Session, job: Job) -> None:
     """Forget what an earlier attempt found: the evaluation is done again."""
-    evaluation = _of(session, errand)
+    evaluation = _of(session, job)
     evaluation.document = evaluation.mean = None
     _forget_episodes(session, evaluation)
 
@@ -140,10 +140,10 @@ def _forget_episodes(session: Session, evaluation: Evaluation) -> None:
     session.execute(delete(EvaluationEpisode).where(EvaluationEpisode.evaluation_id == evaluation.id))
 
 
-def has_result(session: Session, errand: Errand) -> bool:
+def has_result(session: Session, job: Job) -> bool:
     """Whether the evaluation has found something."""
-    return _of(session, errand).document is not None
+    return _of(session, job).document is not None
 
 
-def _of(session: Session, errand: Errand) -> Evaluation:
-    return session.scalars(select(Evaluation).where(Evaluation.errand_id == errand.id)).one()
+def _of(session: Session, job: Job) -> Evaluation:
+    return session.scalars(select(Evaluation).where(Evaluation.job_id == job.id)).one()

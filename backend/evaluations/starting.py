@@ -3,7 +3,7 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.database.tables import Errand, Evaluation, StoredStarts
+from backend.database.tables import Evaluation, Job, StoredStarts
 from backend.errors import FieldError, Invalid, NotFound
 from backend.start_sets.service import find_starts, listed
 from workers.contract.games import ENVIRONMENTS
@@ -48,23 +48,23 @@ def wanted_starts(
     return stored
 
 
-def offered_starts(session: Session, errand: Errand) -> OfferedStarts | None:
-    """The start points that a worker fetches for an errand; most need none."""
-    if (number := _number_of(session, errand)) is None:
+def offered_starts(session: Session, job: Job) -> OfferedStarts | None:
+    """The start points that a worker fetches for a job; most need none."""
+    if (number := _number_of(session, job)) is None:
         return None
     stored = find_starts(session, number)
     return OfferedStarts(sha256=stored.sha256, bytes=stored.bytes)
 
 
-def starts_of(session: Session, errand: Errand) -> StoredStarts:
-    """The set that an errand's evaluation begins at, with its points; it is kept until the errand has ended."""
-    if (number := _number_of(session, errand)) is None:
-        raise NotFound(f"Errand {errand.id} begins at no start points.")
+def starts_of(session: Session, job: Job) -> StoredStarts:
+    """The set that a job's evaluation begins at, with its points; it is kept until the job has ended."""
+    if (number := _number_of(session, job)) is None:
+        raise NotFound(f"Job {job.id} begins at no start points.")
     return find_starts(session, number, content=True)
 
 
-def _number_of(session: Session, errand: Errand) -> int | None:
-    return session.scalar(select(Evaluation.start_set_id).where(Evaluation.errand_id == errand.id))
+def _number_of(session: Session, job: Job) -> int | None:
+    return session.scalar(select(Evaluation.start_set_id).where(Evaluation.job_id == job.id))
 
 
 def _choice(session: Session, env: str, protocol: str) -> str:

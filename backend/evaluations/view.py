@@ -1,4 +1,4 @@
-"""Evaluations as the API shows them, with their errands' states."""
+"""Evaluations as the API shows them, with their jobs' states."""
 
 from collections.abc import Sequence
 
@@ -6,12 +6,12 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.superseded import superseded_of
-from backend.database.tables import Errand, Evaluation, Run
-from backend.errands.queue import Line, line
-from backend.errands.service import reason
+from backend.database.tables import Evaluation, Job, Run
 from backend.errors import FieldError, Invalid
 from backend.evaluations import service
 from backend.evaluations.schemas import EvaluationPage, EvaluationWithEpisodes, RunEvaluation
+from backend.jobs.queue import Line, line
+from backend.jobs.service import reason
 from backend.start_sets.schemas import UsedStarts
 from backend.start_sets.service import used
 from workers.contract.protocols.document import EvaluationDocument
@@ -24,7 +24,7 @@ CURSOR_DIGITS = 16
 def page(session: Session, run: Run, limit: int, cursor: str | None) -> EvaluationPage:
     """One page of a run's evaluations, the latest first."""
     mine = Evaluation.run_id == run.id
-    query = select(Evaluation, Errand).join(Errand, Errand.id == Evaluation.errand_id).where(mine)
+    query = select(Evaluation, Job).join(Job, Job.id == Evaluation.job_id).where(mine)
     if cursor is not None:
         query = query.where(Evaluation.id < _read(cursor))
     rows = [(row[0], row[1]) for row in session.execute(query.order_by(Evaluation.id.desc()).limit(limit + 1))]
@@ -37,50 +37,50 @@ def page(session: Session, run: Run, limit: int, cursor: str | None) -> Evaluati
     )
 
 
-def shown(session: Session, evaluation: Evaluation, errand: Errand) -> EvaluationWithEpisodes:
+def shown(session: Session, evaluation: Evaluation, job: Job) -> EvaluationWithEpisodes:
     """One evaluation with its episodes."""
-    (one,) = _shown(session, evaluation.run_id, [(evaluation, errand)])
+    (one,) = _shown(session, evaluation.run_id, [(evaluation, job)])
     return EvaluationWithEpisodes(**one.model_dump(), episodes=service.episodes(session, evaluation))
 
 
 def of_run(session: Session, run: Run) -> list[RunEvaluation]:
     """All evaluations of a run, in the order of their steps."""
-    query = select(Evaluation, Errand).join(Errand, Errand.id == Evaluation.errand_id)
+    query = select(Evaluation, Job).join(Job, Job.id == Evaluation.job_id)
     query = query.where(Evaluation.run_id == run.id).order_by(Evaluation.step, Evaluation.id)
     return _shown(session, run.id, [(row[0], row[1]) for row in session.execute(query)])
 
 
-def _shown(session: Session, run_id: int, rows: Sequence[tuple[Evaluation, Errand]]) -> list[RunEvaluation]:
-    waiting = any(errand.state == "queued" for _, errand in rows)
+def _shown(session: Session, run_id: int, rows: Sequence[tuple[Evaluation, Job]]) -> list[RunEvaluation]:
+    waiting = any(job.state == "queued" for _, job in rows)
     queue = line(session) if waiting else None
     starts = used(session, [evaluation for evaluation, _ in rows])
     gone = superseded_of(session, run_id)
     return [
-        _one(evaluation, errand, queue, starts.get(evaluation.id), superseded=evaluation.checkpoint_id in gone)
-        for evaluation, errand in rows
+        _one(evaluation, job, queue, starts.get(evaluation.id), superseded=evaluation.checkpoint_id in gone)
+        for evaluation, job in rows
     ]
 
 
 def _one(
-    evaluation: Evaluation, errand: Errand, queue: Line | None, starts: UsedStarts | None, *, superseded: bool
+    evaluation: Evaluation, job: Job, queue: Line | None, starts: UsedStarts | None, *, superseded: bool
 ) -> RunEvaluation:
     # Until it is done, what an attempt has found may be discarded yet.
-    ended = errand.state == "done" and evaluation.document is not None
+    ended = job.state == "done" and evaluation.document is not None
     document = EvaluationDocument.model_validate(evaluation.document) if ended else None
     same = ("id", "run_id", "origin", "checkpoint_id", "step", "frames", "protocol", "acting", "seed")
     return RunEvaluation.model_validate(
         {name: getattr(evaluation, name) for name in same}
-        | {name: getattr(errand, name) for name in ("state", "traceback", "worker")}
-        | {name: getattr(errand, name) for name in ("created_at", "started_at", "finished_at")}
+        | {name: getattr(job, name) for name in ("state", "traceback", "worker")}
+        | {name: getattr(job, name) for name in ("created_at", "started_at", "finished_at")}
         | {name: getattr(document, name, None) for name in FOUND}
         | {
             "unlike_training": document.unlike_training if document else [],
-            "reason": reason(errand, queue),
+            "reason": reason(job, queue),
             "start_set": starts,
             "superseded": superseded,
             "checkpoint_sha256": evaluation.sha256,
-            "episodes_done": errand.done,
-            "episodes_total": errand.total,
+            "episodes_done": job.done,
+            "episodes_total": job.total,
         }
     )
 

@@ -162,9 +162,9 @@ def evaluations(session: Session, run: Run, look: Look, window: Window, smoothin
 
 def evaluation_scores(session: Session, evaluation_id: int) -> Figure:
     """The scores of an evaluation: those that there are so far, while it is played."""
-    evaluation, errand = find_evaluation(session, evaluation_id)
+    evaluation, job = find_evaluation(session, evaluation_id)
     color = protocol_color(evaluation.protocol, color_of(evaluation.run_id))
-    found = EvaluationDocument.model_validate(evaluation.document) if errand.state == "done" else None
+    found = EvaluationDocument.model_validate(evaluation.document) if job.state == "done" else None
     return scores_figure([each.score for each in episodes(session, evaluation)], found, color)
 
 

@@ -81,4 +81,4 @@ def download(request: Request, file: File, root: Path) -> Response:
 
 
 def _maker_of(file: File) -> str:
-    return f"errand-{file.errand_id}" if file.run_id is None else f"run-{file.run_id}"
+    return f"job-{file.job_id}" if file.run_id is None else f"run-{file.run_id}"

@@ -20,11 +20,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Maker:
-    """Who made a file: an attempt at a run, or at an errand for it or for nobody's run."""
+    """Who made a file: an attempt at a run, or at a job for it or for nobody's run."""
 
     run_id: int | None
     attempt: int
-    errand_id: int | None = None
+    job_id: int | None = None
 
 
 def find_file(session: Session, file_id: int) -> File:
@@ -56,7 +56,7 @@ def keep(session: Session, received: Path, made_by: Maker, kind: FileKind, path:
     file = File(
         run_id=made_by.run_id,
         attempt=made_by.attempt,
-        errand_id=made_by.errand_id,
+        job_id=made_by.job_id,
         kind=kind,
         path=path,
         stored_path=_new_place(made_by.run_id),
@@ -124,7 +124,7 @@ def _of_attempt(made_by: Maker, path: str) -> Select[File]:
     return select(File).where(
         File.run_id == made_by.run_id,
         File.attempt == made_by.attempt,
-        File.errand_id == made_by.errand_id,
+        File.job_id == made_by.job_id,
         File.path == path,
     )
 

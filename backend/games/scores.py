@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from backend.checkpoints.superseded import superseded
 from backend.colors import color_of
-from backend.database.tables import Checkpoint, Errand, Evaluation, Run
+from backend.database.tables import Checkpoint, Evaluation, Job, Run
 from backend.games import schemas
 from workers.contract.config.problems import title_of
 from workers.contract.protocols import PROTOCOLS, fitting
@@ -73,14 +73,14 @@ def finished() -> Select[*tuple[Any, ...]]:
     points = Evaluation.starts["points"].as_integer()
     columns = (
         *(Evaluation.id, Evaluation.run_id, Run.env, Evaluation.protocol, of_set),
-        *(Evaluation.checkpoint_id, Evaluation.acting, Evaluation.mean, Errand.total, points),
+        *(Evaluation.checkpoint_id, Evaluation.acting, Evaluation.mean, Job.total, points),
     )
     return (
         select(*columns)
-        .join(Errand, Errand.id == Evaluation.errand_id)
+        .join(Job, Job.id == Evaluation.job_id)
         .join(Run, Run.id == Evaluation.run_id)
         .join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)
-        .where(Errand.state == "done", Evaluation.mean.is_not(None), Evaluation.protocol.in_(fitting(atari=True)))
+        .where(Job.state == "done", Evaluation.mean.is_not(None), Evaluation.protocol.in_(fitting(atari=True)))
         .where(~superseded())
     )
 
@@ -110,10 +110,10 @@ def best(every: Iterable[Found], key: Any) -> list[Found]:
 def told(session: Session, chosen: Sequence[Found]) -> dict[int, schemas.RunScore]:
     """These evaluations as clients get them, by their numbers."""
     columns = (
-        *(Evaluation.id, Evaluation.step, Evaluation.frames, Evaluation.acting, Evaluation.starts, Errand.finished_at),
+        *(Evaluation.id, Evaluation.step, Evaluation.frames, Evaluation.acting, Evaluation.starts, Job.finished_at),
         *(Run.name, Run.algorithm, Run.archived_at, Evaluation.document["interval"].label("interval")),
     )
-    query = select(*columns).join(Errand, Errand.id == Evaluation.errand_id).join(Run, Run.id == Evaluation.run_id)
+    query = select(*columns).join(Job, Job.id == Evaluation.job_id).join(Run, Run.id == Evaluation.run_id)
     found: dict[int, schemas.RunScore] = {}
     for first in range(0, len(chosen), PORTION):
         portion = {each.id: each for each in chosen[first : first + PORTION]}

@@ -7,10 +7,10 @@ from sqlalchemy import ScalarSelect, Select, exists, select
 from sqlalchemy.orm import Session
 
 from backend.colors import color_of
-from backend.database.tables import Checkpoint, Errand, Evaluation, Run
-from backend.errands.queue import Line, line
-from backend.errands.service import UNDER_WAY, reason
+from backend.database.tables import Checkpoint, Evaluation, Job, Run
 from backend.games.schemas import WaitingEvaluation, WaitingRun
+from backend.jobs.queue import Line, line
+from backend.jobs.service import UNDER_WAY, reason
 from workers.contract.config.problems import title_of
 
 MOST_SHOWN = 50
@@ -21,7 +21,7 @@ def waiting(session: Session, env: str, scored: Collection[int]) -> tuple[list[W
     listed = select(Run.id).where(Run.env == env, Run.archived_at.is_(None)).order_by(Run.id.desc())
     ids = [number for number in session.scalars(listed) if number not in scored]
     rows = session.execute(_runs_with_evaluations().where(Run.id.in_(ids[:MOST_SHOWN]))).all()
-    queued = any(row.Errand is not None and row.Errand.state == "queued" for row in rows)
+    queued = any(row.Job is not None and row.Job.state == "queued" for row in rows)
     queue = line(session) if queued else None
     return [_shown(row, queue) for row in rows], len(ids)
 
@@ -30,17 +30,17 @@ def _runs_with_evaluations() -> Select[*tuple[Any, ...]]:
     """Select runs, the newest first, each with the evaluation that is told of it."""
     kept = exists().where(Checkpoint.run_id == Run.id, Checkpoint.file_id.is_not(None))
     columns = (
-        *(Run.id, Run.name, Run.algorithm, Run.state, Run.step, kept.label("kept"), Errand),
+        *(Run.id, Run.name, Run.algorithm, Run.state, Run.step, kept.label("kept"), Job),
         *(Evaluation.id.label("evaluation_id"), Evaluation.protocol, Evaluation.step.label("evaluated_step")),
     )
     query = select(*columns).select_from(Run).outerjoin(Evaluation, Evaluation.id == _told_evaluation())
-    return query.outerjoin(Errand, Errand.id == Evaluation.errand_id).order_by(Run.id.desc())
+    return query.outerjoin(Job, Job.id == Evaluation.job_id).order_by(Run.id.desc())
 
 
 def _told_evaluation() -> ScalarSelect[int]:
     """Select one of a run's evaluations: what is played before what waits, else the last."""
-    under_way = [(Errand.state == state).desc() for state in ("running", "queued")]
-    query = select(Evaluation.id).join(Errand, Errand.id == Evaluation.errand_id).where(Evaluation.run_id == Run.id)
+    under_way = [(Job.state == state).desc() for state in ("running", "queued")]
+    query = select(Evaluation.id).join(Job, Job.id == Evaluation.job_id).where(Evaluation.run_id == Run.id)
     return query.order_by(*under_way, Evaluation.id.desc()).limit(1).correlate(Run).scalar_subquery()
 
 
@@ -53,20 +53,20 @@ def _shown(row: Any, queue: Line | None) -> WaitingRun:
         state=row.state,
         step=row.step,
         has_checkpoint=row.kept,
-        evaluation=_evaluation(row, row.Errand, queue),
+        evaluation=_evaluation(row, row.Job, queue),
     )
 
 
-def _evaluation(row: Any, errand: Errand | None, queue: Line | None) -> WaitingEvaluation | None:
-    if errand is None or errand.state not in (*UNDER_WAY, "failed"):
+def _evaluation(row: Any, job: Job | None, queue: Line | None) -> WaitingEvaluation | None:
+    if job is None or job.state not in (*UNDER_WAY, "failed"):
         return None
     return WaitingEvaluation(
         id=row.evaluation_id,
-        state=errand.state,
-        reason=reason(errand, queue),
-        traceback=errand.traceback,
+        state=job.state,
+        reason=reason(job, queue),
+        traceback=job.traceback,
         protocol=row.protocol,
         step=row.evaluated_step,
-        episodes_done=errand.done,
-        episodes_total=errand.total,
+        episodes_done=job.done,
+        episodes_total=job.total,
     )

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from backend.web.json_numbers import JsonNumber
-from workers.contract.worker_api import ErrandState
+from workers.contract.worker_api import JobState
 
 
 class KeptGame(BaseModel):
@@ -19,7 +19,7 @@ class KeptGame(BaseModel):
     ended: Literal["over", "cut off", "unfinished"] = Field(description="unfinished: it was kept before its end.")
     start_points: int = Field(description="How many start points can be made of it.")
     created_at: datetime
-    film: ErrandState
+    film: JobState
     reason: str | None = Field(description="In plain words, why the film is not there.")
     traceback: str | None = Field(description="Of a film that has failed by a bug.")
     file_id: int | None = Field(description="Of the film, an mp4; null until it is made.")

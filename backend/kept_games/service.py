@@ -6,17 +6,17 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, undefer
 
 from backend.config import Settings
-from backend.database.tables import Errand, KeptPlay, StoredStarts
-from backend.errands import service as errands
-from backend.errands.queue import Line, line
+from backend.database.tables import Job, KeptPlay, StoredStarts
 from backend.errors import Conflict, NotFound
 from backend.files.service import Maker, reported_file
+from backend.jobs import service as jobs
+from backend.jobs.queue import Line, line
 from backend.kept_games.schemas import KeptGame
 from backend.start_sets import service as start_points
-from backend.web.lookup import find_errand
+from backend.web.lookup import find_job
 from workers.contract import events as ev
-from workers.contract.errands import FilmParameters
 from workers.contract.games import ENVIRONMENTS
+from workers.contract.jobs import FilmParameters
 from workers.contract.live import PlayParameters
 from workers.contract.protocols.starts import Start, StartSet, before
 
@@ -24,21 +24,21 @@ from workers.contract.protocols.starts import Start, StartSet, before
 MOST_KEPT = 100
 
 
-def keep(session: Session, errand: Errand, event: ev.GameKept) -> None:
+def keep(session: Session, job: Job, event: ev.GameKept) -> None:
     """Keep a game, and have it filmed; more than are kept are refused with a sentence on its page."""
-    env = PlayParameters.model_validate(errand.parameters).env
+    env = PlayParameters.model_validate(job.parameters).env
     if (session.scalar(select(func.count()).where(KeptPlay.env == env)) or 0) >= MOST_KEPT:
         title = ENVIRONMENTS[env].title
-        errand.message = f"{MOST_KEPT} games of {title} are kept, the most. Remove one, and keep this one again."
+        job.message = f"{MOST_KEPT} games of {title} are kept, the most. Remove one, and keep this one again."
         return
     which = FilmParameters(
         env=env, seed=event.seed, actions=event.actions, played=event.played, score=event.score
     ).model_dump(mode="json")
-    film = errands.ask(session, None, None, "film", which, total=event.played)
+    film = jobs.ask(session, None, None, "film", which, total=event.played)
     session.add(
         KeptPlay(
             env=env,
-            errand_id=film.id,
+            job_id=film.id,
             seed=event.seed,
             actions=which["actions"],
             frames=event.played,
@@ -51,21 +51,21 @@ def keep(session: Session, errand: Errand, event: ev.GameKept) -> None:
     )
 
 
-def keep_film(session: Session, errand: Errand, event: ev.Film) -> None:
+def keep_film(session: Session, job: Job, event: ev.Film) -> None:
     """Note the files of a kept game's film."""
-    made_by, kept = Maker(None, errand.attempt, errand.id), _filmed_by(session, errand)
+    made_by, kept = Maker(None, job.attempt, job.id), _filmed_by(session, job)
     kept.file_id = reported_file(session, made_by, event.file).id
     kept.poster_file_id = reported_file(session, made_by, event.poster).id
 
 
-def has_film(session: Session, errand: Errand) -> bool:
-    """Whether the errand has brought a film."""
-    return _filmed_by(session, errand).file_id is not None
+def has_film(session: Session, job: Job) -> bool:
+    """Whether the job has brought a film."""
+    return _filmed_by(session, job).file_id is not None
 
 
-def discard_film(session: Session, errand: Errand) -> None:
+def discard_film(session: Session, job: Job) -> None:
     """Forget the film of an earlier attempt, whose files are gone."""
-    kept = _filmed_by(session, errand)
+    kept = _filmed_by(session, job)
     kept.file_id = kept.poster_file_id = None
 
 
@@ -80,7 +80,7 @@ def find_kept(session: Session, number: int, *, whole: bool = False) -> KeptPlay
 
 def listed(session: Session, env: str | None) -> list[KeptGame]:
     """The kept games, of one game where it is given, the newest first."""
-    query = select(KeptPlay, Errand).join(Errand, Errand.id == KeptPlay.errand_id).order_by(KeptPlay.id.desc())
+    query = select(KeptPlay, Job).join(Job, Job.id == KeptPlay.job_id).order_by(KeptPlay.id.desc())
     rows = session.execute(query.where(KeptPlay.env == env) if env is not None else query).all()
     queue = line(session) if any(film.state == "queued" for _, film in rows) else None
     return [_shown(kept, film, queue) for kept, film in rows]
@@ -88,16 +88,16 @@ def listed(session: Session, env: str | None) -> list[KeptGame]:
 
 def shown(session: Session, kept: KeptPlay) -> KeptGame:
     """A kept game as the API shows it."""
-    film = session.get_one(Errand, kept.errand_id)
+    film = session.get_one(Job, kept.job_id)
     return _shown(kept, film, line(session) if film.state == "queued" else None)
 
 
 def remove(session: Session, kept: KeptPlay) -> None:
     """Remove a kept game with its film; start points that were made of it stay."""
-    film = find_errand(session, kept.errand_id, lock=True)
+    film = find_job(session, kept.job_id, lock=True)
     session.delete(kept)
     session.flush()
-    errands.remove(session, film)
+    jobs.remove(session, film)
 
 
 def start_points_of(settings: Settings, kept: KeptPlay, name: str) -> StoredStarts:
@@ -129,12 +129,12 @@ def best_score(session: Session, env: str) -> tuple[float, int] | None:
     return (max(scores), len(scores)) if scores else None
 
 
-def _filmed_by(session: Session, errand: Errand) -> KeptPlay:
-    return session.scalars(select(KeptPlay).where(KeptPlay.errand_id == errand.id)).one()
+def _filmed_by(session: Session, job: Job) -> KeptPlay:
+    return session.scalars(select(KeptPlay).where(KeptPlay.job_id == job.id)).one()
 
 
-def _shown(kept: KeptPlay, film: Errand, queue: Line | None) -> KeptGame:
+def _shown(kept: KeptPlay, film: Job, queue: Line | None) -> KeptGame:
     same = ("id", "env", "score", "frames", "ended", "start_points", "created_at", "file_id", "poster_file_id")
     told = {name: getattr(kept, name) for name in same}
-    told |= {"film": film.state, "reason": errands.reason(film, queue), "traceback": film.traceback}
+    told |= {"film": film.state, "reason": jobs.reason(film, queue), "traceback": film.traceback}
     return KeptGame.model_validate(told)

@@ -1,1 +1,1 @@
-"""Live games: an errand plays a run's agent in real time, and every page that watches is shown the same game."""
+"""Live games: a job plays a run's agent in real time, and every page that watches is shown the same game."""

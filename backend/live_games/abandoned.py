@@ -12,10 +12,10 @@ from fastapi.concurrency import run_in_threadpool
 from sqlalchemy import select
 
 from backend.database.engine import Database
-from backend.database.tables import Errand
-from backend.errands import service as errands
-from backend.errands.queue import WATCHED
+from backend.database.tables import Job
 from backend.failure_log import FailureLog
+from backend.jobs import service as jobs
+from backend.jobs.queue import WATCHED
 from backend.live_games.stage import Stage
 from backend.live_games.stages import Stages
 
@@ -79,12 +79,12 @@ async def _again(waiting: Waiting) -> None:
 
 def _waiting(db: Database) -> set[int]:
     with db.read() as session:
-        return set(session.scalars(select(Errand.id).where(Errand.state == "queued", Errand.kind.in_(WATCHED))))
+        return set(session.scalars(select(Job.id).where(Job.state == "queued", Job.kind.in_(WATCHED))))
 
 
 def _cancel(db: Database, number: int) -> None:
     """Cancel a game, unless a worker has taken it meanwhile."""
     with db.write() as session:
-        errand = session.get(Errand, number, with_for_update=True)
-        if errand is not None and errand.state == "queued":
-            errands.cancel(session, errand)
+        job = session.get(Job, number, with_for_update=True)
+        if job is not None and job.state == "queued":
+            jobs.cancel(session, job)

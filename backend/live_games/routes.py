@@ -10,8 +10,8 @@ from fastapi import APIRouter, Path
 from backend.config import CurrentSettings
 from backend.database.engine import Db
 from backend.doorbell import Bell
-from backend.errands import service as errands
 from backend.games.catalogue import Slug
+from backend.jobs import service as jobs
 from backend.live_games import playing, service
 from backend.live_games.schemas import AskLive, LiveGame, PlayedGame
 from backend.web.lookup import KnownRun, RunId, find_run
@@ -26,9 +26,9 @@ def watch_live(db: Db, bell: Bell, settings: CurrentSettings, run_id: RunId, wan
     """Begin a live game of a run's agent, or join the one that others watch; it ends when nobody watches it."""
     with db.write() as session:
         # Locked, so that the checkpoint is not thinned out meanwhile, and one game begins.
-        errand = service.ask(session, settings, find_run(session, run_id, lock=True), wanted)
-        bell.ring_after_commit(session, errand)
-        return service.shown(session, errand)
+        job = service.ask(session, settings, find_run(session, run_id, lock=True), wanted)
+        bell.ring_after_commit(session, job)
+        return service.shown(session, job)
 
 
 @router.get("/runs/{run_id}/live")
@@ -49,18 +49,18 @@ def read_live(db: Db, live_id: LiveId) -> LiveGame:
 def end_live(db: Db, live_id: LiveId) -> LiveGame:
     """End a live game for all who watch it."""
     with db.write() as session:
-        errand = service.find_shown(session, live_id, "live", lock=True)
-        errands.cancel(session, errand)
-        return service.shown(session, errand)
+        job = service.find_shown(session, live_id, "live", lock=True)
+        jobs.cancel(session, job)
+        return service.shown(session, job)
 
 
 @router.post("/games/{slug}/play", status_code=201)
 def play_game(db: Db, bell: Bell, settings: CurrentSettings, slug: Slug) -> PlayedGame:
     """Begin an Atari game that people play; it ends when nobody watches it, and nothing is kept of it."""
     with db.write() as session:
-        errand = playing.ask(session, settings, slug)
-        bell.ring_after_commit(session, errand)
-        return playing.shown(session, errand)
+        job = playing.ask(session, settings, slug)
+        bell.ring_after_commit(session, job)
+        return playing.shown(session, job)
 
 
 @router.get("/games/{slug}/play/{play_id}")
@@ -74,6 +74,6 @@ def read_play(db: Db, slug: Slug, play_id: LiveId) -> PlayedGame:
 def end_play(db: Db, slug: Slug, play_id: LiveId) -> PlayedGame:
     """End a game that people play, for all who watch it."""
     with db.write() as session:
-        errand = playing.find_play(session, slug, play_id, lock=True)
-        errands.cancel(session, errand)
-        return playing.shown(session, errand)
+        job = playing.find_play(session, slug, play_id, lock=True)
+        jobs.cancel(session, job)
+        return playing.shown(session, job)

@@ -5,7 +5,7 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.checkpoints.wanted import WantedCheckpoint
-from workers.contract.worker_api import ErrandState
+from workers.contract.worker_api import JobState
 
 
 class AskLive(BaseModel):
@@ -19,11 +19,11 @@ class AskLive(BaseModel):
 
 
 class LiveGame(BaseModel):
-    """A live game, and where its errand stands; it is watched at the WebSocket /api/v1/live/{id}."""
+    """A live game, and where its job stands; it is watched at the WebSocket /api/v1/live/{id}."""
 
     id: int
     run_id: int
-    state: ErrandState
+    state: JobState
     reason: str | None = Field(description="In plain words, why it waits, begins again or has failed.")
     traceback: str | None = Field(description="Of a failure that is a bug.")
     checkpoint_id: int = Field(description="The one that it began with.")
@@ -35,11 +35,11 @@ class LiveGame(BaseModel):
 
 
 class PlayedGame(BaseModel):
-    """An Atari game that people play, and where its errand stands; it is played at the WebSocket /api/v1/live/{id}."""
+    """An Atari game that people play, and where its job stands; it is played at the WebSocket /api/v1/live/{id}."""
 
     id: int
     env: str
-    state: ErrandState
+    state: JobState
     reason: str | None = Field(description="In plain words, why it waits, begins again or has failed.")
     traceback: str | None = Field(description="Of a failure that is a bug.")
     worker: str | None

@@ -8,73 +8,73 @@ from sqlalchemy.orm import Session
 from backend.checkpoints.keeping import resumable
 from backend.checkpoints.wanted import wanted_checkpoint
 from backend.config import Settings
-from backend.database.tables import Checkpoint, Errand, Run
-from backend.errands import service as errands
-from backend.errands.queue import WATCHED, line
+from backend.database.tables import Checkpoint, Job, Run
 from backend.errors import Conflict, NotFound
+from backend.jobs import service as jobs
+from backend.jobs.queue import WATCHED, line
 from backend.live_games.schemas import AskLive, LiveGame
-from backend.web.lookup import find_errand
+from backend.web.lookup import find_job
 from workers.contract.live import LiveParameters
-from workers.contract.worker_api import ErrandKind
+from workers.contract.worker_api import JobKind
 
 
-def ask(session: Session, settings: Settings, run: Run, wanted: AskLive) -> Errand:
+def ask(session: Session, settings: Settings, run: Run, wanted: AskLive) -> Job:
     """The run's live game of that checkpoint, begun if there is none; the run is locked."""
     follows = wanted.checkpoint == "newest"
     checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
-    under_way = [errand for errand in _of_run(session, run) if errand.state in errands.UNDER_WAY]
-    for errand in under_way:
-        same = errand.parameters == {"follows": True} if follows else errand.checkpoint_id == checkpoint.id
-        if same and errand.parameters["follows"] == follows and errand.desired == "run":
-            return errand
+    under_way = [job for job in _of_run(session, run) if job.state in jobs.UNDER_WAY]
+    for job in under_way:
+        same = job.parameters == {"follows": True} if follows else job.checkpoint_id == checkpoint.id
+        if same and job.parameters["follows"] == follows and job.desired == "run":
+            return job
     check_room(session, settings)
     _forget_ended(session, run)
     told = LiveParameters(follows=follows)
-    return errands.ask(session, run, checkpoint, "live", told.model_dump(mode="json"), total=1)
+    return jobs.ask(session, run, checkpoint, "live", told.model_dump(mode="json"), total=1)
 
 
-def find_shown(session: Session, number: int, *kinds: ErrandKind, lock: bool = False) -> Errand:
-    """A game's errand, or a problem that says there is none; a locked one has its run locked first, if it has one."""
-    if session.scalar(select(Errand.kind).where(Errand.id == number)) not in kinds:
+def find_shown(session: Session, number: int, *kinds: JobKind, lock: bool = False) -> Job:
+    """A game's job, or a problem that says there is none; a locked one has its run locked first, if it has one."""
+    if session.scalar(select(Job.kind).where(Job.id == number)) not in kinds:
         raise NotFound(f"There is no live game {number}.")
-    return find_errand(session, number, lock=lock)
+    return find_job(session, number, lock=lock)
 
 
-def shown(session: Session, errand: Errand) -> LiveGame:
+def shown(session: Session, job: Job) -> LiveGame:
     """A live game as the API shows it."""
-    queue = line(session) if errand.state == "queued" else None
+    queue = line(session) if job.state == "queued" else None
     same = ("id", "run_id", "state", "traceback", "checkpoint_id", "worker", "created_at", "started_at")
     return LiveGame.model_validate(
-        {name: getattr(errand, name) for name in same}
+        {name: getattr(job, name) for name in same}
         | {
-            "reason": errands.reason(errand, queue),
-            "step": session.get_one(Checkpoint, errand.checkpoint_id).step,
-            "follows": LiveParameters.model_validate(errand.parameters).follows,
+            "reason": jobs.reason(job, queue),
+            "step": session.get_one(Checkpoint, job.checkpoint_id).step,
+            "follows": LiveParameters.model_validate(job.parameters).follows,
         }
     )
 
 
 def of_run(session: Session, run: Run) -> list[LiveGame]:
     """A run's live games that are under way."""
-    return [shown(session, errand) for errand in _of_run(session, run) if errand.state in errands.UNDER_WAY]
+    return [shown(session, job) for job in _of_run(session, run) if job.state in jobs.UNDER_WAY]
 
 
-def newer(session: Session, errand: Errand, than: int | None) -> Checkpoint | None:
+def newer(session: Session, job: Job, than: int | None) -> Checkpoint | None:
     """The run's newest checkpoint, if it is another than the one that is played and the game follows the run."""
-    if errand.kind != "live" or not LiveParameters.model_validate(errand.parameters).follows:
+    if job.kind != "live" or not LiveParameters.model_validate(job.parameters).follows:
         return None
-    newest = next(iter(resumable(session, session.get_one(Run, errand.run_id))), None)
+    newest = next(iter(resumable(session, session.get_one(Run, job.run_id))), None)
     return newest if newest is not None and newest.id != than else None
 
 
-def _of_run(session: Session, run: Run) -> Sequence[Errand]:
-    query = select(Errand).where(Errand.run_id == run.id, Errand.kind == "live").order_by(Errand.id)
+def _of_run(session: Session, run: Run) -> Sequence[Job]:
+    query = select(Job).where(Job.run_id == run.id, Job.kind == "live").order_by(Job.id)
     return session.scalars(query).all()
 
 
 def check_room(session: Session, settings: Settings) -> None:
     """Refuse one live game more than are allowed; games of agents and of people count alike."""
-    query = select(func.count()).where(Errand.kind.in_(WATCHED), Errand.state.in_(errands.UNDER_WAY))
+    query = select(func.count()).where(Job.kind.in_(WATCHED), Job.state.in_(jobs.UNDER_WAY))
     if (session.scalar(query) or 0) >= settings.max_live_games:
         one = settings.max_live_games == 1
         games = "live game is being played or waits" if one else "live games are being played or wait"
@@ -86,6 +86,6 @@ def check_room(session: Session, settings: Settings) -> None:
 
 def _forget_ended(session: Session, run: Run) -> None:
     """Remove the run's earlier live games: nothing is kept of them."""
-    for errand in _of_run(session, run):
-        if errand.state not in errands.UNDER_WAY:
-            errands.remove(session, errand)
+    for job in _of_run(session, run):
+        if job.state not in jobs.UNDER_WAY:
+            jobs.remove(session, job)

@@ -1,4 +1,4 @@
-"""The WebSockets of live games: /live/… for pages that watch, /worker/errands/…/live for the process that plays."""
+"""The WebSockets of live games: /live/… for pages that watch, /worker/jobs/…/live for the process that plays."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -9,17 +9,17 @@ from fastapi import APIRouter, Path, Query, WebSocket, WebSocketDisconnect
 from fastapi.concurrency import run_in_threadpool
 
 from backend.database.engine import Database
-from backend.errands.queue import WATCHED
-from backend.errands.service import UNDER_WAY
 from backend.errors import NotFound, Problem
 from backend.files.service import find_file
 from backend.files.storage import place_of
+from backend.jobs.queue import WATCHED
+from backend.jobs.service import UNDER_WAY
 from backend.live_games import service
 from backend.live_games.stage import Stage
 from backend.live_games.stages import Stages
 from backend.live_games.viewer import EndError, Post, Viewer
 from backend.worker_api.attempts import StaleAttempt, offered
-from backend.worker_api.errands import current_errand
+from backend.worker_api.jobs import current_job
 from workers.contract.events import CheckpointFile
 from workers.contract.live import ENDED, NO_SUCH_GAME, PART_BYTES, STALE, TOO_MANY, TOO_SLOW, Newer
 from workers.contract.worker_api import AttemptNumber
@@ -53,17 +53,17 @@ async def watch(socket: WebSocket, live_id: Number) -> None:
     await _until_it_ends(socket, talk)
 
 
-@router.websocket("/worker/errands/{errand_id}/live")
-async def play(socket: WebSocket, errand_id: Number, attempt: Annotated[AttemptNumber, Query()]) -> None:
+@router.websocket("/worker/jobs/{job_id}/live")
+async def play(socket: WebSocket, job_id: Number, attempt: Annotated[AttemptNumber, Query()]) -> None:
     """Take the pictures of the process that plays, and hand it orders and newer checkpoints."""
     db: Database = socket.app.state.database
     stages: Stages = socket.app.state.stages
     await socket.accept()
 
     async def talk() -> None:
-        checkpoint = await run_in_threadpool(_checkpoint_of, db, errand_id, attempt)
-        with stages.on(errand_id) as stage, stage.played() as player:
-            follow = _follow(db, player, errand_id, attempt, checkpoint)
+        checkpoint = await run_in_threadpool(_checkpoint_of, db, job_id, attempt)
+        with stages.on(job_id) as stage, stage.played() as player:
+            follow = _follow(db, player, job_id, attempt, checkpoint)
             await _together(_send(socket, player), _hear_player(socket, stage), follow)
 
     await _until_it_ends(socket, talk)
@@ -132,10 +132,10 @@ async def _hear_player(socket: WebSocket, stage: Stage) -> None:
         stage.take(await _received(socket))
 
 
-async def _follow(db: Database, player: Post, errand_id: int, attempt: int, played: int | None) -> None:
+async def _follow(db: Database, player: Post, job_id: int, attempt: int, played: int | None) -> None:
     """Send each newer checkpoint of the run; end when the attempt is over."""
     while True:
-        newer = await run_in_threadpool(_newer, db, errand_id, attempt, played)
+        newer = await run_in_threadpool(_newer, db, job_id, attempt, played)
         if newer is not None:
             played, told, content = newer
             player.tell(told.model_dump_json())
@@ -147,24 +147,24 @@ async def _follow(db: Database, player: Post, errand_id: int, attempt: int, play
 
 def _refuse_what_is_over(db: Database, live_id: int) -> None:
     with db.read() as session:
-        errand = service.find_shown(session, live_id, *WATCHED)
-        if errand.state not in UNDER_WAY:
+        job = service.find_shown(session, live_id, *WATCHED)
+        if job.state not in UNDER_WAY:
             raise EndError(ENDED, "This game is over.")
 
 
-def _checkpoint_of(db: Database, errand_id: int, attempt: int) -> int | None:
+def _checkpoint_of(db: Database, job_id: int, attempt: int) -> int | None:
     """The checkpoint that an attempt at a live game began with, if an agent plays."""
     with db.read() as session:
-        errand = current_errand(session, errand_id, attempt)
-        if errand.kind not in WATCHED:
-            raise NotFound(f"Errand {errand_id} is no live game.")
-        return errand.checkpoint_id
+        job = current_job(session, job_id, attempt)
+        if job.kind not in WATCHED:
+            raise NotFound(f"Job {job_id} is no live game.")
+        return job.checkpoint_id
 
 
-def _newer(db: Database, errand_id: int, attempt: int, played: int | None) -> tuple[int, Newer, bytes] | None:
+def _newer(db: Database, job_id: int, attempt: int, played: int | None) -> tuple[int, Newer, bytes] | None:
     """A newer checkpoint of the run with its bytes."""
     with db.read() as session:
-        found = service.newer(session, current_errand(session, errand_id, attempt), played)
+        found = service.newer(session, current_job(session, job_id, attempt), played)
         if found is None or found.file_id is None:
             return None
         path = place_of(db.files_dir, find_file(session, found.file_id).stored_path)

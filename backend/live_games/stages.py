@@ -19,7 +19,7 @@ class _Open:
 
 
 class Stages:
-    """The open stages by the number of their errand."""
+    """The open stages by the number of their job."""
 
     def __init__(self, broker_url: str) -> None:
         self._broker_url = broker_url

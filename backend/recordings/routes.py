@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Response
 
 from backend.database.engine import Db
 from backend.doorbell import Bell
-from backend.errands import service as errands
+from backend.jobs import service as jobs
 from backend.recordings import service
 from backend.recordings.schemas import AskRecording, Recording
 from backend.web.lookup import KnownRun, RunId, find_run
@@ -21,9 +21,9 @@ def ask_recording(db: Db, bell: Bell, run_id: RunId, wanted: AskRecording) -> Re
     """Have a worker record an episode of a checkpoint, beside what it trains; it becomes one of the run's replays."""
     with db.write() as session:
         # Locked, so that the checkpoint is not thinned out meanwhile.
-        errand = service.ask(session, find_run(session, run_id, lock=True), wanted)
-        bell.ring_after_commit(session, errand)
-        return service.shown(session, [errand])[0]
+        job = service.ask(session, find_run(session, run_id, lock=True), wanted)
+        bell.ring_after_commit(session, job)
+        return service.shown(session, [job])[0]
 
 
 @router.get("/runs/{run_id}/recordings")
@@ -44,9 +44,9 @@ def read_recording(db: Db, recording_id: RecordingId) -> Recording:
 def cancel_recording(db: Db, recording_id: RecordingId) -> Recording:
     """Cancel a recording that waits or is made."""
     with db.write() as session:
-        errand = service.find_recording(session, recording_id, lock=True)
-        errands.cancel(session, errand)
-        return service.shown(session, [errand])[0]
+        job = service.find_recording(session, recording_id, lock=True)
+        jobs.cancel(session, job)
+        return service.shown(session, [job])[0]
 
 
 @router.delete("/recordings/{recording_id}", status_code=204)

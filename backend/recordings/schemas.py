@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from backend.checkpoints.wanted import WantedCheckpoint
 from workers.contract.values import NO_BOOLEAN, ShortText
-from workers.contract.worker_api import ErrandState
+from workers.contract.worker_api import JobState
 
 MOST_EPISODES = 1_000_000
 
@@ -34,7 +34,7 @@ class Recording(BaseModel):
 
     id: int
     run_id: int
-    state: ErrandState
+    state: JobState
     reason: str | None = Field(description="In plain words, why it waits, has failed, or shows a part of its episode.")
     traceback: str | None = Field(description="Of a failure that is a bug.")
     checkpoint_id: int

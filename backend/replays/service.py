@@ -4,7 +4,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from backend.database.engine import after_commit
-from backend.database.tables import Attempt, Checkpoint, Errand, File, Run, Video
+from backend.database.tables import Attempt, Checkpoint, File, Job, Run, Video
 from backend.errors import NotFound
 from backend.files.service import Maker, delete_files, reported_file
 from backend.live.notices import publish
@@ -34,31 +34,31 @@ def keep_video(session: Session, run: Run, attempt: Attempt, event: ev.Video) ->
     thinning.thin_out(session, run, video)
 
 
-def keep_recording(session: Session, errand: Errand, event: ev.Video) -> None:
-    """Store the replay that an errand has recorded."""
-    files = _reported(session, Maker(errand.of_run, errand.attempt, errand.id), event)
-    discard_recording(session, errand)
-    file = f"errands/{errand.id}/{event.file}"[:255]
-    video = Video(run_id=errand.of_run, attempt=errand.attempt, file=file, errand_id=errand.id)
-    _fill(video, session.get_one(Checkpoint, errand.checkpoint_id), files, event)
+def keep_recording(session: Session, job: Job, event: ev.Video) -> None:
+    """Store the replay that a job has recorded."""
+    files = _reported(session, Maker(job.of_run, job.attempt, job.id), event)
+    discard_recording(session, job)
+    file = f"jobs/{job.id}/{event.file}"[:255]
+    video = Video(run_id=job.of_run, attempt=job.attempt, file=file, job_id=job.id)
+    _fill(video, session.get_one(Checkpoint, job.checkpoint_id), files, event)
     session.add(video)
     session.flush()
-    thinning.thin_out(session, find_run(session, errand.of_run), video)
+    thinning.thin_out(session, find_run(session, job.of_run), video)
 
 
-def discard_recording(session: Session, errand: Errand) -> None:
+def discard_recording(session: Session, job: Job) -> None:
     """Forget what an earlier attempt recorded; its files are deleted with it, and the run's picture is another."""
-    made = session.scalars(select(Video).where(Video.errand_id == errand.id)).all()
+    made = session.scalars(select(Video).where(Video.job_id == job.id)).all()
     if not made:
         return
     thinning.forget_saliency(session, made)
-    session.execute(delete(Video).where(Video.errand_id == errand.id))
-    thinning.choose_poster(session, find_run(session, errand.of_run))
+    session.execute(delete(Video).where(Video.job_id == job.id))
+    thinning.choose_poster(session, find_run(session, job.of_run))
 
 
-def has_recording(session: Session, errand: Errand) -> bool:
-    """Whether the errand has recorded something."""
-    return session.scalar(select(Video.id).where(Video.errand_id == errand.id)) is not None
+def has_recording(session: Session, job: Job) -> bool:
+    """Whether the job has recorded something."""
+    return session.scalar(select(Video.id).where(Video.job_id == job.id)) is not None
 
 
 def find_video(session: Session, video_id: int, *, lock: bool = False) -> Video:

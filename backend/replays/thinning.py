@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from backend.database.tables import Checkpoint, Errand, File, Run, Video
+from backend.database.tables import Checkpoint, File, Job, Run, Video
 from backend.files.service import delete_files
 from backend.logs.service import note
 from workers.contract.thinning import USUAL_REPLAYS_MEGABYTES
@@ -55,7 +55,7 @@ def delete_replays(session: Session, run: Run, checkpoints: Sequence[str]) -> No
 
 def forget_saliency(session: Session, videos: Sequence[Video]) -> None:
     """Delete the saliency of replays, or end its computation."""
-    _delete_errands(session, [video.saliency_errand_id for video in videos])
+    _delete_jobs(session, [video.saliency_job_id for video in videos])
 
 
 def delete_videos(session: Session, videos: Sequence[Video]) -> None:
@@ -66,14 +66,14 @@ def delete_videos(session: Session, videos: Sequence[Video]) -> None:
         session.delete(video)
     session.flush()
     delete_files(session, ids)
-    _delete_errands(session, [video.errand_id for video in videos])
+    _delete_jobs(session, [video.job_id for video in videos])
 
 
-def _delete_errands(session: Session, numbers: Sequence[int | None]) -> None:
+def _delete_jobs(session: Session, numbers: Sequence[int | None]) -> None:
     """Delete what brought replays or their saliency, with its files."""
-    for errand in session.scalars(select(Errand).where(Errand.id.in_([n for n in numbers if n is not None]))).all():
-        delete_files(session, session.scalars(select(File.id).where(File.errand_id == errand.id)).all())
-        session.delete(errand)
+    for job in session.scalars(select(Job).where(Job.id.in_([n for n in numbers if n is not None]))).all():
+        delete_files(session, session.scalars(select(File.id).where(File.job_id == job.id)).all())
+        session.delete(job)
     session.flush()
 
 
@@ -82,7 +82,7 @@ def played_by(session: Session, run: Run, checkpoints: Sequence[str]) -> Sequenc
     query = select(Video).where(
         Video.run_id == run.id,
         Video.checkpoint.in_(checkpoints),
-        Video.errand_id.is_(None),
+        Video.job_id.is_(None),
         Video.pinned.is_(False),
     )
     return session.scalars(query).all()
@@ -90,7 +90,7 @@ def played_by(session: Session, run: Run, checkpoints: Sequence[str]) -> Sequenc
 
 def _bytes_of(session: Session, run: Run) -> dict[int, int]:
     """What each of a run's replays takes with all its files."""
-    files = or_(File.id.in_([getattr(Video, column) for column in FILES]), File.errand_id == Video.saliency_errand_id)
+    files = or_(File.id.in_([getattr(Video, column) for column in FILES]), File.job_id == Video.saliency_job_id)
     query = select(Video.id, func.coalesce(func.sum(File.bytes), 0)).outerjoin(File, files)
     return {
         number: int(total) for number, total in session.execute(query.where(Video.run_id == run.id).group_by(Video.id))

@@ -5,7 +5,7 @@ from fastapi import APIRouter, Response
 from backend.config import CurrentSettings
 from backend.database.engine import Db
 from backend.doorbell import Bell
-from backend.errands import service as errands
+from backend.jobs import service as jobs
 from backend.replays.routes import VideoId
 from backend.saliency import maps, service
 from backend.saliency.schemas import ReplaySaliency, SaliencyMaps
@@ -17,10 +17,10 @@ router = APIRouter(tags=["files"])
 def ask_saliency(db: Db, bell: Bell, video_id: VideoId) -> ReplaySaliency:
     """Have a worker compute which places counted in a replay; one that is there, or under way, stays as it is."""
     with db.write() as session:
-        video, errand = service.ask(session, video_id)
-        if errand.state == "queued":
-            bell.ring_after_commit(session, errand)
-        return service.shown(session, video, errand)
+        video, job = service.ask(session, video_id)
+        if job.state == "queued":
+            bell.ring_after_commit(session, job)
+        return service.shown(session, video, job)
 
 
 @router.get("/videos/{video_id}/saliency")
@@ -42,5 +42,5 @@ def read_saliency_maps(db: Db, settings: CurrentSettings, video_id: VideoId) -> 
 def delete_saliency(db: Db, video_id: VideoId) -> Response:
     """Remove the saliency of a replay; a computation that is under way ends."""
     with db.write() as session:
-        errands.remove(session, service.find(session, video_id, lock=True)[1])
+        jobs.remove(session, service.find(session, video_id, lock=True)[1])
     return Response(status_code=204)

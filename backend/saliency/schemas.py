@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from backend.web.json_numbers import JsonNumber
 from workers.contract.saliency import SaliencyHead
-from workers.contract.worker_api import ErrandState
+from workers.contract.worker_api import JobState
 
 Maps = Annotated[str, Field(description="Rows of the grid, decision after decision, each number a byte; in base64.")]
 
@@ -17,7 +17,7 @@ class ReplaySaliency(BaseModel):
 
     video_id: int
     run_id: int
-    state: ErrandState
+    state: JobState
     reason: str | None = Field(description="In plain words, why it waits, or has failed.")
     traceback: str | None = Field(description="Of a failure that is a bug.")
     done: int = Field(description="How many of the replay's decisions are computed.")

@@ -3,36 +3,36 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.database.tables import Checkpoint, Errand, File, Run, Video
-from backend.errands import service as errands
-from backend.errands.queue import line
+from backend.database.tables import Checkpoint, File, Job, Run, Video
 from backend.errors import Conflict, NotFound
 from backend.files.service import Maker, files_root, reported_file
 from backend.files.storage import place_of
+from backend.jobs import service as jobs
+from backend.jobs.queue import line
 from backend.replays.service import find_track, find_video
 from backend.replays.thinning import thin_out
 from backend.saliency.schemas import ReplaySaliency
 from backend.web.lookup import find_run
 from workers.contract import events as ev
 from workers.contract import tracks
-from workers.contract.errands import SaliencyParameters
 from workers.contract.games import ENVIRONMENTS
+from workers.contract.jobs import SaliencyParameters
 from workers.contract.tracks import Track
 
 MOST_WAITING = 10
 
 
-def ask(session: Session, video_id: int) -> tuple[Video, Errand]:
+def ask(session: Session, video_id: int) -> tuple[Video, Job]:
     """Have a worker compute the saliency of a replay, unless one does or has."""
     video = find_video(session, video_id, lock=True)
-    run, before = session.get_one(Run, video.run_id), _errand_of(session, video)
-    if before is not None and before.state in (*errands.UNDER_WAY, "done"):
+    run, before = session.get_one(Run, video.run_id), _job_of(session, video)
+    if before is not None and before.state in (*jobs.UNDER_WAY, "done"):
         return video, before
     track = _track(session, video)
     checkpoint = _checkpoint(session, run, track)
     _check_room(session, run)
     if before is not None:
-        errands.remove(session, before)
+        jobs.remove(session, before)
     told = SaliencyParameters(
         protocol=track.head.protocol,
         seed=track.head.seed,
@@ -40,63 +40,63 @@ def ask(session: Session, video_id: int) -> tuple[Video, Errand]:
         actions=track.columns["action"].tolist(),
         score=track.head.score,
     )
-    errand = errands.ask(session, run, checkpoint, "saliency", told.model_dump(mode="json"), total=len(track))
-    video.saliency_errand_id = errand.id
+    job = jobs.ask(session, run, checkpoint, "saliency", told.model_dump(mode="json"), total=len(track))
+    video.saliency_job_id = job.id
     session.flush()
-    return video, errand
+    return video, job
 
 
-def find(session: Session, video_id: int, *, lock: bool = False) -> tuple[Video, Errand]:
-    """A replay with its saliency's errand, or a problem that says there is none; locked with its run."""
+def find(session: Session, video_id: int, *, lock: bool = False) -> tuple[Video, Job]:
+    """A replay with its saliency's job, or a problem that says there is none; locked with its run."""
     video = find_video(session, video_id, lock=lock)
-    errand = _errand_of(session, video)
-    if errand is None:
+    job = _job_of(session, video)
+    if job is None:
         raise NotFound(f"Nobody has asked for the saliency of replay {video_id} yet.")
-    return video, errand
+    return video, job
 
 
-def shown(session: Session, video: Video, errand: Errand) -> ReplaySaliency:
+def shown(session: Session, video: Video, job: Job) -> ReplaySaliency:
     """The state of a saliency as the API shows it."""
-    queue = line(session) if errand.state == "queued" else None
-    file = _file(session, errand) if errand.state == "done" else None
+    queue = line(session) if job.state == "queued" else None
+    file = _file(session, job) if job.state == "done" else None
     same = ("state", "traceback", "done", "total", "created_at", "finished_at")
-    told = {name: getattr(errand, name) for name in same}
+    told = {name: getattr(job, name) for name in same}
     told |= {"video_id": video.id, "run_id": video.run_id, "file_id": file.id if file else None}
-    return ReplaySaliency.model_validate(told | {"reason": errands.reason(errand, queue)})
+    return ReplaySaliency.model_validate(told | {"reason": jobs.reason(job, queue)})
 
 
 def find_file(session: Session, video_id: int) -> File:
     """The file of a replay's saliency, or a problem that says there is none."""
-    _, errand = find(session, video_id)
-    file = _file(session, errand)
-    if file is None or errand.state != "done":
-        raise NotFound(f"The saliency of replay {video_id} is not there: it is {errand.state}.")
+    _, job = find(session, video_id)
+    file = _file(session, job)
+    if file is None or job.state != "done":
+        raise NotFound(f"The saliency of replay {video_id} is not there: it is {job.state}.")
     return file
 
 
-def advance(_session: Session, errand: Errand, event: ev.Advanced) -> None:
+def advance(_session: Session, job: Job, event: ev.Advanced) -> None:
     """Note how far the computation is."""
-    errand.done = min(event.done, errand.total)
+    job.done = min(event.done, job.total)
 
 
-def keep(session: Session, errand: Errand, event: ev.Saliency) -> None:
-    """Make sure that the result has arrived; it is found by its errand."""
-    reported_file(session, Maker(errand.of_run, errand.attempt, errand.id), event.file)
-    video = session.scalars(select(Video).where(Video.saliency_errand_id == errand.id)).one()
-    thin_out(session, find_run(session, errand.of_run), video)
+def keep(session: Session, job: Job, event: ev.Saliency) -> None:
+    """Make sure that the result has arrived; it is found by its job."""
+    reported_file(session, Maker(job.of_run, job.attempt, job.id), event.file)
+    video = session.scalars(select(Video).where(Video.saliency_job_id == job.id)).one()
+    thin_out(session, find_run(session, job.of_run), video)
 
 
-def has_arrived(session: Session, errand: Errand) -> bool:
-    """Whether the errand has brought a saliency."""
-    return _file(session, errand) is not None
+def has_arrived(session: Session, job: Job) -> bool:
+    """Whether the job has brought a saliency."""
+    return _file(session, job) is not None
 
 
-def _errand_of(session: Session, video: Video) -> Errand | None:
-    return session.get(Errand, video.saliency_errand_id) if video.saliency_errand_id else None
+def _job_of(session: Session, video: Video) -> Job | None:
+    return session.get(Job, video.saliency_job_id) if video.saliency_job_id else None
 
 
-def _file(session: Session, errand: Errand) -> File | None:
-    query = select(File).where(File.errand_id == errand.id, File.kind == "saliency", File.attempt == errand.attempt)
+def _file(session: Session, job: Job) -> File | None:
+    query = select(File).where(File.job_id == job.id, File.kind == "saliency", File.attempt == job.attempt)
     return session.scalar(query)
 
 
@@ -112,7 +112,7 @@ def _track(session: Session, video: Video) -> Track:
 
 
 def _checkpoint(session: Session, run: Run, track: Track) -> Checkpoint:
-    """The checkpoint that played; the run is locked, so that it stays until the errand has ended."""
+    """The checkpoint that played; the run is locked, so that it stays until the job has ended."""
     played = Checkpoint.sha256 == track.head.checkpoint_sha256
     query = select(Checkpoint).where(Checkpoint.run_id == run.id, Checkpoint.file_id.is_not(None), played)
     found = session.scalar(query.limit(1))
@@ -125,5 +125,5 @@ def _checkpoint(session: Session, run: Run, track: Track) -> Checkpoint:
 
 
 def _check_room(session: Session, run: Run) -> None:
-    if errands.waiting(session, run, "saliency") >= MOST_WAITING:
+    if jobs.waiting(session, run, "saliency") >= MOST_WAITING:
         raise Conflict(f"{MOST_WAITING} saliencies of run {run.id} wait already. Ask again once one of them is done.")

@@ -8,9 +8,9 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, undefer
 
-from backend.database.tables import Errand, Evaluation, StoredStarts
-from backend.errands.service import UNDER_WAY
+from backend.database.tables import Evaluation, Job, StoredStarts
 from backend.errors import Conflict, NotFound
+from backend.jobs.service import UNDER_WAY
 from backend.start_sets.schemas import StartPointSet, UsedStarts
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.protocols import PROTOCOLS
@@ -78,8 +78,8 @@ def listed(session: Session, env: str | None, player: StartPlayer | None = None)
 
 def remove(session: Session, stored: StoredStarts) -> None:
     """Remove a set, unless an evaluation is yet to begin its episodes there; what has ended keeps its scores."""
-    query = select(func.count()).select_from(Evaluation).join(Errand, Errand.id == Evaluation.errand_id)
-    waiting = session.scalar(query.where(Evaluation.start_set_id == stored.id, Errand.state.in_(UNDER_WAY))) or 0
+    query = select(func.count()).select_from(Evaluation).join(Job, Job.id == Evaluation.job_id)
+    waiting = session.scalar(query.where(Evaluation.start_set_id == stored.id, Job.state.in_(UNDER_WAY))) or 0
     if waiting:
         them = "An evaluation begins" if waiting == 1 else f"{waiting} evaluations begin"
         raise Conflict(

@@ -11,8 +11,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 log = logging.getLogger(__name__)
 
 # Part of an installed wheel; in the repository they are beside the packages.
-_BUNDLED = Path(__file__).parent / "pages"
-DIST = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parent.parent / "frontend" / "dist"
+_BUNDLED = Path(__file__).parents[1] / "pages"
+DIST = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).parents[2] / "frontend" / "dist"
 # The build puts a hash of the content into the name of everything in here.
 HASHED = "/assets/"
 

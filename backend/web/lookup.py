@@ -7,13 +7,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.database.engine import Db
-from backend.database.tables import Attempt, Errand, Run
+from backend.database.tables import Attempt, Job, Run
 from backend.errors import NotFound
 
 # Databases count no further than this.
 RunId = Annotated[int, Path(ge=1, le=2**53)]
 FileId = Annotated[int, Path(ge=1, le=2**53)]
-ErrandId = Annotated[int, Path(ge=1, le=2**53)]
+JobId = Annotated[int, Path(ge=1, le=2**53)]
 StudyId = Annotated[int, Path(ge=1, le=2**53)]
 ReportId = Annotated[int, Path(ge=1, le=2**53)]
 
@@ -26,18 +26,18 @@ def find_run(session: Session, run_id: int, *, lock: bool = False) -> Run:
     return run
 
 
-def find_errand(session: Session, errand_id: int, *, lock: bool = False) -> Errand:
-    """The errand, or a problem that says there is none; a locked one is this transaction's until it ends.
+def find_job(session: Session, job_id: int, *, lock: bool = False) -> Job:
+    """The job, or a problem that says there is none; a locked one is this transaction's until it ends.
 
     Its run is locked first, if it has one, so that all lock in the same order.
     """
-    run_id = session.scalar(select(Errand.run_id).where(Errand.id == errand_id))
+    run_id = session.scalar(select(Job.run_id).where(Job.id == job_id))
     if lock and run_id is not None:
         find_run(session, run_id, lock=True)
-    errand = session.get(Errand, errand_id, with_for_update=True if lock else None)
-    if errand is None:
-        raise NotFound(f"There is no errand {errand_id}.")
-    return errand
+    job = session.get(Job, job_id, with_for_update=True if lock else None)
+    if job is None:
+        raise NotFound(f"There is no job {job_id}.")
+    return job
 
 
 def begun_attempt(session: Session, run: Run) -> Attempt | None:

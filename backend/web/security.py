@@ -31,9 +31,9 @@ SHARED = f"{API}/shared/"
 WORKERS_ONLY = f"{API}/worker/"
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-# No number of an errand is longer.
-LIVE = re.compile(rf"{API}/worker/errands/(\d{{1,16}})/live")
-UPLOAD = re.compile(rf"{API}/worker/(runs|errands)/\d+/files")
+# No number of a job is longer.
+LIVE = re.compile(rf"{API}/worker/jobs/(\d{{1,16}})/live")
+UPLOAD = re.compile(rf"{API}/worker/(runs|jobs)/\d+/files")
 
 _HEADERS = {
     "Content-Security-Policy": (

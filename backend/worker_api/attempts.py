@@ -21,7 +21,7 @@ QUEUE_ORDER = (Run.priority.desc(), Run.created_at, Run.id)
 
 
 class StaleAttempt(Problem):
-    """Another attempt has the run or the errand, or it has ended."""
+    """Another attempt has the run or the job, or it has ended."""
 
     status = 409
     kind = STALE_ATTEMPT

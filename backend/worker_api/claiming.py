@@ -1,4 +1,4 @@
-"""Claims of queued rows in order: the same for runs and errands."""
+"""Claims of queued rows in order: the same for runs and jobs."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.config import Settings
 from backend.database.columns import utc_now
-from backend.database.tables import Errand, Run
+from backend.database.tables import Job, Run
 
 # A worker reports what it holds as soon as it knows. Until then it has only this share of a lease, since the answer to
 # its claim may have been lost.
@@ -23,7 +23,7 @@ LOCK_NOT_AVAILABLE = "55P03"
 def claim_first(
     session: Session,
     settings: Settings,
-    model: type[Run] | type[Errand],
+    model: type[Run] | type[Job],
     waiting: Sequence[ColumnElement[bool]],
     order: Sequence[SQLColumnExpression[Any]],
     worker: str,

@@ -10,15 +10,15 @@ from sqlalchemy.orm import Session
 from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database
-from backend.database.tables import Errand, Run, Worker
+from backend.database.tables import Job, Run, Worker
 from backend.errors import NotFound, Problem
 from backend.worker_api.attempts import StaleAttempt, current_run
-from backend.worker_api.errands import continue_if_silent, is_current
+from backend.worker_api.jobs import continue_if_silent, is_current
 from backend.workers import schemas
 from backend.workers.presence import announce_worker, is_here
 from workers.contract import worker_api
 from workers.contract.build import build, differ
-from workers.contract.worker_api import NAME_TAKEN, Desired, WantedErrand
+from workers.contract.worker_api import NAME_TAKEN, Desired, WantedJob
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class Beat:
 
     desired: Desired | None = None
     stale: StaleAttempt | None = None
-    errands: list[WantedErrand] = field(default_factory=list)
+    jobs: list[WantedJob] = field(default_factory=list)
 
 
 class NameTaken(Problem):
@@ -62,8 +62,8 @@ def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> 
             found.desired = run.desired
             _renew(settings, run)
     # In order, so that two heartbeats never wait for each other.
-    for job in sorted(report.errands, key=lambda job: job.id):
-        found.errands.append(_wanted(session, settings, job))
+    for assignment in sorted(report.jobs, key=lambda assignment: assignment.id):
+        found.jobs.append(_wanted(session, settings, assignment))
     _keep(session, report, held.id if held is not None and found.stale is None else None)
     return found
 
@@ -77,17 +77,17 @@ def _refuse_taken_name(session: Session, report: worker_api.Heartbeat) -> None:
         raise NameTaken(f"Worker {worker.name} is connected already: process {worker.pid} on host {worker.host}.")
 
 
-def _wanted(session: Session, settings: Settings, held: worker_api.HeldJob) -> WantedErrand:
-    """Renew an errand's lease, and say what is wanted of it."""
-    errand = session.get(Errand, held.id, with_for_update=True)
-    if errand is None or not is_current(errand, held.attempt):
-        return WantedErrand(id=held.id, attempt=held.attempt, desired=None)
-    continue_if_silent(session, errand)
-    _renew(settings, errand)
-    return WantedErrand(id=held.id, attempt=held.attempt, desired=errand.desired)
+def _wanted(session: Session, settings: Settings, held: worker_api.HeldAssignment) -> WantedJob:
+    """Renew a job's lease, and say what is wanted of it."""
+    job = session.get(Job, held.id, with_for_update=True)
+    if job is None or not is_current(job, held.attempt):
+        return WantedJob(id=held.id, attempt=held.attempt, desired=None)
+    continue_if_silent(session, job)
+    _renew(settings, job)
+    return WantedJob(id=held.id, attempt=held.attempt, desired=job.desired)
 
 
-def _renew(settings: Settings, held: Run | Errand) -> None:
+def _renew(settings: Settings, held: Run | Job) -> None:
     lease = utc_now() + timedelta(seconds=settings.lease_seconds)
     # A clock that was set back must not keep the lease from being renewed.
     if held.lease_expires_at is None or abs(lease - held.lease_expires_at) > _WORTH_WRITING:
@@ -113,7 +113,7 @@ def listed(session: Session) -> list[schemas.Worker]:
             queue=worker.queue,
             state=("busy" if worker.run_id is not None else "idle") if is_here(worker, now) else "gone",
             run_id=worker.run_id if is_here(worker, now) else None,
-            errand_slots=worker.errand_slots,
+            job_slots=worker.job_slots,
             last_seen_at=worker.last_seen_at,
             version=worker.version,
             is_other_build=differ(worker.version, build()),
@@ -145,7 +145,7 @@ def _keep(session: Session, report: worker_api.Heartbeat, run_id: int | None) ->
     now = utc_now()
     if news or abs(now - worker.last_seen_at) > _WORTH_WRITING:
         worker.last_seen_at = now
-    for column in ("host", "queue", "pid", "version", "device", "cores", "memory_bytes", "errand_slots"):
+    for column in ("host", "queue", "pid", "version", "device", "cores", "memory_bytes", "job_slots"):
         setattr(worker, column, getattr(report, column))
     worker.run_id, worker.left = run_id, False
     if news:

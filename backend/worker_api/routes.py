@@ -1,11 +1,11 @@
-"""/workers for users, and /worker/… for workers: heartbeat, claim, events, release, goodbye; the same for errands."""
+"""/workers for users, and /worker/… for workers: heartbeat, claim, events, release, goodbye; the same for jobs."""
 
 from fastapi import APIRouter, Response
 
 from backend.config import CurrentSettings
 from backend.database.engine import Db
-from backend.web.lookup import ErrandId, RunId
-from backend.worker_api import attempts, errands, ingest, registry
+from backend.web.lookup import JobId, RunId
+from backend.worker_api import attempts, ingest, jobs, registry
 from backend.workers import schemas
 from workers.contract import worker_api
 
@@ -26,9 +26,7 @@ def heartbeat(db: Db, settings: CurrentSettings, report: worker_api.Heartbeat) -
         found = registry.beat(session, settings, report)
     if found.stale is not None:
         raise found.stale
-    return worker_api.HeartbeatAnswer(
-        desired=found.desired, lease_seconds=settings.lease_seconds, errands=found.errands
-    )
+    return worker_api.HeartbeatAnswer(desired=found.desired, lease_seconds=settings.lease_seconds, jobs=found.jobs)
 
 
 @router.post("/worker/claim", response_model=worker_api.Claim, responses={204: {"description": "Nothing waits."}})
@@ -56,32 +54,28 @@ def release(db: Db, settings: CurrentSettings, run_id: RunId, ended: worker_api.
 
 
 @router.post(
-    "/worker/errands/claim", response_model=worker_api.ErrandClaim, responses={204: {"description": "Nothing waits."}}
+    "/worker/jobs/claim", response_model=worker_api.JobClaim, responses={204: {"description": "Nothing waits."}}
 )
-def claim_errand(
-    db: Db, settings: CurrentSettings, wanted: worker_api.ErrandClaimRequest
-) -> worker_api.ErrandClaim | Response:
-    """Hand over the oldest waiting errand."""
+def claim_job(db: Db, settings: CurrentSettings, wanted: worker_api.JobClaimRequest) -> worker_api.JobClaim | Response:
+    """Hand over the oldest waiting job."""
     with db.write() as session:
-        claimed = errands.claim(session, settings, wanted.name)
+        claimed = jobs.claim(session, settings, wanted.name)
     return claimed if claimed is not None else Response(status_code=204)
 
 
-@router.post("/worker/errands/{errand_id}/events")
-def post_errand_events(db: Db, errand_id: ErrandId, batch: worker_api.EventBatch) -> worker_api.Acknowledged:
-    """Store events of an errand; a repeated batch changes nothing, a gap is refused."""
+@router.post("/worker/jobs/{job_id}/events")
+def post_job_events(db: Db, job_id: JobId, batch: worker_api.EventBatch) -> worker_api.Acknowledged:
+    """Store events of a job; a repeated batch changes nothing, a gap is refused."""
     with db.write() as session:
-        acknowledged = errands.ingest(session, errand_id, batch)
+        acknowledged = jobs.ingest(session, job_id, batch)
     return worker_api.Acknowledged(acknowledged=acknowledged)
 
 
-@router.post("/worker/errands/{errand_id}/release")
-def release_errand(
-    db: Db, settings: CurrentSettings, errand_id: ErrandId, ended: worker_api.Release
-) -> worker_api.Released:
-    """Give an errand back."""
+@router.post("/worker/jobs/{job_id}/release")
+def release_job(db: Db, settings: CurrentSettings, job_id: JobId, ended: worker_api.Release) -> worker_api.Released:
+    """Give a job back."""
     with db.write() as session:
-        return worker_api.Released(state=errands.release(session, settings, errand_id, ended).state)
+        return worker_api.Released(state=jobs.release(session, settings, job_id, ended).state)
 
 
 @router.post("/worker/goodbye", status_code=204)

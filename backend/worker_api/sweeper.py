@@ -1,4 +1,4 @@
-"""A thread that, every few seconds, takes runs and errands back from silent workers and rings for what waits.
+"""A thread that, every few seconds, takes runs and jobs back from silent workers and rings for what waits.
 
 It rings at the queue that a free worker alone listens to: at the common one a busy worker may hear it, in vain.
 """
@@ -21,18 +21,18 @@ from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database, after_commit
 from backend.database.space import give_back_space
-from backend.database.tables import Errand, Run
+from backend.database.tables import Job, Run
 from backend.doorbell import Doorbell
 from backend.errors import NotFound
 from backend.files.removal import remove_waiting
 from backend.live.notices import publish
 from backend.runs.states import ACTIVE
-from backend.web.lookup import find_errand, find_run
-from backend.worker_api import attempts, errands
+from backend.web.lookup import find_job, find_run
+from backend.worker_api import attempts, jobs
 from backend.worker_api.registry import forget_gone_workers
 from backend.worker_api.silence import Held, Silence
-from backend.workers.presence import free_for_errands, workers_here
-from workers.contract.worker_api import LOOK_FOR_ERRANDS_TASK, LOOK_TASK, QueueName, private_queue
+from backend.workers.presence import free_for_jobs, workers_here
+from workers.contract.worker_api import LOOK_FOR_JOBS_TASK, LOOK_TASK, QueueName, private_queue
 
 log = logging.getLogger(__name__)
 
@@ -90,29 +90,33 @@ class Sweeper:
         self._here = here
 
     def reap(self, now: datetime) -> None:
-        """Take back runs and errands whose workers have been silent for too long, each whatever becomes of others."""
-        for job, silence in zip(_JOBS, self._silences, strict=True):
-            self._chores.do(f"Looking for silent {job.noun}", partial(self._reap, job, silence, now))
+        """Take back runs and jobs whose workers have been silent for too long, each whatever becomes of others."""
+        for assignment, silence in zip(_JOBS, self._silences, strict=True):
+            self._chores.do(f"Looking for silent {assignment.noun}", partial(self._reap, assignment, silence, now))
 
-    def _reap(self, job: "_Job", silence: Silence, now: datetime) -> None:
-        model = job.model
+    def _reap(self, assignment: "_Assignment", silence: Silence, now: datetime) -> None:
+        model = assignment.model
         with self._database.read() as session:
             query = select(model.id, model.attempt, model.lease_expires_at).where(
-                model.state.in_(job.active), model.lease_expires_at.is_not(None)
+                model.state.in_(assignment.active), model.lease_expires_at.is_not(None)
             )
             leases = {(row.id, row.attempt): row.lease_expires_at for row in session.execute(query)}
         for held in silence.silent(leases, now):
-            self._chores.do(f"Taking back {job.noun} {held[0]}", partial(self._take_back, job, held, leases[held]))
+            self._chores.do(
+                f"Taking back {assignment.noun} {held[0]}", partial(self._take_back, assignment, held, leases[held])
+            )
 
-    def _take_back(self, job: "_Job", held: Held, lease: datetime) -> None:
+    def _take_back(self, assignment: "_Assignment", held: Held, lease: datetime) -> None:
         """End an attempt as lost, unless its lease was renewed since it was looked at."""
         number, attempt = held
         with self._database.write() as session, suppress(NotFound):
-            row = job.locked(session, number)
-            if row.attempt == attempt and row.lease_expires_at == lease and row.state in job.active:
+            row = assignment.locked(session, number)
+            if row.attempt == attempt and row.lease_expires_at == lease and row.state in assignment.active:
                 worker = row.worker
-                after_commit(session, lambda: log.warning("%s %d: worker %s fell silent", job.noun, number, worker))
-                job.lose(session, self._settings, row)
+                after_commit(
+                    session, lambda: log.warning("%s %d: worker %s fell silent", assignment.noun, number, worker)
+                )
+                assignment.lose(session, self._settings, row)
                 self._doorbell.ring_after_commit(session, row)
 
     def _run(self) -> None:
@@ -121,19 +125,19 @@ class Sweeper:
 
 
 @dataclass(frozen=True)
-class _Job:
+class _Assignment:
     """What a worker may hold, and what becomes of it when the worker falls silent."""
 
     noun: str
-    model: type[Run] | type[Errand]
+    model: type[Run] | type[Job]
     active: tuple[str, ...]
     locked: Callable[[Session, int], Any]
     lose: Callable[[Session, Settings, Any], None]
 
 
 _JOBS = (
-    _Job("run", Run, ACTIVE, partial(find_run, lock=True), attempts.lose),
-    _Job("errand", Errand, ("running",), partial(find_errand, lock=True), errands.lose),
+    _Assignment("run", Run, ACTIVE, partial(find_run, lock=True), attempts.lose),
+    _Assignment("job", Job, ("running",), partial(find_job, lock=True), jobs.lose),
 )
 
 
@@ -143,10 +147,10 @@ def _rings(session: Session, now: datetime) -> list[tuple[str, str, int]]:
     waiting = {queue: _waiting_run(session, queue) for queue in {worker.queue for worker in here}}
     idle = [worker for worker in here if worker.run_id is None]
     rings = [(worker.name, LOOK_TASK, run) for worker in idle if (run := waiting[worker.queue]) is not None]
-    errand_id = session.scalar(select(Errand.id).where(Errand.state == "queued").order_by(Errand.created_at).limit(1))
-    if errand_id is not None:
-        free = [name for name, places in free_for_errands(session, here).items() if places > 0]
-        rings += [(name, LOOK_FOR_ERRANDS_TASK, errand_id) for name in free]
+    job_id = session.scalar(select(Job.id).where(Job.state == "queued").order_by(Job.created_at).limit(1))
+    if job_id is not None:
+        free = [name for name, places in free_for_jobs(session, here).items() if places > 0]
+        rings += [(name, LOOK_FOR_JOBS_TASK, job_id) for name in free]
     return rings
 
 

@@ -1,4 +1,4 @@
-"""/worker/runs/…/files and /worker/errands/…/files: workers upload what a process made, and download what it needs."""
+"""/worker/runs/…/files and /worker/jobs/…/files: workers upload what a process made, and download what it needs."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -13,10 +13,10 @@ from backend.errors import NotFound
 from backend.evaluations.starting import starts_of
 from backend.files import service, storage
 from backend.files.download import download
-from backend.web.lookup import ErrandId, FileId, RunId
+from backend.web.lookup import FileId, JobId, RunId
 from backend.web.write_slots import turn
 from backend.worker_api.attempts import current_run
-from backend.worker_api.errands import current_errand
+from backend.worker_api.jobs import current_job
 from workers.contract.events import Sha256
 from workers.contract.worker_api import AttemptNumber, FileKind, RunPath, UploadedFile
 
@@ -50,19 +50,19 @@ async def upload_file(
     return await _take(request, db, settings, _of_run(run_id, attempt), kind, path, sha256)
 
 
-@router.put("/worker/errands/{errand_id}/files", openapi_extra=BODY)
-async def upload_errand_file(
+@router.put("/worker/jobs/{job_id}/files", openapi_extra=BODY)
+async def upload_job_file(
     request: Request,
     db: Db,
     settings: CurrentSettings,
-    errand_id: ErrandId,
+    job_id: JobId,
     attempt: Attempt,
     kind: FileKind,
     path: RunPath,
     sha256: Sha256,
 ) -> UploadedFile:
-    """Take a file of an errand's attempt; the same upload again changes nothing."""
-    return await _take(request, db, settings, _of_errand(errand_id, attempt), kind, path, sha256)
+    """Take a file of a job's attempt; the same upload again changes nothing."""
+    return await _take(request, db, settings, _of_job(job_id, attempt), kind, path, sha256)
 
 
 @router.get("/worker/runs/{run_id}/files/{file_id}", response_class=Response)
@@ -73,19 +73,19 @@ def fetch_file(
     return _give(request, db, settings, _of_run(run_id, attempt), file_id)
 
 
-@router.get("/worker/errands/{errand_id}/files/{file_id}", response_class=Response)
-def fetch_errand_file(
-    request: Request, db: Db, settings: CurrentSettings, errand_id: ErrandId, file_id: FileId, attempt: Attempt
+@router.get("/worker/jobs/{job_id}/files/{file_id}", response_class=Response)
+def fetch_job_file(
+    request: Request, db: Db, settings: CurrentSettings, job_id: JobId, file_id: FileId, attempt: Attempt
 ) -> Response:
-    """A file of the run that the worker's errand is for."""
-    return _give(request, db, settings, _of_errand(errand_id, attempt), file_id)
+    """A file of the run that the worker's job is for."""
+    return _give(request, db, settings, _of_job(job_id, attempt), file_id)
 
 
-@router.get("/worker/errands/{errand_id}/starts", response_class=Response)
-def fetch_errand_starts(db: Db, errand_id: ErrandId, attempt: Attempt) -> Response:
-    """The start points of the worker's errand."""
+@router.get("/worker/jobs/{job_id}/starts", response_class=Response)
+def fetch_job_starts(db: Db, job_id: JobId, attempt: Attempt) -> Response:
+    """The start points of the worker's job."""
     with db.read() as session:
-        stored = starts_of(session, current_errand(session, errand_id, attempt))
+        stored = starts_of(session, current_job(session, job_id, attempt))
     return Response(stored.content, media_type="application/json", headers={"ETag": f'"{stored.sha256}"'})
 
 
@@ -93,10 +93,10 @@ def _of_run(run_id: int, attempt: int) -> FindMaker:
     return lambda session, lock: service.Maker(current_run(session, run_id, attempt, lock=lock).id, attempt)
 
 
-def _of_errand(errand_id: int, attempt: int) -> FindMaker:
+def _of_job(job_id: int, attempt: int) -> FindMaker:
     def find(session: Session, lock: bool) -> service.Maker:
-        errand = current_errand(session, errand_id, attempt, lock=lock)
-        return service.Maker(errand.run_id, attempt, errand.id)
+        job = current_job(session, job_id, attempt, lock=lock)
+        return service.Maker(job.run_id, attempt, job.id)
 
     return find
 

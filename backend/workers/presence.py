@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from backend.database.columns import utc_now
 from backend.database.engine import after_commit
-from backend.database.tables import Errand, Worker
+from backend.database.tables import Job, Worker
 from backend.live.notices import publish
 
 # A worker reports every few seconds; after this long without a report it counts as gone.
@@ -38,16 +38,16 @@ def free_workers(session: Session, queues: Iterable[str]) -> dict[str, int | Non
     return found
 
 
-def free_for_errands(session: Session, here: Iterable[Worker]) -> dict[str, int]:
-    """How many more errands each of these workers takes that takes any, by its name."""
-    query = select(Errand.worker, func.count()).where(Errand.state == "running").group_by(Errand.worker)
+def free_for_jobs(session: Session, here: Iterable[Worker]) -> dict[str, int]:
+    """How many more jobs each of these workers takes that takes any, by its name."""
+    query = select(Job.worker, func.count()).where(Job.state == "running").group_by(Job.worker)
     held = {row[0]: row[1] for row in session.execute(query)}
-    return {worker.name: worker.errand_slots - held.get(worker.name, 0) for worker in here if worker.errand_slots}
+    return {worker.name: worker.job_slots - held.get(worker.name, 0) for worker in here if worker.job_slots}
 
 
-def places_for_errands(session: Session) -> int | None:
-    """How many errands could begin now; None where no worker that takes any is connected."""
-    free = free_for_errands(session, workers_here(session, utc_now()))
+def places_for_jobs(session: Session) -> int | None:
+    """How many jobs could begin now; None where no worker that takes any is connected."""
+    free = free_for_jobs(session, workers_here(session, utc_now()))
     return sum(max(places, 0) for places in free.values()) if free else None
 
 

@@ -16,7 +16,7 @@ class Worker(BaseModel):
     queue: QueueName
     state: Literal["idle", "busy", "gone"]
     run_id: int | None
-    errand_slots: int = Field(description="How many errands, such as evaluations, it does beside its training.")
+    job_slots: int = Field(description="How many jobs, such as evaluations, it does beside its training.")
     last_seen_at: datetime
     version: str
     is_other_build: bool = Field(description="True if it runs another build of Arcadia than the server.")

@@ -1,4 +1,4 @@
-"""Recordings on demand: asked for, made by an errand, listed among the replays, and removed."""
+"""Recordings on demand: asked for, made by a job, listed among the replays, and removed."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
-from backend.database.tables import Errand, Run
+from backend.database.tables import Job, Run
 from backend.files.storage import stored_files
 from backend.recordings import service
 from backend.web.lookup import find_run
@@ -34,19 +34,19 @@ def ask(api: Api, run_id: int, status: int = 201, **wanted: Any) -> dict[str, An
 
 def film(api: Api, *, release: bool = True, size: int = 0, warning: str | None = None) -> dict[str, Any]:
     """Record the oldest that waits, as a worker does, and return what was claimed."""
-    claimed = api.claim_errand()
-    held = claimed["errand_id"], claimed["attempt"]
+    claimed = api.claim_job()
+    held = claimed["job_id"], claimed["attempt"]
     named = {name: f"replays/film.{name}" for name in FILES}
     for name, kind in FILES.items():
         content = f"{name} of {held}".encode().ljust(size)
         query = {"attempt": held[1], "kind": kind, "path": named[name], "sha256": sha256(content)}
-        assert api.worker.put(f"/api/v1/worker/errands/{held[0]}/files", params=query, content=content).is_success
+        assert api.worker.put(f"/api/v1/worker/jobs/{held[0]}/files", params=query, content=content).is_success
     told = video(2, 100, 100, **named, checkpoint=checkpoint_path(100), episode_return=21.0)
     warned = [event(3, "log", level="warning", message=warning)] if warning else []
     last = event(3 + len(warned), "finished")
-    assert api.send_of_errand(*held, started(1), told, *warned, last).is_success
+    assert api.send_of_job(*held, started(1), told, *warned, last).is_success
     if release:
-        assert api.release_errand(*held, "finished").json() == {"state": "done"}
+        assert api.release_job(*held, "finished").json() == {"state": "done"}
     return claimed
 
 
@@ -93,8 +93,8 @@ def test_one_that_is_made_again_is_stored_once(api: Api, run: int, settings: Set
     ask(api, run)
     before = len(stored_files(settings.files_dir))
     claimed = film(api, release=False)
-    held = claimed["errand_id"], claimed["attempt"]
-    assert api.release_errand(*held, "drained").json() == {"state": "queued"}
+    held = claimed["job_id"], claimed["attempt"]
+    assert api.release_job(*held, "drained").json() == {"state": "queued"}
     film(api)
     assert len(replays(api, run)) == 1
     assert len(stored_files(settings.files_dir)) == before + len(FILES)
@@ -120,7 +120,7 @@ def test_the_picture_of_a_run_is_none_of_a_removed_recording(api: Api, run: int)
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", ""), ("POST", "/cancel"), ("DELETE", "")])
-def test_an_errand_of_no_run_is_no_recording(api: Api, method: str, path: str) -> None:
+def test_an_job_of_no_run_is_no_recording(api: Api, method: str, path: str) -> None:
     number = api.user.post("/api/v1/games/pong/play").json()["id"]
     answer = api.user.request(method, f"/api/v1/recordings/{number}{path}")
     assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no recording {number}.")
@@ -139,7 +139,7 @@ def test_one_that_is_removed_while_another_waits_for_its_run_is_not_there(
     asked = ask(api, run)["id"]
 
     def lock_late(session: Session, run_id: int, *, lock: bool = False) -> Run:
-        session.execute(delete(Errand).execution_options(synchronize_session=False))
+        session.execute(delete(Job).execution_options(synchronize_session=False))
         return find_run(session, run_id, lock=lock)
 
     monkeypatch.setattr(service, "find_run", lock_late)
@@ -149,10 +149,10 @@ def test_one_that_is_removed_while_another_waits_for_its_run_is_not_there(
 
 def test_a_process_that_brings_nothing_has_failed(api: Api, run: int) -> None:
     asked = ask(api, run)
-    claimed = api.claim_errand()
-    held = claimed["errand_id"], claimed["attempt"]
-    assert api.send_of_errand(*held, started(1), event(2, "finished")).is_success
-    assert api.release_errand(*held, "finished").json() == {"state": "failed"}
+    claimed = api.claim_job()
+    held = claimed["job_id"], claimed["attempt"]
+    assert api.send_of_job(*held, started(1), event(2, "finished")).is_success
+    assert api.release_job(*held, "finished").json() == {"state": "failed"}
     assert "without a result" in api.user.get(f"/api/v1/recordings/{asked['id']}").json()["reason"]
 
 
@@ -188,17 +188,17 @@ def test_a_scheduled_evaluation_has_its_first_episode_recorded(api: Api) -> None
 
 def test_an_evaluation_is_no_recording(api: Api, run: int) -> None:
     api.evaluate(run)
-    errand = api.claim_errand()["errand_id"]
-    assert api.user.get(f"/api/v1/recordings/{errand}").status_code == 404
+    job = api.claim_job()["job_id"]
+    assert api.user.get(f"/api/v1/recordings/{job}").status_code == 404
 
 
-def test_an_errand_brings_only_what_its_kind_does(api: Api, run: int) -> None:
+def test_an_job_brings_only_what_its_kind_does(api: Api, run: int) -> None:
     ask(api, run)
     api.evaluate(run)
-    recording, evaluated = (api.claim_errand() for _ in range(2))
+    recording, evaluated = (api.claim_job() for _ in range(2))
     wrong = (recording, evaluation(2, [1.0])), (evaluated, video(2, 100, 100))
     for claimed, brought in wrong:
-        held = claimed["errand_id"], claimed["attempt"]
-        assert api.send_of_errand(*held, started(1)).is_success
-        answer = api.send_of_errand(*held, brought)
+        held = claimed["job_id"], claimed["attempt"]
+        assert api.send_of_job(*held, started(1)).is_success
+        answer = api.send_of_job(*held, brought)
         assert (answer.status_code, "is expected here" in answer.text) == (422, True)

@@ -73,7 +73,7 @@ def test_a_new_recording_of_an_early_checkpoint_is_not_removed_at_once(api: Api,
     assert left[recorded["video_id"]] == 100
 
 
-def test_a_recording_that_is_removed_takes_its_errand_along(api: Api, run: tuple[int, int]) -> None:
+def test_a_recording_that_is_removed_takes_its_job_along(api: Api, run: tuple[int, int]) -> None:
     replay(api, *run, 100)
     ask(api, run[0])
     film(api)

@@ -1,4 +1,4 @@
-"""Saliency of a replay: asked for, computed by an errand, shown, and removed with its replay."""
+"""Saliency of a replay: asked for, computed by a job, shown, and removed with its replay."""
 
 import base64
 from typing import Any
@@ -92,13 +92,13 @@ def ask(api: Api, video_id: int, status: int = 200) -> dict[str, Any]:
 
 def compute(api: Api, content: bytes, outcome: str = "finished") -> dict[str, Any]:
     """Compute the oldest that waits, as a worker does, and return what was claimed."""
-    claimed = api.claim_errand()
-    held = claimed["errand_id"], claimed["attempt"]
+    claimed = api.claim_job()
+    held = claimed["job_id"], claimed["attempt"]
     query = {"attempt": held[1], "kind": "saliency", "path": "saliency.npz", "sha256": sha256(content)}
-    assert api.worker.put(f"/api/v1/worker/errands/{held[0]}/files", params=query, content=content).is_success
+    assert api.worker.put(f"/api/v1/worker/jobs/{held[0]}/files", params=query, content=content).is_success
     told = event(2, "advanced", 100, done=2, total=3), event(3, "saliency", 100, file="saliency.npz")
-    assert api.send_of_errand(*held, started(1), *told, event(4, "finished")).is_success
-    assert api.release_errand(*held, outcome).is_success
+    assert api.send_of_job(*held, started(1), *told, event(4, "finished")).is_success
+    assert api.release_job(*held, outcome).is_success
     return claimed
 
 
@@ -168,7 +168,7 @@ def test_a_purged_run_takes_its_recordings_saliency_and_live_game_along(api: Api
     ask(api, video_id)
     compute(api, made_saliency())
     recording = api.user.post(f"/api/v1/runs/{run_id}/recordings", json={}).json()["id"]
-    assert film(api)["errand_id"] == recording
+    assert film(api)["job_id"] == recording
     live = api.user.post(f"/api/v1/runs/{run_id}/live", json={}).json()["id"]
     assert len(api.user.get(f"/api/v1/runs/{run_id}/videos").json()) == 2
     assert api.release(run_id, 1, "finished").is_success
@@ -176,7 +176,7 @@ def test_a_purged_run_takes_its_recordings_saliency_and_live_game_along(api: Api
     assert stored_files(settings.files_dir) == []
     for gone in (f"videos/{video_id}/saliency", f"recordings/{recording}", f"live/{live}"):
         assert api.user.get(f"/api/v1/{gone}").status_code == 404
-    assert api.worker.post("/api/v1/worker/errands/claim", json={"name": "w1"}).status_code == 204
+    assert api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w1"}).status_code == 204
 
 
 def test_it_can_be_removed_and_asked_for_again(api: Api, settings: Settings) -> None:
@@ -193,11 +193,11 @@ def test_it_can_be_removed_and_asked_for_again(api: Api, settings: Settings) -> 
 def test_one_that_failed_is_computed_anew(api: Api) -> None:
     _, video_id = replay(api)
     ask(api, video_id)
-    claimed = api.claim_errand()
-    held = claimed["errand_id"], claimed["attempt"]
+    claimed = api.claim_job()
+    held = claimed["job_id"], claimed["attempt"]
     failed = event(2, "failed", message="the actions brought 3 points", traceback="")
-    assert api.send_of_errand(*held, started(1), failed).is_success
-    assert api.release_errand(*held, "failed").json() == {"state": "failed"}
+    assert api.send_of_job(*held, started(1), failed).is_success
+    assert api.release_job(*held, "failed").json() == {"state": "failed"}
     assert state(api, video_id)["reason"] == "the actions brought 3 points"
     assert ask(api, video_id)["state"] == "queued"
 
@@ -205,10 +205,10 @@ def test_one_that_failed_is_computed_anew(api: Api) -> None:
 def test_a_process_that_brings_nothing_has_failed(api: Api) -> None:
     _, video_id = replay(api)
     ask(api, video_id)
-    claimed = api.claim_errand()
-    held = claimed["errand_id"], claimed["attempt"]
-    assert api.send_of_errand(*held, started(1), event(2, "finished")).is_success
-    assert api.release_errand(*held, "finished").json() == {"state": "failed"}
+    claimed = api.claim_job()
+    held = claimed["job_id"], claimed["attempt"]
+    assert api.send_of_job(*held, started(1), event(2, "finished")).is_success
+    assert api.release_job(*held, "finished").json() == {"state": "failed"}
 
 
 def test_what_cannot_be_computed_is_refused_in_a_sentence(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

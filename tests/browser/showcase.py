@@ -108,13 +108,13 @@ def _evaluated(api: Api, run_id: int) -> int:
     done = int(api.evaluate(run_id, checkpoint="best")["id"])
     api.play([9.0, 10.0, 10.0, 14.0, 12.5])
     api.evaluate(run_id, episodes=5)
-    failed = api.claim_errand()
-    held = failed["errand_id"], failed["attempt"]
-    assert api.release_errand(*held, "failed", message="The screen differs.", traceback=TRACEBACK).is_success
+    failed = api.claim_job()
+    held = failed["job_id"], failed["attempt"]
+    assert api.release_job(*held, "failed", message="The screen differs.", traceback=TRACEBACK).is_success
     api.evaluate(run_id, seed=2)
-    played = api.claim_errand()
-    held = played["errand_id"], played["attempt"]
-    assert api.send_of_errand(*held, started(1), evaluated_episode(2, 12, 30)).is_success
+    played = api.claim_job()
+    held = played["job_id"], played["attempt"]
+    assert api.send_of_job(*held, started(1), evaluated_episode(2, 12, 30)).is_success
     api.evaluate(run_id, seed=3)
     return done
 

@@ -40,7 +40,7 @@ def test_a_run_is_evaluated_from_its_game_s_page_and_takes_its_place_there(page:
     expect(no_player).to_have_css("border-left-width", "4px")
     page.get_by_role("button", name=f"Evaluate climber #{run}").click()
     waiting = page.get_by_role("region", name="Runs without a score").get_by_role("table")
-    expect(waiting.get_by_text("No worker that takes errands is connected")).to_be_visible()
+    expect(waiting.get_by_text("No worker that takes jobs is connected")).to_be_visible()
     expect(waiting.get_by_role("link", name="Evaluation by no-op-5min at 10 k steps")).to_be_visible()
 
     api.play([MEAN] * 30, protocol="no-op-5min", env="ALE/Amidar-v5", mean=MEAN, interval=[990.0, 1010.0])

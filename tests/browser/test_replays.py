@@ -197,7 +197,7 @@ def test_saliency_is_asked_for_told_of_and_lies_over_the_picture(page: Page, ins
     expect(state).to_contain_text("worker")
     with api_of(installation) as api:
         held = claimed_saliency(api)
-        assert api.send_of_errand(*held, started(1), event(2, "advanced", 200, done=10, total=DECISIONS)).is_success
+        assert api.send_of_job(*held, started(1), event(2, "advanced", 200, done=10, total=DECISIONS)).is_success
         expect(state).to_have_text("Computing, 25 %")
         bring_saliency(api, held)
     overlay = page.get_by_role("img", name="Saliency over the picture")
@@ -215,10 +215,10 @@ def test_saliency_is_asked_for_told_of_and_lies_over_the_picture(page: Page, ins
 
 
 def claimed_saliency(api: Api) -> tuple[int, int]:
-    """Claim the saliency that waits: its errand and attempt."""
-    claimed = api.claim_errand()
+    """Claim the saliency that waits: its job and attempt."""
+    claimed = api.claim_job()
     assert claimed["kind"] == "saliency"
-    return claimed["errand_id"], claimed["attempt"]
+    return claimed["job_id"], claimed["attempt"]
 
 
 def bring_saliency(api: Api, held: tuple[int, int]) -> None:
@@ -230,10 +230,10 @@ def bring_saliency(api: Api, held: tuple[int, int]) -> None:
         "path": "saliency.npz",
         "sha256": sha256(content),
     }
-    assert api.worker.put(f"/api/v1/worker/errands/{held[0]}/files", params=query, content=content).is_success
+    assert api.worker.put(f"/api/v1/worker/jobs/{held[0]}/files", params=query, content=content).is_success
     brought = event(3, "saliency", 200, file="saliency.npz"), event(4, "finished")
-    assert api.send_of_errand(*held, *brought).is_success
-    assert api.release_errand(*held, "finished").json() == {"state": "done"}
+    assert api.send_of_job(*held, *brought).is_success
+    assert api.release_job(*held, "finished").json() == {"state": "done"}
 
 
 def numbers_of(clip: Path) -> list[int]:

@@ -17,7 +17,7 @@ from tests.door import Answer, Caller, Request, Tally
 A_FEW = 200
 MARK = "ODD VALUE"
 API = "/api/v1"
-HELD = (f"{API}/worker/runs/", f"{API}/worker/errands/")
+HELD = (f"{API}/worker/runs/", f"{API}/worker/jobs/")
 JSON = ("Content-Type", "application/json")
 STUDY: dict[str, Any] = {
     "name": "x",
@@ -71,8 +71,8 @@ class Scene:
         self.start_set_id = kept[0]["id"]
         self.study_id = api.user.post(f"{API}/studies", json={**STUDY, "confirm_steps": 4_000}).json()["id"]
         self.report_id = api.user.post(f"{API}/reports", json={"title": "x", "blocks": self._blocks()}).json()["id"]
-        self._claim_errands()
-        self.errand_seq = 1
+        self._claim_jobs()
+        self.job_seq = 1
 
     def _blocks(self) -> list[Any]:
         """One right block of each kind."""
@@ -108,11 +108,11 @@ class Scene:
         assert self._api.user.post(f"{API}/games/pong/play/{begun}/end").status_code == 200
         return begun
 
-    def _claim_errands(self) -> None:
+    def _claim_jobs(self) -> None:
         """Claim all that wait, of which ours is the last."""
-        while (answer := self._api.worker.post(f"{API}/worker/errands/claim", json={"name": "w1"})).status_code == 200:
+        while (answer := self._api.worker.post(f"{API}/worker/jobs/claim", json={"name": "w1"})).status_code == 200:
             claimed = answer.json()
-        self.errand_id, self.errand_attempt = claimed["errand_id"], claimed["attempt"]
+        self.job_id, self.job_attempt = claimed["job_id"], claimed["attempt"]
 
     def note(self, call: Call, answer: Answer | None) -> None:
         """Follow what a request has changed."""
@@ -121,8 +121,8 @@ class Scene:
             return
         if path.endswith("/events") and method == "post" and answer.status == 200:
             acknowledged = answer.json()["acknowledged"]
-            if "/errands/" in path:
-                self.errand_seq = acknowledged + 1
+            if "/jobs/" in path:
+                self.job_seq = acknowledged + 1
             else:
                 self.seq = acknowledged + 1
         released = answer.status == 200 and path.endswith("/release")
@@ -157,7 +157,7 @@ class Scene:
             "kept_id": str(self.kept_id),
             "name": "a set",
             "video_id": str(self._video()),
-            "errand_id": str(self.errand_id),
+            "job_id": str(self.job_id),
             "runs": str(self.run_id),
             "metrics": "train/loss,train/entropy",
             "slug": "pong",
@@ -165,7 +165,7 @@ class Scene:
             "item": "figure-1" if "{diagram}" in path else "figure-2",
             "diagram": "ga3c",
             "protocol": "no-op-5min",
-            "attempt": str(self.errand_attempt if "/errands/" in path else self.attempt),
+            "attempt": str(self.job_attempt if "/jobs/" in path else self.attempt),
             "kind": "checkpoint",
             "path": "checkpoints/x",
             "sha256": factories.sha256(b""),
@@ -176,7 +176,7 @@ class Scene:
         method, path, _ = call
         worker = {"name": "w9", "host": "h", "queue": "cpu", "pid": 7, "version": "1", "device": "cpu", "cores": 2}
         held = {"id": self.run_id, "attempt": self.attempt}
-        beside = {"errand_slots": 1, "errands": [{"id": self.errand_id, "attempt": self.errand_attempt}]}
+        beside = {"job_slots": 1, "jobs": [{"id": self.job_id, "attempt": self.job_attempt}]}
         lost = {"outcome": "lost", "message": "x", "traceback": "x"}
         acting = {"name": "epsilon-greedy", "epsilon": 0.1}
         found: dict[str, list[Any]] = {
@@ -213,10 +213,10 @@ class Scene:
             "post /worker/runs/{run_id}/events": [
                 {"attempt": self.attempt, "events": [event]} for event in self.events()
             ],
-            "post /worker/errands/claim": [{"name": "w9"}],
-            "post /worker/errands/{errand_id}/release": [{"attempt": self.errand_attempt, **lost}],
-            "post /worker/errands/{errand_id}/events": [
-                {"attempt": self.errand_attempt, "events": [event]} for event in self.errand_events()
+            "post /worker/jobs/claim": [{"name": "w9"}],
+            "post /worker/jobs/{job_id}/release": [{"attempt": self.job_attempt, **lost}],
+            "post /worker/jobs/{job_id}/events": [
+                {"attempt": self.job_attempt, "events": [event]} for event in self.job_events()
             ],
         }
         return found.get(f"{method} {path.removeprefix(API)}", [])
@@ -239,9 +239,9 @@ class Scene:
             factories.event(seq, "failed", 100, message="x", traceback="x"),
         ]
 
-    def errand_events(self) -> list[Any]:
-        """One right event of each kind that an errand brings."""
-        seq = self.errand_seq
+    def job_events(self) -> list[Any]:
+        """One right event of each kind that a job brings."""
+        seq = self.job_seq
         return [
             factories.started(seq),
             factories.evaluated_episode(seq, 1, 30),

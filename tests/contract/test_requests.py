@@ -32,7 +32,7 @@ REFUSED_THOUGH_VALID = (
     # A set of start points is of an Atari game that there is, and its frames together fit into an episode.
     "^/api/v1/start-sets$",
     # A body must have the hash that the address names; an event names files that were uploaded, and metrics.
-    "^/api/v1/worker/(runs/{run_id}|errands/{errand_id})/(files|events)$",
+    "^/api/v1/worker/(runs/{run_id}|jobs/{job_id})/(files|events)$",
 )
 VALID = ["2xx", "3xx", "401", "403", "404", "409", "429"]
 

@@ -15,10 +15,10 @@ from workers.worker.checkpoint_store import CheckpointStore
 from workers.worker.heartbeat import Heartbeat
 from workers.worker.machine import machine_facts
 from workers.worker.supervisor import Supervisor
-from workers.worker.work import Errands, Training
+from workers.worker.work import Jobs, Training
 
 FAKE_TRAINER = (sys.executable, str(Path(__file__).parent / "fake_trainer.py"))
-FAKE_ERRAND = (sys.executable, str(Path(__file__).parent / "fake_errand.py"))
+FAKE_JOB = (sys.executable, str(Path(__file__).parent / "fake_job.py"))
 
 
 @pytest.fixture
@@ -42,14 +42,12 @@ class Slot:
 
     def __init__(self, client: BackendClient, directory: Path, grace_seconds: float = 30) -> None:
         self.directory = directory
-        self.heartbeat = Heartbeat(client, machine_facts(), errand_slots=1)
+        self.heartbeat = Heartbeat(client, machine_facts(), job_slots=1)
         store = CheckpointStore(client, directory / "checkpoints")
         self.supervisor = Supervisor(
             client, self.heartbeat, directory, grace_seconds, Training(client, store, FAKE_TRAINER)
         )
-        self.errands = Supervisor(
-            client, self.heartbeat, directory, grace_seconds, Errands(client, store, 0, FAKE_ERRAND)
-        )
+        self.jobs = Supervisor(client, self.heartbeat, directory, grace_seconds, Jobs(client, store, 0, FAKE_JOB))
         self.heartbeat.start()
         self.thread: threading.Thread | None = None
 
@@ -67,7 +65,7 @@ class Slot:
     def close(self) -> None:
         """End everything."""
         self.supervisor.drain()
-        self.errands.drain()
+        self.jobs.drain()
         if self.thread:
             self.thread.join(timeout=PATIENCE_SECONDS)
         self.heartbeat.close()

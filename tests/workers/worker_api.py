@@ -23,9 +23,9 @@ class WorkerApi:
     """What the backend would know; tests set how it answers and read what it was told."""
 
     claims: list[dict[str, Any]] = field(default_factory=list)
-    errand_claims: list[dict[str, Any]] = field(default_factory=list)
+    job_claims: list[dict[str, Any]] = field(default_factory=list)
     # By its number; what is not named is still wanted.
-    errands_desired: dict[int, str | None] = field(default_factory=dict)
+    jobs_desired: dict[int, str | None] = field(default_factory=dict)
     desired: str = "run"
     away: bool = False
     stale: bool = False
@@ -42,8 +42,8 @@ class WorkerApi:
     starts: bytes | None = None
     starts_hash: str | None = None
     releases: list[dict[str, Any]] = field(default_factory=list)
-    errand_events: dict[tuple[int, int], dict[int, dict[str, Any]]] = field(default_factory=dict)
-    errand_releases: list[dict[str, Any]] = field(default_factory=list)
+    job_events: dict[tuple[int, int], dict[int, dict[str, Any]]] = field(default_factory=dict)
+    job_releases: list[dict[str, Any]] = field(default_factory=list)
     downloaded: int = 0
     heartbeats: list[dict[str, Any]] = field(default_factory=list)
     goodbyes: int = 0
@@ -89,16 +89,16 @@ class WorkerApi:
             self.heartbeats.append(body)
             if self.stale and body["run"]:
                 return problem(409, "stale-attempt")
-            errands = [{**held, "desired": self.errands_desired.get(held["id"], "run")} for held in body["errands"]]
-            return 200, {"desired": self.desired if body["run"] else None, "lease_seconds": 60, "errands": errands}
+            jobs = [{**held, "desired": self.jobs_desired.get(held["id"], "run")} for held in body["jobs"]]
+            return 200, {"desired": self.desired if body["run"] else None, "lease_seconds": 60, "jobs": jobs}
         if path == "/claim":
             return (200, self._claimed(self.claims)) if self.claims else (204, None)
-        if path == "/errands/claim":
-            return (200, self._claimed(self.errand_claims)) if self.errand_claims else (204, None)
+        if path == "/jobs/claim":
+            return (200, self._claimed(self.job_claims)) if self.job_claims else (204, None)
         if path == "/goodbye":
             self.goodbyes += 1
             return 204, None
-        match = re.fullmatch(r"/(runs|errands)/(\d+)/(events|release)", path)
+        match = re.fullmatch(r"/(runs|jobs)/(\d+)/(events|release)", path)
         assert match, path
         if self.stale:
             return problem(409, "stale-attempt")
@@ -106,10 +106,10 @@ class WorkerApi:
             return problem(500, "internal")
         run = match[1] == "runs"
         if match[3] == "release":
-            releases = self.releases if run else self.errand_releases
-            releases.append({"run" if run else "errand": int(match[2]), **body})
+            releases = self.releases if run else self.job_releases
+            releases.append({"run" if run else "job": int(match[2]), **body})
             return 200, {"state": "finished" if run else "done"}
-        return self._take_events(self.events if run else self.errand_events, int(match[2]), body)
+        return self._take_events(self.events if run else self.job_events, int(match[2]), body)
 
     def _claimed(self, claims: list[dict[str, Any]]) -> dict[str, Any]:
         return {"installation": self.installation, **claims.pop(0)}

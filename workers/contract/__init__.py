@@ -8,7 +8,7 @@ protocols               how an agent is evaluated
 tracks, action_names    what a recording tells beside its video
 published               the papers' numbers
 metrics                 what its metrics are called
-errands                 what an errand asks of its process
+jobs                 what a job asks of its process
 live                    what those who play and watch a live game say to each other
 worker_api              what a worker and the backend say to each other
 settings_in_common      which settings there are, and what a token looks like

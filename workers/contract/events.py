@@ -156,7 +156,7 @@ class Evaluation(_Event):
 
 class Advanced(_Event):
     kind: Literal["advanced"] = "advanced"
-    done: Count = Field(description="How much of an errand is done that plays no episodes of an evaluation.")
+    done: Count = Field(description="How much of a job is done that plays no episodes of an evaluation.")
     total: Count
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 CONFIG = "config.json"
 EVENTS = "events.jsonl"
-REQUEST = "request.json"  # in place of the configuration, in an errand's directory
-STARTS = "starts.json"  # the start points of an errand's evaluation
+REQUEST = "request.json"  # in place of the configuration, in a job's directory
+STARTS = "starts.json"  # the start points of a job's evaluation
 CHECKPOINTS = "checkpoints"
 REPLAYS = "replays"
 

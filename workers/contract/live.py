@@ -41,7 +41,7 @@ class PlayParameters(BaseModel):
 
 
 class LiveParameters(BaseModel):
-    """What a live errand plays: the newest parameters of the run whenever there are newer, or one checkpoint."""
+    """What a live job plays: the newest parameters of the run whenever there are newer, or one checkpoint."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -57,9 +57,9 @@ class LiveAddress(BaseModel):
     ticket: str
 
 
-def ticket(worker_token: str, errand: int, attempt: int) -> str:
+def ticket(worker_token: str, job: int, attempt: int) -> str:
     """Return what proves that a worker gave an attempt to a process, which does not learn the worker's token."""
-    named = f"arcadia live errand {errand} attempt {attempt}"
+    named = f"arcadia live job {job} attempt {attempt}"
     return hmac.new(worker_token.encode(), named.encode(), hashlib.sha256).hexdigest()
 
 

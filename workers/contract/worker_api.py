@@ -16,21 +16,21 @@ Desired = Literal["run", "pause", "stop"]
 Outcome = Literal["finished", "failed", "stopped", "drained", "lost"]
 QueueName = Literal["cpu", "gpu"]
 FileKind = Literal["checkpoint", "video", "poster", "track", "saliency"]
-# What a worker may have in hand, as its paths are called: runs that it trains, errands that it does beside them.
-Noun = Literal["runs", "errands"]
-ErrandKind = Literal["evaluation", "recording", "saliency", "live", "play", "film"]
-ErrandState = Literal["queued", "running", "done", "failed", "cancelled"]
-ErrandDesired = Literal["run", "cancel"]
+# What a worker may have in hand, as its paths are called: runs that it trains, jobs that it does beside them.
+Noun = Literal["runs", "jobs"]
+JobKind = Literal["evaluation", "recording", "saliency", "live", "play", "film"]
+JobState = Literal["queued", "running", "done", "failed", "cancelled"]
+JobDesired = Literal["run", "cancel"]
 
 QUEUES: tuple[QueueName, ...] = get_args(QueueName)
-# Errands of all runs wait in one queue, which every worker listens to that takes errands.
-ERRANDS_QUEUE = "errands"
-# The Celery tasks that are the doorbells; the one argument is the number of a run or an errand that waits.
+# Jobs of all runs wait in one queue, which every worker listens to that takes jobs.
+JOBS_QUEUE = "jobs"
+# The Celery tasks that are the doorbells; the one argument is the number of a run or a job that waits.
 LOOK_TASK = "workers.look"
-LOOK_FOR_ERRANDS_TASK = "workers.look_for_errands"
+LOOK_FOR_JOBS_TASK = "workers.look_for_jobs"
 
 MOST_EVENTS = 1_000  # in one batch
-MOST_ERRANDS = 64  # beside one worker's training
+MOST_JOBS = 64  # beside one worker's training
 
 # Relative, and no part of it begins with a dot: it names a file in a run directory.
 RUN_PATH = r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$"
@@ -45,7 +45,7 @@ SEQUENCE_GAP = "sequence-gap"
 NAME_TAKEN = "name-taken"
 OTHER_INSTALLATION = "other-installation"
 
-# A worker names the installation that gave it a run or an errand with every call about that. Another one, such as the
+# A worker names the installation that gave it a run or a job with every call about that. Another one, such as the
 # same backend on another database, may have one of the same number, or none: that says nothing about the worker's.
 INSTALLATION_HEADER = "Arcadia-Installation"
 
@@ -78,8 +78,8 @@ def private_queue(worker: str) -> str:
     return f"worker.{worker}"
 
 
-class HeldJob(_Request):
-    """A run or an errand that a worker has in hand."""
+class HeldAssignment(_Request):
+    """A run or a job that a worker has in hand."""
 
     id: Id
     attempt: AttemptNumber
@@ -103,25 +103,25 @@ class Heartbeat(MachineFacts):
 
     name: WorkerName
     queue: QueueName
-    run: HeldJob | None = None
-    errand_slots: Annotated[int, Field(ge=0, le=MOST_ERRANDS), NO_BOOLEAN] = 0
-    errands: Annotated[list[HeldJob], Field(max_length=MOST_ERRANDS)] = []
+    run: HeldAssignment | None = None
+    job_slots: Annotated[int, Field(ge=0, le=MOST_JOBS), NO_BOOLEAN] = 0
+    jobs: Annotated[list[HeldAssignment], Field(max_length=MOST_JOBS)] = []
 
 
-class WantedErrand(_Answer):
-    """What is wanted of an errand in hand; nothing, once it is no longer this worker's."""
+class WantedJob(_Answer):
+    """What is wanted of a job in hand; nothing, once it is no longer this worker's."""
 
     id: int
     attempt: int
-    desired: ErrandDesired | None
+    desired: JobDesired | None
 
 
 class HeartbeatAnswer(_Answer):
-    """What is wanted of the run and the errands in hand."""
+    """What is wanted of the run and the jobs in hand."""
 
     desired: Desired | None
     lease_seconds: float
-    errands: list[WantedErrand] = []
+    jobs: list[WantedJob] = []
 
 
 class ClaimRequest(_Request):
@@ -140,7 +140,7 @@ class OfferedCheckpoint(CheckpointFile):
 
     @property
     def path(self) -> str:
-        """Where it is downloaded, below the path of the run or errand."""
+        """Where it is downloaded, below the path of the run or job."""
         return f"files/{self.id}"
 
 
@@ -155,30 +155,30 @@ class Claim(_Answer):
     installation: str = ""
 
 
-class ErrandClaimRequest(_Request):
-    """A worker asks for the oldest waiting errand."""
+class JobClaimRequest(_Request):
+    """A worker asks for the oldest waiting job."""
 
     name: WorkerName
 
 
 class OfferedStarts(_Answer):
-    """A set of start points that an errand's episodes begin at."""
+    """A set of start points that a job's episodes begin at."""
 
     sha256: Sha256
     bytes: int
 
     @property
     def path(self) -> str:
-        """Where it is downloaded, below the path of the errand."""
+        """Where it is downloaded, below the path of the job."""
         return "starts"
 
 
-class ErrandClaim(_Answer):
-    """An errand handed to a worker, with the checkpoint that it is about, if it is about one."""
+class JobClaim(_Answer):
+    """A job handed to a worker, with the checkpoint that it is about, if it is about one."""
 
-    errand_id: int
+    job_id: int
     attempt: int
-    kind: ErrandKind
+    kind: JobKind
     parameters: dict[str, Any]
     lease_seconds: float
     checkpoint: OfferedCheckpoint | None = None
@@ -206,7 +206,7 @@ class UploadedFile(_Answer):
 
 
 class Release(_Request):
-    """A worker gives a run or an errand back and says how its process ended."""
+    """A worker gives a run or a job back and says how its process ended."""
 
     attempt: AttemptNumber
     outcome: Outcome
@@ -215,9 +215,9 @@ class Release(_Request):
 
 
 class Released(_Answer):
-    """Where the run or the errand went."""
+    """Where the run or the job went."""
 
-    state: State | ErrandState
+    state: State | JobState
 
 
 class Goodbye(_Request):

@@ -2,9 +2,9 @@
 
 __main__, settings      the program `arcadia worker` and its settings
 celery_app, tasks       the doorbell, which calls Supervisor.look
-work, job               the two kinds of work, runs and errands, and what is in hand
-supervisor, places      jobs of one kind, each from the claim to the release
-warm                    an idle errand process whose imports are done
+work, assignment               the two kinds of work, runs and jobs, and what is in hand
+supervisor, places      assignments of one kind, each from the claim to the release
+warm                    an idle job process whose imports are done
 attempt_directory       an attempt's directory, with the checkpoint to go on from
 checkpoint_store        checkpoints that were fetched, by their hash
 trainer_process, leash  the trainer's process, which never outlives the worker

@@ -1,4 +1,4 @@
-"""`arcadia worker`: one place to train runs of one queue, and some for errands, until SIGTERM or Ctrl-C."""
+"""`arcadia worker`: one place to train runs of one queue, and some for jobs, until SIGTERM or Ctrl-C."""
 
 import argparse
 import logging
@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from workers.contract.log_lines import log_to_standard_output
 from workers.contract.secret_files import SecretFileError
 from workers.contract.settings_in_common import unknown_settings
-from workers.contract.worker_api import ERRANDS_QUEUE, MOST_ERRANDS, QUEUES, private_queue
+from workers.contract.worker_api import JOBS_QUEUE, MOST_JOBS, QUEUES, private_queue
 from workers.worker.answers import BackendError
 from workers.worker.backend_client import BackendClient
 from workers.worker.celery_app import make_app
@@ -29,7 +29,7 @@ from workers.worker.settings import WorkerSettings
 from workers.worker.supervisor import Supervisor
 from workers.worker.tasks import register
 from workers.worker.warm import WarmProcess
-from workers.worker.work import TRAINER, Errands, Training, Work
+from workers.worker.work import TRAINER, Jobs, Training, Work
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -43,10 +43,10 @@ def worker_name(text: str) -> str:
     return text
 
 
-def errand_slots(text: str) -> int:
-    """Read how many errands a worker does at a time."""
-    if not text.isdecimal() or int(text) > MOST_ERRANDS:
-        raise argparse.ArgumentTypeError(f"{text!r}: give a number from 0 to {MOST_ERRANDS}")
+def job_slots(text: str) -> int:
+    """Read how many jobs a worker does at a time."""
+    if not text.isdecimal() or int(text) > MOST_JOBS:
+        raise argparse.ArgumentTypeError(f"{text!r}: give a number from 0 to {MOST_JOBS}")
     return int(text)
 
 
@@ -60,10 +60,10 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
         help="what the workers page calls this worker (default: the host's name, with a number if it is taken)",
     )
     parser.add_argument(
-        "--errands",
-        type=errand_slots,
+        "--jobs",
+        type=job_slots,
         metavar="N",
-        help="ARCADIA_ERRANDS: how many errands (evaluations …) it does at a time beside its training; 0 for none",
+        help="ARCADIA_JOBS: how many jobs (evaluations …) it does at a time beside its training; 0 for none",
     )
     parser.add_argument("--backend-url", help="ARCADIA_BACKEND_URL: where the backend answers")
     parser.add_argument("--worker-dir", type=Path, help="ARCADIA_WORKER_DIR: where run directories lie")
@@ -74,7 +74,7 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
     """Read the settings, or leave with a sentence on what is missing."""
     if unknown := unknown_settings(os.environ):
         sys.exit(f"arcadia worker: {unknown}")
-    given = {"backend_url": options.backend_url, "worker_dir": options.worker_dir, "errands": options.errands}
+    given = {"backend_url": options.backend_url, "worker_dir": options.worker_dir, "jobs": options.jobs}
     try:
         return WorkerSettings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
@@ -108,27 +108,27 @@ def main() -> int:
     def client_named(name: str) -> BackendClient:
         return BackendClient(settings.backend_url, settings.worker_token.get_secret_value(), name, options.queue)
 
-    name = take_name(options.name, host, lambda name: client_named(name).heartbeat(facts, settings.errands, []))
+    name = take_name(options.name, host, lambda name: client_named(name).heartbeat(facts, settings.jobs, []))
     client = client_named(name)
-    heartbeat = Heartbeat(client, facts, settings.errands, settings.worker_alive_file)
+    heartbeat = Heartbeat(client, facts, settings.jobs, settings.worker_alive_file)
     store = CheckpointStore(client, directory / "checkpoints")
-    doing_errands = Errands(client, store, settings.errand_niceness)
-    warm = WarmProcess(doing_errands.program, directory, doing_errands.environment, [place.descriptor])
+    doing_jobs = Jobs(client, store, settings.job_niceness)
+    warm = WarmProcess(doing_jobs.program, directory, doing_jobs.environment, [place.descriptor])
     works: list[tuple[Work, int, WarmProcess | None]] = [
         (Training(client, store), 1, warm_trainer if settings.keep_ready else None),
-        (doing_errands, settings.errands, warm if settings.keep_ready and settings.errands else None),
+        (doing_jobs, settings.jobs, warm if settings.keep_ready and settings.jobs else None),
     ]
-    training, errands = (
+    training, jobs = (
         Supervisor(client, heartbeat, directory, settings.stop_grace_seconds, work, places, [place.descriptor], ready)
         for work, places, ready in works
     )
-    queues = [options.queue, private_queue(name), *([ERRANDS_QUEUE] if settings.errands else [])]
+    queues = [options.queue, private_queue(name), *([JOBS_QUEUE] if settings.jobs else [])]
     app = make_app(settings.broker_url.get_secret_value(), queues)
-    register(app, training, errands)
+    register(app, training, jobs)
     worker = app.Worker(
         hostname=f"{name}@{socket.gethostname()}",
         pool="threads",
-        concurrency=1 + settings.errands,
+        concurrency=1 + settings.jobs,
         queues=queues,
         without_gossip=True,
         without_mingle=True,
@@ -140,13 +140,13 @@ def main() -> int:
 
     def on_shutdown(**_: object) -> None:
         training.drain()
-        errands.drain()
+        jobs.drain()
 
     signals.worker_shutting_down.connect(on_shutdown)
     heartbeat.start()
     beginnings = [
         threading.Thread(target=each.begin, name=f"begin-{noun}", daemon=True)
-        for noun, each in (("runs", training), ("errands", errands))
+        for noun, each in (("runs", training), ("jobs", jobs))
     ]
     for beginning in beginnings:
         beginning.start()

@@ -19,13 +19,13 @@ from workers.contract.worker_api import (
     Acknowledged,
     Claim,
     ClaimRequest,
-    ErrandClaim,
-    ErrandClaimRequest,
     FileKind,
     Goodbye,
     Heartbeat,
     HeartbeatAnswer,
-    HeldJob,
+    HeldAssignment,
+    JobClaim,
+    JobClaimRequest,
     MachineFacts,
     Noun,
     QueueName,
@@ -41,8 +41,8 @@ from workers.worker.answers import (
     not_the_backend,
     raise_problem,
 )
+from workers.worker.assignment import Assignment
 from workers.worker.endings import Ending
-from workers.worker.job import Job
 
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 # Far more than the backend ever says, and than it ever takes to say it; what lies between may say more, without end.
@@ -51,7 +51,7 @@ LONGEST_ANSWER_SECONDS = 60.0
 
 
 class Offered(Protocol):
-    """A file that the backend has for a job, and where below the job's path."""
+    """A file that the backend has for an assignment, and where below the assignment's path."""
 
     sha256: str
     bytes: int
@@ -80,18 +80,20 @@ class BackendClient:
         """Close the connections."""
         self._http.close()
 
-    def heartbeat(self, facts: MachineFacts, errand_slots: int, jobs: Collection[Job]) -> HeartbeatAnswer:
+    def heartbeat(self, facts: MachineFacts, job_slots: int, assignments: Collection[Assignment]) -> HeartbeatAnswer:
         """Say that this worker is alive and what it holds, all of it of one installation."""
-        runs, errands = ([_held(job) for job in jobs if job.noun == noun] for noun in get_args(Noun))
+        runs, jobs = (
+            [_held(assignment) for assignment in assignments if assignment.noun == noun] for noun in get_args(Noun)
+        )
         body = Heartbeat(
             name=self.name,
             queue=self.queue,
             run=runs[0] if runs else None,
-            errand_slots=errand_slots,
-            errands=errands,
+            job_slots=job_slots,
+            jobs=jobs,
             **facts.model_dump(),
         )
-        installation = next((job.installation for job in jobs), None)
+        installation = next((assignment.installation for assignment in assignments), None)
         answer = expect(HeartbeatAnswer, self._post("heartbeat", body, installation, timeout=5))
         self.heard = time.monotonic()
         return answer
@@ -101,40 +103,41 @@ class BackendClient:
         reply = self._post("claim", ClaimRequest(name=self.name, queue=self.queue))
         return None if reply.status_code == httpx.codes.NO_CONTENT else expect(Claim, reply)
 
-    def claim_errand(self) -> ErrandClaim | None:
-        """Take the oldest waiting errand, if one waits."""
-        reply = self._post("errands/claim", ErrandClaimRequest(name=self.name))
-        return None if reply.status_code == httpx.codes.NO_CONTENT else expect(ErrandClaim, reply)
+    def claim_job(self) -> JobClaim | None:
+        """Take the oldest waiting job, if one waits."""
+        reply = self._post("jobs/claim", JobClaimRequest(name=self.name))
+        return None if reply.status_code == httpx.codes.NO_CONTENT else expect(JobClaim, reply)
 
-    def post_events(self, job: Job, events: list[dict[str, Any]]) -> int:
-        """Hand over events as the job's process wrote them, and return the last one that the backend has stored."""
+    def post_events(self, assignment: Assignment, events: list[dict[str, Any]]) -> int:
+        """Post events as the process wrote them, and return the last one that the backend has stored."""
         # Not an EventBatch: checking each event here as well would only cost time.
-        body = {"attempt": job.attempt, "events": events}
-        reply = self._call("POST", f"{job.path}/events", job.installation, json=body)
+        body = {"attempt": assignment.attempt, "events": events}
+        reply = self._call("POST", f"{assignment.path}/events", assignment.installation, json=body)
         acknowledged = expect(Acknowledged, reply).acknowledged
         self.heard = time.monotonic()
         return acknowledged
 
-    def upload(self, job: Job, kind: FileKind, path: str, file: Path) -> None:
-        """Hand over a file of the job's directory; a repeated upload changes nothing."""
-        query: dict[str, str | int] = {"attempt": job.attempt, "kind": kind, "path": path}
+    def upload(self, assignment: Assignment, kind: FileKind, path: str, file: Path) -> None:
+        """Hand over a file of the assignment's directory; a repeated upload changes nothing."""
+        query: dict[str, str | int] = {"attempt": assignment.attempt, "kind": kind, "path": path}
         with file.open("rb") as content:
             query["sha256"] = hashlib.file_digest(content, "sha256").hexdigest()
             content.seek(0)
             expect(
-                UploadedFile, self._call("PUT", f"{job.path}/files", job.installation, params=query, content=content)
+                UploadedFile,
+                self._call("PUT", f"{assignment.path}/files", assignment.installation, params=query, content=content),
             )
 
-    def download(self, job: Job, offered: Offered, target: Path) -> bool:
-        """Fetch a file of the job, and say whether it is undamaged."""
+    def download(self, assignment: Assignment, offered: Offered, target: Path) -> bool:
+        """Fetch a file of the assignment, and say whether it is undamaged."""
         digest = hashlib.sha256()
         with (
             self._reaching(),
             self._http.stream(
                 "GET",
-                f"{job.path}/{offered.path}",
-                params={"attempt": job.attempt},
-                headers=_naming(job.installation),
+                f"{assignment.path}/{offered.path}",
+                params={"attempt": assignment.attempt},
+                headers=_naming(assignment.installation),
             ) as reply,
             target.open("wb") as file,
         ):
@@ -152,15 +155,17 @@ class BackendClient:
             raise not_the_backend(reply)
         return False
 
-    def live_address(self, job: Job) -> LiveAddress:
+    def live_address(self, assignment: Assignment) -> LiveAddress:
         """Return where the process of a live game reaches the backend, and what lets it in there."""
-        url = f"{re.sub('^http', 'ws', self.url)}/api/v1/worker/{job.path}/live?attempt={job.attempt}"
-        return LiveAddress(url=url, ticket=ticket(self._token, job.number, job.attempt))
+        url = f"{re.sub('^http', 'ws', self.url)}/api/v1/worker/{assignment.path}/live?attempt={assignment.attempt}"
+        return LiveAddress(url=url, ticket=ticket(self._token, assignment.number, assignment.attempt))
 
-    def release(self, job: Job, ending: Ending) -> None:
-        """Give the job back."""
-        body = Release(attempt=job.attempt, outcome=ending.outcome, message=ending.message, traceback=ending.traceback)
-        expect(Released, self._post(f"{job.path}/release", body, job.installation))
+    def release(self, assignment: Assignment, ending: Ending) -> None:
+        """Give the assignment back."""
+        body = Release(
+            attempt=assignment.attempt, outcome=ending.outcome, message=ending.message, traceback=ending.traceback
+        )
+        expect(Released, self._post(f"{assignment.path}/release", body, assignment.installation))
 
     def goodbye(self) -> None:
         """Say that this worker is leaving."""
@@ -189,8 +194,8 @@ def _naming(installation: str | None) -> dict[str, str]:
     return {} if installation is None else {INSTALLATION_HEADER: installation}
 
 
-def _held(job: Job) -> HeldJob:
-    return HeldJob(id=job.number, attempt=job.attempt)
+def _held(assignment: Assignment) -> HeldAssignment:
+    return HeldAssignment(id=assignment.number, attempt=assignment.attempt)
 
 
 def _whole(stream: httpx.Response) -> httpx.Response:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from workers.contract.paths import path_inside
+from workers.worker.assignment import Assignment
 from workers.worker.backend_client import BackendClient, Offered
 from workers.worker.backoff import persist
-from workers.worker.job import Job
 
 MOST_BYTES = 2_000_000_000
 
@@ -28,13 +28,13 @@ class CheckpointStore:
         for torn in directory.glob("*.part"):
             torn.unlink()
 
-    def fetch(self, job: Job, offered: Offered, target: Path, gives_up: Callable[[], bool]) -> bool:
+    def fetch(self, assignment: Assignment, offered: Offered, target: Path, gives_up: Callable[[], bool]) -> bool:
         """Put a file at its place, and say whether it is undamaged; download it unless it is here."""
         self._directory.mkdir(parents=True, exist_ok=True)
         kept = path_inside(self._directory, offered.sha256)
         # Again where another thread has removed it meanwhile, to have room for its own.
         while not self._hand_out(kept, offered, target):
-            if not self._download(job, offered, kept, gives_up):
+            if not self._download(assignment, offered, kept, gives_up):
                 return False
         return True
 
@@ -47,11 +47,11 @@ class CheckpointStore:
             self._trim(kept)
             return True
 
-    def _download(self, job: Job, offered: Offered, kept: Path, gives_up: Callable[[], bool]) -> bool:
+    def _download(self, assignment: Assignment, offered: Offered, kept: Path, gives_up: Callable[[], bool]) -> bool:
         # A name that no other thread has, which may fetch the same.
         part = kept.with_name(f"{kept.name}.{secrets.token_hex(4)}.part")
         try:
-            undamaged = persist(lambda: self._client.download(job, offered, part), gives_up)
+            undamaged = persist(lambda: self._client.download(assignment, offered, part), gives_up)
             if undamaged:
                 part.replace(kept)
             return undamaged

@@ -26,7 +26,7 @@ def is_disk_full(text: str | None) -> bool:
 
 
 def ending_of_full_disk(worker: str) -> Ending:
-    """Return the ending of a job that this worker's disk has no room for. The job goes back to the queue."""
+    """Return the ending for a full disk. The assignment goes back to the queue."""
     return Ending("drained", f"The disk of worker {worker} is full. It is tried again once there is space.")
 
 

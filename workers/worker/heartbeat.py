@@ -4,10 +4,10 @@ import logging
 import threading
 from pathlib import Path
 
-from workers.contract.worker_api import ErrandDesired, MachineFacts
+from workers.contract.worker_api import JobDesired, MachineFacts
 from workers.worker.answers import BackendError, StaleAttemptError
+from workers.worker.assignment import Held
 from workers.worker.backend_client import BackendClient
-from workers.worker.job import Held
 
 IDLE_SECONDS = 2.0
 HELD_SECONDS = 0.5  # a user's stop must reach the trainer within two seconds
@@ -19,11 +19,11 @@ class Heartbeat(threading.Thread):
     """Sends heartbeats until closed."""
 
     def __init__(
-        self, client: BackendClient, facts: MachineFacts, errand_slots: int = 0, alive_file: Path | None = None
+        self, client: BackendClient, facts: MachineFacts, job_slots: int = 0, alive_file: Path | None = None
     ) -> None:
         super().__init__(name="heartbeat", daemon=True)
         self._alive_file = alive_file
-        self._client, self._facts, self._errand_slots = client, facts, errand_slots
+        self._client, self._facts, self._job_slots = client, facts, job_slots
         self._held: tuple[Held, ...] = ()
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -31,7 +31,7 @@ class Heartbeat(threading.Thread):
         self._answered = True
 
     def hold(self, held: Held) -> None:
-        """Name this job in heartbeats from now on."""
+        """Name this assignment in heartbeats from now on."""
         with self._lock:
             self._held = (*self._held, held)
         self._wake.set()
@@ -60,7 +60,7 @@ class Heartbeat(threading.Thread):
         """Send one heartbeat for each installation that something in hand is of, or one that names nothing."""
         groups: dict[str | None, list[Held]] = {}
         for each in held:
-            groups.setdefault(each.job.installation, []).append(each)
+            groups.setdefault(each.assignment.installation, []).append(each)
         answers = [self._is_answered(group) for group in groups.values() or ([],)]
         answered = all(answers)
         if answered and not self._answered:
@@ -80,9 +80,9 @@ class Heartbeat(threading.Thread):
             self._alive_file = None
 
     def _is_answered(self, held: list[Held]) -> bool:
-        run = next((each for each in held if each.job.noun == "runs"), None)
+        run = next((each for each in held if each.assignment.noun == "runs"), None)
         try:
-            reply = self._client.heartbeat(self._facts, self._errand_slots, [each.job for each in held])
+            reply = self._client.heartbeat(self._facts, self._job_slots, [each.assignment for each in held])
         except StaleAttemptError as error:
             if run:
                 _give_up(run, str(error))
@@ -93,10 +93,10 @@ class Heartbeat(threading.Thread):
         else:
             if run and reply.desired:
                 run.desired = reply.desired
-            wanted = {(errand.id, errand.attempt): errand.desired for errand in reply.errands}
-            for errand in held:
-                if errand.job.noun == "errands":
-                    _heed(errand, wanted.get((errand.job.number, errand.job.attempt)))
+            wanted = {(job.id, job.attempt): job.desired for job in reply.jobs}
+            for job in held:
+                if job.assignment.noun == "jobs":
+                    _heed(job, wanted.get((job.assignment.number, job.assignment.attempt)))
         return True
 
     def _trouble(self, error: Exception) -> None:
@@ -105,15 +105,17 @@ class Heartbeat(threading.Thread):
             log.warning("The backend does not answer, trying on: %s", error, exc_info=unforeseen)
 
 
-def _heed(errand: Held, desired: ErrandDesired | None) -> None:
+def _heed(job: Held, desired: JobDesired | None) -> None:
     if desired is None:
-        _give_up(errand, "another attempt has it, or it was removed")
+        _give_up(job, "another attempt has it, or it was removed")
     else:
-        errand.desired = desired
+        job.desired = desired
 
 
 def _give_up(held: Held, reason: str) -> None:
     if not held.stale:
         held.stale = True
         if not held.given_back:
-            log.warning("%s, attempt %d is no longer this worker's: %s", held.job, held.job.attempt, reason)
+            log.warning(
+                "%s, attempt %d is no longer this worker's: %s", held.assignment, held.assignment.attempt, reason
+            )

@@ -16,9 +16,9 @@ from workers.worker.answers import (
     StaleAttemptError,
     UnreachableError,
 )
+from workers.worker.assignment import Assignment
 from workers.worker.backend_client import BackendClient
 from workers.worker.backoff import Backoff
-from workers.worker.job import Job
 from workers.worker.spool import Batch, BrokenSpoolError, Spool
 from workers.worker.suspicion import Suspicion, UploadTries
 
@@ -32,9 +32,9 @@ log = logging.getLogger(__name__)
 class Relay(threading.Thread):
     """Posts one attempt's events in order, until all are delivered after `trainer_ended` or posting makes no sense."""
 
-    def __init__(self, client: BackendClient, job: Job, spool: Spool) -> None:
-        super().__init__(name=f"relay-{job.path}-{job.attempt}", daemon=True)
-        self._client, self._job, self._spool = client, job, spool
+    def __init__(self, client: BackendClient, assignment: Assignment, spool: Spool) -> None:
+        super().__init__(name=f"relay-{assignment.path}-{assignment.attempt}", daemon=True)
+        self._client, self._assignment, self._spool = client, assignment, spool
         self._wake = threading.Event()
         self._trainer_ended = False
         self._abandoned = False
@@ -63,14 +63,16 @@ class Relay(threading.Thread):
             while not self._abandoned and not self._step():
                 pass
         except StaleAttemptError as error:
-            log.warning("%s, attempt %d is no longer this worker's: %s", self._job, self._job.attempt, error)
+            log.warning(
+                "%s, attempt %d is no longer this worker's: %s", self._assignment, self._assignment.attempt, error
+            )
             self.stale = True
         except RefusedError as error:
             self.broken = f"The backend refused what the trainer reported: {error}"
         except (BrokenSpoolError, OSError) as error:
             self.broken = f"What the trainer reported cannot be read: {error}"
         except Exception as error:
-            log.exception("Relaying of %s failed", self._job)
+            log.exception("Relaying of %s failed", self._assignment)
             self.broken = f"The worker could not relay what the trainer reported: {error!r}"
 
     def _step(self) -> bool:
@@ -89,11 +91,11 @@ class Relay(threading.Thread):
         except UnreachableError as error:
             self.elsewhere = isinstance(error, ElsewhereError)
             if self._answered:
-                log.warning("%s: what the trainer reports waits here: %s", self._job, error)
+                log.warning("%s: what the trainer reports waits here: %s", self._assignment, error)
             self._answered = False
             self._pause(self._backoff.delay())
         except SequenceGapError as gap:
-            log.warning("%s: %s; sending again from there.", self._job, gap)
+            log.warning("%s: %s; sending again from there.", self._assignment, gap)
             self._spool.rewind(gap.expected)
             self._pause(self._backoff.delay())
         return False
@@ -107,23 +109,23 @@ class Relay(threading.Thread):
         except OSError as error:
             # The mark only saves work: without it a restarted worker sends again what the backend has.
             if self._mark_is_kept:
-                log.warning("%s: cannot note what is delivered: %s", self._job, error)
+                log.warning("%s: cannot note what is delivered: %s", self._assignment, error)
             self._mark_is_kept = False
 
     def _post(self, batch: Batch, events: list[Event]) -> None:
         """Post events; leave out one that the backend fails on again and again, if it takes a line about that."""
         heard = self._client.heard
         try:
-            stored = self._client.post_events(self._job, events)
+            stored = self._client.post_events(self._assignment, events)
             if stored < batch.last_seq:
                 raise SequenceGapError(stored + 1)
         except FailingError as error:
             if not self._suspicion.proven(batch.first_seq, batch.last_seq, heard):
                 raise
             (event,) = events
-            log.warning("%s: trying without event %d: %s", self._job, batch.first_seq, error)
+            log.warning("%s: trying without event %d: %s", self._assignment, batch.first_seq, error)
             told = f"Event {batch.first_seq} ({event['kind']}) was left out: the backend failed on it, {error}"
-            self._client.post_events(self._job, [as_log_line(event, told)])
+            self._client.post_events(self._assignment, [as_log_line(event, told)])
 
     def _with_files(self, event: Event) -> Event:
         """Upload the files that an event names; if one is lost, return a log line in place of the event."""
@@ -133,7 +135,7 @@ class Relay(threading.Thread):
             except OutsideFolderError as error:
                 raise BrokenSpoolError(f"an event names {path!r}, which is outside its directory") from error
             try:
-                self._client.upload(self._job, kind, path, file)
+                self._client.upload(self._assignment, kind, path, file)
             except (FileNotFoundError, NotADirectoryError):
                 return as_log_line(event, f"{path} was replaced by newer ones before it was uploaded.", level="info")
             except RefusedError as error:

@@ -9,7 +9,7 @@ from pydantic_settings import SettingsConfigDict
 
 from workers.contract.secret_files import SettingsWithSecretFiles
 from workers.contract.settings_in_common import in_one_word, of_a_redis
-from workers.contract.worker_api import MOST_ERRANDS
+from workers.contract.worker_api import MOST_JOBS
 
 
 class WorkerSettings(SettingsWithSecretFiles):
@@ -30,18 +30,16 @@ class WorkerSettings(SettingsWithSecretFiles):
     worker_alive_file: Path | None = Field(
         default=None, description="File to touch after each answered heartbeat, for health checks."
     )
-    errands: int = Field(
-        default=1, ge=0, le=MOST_ERRANDS, description="How many errands it does at a time beside its training."
-    )
-    errand_niceness: int = Field(
+    jobs: int = Field(default=1, ge=0, le=MOST_JOBS, description="How many jobs it does at a time beside its training.")
+    job_niceness: int = Field(
         default=5,
         ge=0,
         le=19,
-        description="How far errands give way to training and to other programs; 19 is farthest.",
+        description="How far jobs give way to training and to other programs; 19 is farthest.",
     )
     keep_ready: bool = Field(
         default=True,
-        description="Keep a trainer and an errand process ready that have loaded PyTorch; each takes about 300 MB.",
+        description="Keep a trainer and a job process ready that have loaded PyTorch; each takes about 300 MB.",
     )
     stop_grace_seconds: float = Field(
         default=30.0,

@@ -1,4 +1,4 @@
-"""Claims jobs of one kind and does them: starts a process for each, relays its events, does what the backend asks."""
+"""Claims assignments of one kind, starts a process for each, relays its events and obeys the backend."""
 
 import json
 import logging
@@ -9,9 +9,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from workers.contract.worker_api import MOST_ERRANDS
+from workers.contract.worker_api import MOST_JOBS
 from workers.worker import attempt_directory
 from workers.worker.answers import BackendError, FailingError, StaleAttemptError, UnreachableError
+from workers.worker.assignment import Held, leftovers
 from workers.worker.attempt_directory import NeedsMoreError
 from workers.worker.backend_client import BackendClient
 from workers.worker.backoff import Backoff, persist
@@ -24,7 +25,6 @@ from workers.worker.endings import (
     is_disk_full,
 )
 from workers.worker.heartbeat import Heartbeat
-from workers.worker.job import Held, leftovers
 from workers.worker.places import Places
 from workers.worker.relay import Relay
 from workers.worker.spool import Spool
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 
 class Supervisor:
-    """Does so many jobs of one kind at a time: one run, or several errands."""
+    """Does so many assignments of one kind at a time: one run, or several jobs."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Supervisor:
         self.draining = False
 
     def drain(self) -> None:
-        """Have the processes save and stop, give their jobs back, and claim no other."""
+        """Have the processes save and stop, give their assignments back, and claim no other."""
         self.draining = True
         if self._warm:
             self._warm.close()
@@ -79,7 +79,7 @@ class Supervisor:
         self.look()
 
     def look(self) -> None:
-        """Claim and do jobs until none waits; return at once where as many are being done as may be."""
+        """Claim and do assignments until none waits; return at once where as many are being done as may be."""
         if not self._places.enter():
             return
         try:
@@ -90,12 +90,14 @@ class Supervisor:
             raise
 
     def recover(self) -> None:
-        """Deliver what this worker left behind when it last ended, and give those jobs back."""
+        """Deliver what this worker left behind when it last ended, and give those assignments back."""
         with self._places.closed():
-            left = [(Held(job), directory) for job, directory in leftovers(self._directory, self._work.noun)]
+            left = [
+                (Held(assignment), directory) for assignment, directory in leftovers(self._directory, self._work.noun)
+            ]
             # Until all of it is there the lease must not run out: what comes from an attempt that is over is refused.
             # A heartbeat names one run alone, so those are held one after the other.
-            at_once = MOST_ERRANDS if self._work.noun == "errands" else 1
+            at_once = MOST_JOBS if self._work.noun == "jobs" else 1
             for held, _ in left[:at_once]:
                 self._heartbeat.hold(held)
             for number, (held, directory) in enumerate(left):
@@ -103,7 +105,12 @@ class Supervisor:
                     self._recover(held, directory)
                 except Exception:
                     # One that is damaged must not keep the others from being delivered.
-                    log.exception("What %s, attempt %d left behind stays in %s", held.job, held.job.attempt, directory)
+                    log.exception(
+                        "What %s, attempt %d left behind stays in %s",
+                        held.assignment,
+                        held.assignment.attempt,
+                        directory,
+                    )
                 finally:
                     self._heartbeat.drop(held)
                     for following, _ in left[number + at_once : number + at_once + 1]:
@@ -121,15 +128,15 @@ class Supervisor:
             self._do(claimed)
 
     def _recover(self, held: Held, directory: Path) -> None:
-        log.info("%s, attempt %d was left behind; delivering what it wrote.", held.job, held.job.attempt)
-        relay = Relay(self._client, held.job, Spool(directory))
+        log.info("%s, attempt %d was left behind; delivering what it wrote.", held.assignment, held.assignment.attempt)
+        relay = Relay(self._client, held.assignment, Spool(directory))
         relay.start()
         if self._deliver_rest(relay, held, directory):
             self._release(held, directory, self._leftover_ending(directory, relay))
 
     def _do(self, claimed: Claimed) -> None:
-        log.info("%s, attempt %d: starting.", claimed.job, claimed.job.attempt)
-        held, directory = Held(claimed.job), claimed.job.directory(self._directory)
+        log.info("%s, attempt %d: starting.", claimed.assignment, claimed.assignment.attempt)
+        held, directory = Held(claimed.assignment), claimed.assignment.directory(self._directory)
         self._heartbeat.hold(held)
         try:
             ending = self._attempt_or_tell(claimed, held, directory)
@@ -141,17 +148,17 @@ class Supervisor:
             self._heartbeat.drop(held)
 
     def _attempt_or_tell(self, claimed: Claimed, held: Held, directory: Path) -> Ending | None:
-        """Do a job until the attempt ends; what goes wrong in the worker itself is told as the job's ending."""
+        """Do an assignment until the attempt ends. An error in the worker itself becomes the ending."""
         try:
             return self._attempt(claimed, held, directory)
         except StaleAttemptError:
             raise
         except Exception as error:
-            log.exception("%s, attempt %d could not be done", claimed.job, claimed.job.attempt)
+            log.exception("%s, attempt %d could not be done", claimed.assignment, claimed.assignment.attempt)
             return Ending("lost", f"The worker could not do it: {error!r}.")
 
     def _attempt(self, claimed: Claimed, held: Held, directory: Path) -> Ending | None:
-        """Do a job until the attempt ends; None when what is left must be delivered after a restart."""
+        """Do an assignment until the attempt ends; None when what is left must be delivered after a restart."""
         try:
             claimed.lay_out(directory, lambda: self._gives_up(held))
         except NeedsMoreError as error:
@@ -165,7 +172,7 @@ class Supervisor:
                 return self._wait_for_space()
             return Ending("failed", f"The worker could not lay out its directory: {error}")
         process = self._start(directory)
-        relay = Relay(self._client, claimed.job, Spool(directory))
+        relay = Relay(self._client, claimed.assignment, Spool(directory))
         relay.start()
         try:
             asked, outstayed = self._watch(process, relay, held)
@@ -179,7 +186,7 @@ class Supervisor:
         return self._judge(process, relay, directory, asked, outstayed)
 
     def _start(self, directory: Path) -> TrainerProcess:
-        """Start the job's process, or hand the job to the one that is ready."""
+        """Start the assignment's process, or hand the assignment to the one that is ready."""
         command = self._work.command(directory)
         if self._warm and (ready := self._warm.take(command)):
             return ready
@@ -193,11 +200,13 @@ class Supervisor:
             if held.stale or relay.stale or relay.broken:
                 process.kill()
             elif asked is None and (asked := self._reason_to_stop(held)):
-                log.info("%s: asking the %s to stop.", held.job, self._work.process)
+                log.info("%s: asking the %s to stop.", held.assignment, self._work.process)
                 process.terminate()
                 deadline = time.monotonic() + self._grace_seconds
             elif time.monotonic() > deadline:
-                log.warning("%s: its process did not stop within %g s; killing it.", held.job, self._grace_seconds)
+                log.warning(
+                    "%s: its process did not stop within %g s; killing it.", held.assignment, self._grace_seconds
+                )
                 process.kill()
         return asked, time.monotonic() > deadline
 
@@ -219,13 +228,13 @@ class Supervisor:
                 relay.abandon()
             if relay.elsewhere:
                 relay.abandon()
-                log.warning("%s is of another installation; its last events wait in %s.", held.job, directory)
+                log.warning("%s is of another installation; its last events wait in %s.", held.assignment, directory)
                 return False
             if not self.draining:
                 patience = time.monotonic() + DRAIN_SECONDS
             elif time.monotonic() > patience:
                 relay.abandon()
-                log.warning("%s: the backend is away; its last events wait in %s.", held.job, directory)
+                log.warning("%s: the backend is away; its last events wait in %s.", held.assignment, directory)
                 return False
         return True
 
@@ -244,15 +253,15 @@ class Supervisor:
         )
         if ending.outcome in ("failed", "lost"):
             log.warning("%s %s", ending.message, process.last_words())
-        # A run that fails here has trained: it says what is lost, and the user decides. An errand can be repeated.
+        # A run that fails here has trained: it says what is lost, and the user decides. A job can be repeated.
         full = is_disk_full(ending.message) or is_disk_full(process.last_words())
-        if full and ending.outcome == "failed" and self._work.noun == "errands":
+        if full and ending.outcome == "failed" and self._work.noun == "jobs":
             return self._wait_for_space()
         self._disk_backoff.reset()
         return ending
 
     def _wait_for_space(self) -> Ending:
-        """Put a job back into the queue because the disk is full, and claim no other for a while."""
+        """Put an assignment back into the queue because the disk is full, and claim no other for a while."""
         self._claims_at = time.monotonic() + self._disk_backoff.delay()
         return ending_of_full_disk(self._client.name)
 
@@ -266,20 +275,20 @@ class Supervisor:
             return ending_of_leftover(Spool(directory).last_event(), self._work.doing)
 
     def _release(self, held: Held, directory: Path, ending: Ending) -> None:
-        """Give the job back and remove its directory; if the backend stays away, that waits for a restart."""
-        log.info("%s, attempt %d: %s", held.job, held.job.attempt, ending.message or f"{ending.outcome}.")
+        """Give the assignment back and remove its directory; if the backend stays away, that waits for a restart."""
+        log.info("%s, attempt %d: %s", held.assignment, held.assignment.attempt, ending.message or f"{ending.outcome}.")
         self._settle(directory, ending)
         held.given_back = True
         patience = time.monotonic() + DRAIN_SECONDS
         try:
             persist(
-                lambda: self._client.release(held.job, ending),
+                lambda: self._client.release(held.assignment, ending),
                 gives_up=lambda: self.draining and time.monotonic() > patience,
             )
         except StaleAttemptError:
-            log.info("%s, attempt %d had already gone to another worker.", held.job, held.job.attempt)
+            log.info("%s, attempt %d had already gone to another worker.", held.assignment, held.assignment.attempt)
         except BackendError as error:
-            log.warning("%s could not be given back: %s", held.job, error)
+            log.warning("%s could not be given back: %s", held.assignment, error)
             return
         attempt_directory.remove(directory)
 

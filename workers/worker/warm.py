@@ -55,7 +55,7 @@ class WarmProcess:
             if self._closed or self._is_ready() or psutil.virtual_memory().available < MEMORY_NEEDED_BYTES:
                 return
             self._discard()
-            # Each process has its own pipe: on a busy machine it opens the pipe long after it was handed a job.
+            # Each process has its own pipe: on a busy machine it opens the pipe long after it was handed an assignment.
             self._started += 1
             path = self._path = self._directory / f"{self._name}-{self._started}"
             try:

@@ -2,10 +2,10 @@
 
 from backend.database.tables.base import Base, GameEnd, Id, Origin, StudyState
 from backend.database.tables.checkpoints import Checkpoint
-from backend.database.tables.errands import Errand
 from backend.database.tables.evaluations import Evaluation, EvaluationEpisode
 from backend.database.tables.files import File
 from backend.database.tables.installation import Installation
+from backend.database.tables.jobs import Job
 from backend.database.tables.kept_games import KeptPlay
 from backend.database.tables.replays import Video
 from backend.database.tables.reports import Report
@@ -19,13 +19,13 @@ __all__ = [
     "Attempt",
     "Base",
     "Checkpoint",
-    "Errand",
     "Evaluation",
     "EvaluationEpisode",
     "File",
     "GameEnd",
     "Id",
     "Installation",
+    "Job",
     "KeptPlay",
     "LogLine",
     "Measurement",

@@ -9,14 +9,14 @@ from backend.database.tables.base import Base, Id, Origin
 
 
 class Evaluation(Base):
-    """Episodes that a checkpoint plays by a protocol, apart from training; they are there once its errand is done."""
+    """Episodes that a checkpoint plays by a protocol, apart from training; they are there once its job is done."""
 
     __tablename__ = "evaluations"
     __table_args__ = (Index("ix_evaluations_run_id_id", "run_id", "id"), {"sqlite_autoincrement": True})
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
-    errand_id: Mapped[int] = mapped_column(ForeignKey("errands.id", ondelete="CASCADE"), unique=True)
+    job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), unique=True)
     checkpoint_id: Mapped[int] = mapped_column(ForeignKey("checkpoints.id", ondelete="CASCADE"), index=True)
     step: Mapped[int] = mapped_column(BigInteger)
     frames: Mapped[int] = mapped_column(BigInteger)

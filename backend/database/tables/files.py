@@ -15,16 +15,16 @@ class File(Base):
 
     __tablename__ = "files"
     __table_args__ = (
-        unique_where("uq_files_run_id_attempt_path", "run_id", "attempt", "path", where="errand_id IS NULL"),
-        unique_where("uq_files_errand_id_attempt_path", "errand_id", "attempt", "path", where="errand_id IS NOT NULL"),
+        unique_where("uq_files_run_id_attempt_path", "run_id", "attempt", "path", where="job_id IS NULL"),
+        unique_where("uq_files_job_id_attempt_path", "job_id", "attempt", "path", where="job_id IS NOT NULL"),
         {"sqlite_autoincrement": True},
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    # Empty where the errand that made it is of no run.
+    # Empty where the job that made it is of no run.
     run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
-    # Of the errand that made it; then the attempt is the errand's.
-    errand_id: Mapped[int | None] = mapped_column(ForeignKey("errands.id", ondelete="CASCADE"))
+    # Of the job that made it; then the attempt is the job's.
+    job_id: Mapped[int | None] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"))
     attempt: Mapped[int]
     kind: Mapped[FileKind]
     path: Mapped[str] = mapped_column(String(255))

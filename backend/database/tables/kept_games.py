@@ -11,14 +11,14 @@ from backend.database.tables.base import Base, GameEnd, Id
 
 
 class KeptPlay(Base):
-    """A game that a person has played: what was done in it, and the errand that films it."""
+    """A game that a person has played: what was done in it, and the job that films it."""
 
     __tablename__ = "kept_games"
     __table_args__ = ({"sqlite_autoincrement": True},)
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     env: Mapped[str] = mapped_column(String(100), index=True)
-    errand_id: Mapped[int] = mapped_column(ForeignKey("errands.id"), unique=True)
+    job_id: Mapped[int] = mapped_column(ForeignKey("jobs.id"), unique=True)
     file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     poster_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     seed: Mapped[int] = mapped_column(BigInteger)

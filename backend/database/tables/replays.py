@@ -12,7 +12,7 @@ from backend.database.tables.base import Base, Id
 class Video(Base):
     """A replay: one episode played from a checkpoint."""
 
-    __tablename__ = "videos"
+    __tablename__ = "replays"
     __table_args__ = (UniqueConstraint("run_id", "attempt", "file"), {"sqlite_autoincrement": True})
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
@@ -27,9 +27,9 @@ class Video(Base):
     seen_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     track_file_id: Mapped[int | None] = mapped_column(ForeignKey("files.id", ondelete="SET NULL"), index=True)
     # Of one that was asked for; those that the trainer records have none.
-    errand_id: Mapped[int | None] = mapped_column(ForeignKey("errands.id", ondelete="CASCADE"), unique=True)
+    job_id: Mapped[int | None] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), unique=True)
     # Of the computation of its saliency, by which its file is found too.
-    saliency_errand_id: Mapped[int | None] = mapped_column(ForeignKey("errands.id", ondelete="SET NULL"), index=True)
+    saliency_job_id: Mapped[int | None] = mapped_column(ForeignKey("jobs.id", ondelete="SET NULL"), index=True)
     # Kept whatever the rule of thinning says.
     pinned: Mapped[bool] = mapped_column(default=False, server_default=false())
     episode_return: Mapped[float]
@@ -40,4 +40,4 @@ class Video(Base):
     @property
     def saliency_asked(self) -> bool:
         """Whether its saliency is there, or somebody has asked for it."""
-        return self.saliency_errand_id is not None
+        return self.saliency_job_id is not None

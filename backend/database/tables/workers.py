@@ -24,6 +24,6 @@ class Worker(Base):
     cores: Mapped[int]
     memory_bytes: Mapped[int] = mapped_column(BigInteger)
     run_id: Mapped[int | None] = mapped_column(BigInteger)
-    errand_slots: Mapped[int] = mapped_column(default=0, server_default="0")
+    job_slots: Mapped[int] = mapped_column(default=0, server_default="0")
     last_seen_at: Mapped[datetime] = mapped_column(default=utc_now)
     left: Mapped[bool] = mapped_column(default=False)

@@ -1982,126 +1982,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/worker/errands/{errand_id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Post Errand Events
-         * @description Store events of an errand; a repeated batch changes nothing, a gap is refused.
-         */
-        post: operations["post_errand_events"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/worker/errands/{errand_id}/files": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /**
-         * Upload Errand File
-         * @description Take a file of an errand's attempt; the same upload again changes nothing.
-         */
-        put: operations["upload_errand_file"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/worker/errands/{errand_id}/files/{file_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Fetch Errand File
-         * @description A file of the run that the worker's errand is for.
-         */
-        get: operations["fetch_errand_file"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/worker/errands/{errand_id}/release": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Release Errand
-         * @description Give an errand back.
-         */
-        post: operations["release_errand"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/worker/errands/{errand_id}/starts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Fetch Errand Starts
-         * @description The start points of the worker's errand.
-         */
-        get: operations["fetch_errand_starts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/worker/errands/claim": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Claim Errand
-         * @description Hand over the oldest waiting errand.
-         */
-        post: operations["claim_errand"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/worker/goodbye": {
         parameters: {
             query?: never;
@@ -2136,6 +2016,126 @@ export interface paths {
          * @description Note that a worker lives, and answer with the users' wishes for what it holds.
          */
         post: operations["heartbeat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worker/jobs/{job_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Job Events
+         * @description Store events of a job; a repeated batch changes nothing, a gap is refused.
+         */
+        post: operations["post_job_events"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worker/jobs/{job_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Upload Job File
+         * @description Take a file of a job's attempt; the same upload again changes nothing.
+         */
+        put: operations["upload_job_file"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worker/jobs/{job_id}/files/{file_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fetch Job File
+         * @description A file of the run that the worker's job is for.
+         */
+        get: operations["fetch_job_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worker/jobs/{job_id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release Job
+         * @description Give a job back.
+         */
+        post: operations["release_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worker/jobs/{job_id}/starts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fetch Job Starts
+         * @description The start points of the worker's job.
+         */
+        get: operations["fetch_job_starts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worker/jobs/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Claim Job
+         * @description Hand over the oldest waiting job.
+         */
+        post: operations["claim_job"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2286,7 +2286,7 @@ export interface components {
         Advanced: {
             /**
              * Done
-             * @description How much of an errand is done that plays no episodes of an evaluation.
+             * @description How much of a job is done that plays no episodes of an evaluation.
              */
             done: number;
             /**
@@ -3260,42 +3260,6 @@ export interface components {
             step: number;
         };
         /**
-         * ErrandClaim
-         * @description An errand handed to a worker, with the checkpoint that it is about, if it is about one.
-         */
-        ErrandClaim: {
-            /** Attempt */
-            attempt: number;
-            checkpoint?: components["schemas"]["OfferedCheckpoint"] | null;
-            /** Errand Id */
-            errand_id: number;
-            /**
-             * Installation
-             * @default
-             */
-            installation?: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "evaluation" | "recording" | "saliency" | "live" | "play" | "film";
-            /** Lease Seconds */
-            lease_seconds: number;
-            /** Parameters */
-            parameters: {
-                [key: string]: unknown;
-            };
-            starts?: components["schemas"]["OfferedStarts"] | null;
-        };
-        /**
-         * ErrandClaimRequest
-         * @description A worker asks for the oldest waiting errand.
-         */
-        ErrandClaimRequest: {
-            /** Name */
-            name: string;
-        };
-        /**
          * Estimate
          * @description A value with its 95 % interval.
          */
@@ -4040,18 +4004,18 @@ export interface components {
             cores: number;
             /** Device */
             device: string;
-            /**
-             * Errand Slots
-             * @default 0
-             */
-            errand_slots?: number;
-            /**
-             * Errands
-             * @default []
-             */
-            errands?: components["schemas"]["HeldJob"][];
             /** Host */
             host: string;
+            /**
+             * Job Slots
+             * @default 0
+             */
+            job_slots?: number;
+            /**
+             * Jobs
+             * @default []
+             */
+            jobs?: components["schemas"]["HeldAssignment"][];
             /** Memory Bytes */
             memory_bytes: number;
             /** Name */
@@ -4065,30 +4029,30 @@ export interface components {
             queue: "cpu" | "gpu";
             /** Replaces */
             replaces?: number | null;
-            run?: components["schemas"]["HeldJob"] | null;
+            run?: components["schemas"]["HeldAssignment"] | null;
             /** Version */
             version: string;
         };
         /**
          * HeartbeatAnswer
-         * @description What is wanted of the run and the errands in hand.
+         * @description What is wanted of the run and the jobs in hand.
          */
         HeartbeatAnswer: {
             /** Desired */
             desired: ("run" | "pause" | "stop") | null;
             /**
-             * Errands
+             * Jobs
              * @default []
              */
-            errands?: components["schemas"]["WantedErrand"][];
+            jobs?: components["schemas"]["WantedJob"][];
             /** Lease Seconds */
             lease_seconds: number;
         };
         /**
-         * HeldJob
-         * @description A run or an errand that a worker has in hand.
+         * HeldAssignment
+         * @description A run or a job that a worker has in hand.
          */
-        HeldJob: {
+        HeldAssignment: {
             /** Attempt */
             attempt: number;
             /** Id */
@@ -4200,6 +4164,42 @@ export interface components {
             /** Title */
             title: string;
         };
+        /**
+         * JobClaim
+         * @description A job handed to a worker, with the checkpoint that it is about, if it is about one.
+         */
+        JobClaim: {
+            /** Attempt */
+            attempt: number;
+            checkpoint?: components["schemas"]["OfferedCheckpoint"] | null;
+            /**
+             * Installation
+             * @default
+             */
+            installation?: string;
+            /** Job Id */
+            job_id: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "evaluation" | "recording" | "saliency" | "live" | "play" | "film";
+            /** Lease Seconds */
+            lease_seconds: number;
+            /** Parameters */
+            parameters: {
+                [key: string]: unknown;
+            };
+            starts?: components["schemas"]["OfferedStarts"] | null;
+        };
+        /**
+         * JobClaimRequest
+         * @description A worker asks for the oldest waiting job.
+         */
+        JobClaimRequest: {
+            /** Name */
+            name: string;
+        };
         JsonValue: unknown;
         /**
          * KeptGame
@@ -4255,7 +4255,7 @@ export interface components {
         };
         /**
          * LiveGame
-         * @description A live game, and where its errand stands; it is watched at the WebSocket /api/v1/live/{id}.
+         * @description A live game, and where its job stands; it is watched at the WebSocket /api/v1/live/{id}.
          */
         LiveGame: {
             /**
@@ -4543,7 +4543,7 @@ export interface components {
         };
         /**
          * OfferedStarts
-         * @description A set of start points that an errand's episodes begin at.
+         * @description A set of start points that a job's episodes begin at.
          */
         OfferedStarts: {
             /** Bytes */
@@ -4940,7 +4940,7 @@ export interface components {
         };
         /**
          * PlayedGame
-         * @description An Atari game that people play, and where its errand stands; it is played at the WebSocket /api/v1/live/{id}.
+         * @description An Atari game that people play, and where its job stands; it is played at the WebSocket /api/v1/live/{id}.
          */
         PlayedGame: {
             /**
@@ -5253,7 +5253,7 @@ export interface components {
         };
         /**
          * Release
-         * @description A worker gives a run or an errand back and says how its process ended.
+         * @description A worker gives a run or a job back and says how its process ended.
          */
         Release: {
             /** Attempt */
@@ -5270,7 +5270,7 @@ export interface components {
         };
         /**
          * Released
-         * @description Where the run or the errand went.
+         * @description Where the run or the job went.
          */
         Released: {
             /** State */
@@ -7416,10 +7416,10 @@ export interface components {
             step: number;
         };
         /**
-         * WantedErrand
-         * @description What is wanted of an errand in hand; nothing, once it is no longer this worker's.
+         * WantedJob
+         * @description What is wanted of a job in hand; nothing, once it is no longer this worker's.
          */
-        WantedErrand: {
+        WantedJob: {
             /** Attempt */
             attempt: number;
             /** Desired */
@@ -7436,11 +7436,6 @@ export interface components {
             cores: number;
             /** Device */
             device: string;
-            /**
-             * Errand Slots
-             * @description How many errands, such as evaluations, it does beside its training.
-             */
-            errand_slots: number;
             /** Host */
             host: string;
             /**
@@ -7448,6 +7443,11 @@ export interface components {
              * @description True if it runs another build of Arcadia than the server.
              */
             is_other_build: boolean;
+            /**
+             * Job Slots
+             * @description How many jobs, such as evaluations, it does beside its training.
+             */
+            job_slots: number;
             /**
              * Last Seen At
              * Format: date-time
@@ -11310,219 +11310,6 @@ export interface operations {
             };
         };
     };
-    post_errand_events: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                errand_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["EventBatch"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Acknowledged"];
-                };
-            };
-            /** @description What was wrong, where, and what is right. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    upload_errand_file: {
-        parameters: {
-            query: {
-                attempt: number;
-                kind: "checkpoint" | "video" | "poster" | "track" | "saliency";
-                path: string;
-                sha256: string;
-            };
-            header?: never;
-            path: {
-                errand_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/octet-stream": string;
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UploadedFile"];
-                };
-            };
-            /** @description What was wrong, where, and what is right. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    fetch_errand_file: {
-        parameters: {
-            query: {
-                attempt: number;
-            };
-            header?: never;
-            path: {
-                errand_id: number;
-                file_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description What was wrong, where, and what is right. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    release_errand: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                errand_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Release"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Released"];
-                };
-            };
-            /** @description What was wrong, where, and what is right. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    fetch_errand_starts: {
-        parameters: {
-            query: {
-                attempt: number;
-            };
-            header?: never;
-            path: {
-                errand_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description What was wrong, where, and what is right. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    claim_errand: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ErrandClaimRequest"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrandClaim"];
-                };
-            };
-            /** @description Nothing waits. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description What was wrong, where, and what is right. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
     goodbye: {
         parameters: {
             query?: never;
@@ -11575,6 +11362,219 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["HeartbeatAnswer"];
                 };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    post_job_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EventBatch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Acknowledged"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    upload_job_file: {
+        parameters: {
+            query: {
+                attempt: number;
+                kind: "checkpoint" | "video" | "poster" | "track" | "saliency";
+                path: string;
+                sha256: string;
+            };
+            header?: never;
+            path: {
+                job_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedFile"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    fetch_job_file: {
+        parameters: {
+            query: {
+                attempt: number;
+            };
+            header?: never;
+            path: {
+                file_id: number;
+                job_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    release_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Release"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Released"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    fetch_job_starts: {
+        parameters: {
+            query: {
+                attempt: number;
+            };
+            header?: never;
+            path: {
+                job_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    claim_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JobClaimRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobClaim"];
+                };
+            };
+            /** @description Nothing waits. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What was wrong, where, and what is right. */
             default: {

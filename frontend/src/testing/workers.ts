@@ -14,7 +14,7 @@ export function aWorker(name: string, changes: Partial<Worker> = {}): Worker {
     cores: 8,
     memory_bytes: 16 * 2 ** 30,
     run_id: null,
-    errand_slots: 1,
+    job_slots: 1,
     last_seen_at: "2026-01-01T10:00:00Z",
     ...changes,
   };

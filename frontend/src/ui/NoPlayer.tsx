@@ -10,8 +10,7 @@ import classes from "./Warning.module.css";
 /** Says what to do where no worker is connected that plays evaluations; nothing where one is. */
 export function NoPlayer() {
   const { data: workers } = useQuery(workersQuery);
-  if (!workers || workers.some(({ state, errand_slots }) => state !== "gone" && errand_slots > 0))
-    return null;
+  if (!workers || workers.some(({ state, job_slots }) => state !== "gone" && job_slots > 0)) return null;
   return (
     <div className={`${sheet.card} ${classes.warning}`} role="status">
       <Group gap="xs" wrap="nowrap" mb={4}>
@@ -22,7 +21,7 @@ export function NoPlayer() {
       </Group>
       <Text size="sm" mb={8}>
         Evaluations wait until one is. Every worker plays one at a time beside its training, unless it was
-        started with --errands 0. Start one:
+        started with --jobs 0. Start one:
       </Text>
       <CommandLine command={addWorkerCommand("worker-2")} />
     </div>

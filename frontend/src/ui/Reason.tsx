@@ -3,7 +3,7 @@ import type { Evaluation } from "@/api/types";
 import { Words } from "./Words";
 import classes from "./Reason.module.css";
 
-/** Why an errand waits or has failed, in plain words, with the traceback folded. */
+/** Why a job waits or has failed, in plain words, with the traceback folded. */
 export function Reason({ of }: { of: Pick<Evaluation, "reason" | "traceback"> }) {
   const { reason, traceback } = of;
   if (!reason && !traceback) return null;

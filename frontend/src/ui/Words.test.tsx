@@ -6,9 +6,9 @@ import { Words } from "./Words";
 it("set commands apart", () => {
   renderPage(
     <p>
-      <Words>Start one with `arcadia worker --errands 1`.</Words>
+      <Words>Start one with `arcadia worker --jobs 1`.</Words>
     </p>,
   );
-  expect(screen.getByText("arcadia worker --errands 1").tagName).toBe("CODE");
-  expect(screen.getByRole("paragraph").textContent).toBe("Start one with arcadia worker --errands 1.");
+  expect(screen.getByText("arcadia worker --jobs 1").tagName).toBe("CODE");
+  expect(screen.getByRole("paragraph").textContent).toBe("Start one with arcadia worker --jobs 1.");
 });

@@ -1,4 +1,4 @@
-"""The best checkpoint: by its evaluation where there is one, else by training; and what an errand waits for stays."""
+"""The best checkpoint: by its evaluation where there is one, else by training; and what a job waits for stays."""
 
 from typing import Any
 
@@ -82,9 +82,9 @@ def test_an_evaluation_that_was_lost_and_cancelled_does_not_count(api: Api) -> N
     for seq, (step, trained) in enumerate(((100, 1.0), (200, 9.0)), start=2):
         api.save(run_id, attempt, seq, step, return_mean=trained)
     number = api.evaluate(run_id, checkpoint=rows(api, run_id)[100]["id"])["id"]
-    held = api.claim_errand()["errand_id"], 1
-    api.send_of_errand(*held, started(1), evaluation(2, [3.0] * 30))
-    api.release_errand(*held, "lost")
+    held = api.claim_job()["job_id"], 1
+    api.send_of_job(*held, started(1), evaluation(2, [3.0] * 30))
+    api.release_job(*held, "lost")
     assert best(api, run_id) == (200, "training"), "it will be done again"
     api.user.post(f"/api/v1/evaluations/{number}/cancel")
     assert best(api, run_id) == (200, "training")
@@ -147,7 +147,7 @@ def test_a_checkpoint_stays_when_the_evaluation_that_waits_for_it_is_removed(api
     assert available(api, run_id) == there
 
 
-def test_a_checkpoint_that_an_errand_waits_for_is_not_thinned_out(api: Api) -> None:
+def test_a_checkpoint_that_an_job_waits_for_is_not_thinned_out(api: Api) -> None:
     run_id, attempt = api.running(config=KEEP_FOUR)
     for number in range(1, 5):
         api.save(run_id, attempt, 1 + number, 100 * number, return_mean=number)

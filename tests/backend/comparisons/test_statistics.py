@@ -25,7 +25,7 @@ from backend.comparisons.statistics import (
     welch,
 )
 
-REFERENCE = json.loads((Path(__file__).parents[1] / "fixtures" / "rliable.json").read_text())
+REFERENCE = json.loads((Path(__file__).parents[2] / "fixtures" / "rliable.json").read_text())
 CASES = REFERENCE["cases"]
 STATISTICS = (mean, median, interquartile_mean)
 

@@ -100,11 +100,11 @@ def test_numbers_of_files_that_were_removed_are_not_used_again(empty: Settings) 
         assert connection.execute(text("SELECT id FROM files ORDER BY id")).scalars().all() == [1, 3]
 
 
-def test_numbers_of_errands_that_were_removed_are_not_used_again_and_their_files_stay(empty: Settings) -> None:
+def test_numbers_of_jobs_that_were_removed_are_not_used_again_and_their_files_stay(empty: Settings) -> None:
     engine = migration_engine(empty.resolved_database_url)
     config = alembic_config()
-    errand = text(
-        "INSERT INTO errands (kind, run_id, checkpoint_id, parameters, state, desired, done, total, attempt, last_seq, "
+    job = (
+        "INSERT INTO {table} (kind, run_id, checkpoint_id, parameters, state, desired, done, total, attempt, last_seq, "
         "tries, created_at) VALUES ('live', 1, 1, '{}', 'done', 'run', 0, 1, 1, 0, 0, '2026-01-01 10:00:00')"
     )
     columns = "run_id, errand_id, attempt, kind, path, stored_path, sha256, bytes, created_at"
@@ -114,14 +114,14 @@ def test_numbers_of_errands_that_were_removed_are_not_used_again_and_their_files
         command.upgrade(config, "0009")
         connection.execute(text(OLD_RUN))
         for _ in range(2):
-            connection.execute(errand)
+            connection.execute(text(job.format(table="errands")))
         connection.execute(file)
         connection.execute(text("DELETE FROM errands WHERE id = 2"))
     migrate(empty)
     with engine.begin() as connection:
-        connection.execute(errand)
-        assert connection.execute(text("SELECT id FROM errands ORDER BY id")).scalars().all() == [1, 3]
-        assert connection.execute(text("SELECT errand_id FROM files")).scalars().all() == [1]
+        connection.execute(text(job.format(table="jobs")))
+        assert connection.execute(text("SELECT id FROM jobs ORDER BY id")).scalars().all() == [1, 3]
+        assert connection.execute(text("SELECT job_id FROM files")).scalars().all() == [1]
 
 
 def test_checkpoints_that_a_schedule_had_evaluated_are_known(empty: Settings) -> None:
@@ -131,7 +131,7 @@ def test_checkpoints_that_a_schedule_had_evaluated_are_known(empty: Settings) ->
         "INSERT INTO checkpoints (run_id, attempt, step, frames, file, sha256, bytes, best, created_at) "
         "VALUES (1, 1, 1, 1, :file, '', 1, false, '2026-01-01 10:00:00')"
     )
-    errand = text(
+    job = text(
         "INSERT INTO errands (kind, run_id, checkpoint_id, parameters, state, desired, done, total, attempt, last_seq, "
         "tries, created_at) VALUES ('evaluation', 1, 1, '{}', 'done', 'run', 0, 1, 1, 0, 0, '2026-01-01 10:00:00')"
     )
@@ -145,7 +145,7 @@ def test_checkpoints_that_a_schedule_had_evaluated_are_known(empty: Settings) ->
         connection.execute(text(OLD_RUN))
         for number, origin in enumerate(("schedule", "asked"), 1):
             connection.execute(checkpoint, {"file": f"file {number}"})
-            connection.execute(errand)
+            connection.execute(job)
             connection.execute(evaluation, {"number": number, "origin": origin})
     migrate(empty)
     with engine.begin() as connection:

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from backend.database.tables import Errand, Run
+from backend.database.tables import Job, Run
 from backend.evaluations import service
 from backend.web.lookup import find_run
 from tests.factories import PONG, Api, evaluated_episode, evaluation, event, sha256, start_set, started
@@ -28,23 +28,23 @@ def refusal(api: Api, run_id: int, status: int, **wanted: Any) -> str:
 
 
 def test_an_evaluation_is_asked_for_played_and_read(api: Api) -> None:
-    api.beat(errand_slots=1)
+    api.beat(job_slots=1)
     run_id = trained(api)
     asked = api.evaluate(run_id, seed=3, episodes=2)
     assert (asked["state"], asked["protocol"], asked["step"], asked["seed"]) == ("queued", "episodes", 100, 3)
     assert (asked["origin"], asked["acting"]) == ("asked", {"name": "sampled", "epsilon": None})
     assert asked["reason"] == "A worker is about to take it."
-    claimed = api.claim_errand()
+    claimed = api.claim_job()
     assert claimed["checkpoint"]["sha256"] == asked["checkpoint_sha256"]
     acting = {"name": "sampled", "epsilon": None}
     assert claimed["parameters"] == {"protocol": "episodes", "acting": acting, "seed": 3, "episodes": 2}
-    held = claimed["errand_id"], claimed["attempt"]
-    api.send_of_errand(*held, started(1), evaluated_episode(2, 1, 2))
+    held = claimed["job_id"], claimed["attempt"]
+    api.send_of_job(*held, started(1), evaluated_episode(2, 1, 2))
     playing = api.evaluation(asked["id"])
     assert (playing["state"], playing["episodes_done"], playing["episodes_total"]) == ("running", 1, 2)
     assert playing["mean"] is None
-    api.send_of_errand(*held, evaluated_episode(3, 2, 2), evaluation(4, [1.0, 3.0]), event(5, "finished"))
-    assert api.release_errand(*held, "finished").json() == {"state": "done"}
+    api.send_of_job(*held, evaluated_episode(3, 2, 2), evaluation(4, [1.0, 3.0]), event(5, "finished"))
+    assert api.release_job(*held, "finished").json() == {"state": "done"}
     done = api.evaluation(asked["id"])
     assert (done["state"], done["mean"], done["median"], done["interval"]) == ("done", 2.0, 2.0, [1.0, 3.0])
     assert [episode["score"] for episode in done["episodes"]] == [1.0, 3.0]
@@ -161,9 +161,9 @@ def test_start_points_reach_the_worker_and_the_result_names_them(api: Api) -> No
     asked = api.evaluate(run_id, protocol="human-starts", start_set=stored["id"])
     used = {name: stored[name] for name in ("id", "name", "player", "source", "points", "sha256")}
     assert (asked["start_set"], asked["episodes_total"]) == ({**used, "kept": True}, 2)
-    claimed = api.claim_errand()
+    claimed = api.claim_job()
     assert claimed["starts"] == {"sha256": stored["sha256"], "bytes": stored["bytes"]}
-    path, attempt = f"/api/v1/worker/errands/{claimed['errand_id']}/starts", claimed["attempt"]
+    path, attempt = f"/api/v1/worker/jobs/{claimed['job_id']}/starts", claimed["attempt"]
     fetched = api.worker.get(path, params={"attempt": attempt})
     assert (fetched.status_code, fetched.headers["etag"]) == (200, f'"{stored["sha256"]}"')
     assert sha256(fetched.content) == stored["sha256"]
@@ -181,28 +181,28 @@ def test_a_games_page_names_the_start_points_of_a_score(api: Api) -> None:
     assert (ours["protocol"], ours["start_set"], ours["short"]) == ("human-starts", "Ana's", False)
 
 
-def test_an_errand_without_start_points_has_none_to_fetch(api: Api) -> None:
+def test_an_job_without_start_points_has_none_to_fetch(api: Api) -> None:
     run_id = trained(api)
     api.evaluate(run_id)
-    claimed = api.claim_errand()
+    claimed = api.claim_job()
     assert claimed["starts"] is None
-    path = f"/api/v1/worker/errands/{claimed['errand_id']}/starts"
+    path = f"/api/v1/worker/jobs/{claimed['job_id']}/starts"
     assert api.worker.get(path, params={"attempt": claimed["attempt"]}).status_code == 404
 
 
 def test_episodes_are_there_as_they_end_and_go_with_the_attempt_that_played_them(api: Api) -> None:
     run_id = trained(api)
     asked = api.evaluate(run_id, episodes=3)["id"]
-    claimed = api.claim_errand()
-    held = claimed["errand_id"], claimed["attempt"]
-    api.send_of_errand(*held, started(1), evaluated_episode(2, 1, 3, number=2, score="NaN"))
-    api.send_of_errand(*held, evaluated_episode(3, 2, 3, number=0, score=7.0))
+    claimed = api.claim_job()
+    held = claimed["job_id"], claimed["attempt"]
+    api.send_of_job(*held, started(1), evaluated_episode(2, 1, 3, number=2, score="NaN"))
+    api.send_of_job(*held, evaluated_episode(3, 2, 3, number=0, score=7.0))
     episodes = api.evaluation(asked)["episodes"]
     assert [(row["number"], row["score"], row["length"]) for row in episodes] == [(0, 7.0, 98), (2, "NaN", 98)]
     assert api.user.get(f"/api/v1/export/evaluations/{asked}.csv").status_code == 409
-    api.release_errand(*held, "lost")
+    api.release_job(*held, "lost")
     assert len(api.evaluation(asked)["episodes"]) == 2
-    api.claim_errand()
+    api.claim_job()
     assert api.evaluation(asked)["episodes"] == []
 
 
@@ -229,12 +229,12 @@ def test_the_list_is_paged(api: Api) -> None:
 def test_one_that_waits_is_cancelled_at_once_and_one_that_is_played_by_its_worker(api: Api) -> None:
     run_id = trained(api)
     playing, waiting = (api.evaluate(run_id)["id"] for _ in range(2))
-    claimed = api.claim_errand()
-    held = {"id": claimed["errand_id"], "attempt": claimed["attempt"]}
+    claimed = api.claim_job()
+    held = {"id": claimed["job_id"], "attempt": claimed["attempt"]}
     cancel = [api.user.post(f"/api/v1/evaluations/{each}/cancel").json() for each in (waiting, playing)]
     assert [(row["state"], row["reason"]) for row in cancel] == [("cancelled", None), ("running", "Cancelling.")]
-    assert api.beat(errand_slots=1, errands=[held]).json()["errands"] == [{**held, "desired": "cancel"}]
-    api.release_errand(held["id"], held["attempt"], "stopped")
+    assert api.beat(job_slots=1, jobs=[held]).json()["jobs"] == [{**held, "desired": "cancel"}]
+    api.release_job(held["id"], held["attempt"], "stopped")
     assert api.evaluation(playing)["state"] == "cancelled"
     again = api.user.post(f"/api/v1/evaluations/{playing}/cancel")
     assert (again.status_code, again.json()["detail"]) == (
@@ -246,12 +246,12 @@ def test_one_that_waits_is_cancelled_at_once_and_one_that_is_played_by_its_worke
 def test_one_that_is_removed_leaves_its_worker(api: Api) -> None:
     run_id = trained(api)
     asked = api.evaluate(run_id)
-    claimed = api.claim_errand()
-    held = {"id": claimed["errand_id"], "attempt": claimed["attempt"]}
+    claimed = api.claim_job()
+    held = {"id": claimed["job_id"], "attempt": claimed["attempt"]}
     assert api.user.delete(f"/api/v1/evaluations/{asked['id']}").status_code == 204
     assert api.evaluations(run_id) == []
-    assert api.beat(errands=[held]).json()["errands"] == [{**held, "desired": None}]
-    assert api.send_of_errand(held["id"], held["attempt"], started(1)).status_code == 404
+    assert api.beat(jobs=[held]).json()["jobs"] == [{**held, "desired": None}]
+    assert api.send_of_job(held["id"], held["attempt"], started(1)).status_code == 404
 
 
 @pytest.mark.parametrize(("method", "path"), [("POST", "/cancel"), ("DELETE", "")])
@@ -261,7 +261,7 @@ def test_one_that_is_removed_while_another_waits_for_its_run_is_not_there(
     asked = api.evaluate(trained(api))["id"]
 
     def lock_late(session: Session, run_id: int, *, lock: bool = False) -> Run:
-        session.execute(delete(Errand).execution_options(synchronize_session=False))
+        session.execute(delete(Job).execution_options(synchronize_session=False))
         return find_run(session, run_id, lock=lock)
 
     monkeypatch.setattr(service, "find_run", lock_late)
@@ -272,18 +272,18 @@ def test_one_that_is_removed_while_another_waits_for_its_run_is_not_there(
 @pytest.mark.parametrize(
     ("slots", "told"),
     [
-        (None, "No worker that takes errands is connected: start one with `arcadia worker --errands 1`."),
-        (0, "No worker that takes errands is connected: start one with `arcadia worker --errands 1`."),
-        (1, "Every worker is busy with other errands; it begins once one of them is done."),
+        (None, "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`."),
+        (0, "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`."),
+        (1, "Every worker is busy with other jobs; it begins once one of them is done."),
         (2, "A worker is about to take it."),
     ],
 )
 def test_it_says_why_it_waits(api: Api, slots: int | None, told: str) -> None:
     run_id = trained(api)
     api.evaluate(run_id)
-    api.claim_errand()
+    api.claim_job()
     if slots is not None:
-        api.beat(errand_slots=slots)
+        api.beat(job_slots=slots)
     assert api.evaluate(run_id)["reason"] == told
 
 
@@ -297,12 +297,12 @@ def test_no_more_wait_than_anybody_needs(api: Api, monkeypatch: pytest.MonkeyPat
 
 def test_those_that_are_taken_before_it_are_told(api: Api) -> None:
     run_id = trained(api)
-    api.beat(errand_slots=1)
+    api.beat(job_slots=1)
     waiting = [api.evaluate(run_id, seed=seed)["id"] for seed in (1, 2, 3)]
     assert [api.evaluation(number)["reason"] for number in waiting] == [
         "A worker is about to take it.",
-        "Every worker is busy with other errands, and another one will be taken before it.",
-        "Every worker is busy with other errands, and 2 others will be taken before it.",
+        "Every worker is busy with other jobs, and another one will be taken before it.",
+        "Every worker is busy with other jobs, and 2 others will be taken before it.",
     ]
 
 

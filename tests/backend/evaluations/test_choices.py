@@ -76,7 +76,7 @@ def test_the_best_goes_by_the_newest_of_each_checkpoint_and_by_the_runs_own_prot
     first = best()
     assert first is not None
     assert (first["checkpoint_id"], first["mean"]) == (early, 30.0)
-    api.claim_errand()
+    api.claim_job()
     play(early, 5.0)
     last = play(late, 6.0)
     second = best()

@@ -91,11 +91,9 @@ def test_a_run_that_was_never_trained_has_an_empty_figure(api: Api) -> None:
 def test_the_scores_of_one_are_counted_as_they_arrive_without_a_mean(api: Api) -> None:
     run_id = evaluated(api, "no-op-5min")
     asked = api.evaluate(run_id)["id"]
-    claimed = api.claim_errand()
-    held = claimed["errand_id"], claimed["attempt"]
-    api.send_of_errand(
-        *held, started(1), evaluated_episode(2, 1, 30, score=7.0), evaluated_episode(3, 2, 30, score="NaN")
-    )
+    claimed = api.claim_job()
+    held = claimed["job_id"], claimed["attempt"]
+    api.send_of_job(*held, started(1), evaluated_episode(2, 1, 30, score=7.0), evaluated_episode(3, 2, 30, score="NaN"))
     figure = api.user.get(SCORES, params={"evaluation": asked}).json()
     assert [(trace["x"], trace["y"]) for trace in figure["data"]] == [([7.0], [1])]
     assert "shapes" not in figure["layout"]

@@ -201,13 +201,13 @@ def test_what_is_not_finished_has_no_score(scorer: Scorer) -> None:
 
 def test_a_result_counts_once_its_evaluation_is_done(scorer: Scorer, api: Api) -> None:
     scorer.api.evaluate(scorer.run("ALE/Phoenix-v5"), protocol="no-op-5min")
-    claimed = api.claim_errand()
-    held = claimed["errand_id"], claimed["attempt"]
+    claimed = api.claim_job()
+    held = claimed["job_id"], claimed["attempt"]
     found = evaluation(2, [5.0] * 30, protocol="no-op-5min", mean=5.0)
-    assert api.send_of_errand(*held, started(1), found, event(3, "finished")).is_success
+    assert api.send_of_job(*held, started(1), found, event(3, "finished")).is_success
     game = scorer.game("phoenix")
     assert (game["tables"], game["waiting"][0]["evaluation"]["state"]) == ([], "running")
-    api.release_errand(*held, "finished")
+    api.release_job(*held, "finished")
     assert ranks(scorer.game("phoenix")["tables"][0]) == [(1, "PAAC on Phoenix #1", 5.0)]
 
 

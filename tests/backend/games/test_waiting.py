@@ -5,7 +5,7 @@ from typing import Any
 from tests.backend.games.conftest import Scorer
 from tests.factories import Api, evaluated_episode, event, started
 
-NO_WORKER = "No worker that takes errands is connected: start one with `arcadia worker --errands 1`."
+NO_WORKER = "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`."
 DAMAGED = "The checkpoint is damaged: its hash is not the announced one."
 
 
@@ -17,12 +17,12 @@ def told(scorer: Scorer) -> dict[str, Any] | None:
 
 
 def fail(api: Api, **ended: Any) -> None:
-    """Do the oldest waiting errand in vain."""
-    claimed = api.claim_errand()
-    held = claimed["errand_id"], claimed["attempt"]
+    """Do the oldest waiting job in vain."""
+    claimed = api.claim_job()
+    held = claimed["job_id"], claimed["attempt"]
     failed = {"message": DAMAGED, "traceback": "", **ended}
-    assert api.send_of_errand(*held, started(1), event(2, "failed", **failed)).is_success
-    assert api.release_errand(*held, "failed", message=failed["message"]).json() == {"state": "failed"}
+    assert api.send_of_job(*held, started(1), event(2, "failed", **failed)).is_success
+    assert api.release_job(*held, "failed", message=failed["message"]).json() == {"state": "failed"}
 
 
 def test_a_run_that_nobody_has_evaluated_tells_of_no_evaluation(scorer: Scorer) -> None:
@@ -42,7 +42,7 @@ def test_an_evaluation_says_why_it_waits(scorer: Scorer, api: Api) -> None:
         "episodes_done": 0,
         "episodes_total": 30,
     }
-    api.beat(errand_slots=1)
+    api.beat(job_slots=1)
     waiting = told(scorer)
     assert waiting is not None
     assert waiting["reason"] == api.evaluation(asked["id"])["reason"] == "A worker is about to take it."
@@ -51,9 +51,9 @@ def test_an_evaluation_says_why_it_waits(scorer: Scorer, api: Api) -> None:
 def test_one_that_is_played_says_how_far_it_is(scorer: Scorer, api: Api) -> None:
     run_id = scorer.run()
     played = api.evaluate(run_id)["id"]
-    claimed = api.claim_errand()
+    claimed = api.claim_job()
     ended = evaluated_episode(2, 1, 30)
-    assert api.send_of_errand(claimed["errand_id"], claimed["attempt"], started(1), ended).is_success
+    assert api.send_of_job(claimed["job_id"], claimed["attempt"], started(1), ended).is_success
     api.evaluate(run_id, seed=2)
     evaluation = told(scorer)
     assert evaluation is not None

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from backend.database.columns import utc_now
 from backend.database.engine import Database
-from backend.database.tables import Base, Checkpoint, Errand, Evaluation, Run
+from backend.database.tables import Base, Checkpoint, Evaluation, Job, Run
 from backend.games.game import game as read_game
 from backend.games.wall import games
 from tests.backend.games.conftest import Scorer
@@ -141,17 +141,17 @@ def fill(database: Database, first: int, runs: int, evaluations: int) -> None:
     """Store evaluated runs of some games, from this number on."""
     games = ["Pong", "Breakout", "Alien", "Amidar", "Assault"]
     same: dict[str, Any] = {"algorithm": "paac", "queue": "cpu", "config": {}, "total_steps": 1}
-    rows: dict[type[Base], list[dict[str, Any]]] = {Run: [], Checkpoint: [], Errand: [], Evaluation: []}
+    rows: dict[type[Base], list[dict[str, Any]]] = {Run: [], Checkpoint: [], Job: [], Evaluation: []}
     for run_id in range(first, first + runs):
         rows[Run].append({"id": run_id, "name": f"run {run_id}", "env": f"ALE/{games[run_id % 5]}-v5", **same})
         for n in range(run_id * evaluations, (run_id + 1) * evaluations):
             place = {"run_id": run_id, "step": n, "frames": 4 * n, "sha256": "0" * 64}
             rows[Checkpoint].append({"id": n, "attempt": 1, "file": f"{n}", "bytes": 1, **place})
-            errand = {"id": n, "run_id": run_id, "kind": "evaluation", "checkpoint_id": n, "parameters": {}}
-            rows[Errand].append({**errand, "total": 30, "state": "done", "finished_at": utc_now()})
+            job = {"id": n, "run_id": run_id, "kind": "evaluation", "checkpoint_id": n, "parameters": {}}
+            rows[Job].append({**job, "total": 30, "state": "done", "finished_at": utc_now()})
             scored = {"document": {"interval": [n - 1.0, n + 1.0], "starts": None}, "mean": float(n)}
             asked = {"protocol": "no-op-5min", "acting": {"name": "sampled"}, "seed": 1, "origin": "asked"}
-            rows[Evaluation].append({"errand_id": n, "checkpoint_id": n, **asked, **scored, **place})
+            rows[Evaluation].append({"job_id": n, "checkpoint_id": n, **asked, **scored, **place})
     with database.write() as session:
         for table, values in rows.items():
             session.execute(insert(table), values)

@@ -20,16 +20,16 @@ def kept(api: Api) -> list[dict[str, Any]]:
 
 
 def film(api: Api, content: bytes = b"film") -> tuple[int, int]:
-    """Do the film of a kept game, as far as its files; the errand and its attempt."""
-    claimed = api.claim_errand()
+    """Do the film of a kept game, as far as its files; the job and its attempt."""
+    claimed = api.claim_job()
     assert (claimed["kind"], claimed["checkpoint"]) == ("film", None)
     assert (claimed["parameters"]["actions"], claimed["parameters"]["score"]) == ([[0, 60], [3, 140]], 21)
-    held = claimed["errand_id"], claimed["attempt"]
+    held = claimed["job_id"], claimed["attempt"]
     for kind, path in (("poster", "x.png"), ("video", "x.mp4")):
         query = {"attempt": held[1], "kind": kind, "path": path, "sha256": sha256(content)}
-        sent = api.worker.put(f"/api/v1/worker/errands/{held[0]}/files", params=query, content=content)
+        sent = api.worker.put(f"/api/v1/worker/jobs/{held[0]}/files", params=query, content=content)
         assert sent.status_code == 200, sent.text
-    api.send_of_errand(*held, started(1), event(2, "film", file="x.mp4", poster="x.png")).raise_for_status()
+    api.send_of_job(*held, started(1), event(2, "film", file="x.mp4", poster="x.png")).raise_for_status()
     return held
 
 
@@ -38,13 +38,13 @@ def test_a_kept_game_is_filmed_and_removed_with_its_film(api: Api) -> None:
     assert (game["score"], game["frames"], game["ended"], game["film"]) == (21, 200, "over", "queued")
     assert "start one with" in game["reason"]
     held = film(api)
-    api.send_of_errand(*held, event(3, "finished"))
-    assert api.release_errand(*held, "finished").json() == {"state": "done"}
+    api.send_of_job(*held, event(3, "finished"))
+    assert api.release_job(*held, "finished").json() == {"state": "done"}
     (game,) = kept(api)
     assert (game["film"], game["reason"]) == ("done", None)
     shown = api.user.get(f"/api/v1/files/{game['file_id']}")
     assert (shown.content, shown.headers["content-type"]) == (b"film", "video/mp4")
-    assert f"errand-{held[0]}-x.mp4" in shown.headers["content-disposition"]
+    assert f"job-{held[0]}-x.mp4" in shown.headers["content-disposition"]
     assert api.user.delete(f"/api/v1/kept-games/{game['id']}").status_code == 204
     assert kept(api) == []
     for number in (game["file_id"], game["poster_file_id"]):
@@ -55,7 +55,7 @@ def test_a_kept_game_is_filmed_and_removed_with_its_film(api: Api) -> None:
 def test_a_film_whose_worker_was_lost_is_made_again(api: Api) -> None:
     api.keep_game()
     held = film(api)
-    api.release_errand(*held, "lost", message="The worker fell silent.")
+    api.release_job(*held, "lost", message="The worker fell silent.")
     (game,) = kept(api)
     assert game["film"] == "queued"
     assert game["reason"].startswith("The worker fell silent. Back in the queue")
@@ -120,10 +120,10 @@ def test_more_games_than_are_kept_are_refused_in_a_sentence(api: Api, monkeypatc
     first = api.keep_game()
     assert api.keep_game()["id"] == first["id"]
     number = api.user.post("/api/v1/games/pong/play").json()["id"]
-    while api.claim_errand()["errand_id"] != number:
+    while api.claim_job()["job_id"] != number:
         pass
     another: dict[str, Any] = {"seed": 7, "actions": [[0, 9]], "played": 9, "score": 1, "ended": "over", "screens": []}
-    api.send_of_errand(number, 1, started(1), event(2, "kept_game", emulator="x", **another)).raise_for_status()
+    api.send_of_job(number, 1, started(1), event(2, "kept_game", emulator="x", **another)).raise_for_status()
     told = api.user.get(f"/api/v1/games/pong/play/{number}").json()["reason"]
     assert told == "1 games of Pong are kept, the most. Remove one, and keep this one again."
     api.keep_game("breakout")
@@ -165,7 +165,7 @@ def test_your_best_stands_beside_the_published_human(api: Api, client: TestClien
 )
 def test_a_kept_game_that_cannot_be_is_refused(api: Api, change: dict[str, Any]) -> None:
     number = api.user.post("/api/v1/games/pong/play").json()["id"]
-    api.claim_errand()
+    api.claim_job()
     told: dict[str, Any] = {
         "seed": 7,
         "actions": [[0, 9]],
@@ -175,7 +175,7 @@ def test_a_kept_game_that_cannot_be_is_refused(api: Api, change: dict[str, Any])
         "screens": [],
         "emulator": "x",
     }
-    answer = api.send_of_errand(number, 1, started(1), event(2, "kept_game", **{**told, **change}))
+    answer = api.send_of_job(number, 1, started(1), event(2, "kept_game", **{**told, **change}))
     assert answer.status_code == 422
     assert kept(api) == []
 
@@ -185,7 +185,7 @@ def test_only_a_person_who_plays_keeps_games(api: Api) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     api.evaluate(run_id)
-    held = api.claim_errand()
+    held = api.claim_job()
     game: dict[str, Any] = {
         "seed": 7,
         "actions": [[0, 9]],
@@ -195,7 +195,7 @@ def test_only_a_person_who_plays_keeps_games(api: Api) -> None:
         "screens": [],
         "emulator": "x",
     }
-    answer = api.send_of_errand(held["errand_id"], 1, started(1), event(2, "kept_game", **game), evaluation(3, [1.0]))
+    answer = api.send_of_job(held["job_id"], 1, started(1), event(2, "kept_game", **game), evaluation(3, [1.0]))
     assert answer.status_code == 422
     assert kept(api) == []
 

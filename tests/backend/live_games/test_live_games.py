@@ -49,7 +49,7 @@ def watching(client: TestClient, number: int, **headers: str) -> WebSocketTestSe
 def playing(client: TestClient, number: int, attempt: int = 1, token: str | None = None) -> WebSocketTestSession:
     """Play a live game, as its process does."""
     shown = ticket(WORKER_TOKEN, number, attempt) if token is None else token
-    path = f"{ADDRESS}/worker/errands/{number}/live?attempt={attempt}"
+    path = f"{ADDRESS}/worker/jobs/{number}/live?attempt={attempt}"
     return client.websocket_connect(path, headers={"Authorization": f"Bearer {shown}"})
 
 
@@ -84,9 +84,9 @@ def closing(socket: WebSocketTestSession) -> WebSocketDisconnect:
 def game(api: Api, run: int) -> int:
     """A live game that a worker has claimed."""
     number: int = ask(api, run)["id"]
-    claimed = api.claim_errand()
-    assert (claimed["errand_id"], claimed["kind"], claimed["parameters"]) == (number, "live", {"follows": True})
-    api.send_of_errand(number, 1, started(1))
+    claimed = api.claim_job()
+    assert (claimed["job_id"], claimed["kind"], claimed["parameters"]) == (number, "live", {"follows": True})
+    api.send_of_job(number, 1, started(1))
     return number
 
 
@@ -115,7 +115,7 @@ def test_a_chosen_checkpoint_stays(api: Api, client: TestClient, run: int, monke
     monkeypatch.setattr(sockets, "LOOK_SECONDS", 0.01)
     (checkpoint,) = api.user.get(f"/api/v1/runs/{run}/checkpoints").json()
     number = ask(api, run, checkpoint=checkpoint["id"])["id"]
-    assert api.claim_errand()["parameters"] == {"follows": False}
+    assert api.claim_job()["parameters"] == {"follows": False}
     with playing(client, number) as player, watching(client, number) as viewer:
         api.save(run, 1, 3, 200)
         appear(player, viewer)
@@ -157,8 +157,8 @@ def test_more_games_than_allowed_are_refused_in_a_sentence(api: Api, run: int, a
 
 
 def test_nothing_is_kept_of_a_game_that_is_over(api: Api, run: int, game: int) -> None:
-    api.send_of_errand(game, 1, event(2, "finished"))
-    assert api.release_errand(game, 1, "finished").json() == {"state": "done"}
+    api.send_of_job(game, 1, event(2, "finished"))
+    assert api.release_job(game, 1, "finished").json() == {"state": "done"}
     assert api.user.get(f"/api/v1/runs/{run}/live").json() == []
     ask(api, run)
     assert api.user.get(f"/api/v1/live/{game}").status_code == 404
@@ -168,20 +168,18 @@ def test_nothing_is_kept_of_a_game_that_is_over(api: Api, run: int, game: int) -
 @pytest.mark.usefixtures("run")
 def test_a_game_whose_process_was_killed_begins_again_and_says_so(api: Api, client: TestClient, asked: str) -> None:
     number: int = api.user.post(f"/api/v1/{asked}", json={}).json()["id"]
-    assert api.claim_errand()["errand_id"] == number
-    api.send_of_errand(number, 1, started(1))
+    assert api.claim_job()["job_id"] == number
+    api.send_of_job(number, 1, started(1))
     with watching(client, number) as viewer:
         with playing(client, number) as player:
             appear(player, viewer)
         told(viewer, "away")
-        api.release_errand(number, 1, "lost", message="The errand's process was killed by SIGKILL.")
+        api.release_job(number, 1, "lost", message="The job's process was killed by SIGKILL.")
         address = f"{asked}/{number}" if asked.startswith("games") else f"live/{number}"
         shown = api.user.get(f"/api/v1/{address}").json()
         assert shown["state"] == "queued"
-        assert shown["reason"].startswith(
-            "The errand's process was killed by SIGKILL. Back in the queue, 1 of at most 5"
-        )
-        assert api.claim_errand()["attempt"] == 2
+        assert shown["reason"].startswith("The job's process was killed by SIGKILL. Back in the queue, 1 of at most 5")
+        assert api.claim_job()["attempt"] == 2
         with playing(client, number) as late:
             assert closing(late).code == STALE
         with playing(client, number, attempt=2) as player:
@@ -217,7 +215,7 @@ def test_there_must_be_such_a_game(api: Api, client: TestClient, run: int) -> No
     api.user.post(f"/api/v1/live/{over}/end")
     with watching(client, over) as viewer:
         assert "over" in (closing(viewer).reason or "")
-    claimed = api.claim_errand()
+    claimed = api.claim_job()
     with playing(client, evaluation, claimed["attempt"]) as player:
         assert closing(player).code == NO_SUCH_GAME
 
@@ -231,7 +229,7 @@ def test_pages_of_other_sites_and_other_names_are_refused(client: TestClient, ga
         ({"host": "evil.example"}, 421),
     )
     for headers, status in foreign:
-        for path in (f"{ADDRESS}/live/{game}", f"{ADDRESS}/worker/errands/{game}/live?attempt=1"):
+        for path in (f"{ADDRESS}/live/{game}", f"{ADDRESS}/worker/jobs/{game}/live?attempt=1"):
             with pytest.raises(WebSocketDenialResponse) as refused, client.websocket_connect(path, headers=headers):
                 pass
             assert refused.value.status_code == status, headers
@@ -251,7 +249,7 @@ def test_only_the_process_that_was_given_the_attempt_may_play(client: TestClient
 
 
 def test_a_number_that_no_game_can_have_is_refused_like_any_other(client: TestClient) -> None:
-    path = f"{ADDRESS}/worker/errands/{'9' * 5_000}/live?attempt=1"
+    path = f"{ADDRESS}/worker/jobs/{'9' * 5_000}/live?attempt=1"
     with pytest.raises(WebSocketDenialResponse) as refused, client.websocket_connect(path):
         pass
     assert refused.value.status_code == 401

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from tests.backend.watching.test_live_games import ADDRESS, appear, closing, playing, told, watching
+from tests.backend.live_games.test_live_games import ADDRESS, appear, closing, playing, told, watching
 
 from backend.live_games import abandoned
 from tests.factories import Api, event, started
@@ -34,10 +34,10 @@ def ask(api: Api, slug: str = "pong", status: int = 201) -> dict[str, Any]:
 def game(api: Api) -> int:
     """A game that a worker has claimed."""
     number: int = ask(api)["id"]
-    claimed = api.claim_errand()
-    assert (claimed["errand_id"], claimed["kind"], claimed["checkpoint"]) == (number, "play", None)
+    claimed = api.claim_job()
+    assert (claimed["job_id"], claimed["kind"], claimed["checkpoint"]) == (number, "play", None)
     assert claimed["parameters"] == {"env": "ALE/Pong-v5"}
-    api.send_of_errand(number, 1, started(1))
+    api.send_of_job(number, 1, started(1))
     return number
 
 
@@ -89,7 +89,7 @@ def test_one_whose_process_was_lost_is_called_off_when_nobody_watches(
     api: Api, game: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("backend.live_games.stage.ALONE_SECONDS", 0.1)
-    api.release_errand(game, 1, "lost", message="The errand's process was killed by SIGKILL.")
+    api.release_job(game, 1, "lost", message="The job's process was killed by SIGKILL.")
     wait_until(lambda: state_of(api, game) == "cancelled")
 
 
@@ -122,8 +122,8 @@ def test_keys_that_do_not_exist_close_the_connection_with_a_reason(client: TestC
 def test_each_who_asks_begins_a_game_and_nothing_is_kept_of_one_that_is_over(api: Api, game: int) -> None:
     other = ask(api)["id"]
     assert other != game
-    api.send_of_errand(game, 1, event(2, "finished"))
-    assert api.release_errand(game, 1, "finished").json() == {"state": "done"}
+    api.send_of_job(game, 1, event(2, "finished"))
+    assert api.release_job(game, 1, "finished").json() == {"state": "done"}
     assert api.user.get(f"/api/v1/games/pong/play/{game}").json()["state"] == "done"
     api.user.post(f"/api/v1/games/pong/play/{other}/end").raise_for_status()
     ask(api)
@@ -158,14 +158,14 @@ def test_a_game_is_of_its_own_address_and_only_of_an_atari_game(api: Api, client
 def test_a_worker_that_plays_is_given_no_file(api: Api, game: int) -> None:
     run_id, attempt = api.running()
     kept = api.upload(run_id, attempt, "checkpoints/x", b"weights", "checkpoint")
-    answer = api.worker.get(f"/api/v1/worker/errands/{game}/files/{kept}", params={"attempt": 1})
+    answer = api.worker.get(f"/api/v1/worker/jobs/{game}/files/{kept}", params={"attempt": 1})
     assert answer.status_code == 404
 
 
 def test_what_plays_ends_with_the_attempt(api: Api, client: TestClient, game: int) -> None:
     path = f"{ADDRESS}/live/{game}"
     api.user.post(f"/api/v1/games/pong/play/{game}/end").raise_for_status()
-    api.send_of_errand(game, 1, event(2, "stopped", reason="asked to stop"))
-    assert api.release_errand(game, 1, "stopped").json() == {"state": "cancelled"}
+    api.send_of_job(game, 1, event(2, "stopped", reason="asked to stop"))
+    assert api.release_job(game, 1, "stopped").json() == {"state": "cancelled"}
     with client.websocket_connect(path) as viewer:
         assert "over" in (closing(viewer).reason or "")

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from pydantic import SecretStr
 from redis.asyncio.client import PubSub
 from starlette.testclient import WebSocketTestSession
-from tests.backend.watching.test_live_games import SCENE, ask, await_picture, playing, watching
+from tests.backend.live_games.test_live_games import SCENE, ask, await_picture, playing, watching
 
 from backend.app import create_app
 from backend.config import Settings
@@ -62,8 +62,8 @@ def game(api: Api) -> int:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     number: int = ask(api, run_id)["id"]
-    assert api.claim_errand()["errand_id"] == number
-    api.send_of_errand(number, 1, started(1))
+    assert api.claim_job()["job_id"] == number
+    api.send_of_job(number, 1, started(1))
     return number
 
 
@@ -127,5 +127,5 @@ def test_a_killed_backend_takes_its_viewers_along_and_nobody_elses(
     finally:
         killed.kill()
         killed.communicate()
-    api.send_of_errand(game, 1, event(2, "finished"))
-    assert api.release_errand(game, 1, "finished").json() == {"state": "done"}
+    api.send_of_job(game, 1, event(2, "finished"))
+    assert api.release_job(game, 1, "finished").json() == {"state": "done"}

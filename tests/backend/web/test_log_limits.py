@@ -41,12 +41,12 @@ def asking(path: str, key: str = KEY) -> bytes:
 @pytest.mark.usefixtures("limit")
 def test_denied_websockets_and_garbage_write_few_short_lines(app: FastAPI, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    denied = f"/api/v1/worker/errands/1/live?attempt=1&{'x' * 1_000}"
+    denied = f"/api/v1/worker/jobs/1/live?attempt=1&{'x' * 1_000}"
     with listening(app) as port:
         caplog.clear()
         answer(port, asking(denied))
         (line,) = caplog.messages
-        assert '"WebSocket /api/v1/worker/errands/1/live' in line
+        assert '"WebSocket /api/v1/worker/jobs/1/live' in line
         for sent in (asking(denied), asking("/nothing"), asking(denied, key="short"), b"\x00\xff\r\n\r\n"):
             for _ in range(2 * LINES_PER_MINUTE):
                 answer(port, sent)
@@ -57,7 +57,7 @@ def test_denied_websockets_and_garbage_write_few_short_lines(app: FastAPI, caplo
 
 
 @pytest.mark.parametrize(
-    ("path", "status"), [("/api/v1/worker/errands/1/live", 401), ("/nothing", 404), ("/api/v1/live/one", 422)]
+    ("path", "status"), [("/api/v1/worker/jobs/1/live", 401), ("/nothing", 404), ("/api/v1/live/one", 422)]
 )
 def test_a_denied_websocket_gets_one_problem_document_with_safe_headers(app: FastAPI, path: str, status: int) -> None:
     with listening(app) as port:

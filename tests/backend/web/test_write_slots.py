@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx import Response
-from tests.backend.workers.test_transfers import put
+from tests.backend.worker_api.test_transfers import put
 
 from backend.config import Settings
 from backend.files.storage import stored_files

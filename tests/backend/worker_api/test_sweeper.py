@@ -252,8 +252,8 @@ def test_a_run_that_cannot_be_taken_back_keeps_no_other_from_it(
             raise RuntimeError("this row is odd")
         lose(session, settings, run)
 
-    runs, errands = sweeping._JOBS
-    monkeypatch.setattr(sweeping, "_JOBS", (replace(runs, lose=broken), errands))
+    runs, jobs = sweeping._JOBS
+    monkeypatch.setattr(sweeping, "_JOBS", (replace(runs, lose=broken), jobs))
     clock = Clock()
     reaper, _ = sweeper(database, settings, clock)
     wait(reaper, clock, 40)

@@ -18,13 +18,13 @@ from workers.worker.answers import (
     StaleAttemptError,
     UnreachableError,
 )
+from workers.worker.assignment import Assignment
 from workers.worker.backend_client import BackendClient
 from workers.worker.backoff import LONGEST_SECONDS, MOST_FAILURES, Backoff, persist
 from workers.worker.endings import Ending
-from workers.worker.job import Job
 from workers.worker.machine import machine_facts
 
-RUN = Job("runs", 1, 1)
+RUN = Assignment("runs", 1, 1)
 
 
 def answering(api: WorkerApi, answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +134,9 @@ def test_nothing_to_claim_is_no_error(client: BackendClient) -> None:
 
 
 def test_a_long_ending_is_cut_to_what_the_backend_takes(api: WorkerApi, client: BackendClient) -> None:
-    client.release(Job("runs", 7, 1), Ending("failed", "m" * 2 * LONGEST_MESSAGE, "t" * LONGEST_TRACEBACK + "the end"))
+    client.release(
+        Assignment("runs", 7, 1), Ending("failed", "m" * 2 * LONGEST_MESSAGE, "t" * LONGEST_TRACEBACK + "the end")
+    )
     (release,) = api.releases
     assert release["message"] == "m" * LONGEST_MESSAGE
     assert len(release["traceback"]) == LONGEST_TRACEBACK
@@ -182,7 +184,7 @@ def test_an_answer_without_end_is_not_read_to_its_end(
     sha256 = hashlib.sha256(b"weights").hexdigest()
     offered = OfferedCheckpoint(id=5, file="checkpoints/a", sha256=sha256, bytes=7, step=1, frames=4)
     with pytest.raises(UnreachableError):
-        client.download(Job("runs", 1, 1), offered, tmp_path / "part")
+        client.download(Assignment("runs", 1, 1), offered, tmp_path / "part")
     assert (tmp_path / "part").stat().st_size < 10_000_000
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from tests.workers.worker_api import WorkerApi
 from workers.contract.worker_api import OfferedCheckpoint
+from workers.worker.assignment import Assignment
 from workers.worker.backend_client import BackendClient
 from workers.worker.checkpoint_store import CheckpointStore
-from workers.worker.job import Job
 
-RUN = Job("runs", 1, 1)
+RUN = Assignment("runs", 1, 1)
 
 
 def offered(api: WorkerApi, number: int) -> OfferedCheckpoint:

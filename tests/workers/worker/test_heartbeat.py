@@ -7,9 +7,9 @@ import pytest
 from tests.workers.conftest import Slot
 from tests.workers.waiting import wait_until
 from tests.workers.worker_api import WorkerApi
+from workers.worker.assignment import Assignment, Held
 from workers.worker.backend_client import BackendClient
 from workers.worker.heartbeat import Heartbeat
-from workers.worker.job import Held, Job
 from workers.worker.machine import machine_facts
 
 
@@ -18,7 +18,7 @@ def test_heartbeats_go_on_after_one_failed_in_a_way_nobody_foresaw(
 ) -> None:
     wait_until(lambda: api.heartbeats)
     failed: list[int] = []
-    held = Held(Job("runs", 7, 1))
+    held = Held(Assignment("runs", 7, 1))
 
     def fail(*_: object) -> None:
         failed.append(1)

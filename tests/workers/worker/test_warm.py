@@ -1,4 +1,4 @@
-"""A process that is ready before its job comes."""
+"""A process that is ready before its assignment comes."""
 
 import sys
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def kept_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Warm
     process.close()
 
 
-def test_the_ready_process_does_the_job_with_its_arguments(kept_ready: WarmProcess, tmp_path: Path) -> None:
+def test_the_ready_process_does_the_assignment_with_its_arguments(kept_ready: WarmProcess, tmp_path: Path) -> None:
     kept_ready.prepare()
     taken = kept_ready.take([*PROGRAM, str(tmp_path / "said"), "one", "two"])
     assert taken is not None
@@ -65,7 +65,7 @@ def test_no_process_is_kept_ready_where_memory_is_short(
     assert kept_ready.take([*PROGRAM, "x"]) is None
 
 
-def test_a_job_handed_over_early_is_done_although_the_next_process_is_prepared(
+def test_a_assignment_handed_over_early_is_done_although_the_next_process_is_prepared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(warm, "MEMORY_NEEDED_BYTES", 0)

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from workers.contract import layout
-from workers.contract.errands import ErrandRequest
+from workers.contract.jobs import JobRequest
 from workers.contract.live import LiveAddress
-from workers.contract.worker_api import ErrandKind
+from workers.contract.worker_api import JobKind
 from workers.worker.backend_client import BackendClient
 from workers.worker.checkpoint_store import CheckpointStore
-from workers.worker.work import Errands
+from workers.worker.work import Jobs
 
 
 @pytest.fixture
@@ -25,11 +25,11 @@ def client() -> Iterator[BackendClient]:
 @pytest.mark.parametrize(
     ("kind", "niceness"), [("evaluation", "10"), ("recording", "10"), ("live", "0"), ("play", "0")]
 )
-def test_errands_give_way_unless_somebody_watches(
-    client: BackendClient, tmp_path: Path, kind: ErrandKind, niceness: str
+def test_jobs_give_way_unless_somebody_watches(
+    client: BackendClient, tmp_path: Path, kind: JobKind, niceness: str
 ) -> None:
-    errands = Errands(client, CheckpointStore(client, tmp_path / "store"), niceness=10)
-    address = LiveAddress(url="ws://127.0.0.1:9/api/v1/worker/errands/5/live", ticket="ticket")
-    asked = ErrandRequest(kind=kind, step=100, parameters={}, live=address if kind in ("live", "play") else None)
+    jobs = Jobs(client, CheckpointStore(client, tmp_path / "store"), niceness=10)
+    address = LiveAddress(url="ws://127.0.0.1:9/api/v1/worker/jobs/5/live", ticket="ticket")
+    asked = JobRequest(kind=kind, step=100, parameters={}, live=address if kind in ("live", "play") else None)
     (tmp_path / layout.REQUEST).write_text(asked.model_dump_json())
-    assert errands.command(tmp_path)[-2:] == ["--nice", niceness]
+    assert jobs.command(tmp_path)[-2:] == ["--nice", niceness]

@@ -14,20 +14,20 @@ from celery import Celery
 from tests.workers.conftest import claim
 from tests.workers.redis_server import RedisServer
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
-from tests.workers.worker.test_errands import offer
+from tests.workers.worker.test_jobs import offer
 from tests.workers.worker_api import TOKEN, WorkerApi
 from workers.contract.worker_api import private_queue
 
 REPOSITORY = Path(__file__).parents[3]
 
-# The worker's own main with the fake trainer and the fake errand put in the places of the real ones.
+# The worker's own main with the fake trainer and the fake job put in the places of the real ones.
 WITH_FAKE_TRAINER = """
 import sys
 from functools import partial
 from workers.worker import __main__
 __main__.Training = partial(__main__.Training, program=(sys.executable, sys.argv.pop(1)))
 __main__.TRAINER = (sys.executable, "-c", "")  # ends at once, so that none is kept ready
-__main__.Errands = partial(__main__.Errands, program=(sys.executable, sys.argv.pop(1)))
+__main__.Jobs = partial(__main__.Jobs, program=(sys.executable, sys.argv.pop(1)))
 sys.exit(__main__.main())
 """
 # The worker's own main, which does not wait for the directory of a worker that may just be ending.
@@ -49,7 +49,7 @@ class WorkerProcess:
 
     def start(self) -> None:
         """Start the worker and wait until it hears."""
-        fakes = [str(Path(__file__).parents[1] / f"fake_{name}.py") for name in ("trainer", "errand")]
+        fakes = [str(Path(__file__).parents[1] / f"fake_{name}.py") for name in ("trainer", "job")]
         options = ["--queue", "cpu", "--name", "tester", "--backend-url", self._api.url]
         with self.output.open("w") as output:
             self.process = subprocess.Popen(
@@ -104,16 +104,16 @@ def worker(api: WorkerApi, tmp_path: Path) -> Iterator[WorkerProcess]:
     redis.kill()
 
 
-def test_an_errand_is_done_while_a_run_is_trained(api: WorkerApi, worker: WorkerProcess) -> None:
+def test_an_job_is_done_while_a_run_is_trained(api: WorkerApi, worker: WorkerProcess) -> None:
     api.claims.append(claim(points=10**6, interval=0.01))
     worker.ring()
     trainer = worker.trainer()
     offer(api)
-    # Bells for runs that it hears in vain must not keep it from hearing the errand's.
+    # Bells for runs that it hears in vain must not keep it from hearing the job's.
     worker.ring(times=3)
-    worker.ring(queue="errands", task="workers.look_for_errands")
-    wait_until(lambda: api.errand_releases)
-    assert api.errand_releases[0]["outcome"] == "finished"
+    worker.ring(queue="jobs", task="workers.look_for_jobs")
+    wait_until(lambda: api.job_releases)
+    assert api.job_releases[0]["outcome"] == "finished"
     assert trainer.is_running()
 
 

@@ -80,7 +80,7 @@ class Report:
         told.pop("complete")
         self._emit(events.Video, checkpoint=checkpoint, **told)
         if missing := replay.what_is_missing(self._step):
-            # What an errand warns of is shown beside its result.
+            # What a job warns of is shown beside its result.
             self._emit(events.Log, level="warning", message=missing)
         self._emit(events.Finished)
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
-from workers.contract.errands import FilmParameters
+from workers.contract.jobs import FilmParameters
 from workers.trainer.errors import TrainerError
 from workers.trainer.games.emulator import EMULATOR, AtariGame
 from workers.trainer.games.video import Frame, VideoWriter, write_png

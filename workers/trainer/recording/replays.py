@@ -5,7 +5,7 @@ from pathlib import Path
 
 from workers.contract import layout
 from workers.contract.config import RunConfig
-from workers.contract.errands import RecordingParameters
+from workers.contract.jobs import RecordingParameters
 from workers.contract.protocols import PROTOCOLS, fitting
 from workers.trainer.recording.files import Files
 from workers.trainer.recording.recording import Asked, record

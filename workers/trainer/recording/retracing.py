@@ -10,7 +10,7 @@ from torch import Tensor
 
 from workers.contract.archives import Column
 from workers.contract.config import RunConfig
-from workers.contract.errands import SaliencyParameters
+from workers.contract.jobs import SaliencyParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.saliency import Saliency, SaliencyHead
 from workers.trainer.errors import TrainerError

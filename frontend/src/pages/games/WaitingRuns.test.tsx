@@ -10,7 +10,7 @@ import { aWorker } from "@/testing/workers";
 import GamePage from "./GamePage";
 import { WaitingRuns } from "./WaitingRuns";
 
-const NO_WORKER = "No worker that takes errands is connected: start one with `arcadia worker --errands 1`.";
+const NO_WORKER = "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`.";
 
 function open(waiting: WaitingRun[], more: Record<string, object> = {}) {
   const server = serve({ "GET /workers": [aWorker("one")], ...more });
@@ -25,8 +25,8 @@ describe("runs without a score", () => {
     open([aWaitingRun({ evaluation: aWaitingEvaluation({ reason: NO_WORKER }) })]);
     const table = within(await screen.findByRole("table"));
     expect(table.getByText("Waiting")).toBeTruthy();
-    expect(table.getByText(/^No worker that takes errands is connected/)).toBeTruthy();
-    expect(table.getByText("arcadia worker --errands 1").tagName).toBe("CODE");
+    expect(table.getByText(/^No worker that takes jobs is connected/)).toBeTruthy();
+    expect(table.getByText("arcadia worker --jobs 1").tagName).toBe("CODE");
     const link = table.getByRole("link", { name: "Evaluation by no-op-5min at 100 steps" });
     expect(link.getAttribute("href")).toBe("/runs/9/evaluations/3");
     expect(table.queryByRole("button")).toBeNull();
@@ -60,7 +60,7 @@ describe("runs without a score", () => {
     const notice = await screen.findByText(/^Asked for an evaluation by no-op-5min at 100 steps\./);
     expect(notice.textContent).toBe(
       "Asked for an evaluation by no-op-5min at 100 steps. " +
-        "No worker that takes errands is connected: start one with arcadia worker --errands 1.",
+        "No worker that takes jobs is connected: start one with arcadia worker --jobs 1.",
     );
   });
 
@@ -72,7 +72,7 @@ describe("runs without a score", () => {
     expect(await screen.findByText("The checkpoint was thinned out.")).toBeTruthy();
   });
 
-  const idle = { "GET /workers": [aWorker("one", { errand_slots: 0 })] };
+  const idle = { "GET /workers": [aWorker("one", { job_slots: 0 })] };
 
   it.each([
     ["can be evaluated", aWaitingRun()],

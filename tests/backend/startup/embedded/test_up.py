@@ -22,7 +22,7 @@ from backend.startup.embedded.redis_server import free_port
 from tests.processes import command_line
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
-REPOSITORY = Path(__file__).parents[3]
+REPOSITORY = Path(__file__).parents[4]
 
 
 class Up:

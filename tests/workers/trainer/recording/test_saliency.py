@@ -12,7 +12,7 @@ from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.trainer.recording.test_recording import KINDS, SHORT, protocol_of, recorded
 from workers.contract import saliency as contract
 from workers.contract.config import RunConfig
-from workers.contract.errands import SaliencyParameters
+from workers.contract.jobs import SaliencyParameters
 from workers.contract.protocols.acting import GREEDY
 from workers.contract.saliency import SaliencyError
 from workers.contract.tracks import Track

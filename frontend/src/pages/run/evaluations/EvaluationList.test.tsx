@@ -103,7 +103,7 @@ describe("the evaluations of a run", () => {
   });
 
   it("say what to do where no worker plays them", async () => {
-    const idle = { "GET /workers": [aWorker("one", { errand_slots: 0 }), aWorker("two", { state: "gone" })] };
+    const idle = { "GET /workers": [aWorker("one", { job_slots: 0 }), aWorker("two", { state: "gone" })] };
     open([anUnfinishedEvaluation(1)], idle);
     expect(await screen.findByText("No worker that plays evaluations is connected")).toBeTruthy();
     expect(screen.getByText(/^arcadia worker --queue cpu/)).toBeTruthy();

@@ -9,7 +9,7 @@ from sqlalchemy import select, text
 
 from backend.config import Settings
 from backend.database.engine import Database
-from backend.database.tables import Errand, Installation
+from backend.database.tables import Installation, Job
 from backend.runs.service import act
 from backend.web.lookup import find_run
 from backend.worker_api import attempts, claiming
@@ -97,24 +97,24 @@ def test_a_run_of_another_installation_is_not_spoken_of(api: Api) -> None:
 
 @pytest.fixture
 def two_waiting(api: Api, database: Database) -> dict[str, list[int]]:
-    """Two runs and two errands that wait, the older first."""
+    """Two runs and two jobs that wait, the older first."""
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     for seed in (1, 2):
         api.evaluate(run_id, seed=seed)
     with database.read() as session:
-        errands = list(session.scalars(select(Errand.id).order_by(Errand.id)))
-    return {"runs": [api.launch()["id"], api.launch()["id"]], "errands": errands}
+        jobs = list(session.scalars(select(Job.id).order_by(Job.id)))
+    return {"runs": [api.launch()["id"], api.launch()["id"]], "jobs": jobs}
 
 
 def claim_next(noun: str, api: Api) -> int | None:
-    """Claim a run or an errand through the API, and return its number."""
+    """Claim a run or a job through the API, and return its number."""
     path, body = {
         "runs": ("claim", {"name": "w2", "queue": "cpu"}),
-        "errands": ("errands/claim", {"name": "w2"}),
+        "jobs": ("jobs/claim", {"name": "w2"}),
     }[noun]
     response = api.worker.post(f"/api/v1/worker/{path}", json=body)
-    return response.json()[{"runs": "run_id", "errands": "errand_id"}[noun]] if response.status_code == 200 else None
+    return response.json()[{"runs": "run_id", "jobs": "job_id"}[noun]] if response.status_code == 200 else None
 
 
 @contextmanager
@@ -136,7 +136,7 @@ def wait_for_lock(database: Database) -> None:
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-@pytest.mark.parametrize("noun", ["runs", "errands"])
+@pytest.mark.parametrize("noun", ["runs", "jobs"])
 def test_a_locked_row_is_waited_for(
     api: Api, database: Database, two_waiting: dict[str, list[int]], noun: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,7 +149,7 @@ def test_a_locked_row_is_waited_for(
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-@pytest.mark.parametrize("noun", ["runs", "errands"])
+@pytest.mark.parametrize("noun", ["runs", "jobs"])
 def test_a_row_that_stays_locked_stops_no_claims_and_comes_next(
     api: Api, database: Database, two_waiting: dict[str, list[int]], noun: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

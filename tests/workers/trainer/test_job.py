@@ -1,4 +1,4 @@
-"""An errand as a worker has it done, from the claim to the result."""
+"""A job as a worker has it done, from the claim to the result."""
 
 import hashlib
 import io
@@ -14,10 +14,10 @@ from tests.workers.trainer.evaluation import made_checkpoint
 from tests.workers.worker_api import WorkerApi
 from workers.contract import saliency, tracks
 from workers.contract.config import PaacConfig, RunConfig
-from workers.contract.errands import FilmParameters
+from workers.contract.jobs import FilmParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.acting import EPSILON_GREEDY, SAMPLED, Acting
-from workers.trainer import errand
+from workers.trainer import job
 from workers.trainer.evaluate import main
 from workers.trainer.evaluation import starts
 from workers.trainer.games.emulator import AtariGame
@@ -29,12 +29,12 @@ from workers.worker.checkpoint_store import CheckpointStore
 from workers.worker.heartbeat import Heartbeat
 from workers.worker.machine import machine_facts
 from workers.worker.supervisor import Supervisor
-from workers.worker.work import Errands
+from workers.worker.work import Jobs
 
 STEP, PROTOCOL, EPISODES, SEED = 9, "no-op-5min", 3, 7
 
 
-def do_errand(
+def do_job(
     api: WorkerApi,
     client: BackendClient,
     directory: Path,
@@ -43,7 +43,7 @@ def do_errand(
     how: dict[str, Any],
     **more: Any,
 ) -> None:
-    """Have a worker do an errand, which succeeds."""
+    """Have a worker do a job, which succeeds."""
     assert attempted(api, client, directory, checkpoint, kind, how, **more) == ("finished", None)
 
 
@@ -56,8 +56,8 @@ def attempted(
     how: dict[str, Any],
     **more: Any,
 ) -> tuple[str, str | None]:
-    """Have a worker do an errand; return how it ended, and the reason that is stored."""
-    claim = {"errand_id": 5, "attempt": 1, "kind": kind, "parameters": how, "lease_seconds": 60}
+    """Have a worker do a job; return how it ended, and the reason that is stored."""
+    claim = {"job_id": 5, "attempt": 1, "kind": kind, "parameters": how, "lease_seconds": 60}
     if checkpoint is not None:
         content = checkpoint.read_bytes()
         sha256 = hashlib.sha256(content).hexdigest()
@@ -65,20 +65,18 @@ def attempted(
         name = f"checkpoints/{checkpoint.name}"
         offered = {"id": 3, "file": name, "sha256": sha256, "bytes": len(content), "step": STEP, "frames": 4 * STEP}
         claim["checkpoint"] = offered
-    api.errand_claims.append({**claim, **more})
-    errands = Errands(client, CheckpointStore(client, directory / "checkpoints"), niceness=0)
-    Supervisor(client, Heartbeat(client, machine_facts()), directory, 30, errands).look()
-    (release,) = api.errand_releases
+    api.job_claims.append({**claim, **more})
+    jobs = Jobs(client, CheckpointStore(client, directory / "checkpoints"), niceness=0)
+    Supervisor(client, Heartbeat(client, machine_facts()), directory, 30, jobs).look()
+    (release,) = api.job_releases
     return release["outcome"], release["message"]
 
 
-def by_errand(
-    api: WorkerApi, client: BackendClient, directory: Path, checkpoint: Path, acting: Acting
-) -> dict[str, Any]:
+def by_job(api: WorkerApi, client: BackendClient, directory: Path, checkpoint: Path, acting: Acting) -> dict[str, Any]:
     """Have a worker evaluate, and return the document that it delivers."""
     how = {"protocol": PROTOCOL, "acting": acting.model_dump(), "seed": SEED, "episodes": EPISODES}
-    do_errand(api, client, directory, checkpoint, "evaluation", how)
-    (whole,) = [event for event in api.errand_events[5, 1].values() if event["kind"] == "evaluation"]
+    do_job(api, client, directory, checkpoint, "evaluation", how)
+    (whole,) = [event for event in api.job_events[5, 1].values() if event["kind"] == "evaluation"]
     document: dict[str, Any] = whole["document"]
     return document
 
@@ -100,7 +98,7 @@ def test_a_missing_game_is_the_stored_reason_in_a_sentence(
             f"ALE/Pong-v5 is missing: ALE_ROMS_DIR is {tmp_path}, which has no pong.bin. Unset it"
         )
         assert "\n" not in message
-        api.errand_releases.clear()
+        api.job_releases.clear()
 
 
 @pytest.mark.parametrize(
@@ -121,7 +119,7 @@ def test_it_plays_as_arcadia_evaluate_does(
 ) -> None:
     run = tmp_path / "run"
     checkpoint = run / made_checkpoint.write(run, config, STEP)
-    played = by_errand(api, client, tmp_path / "worker", checkpoint, acting)
+    played = by_job(api, client, tmp_path / "worker", checkpoint, acting)
     asked = ("--run-dir", run, "--protocol", PROTOCOL, "--episodes", EPISODES, "--seed", SEED, "--json")
     assert main([*map(str, asked), "--acting", acting.name]) == 0
     assert played == json.loads(capsys.readouterr().out)
@@ -140,8 +138,8 @@ def test_it_begins_at_start_points_as_arcadia_evaluate_does(
     api.starts, api.starts_hash = stored.content, stored.sha256
     how = {"protocol": "agent-starts", "acting": SAMPLED.model_dump(), "seed": SEED, "episodes": EPISODES}
     named = {"sha256": stored.sha256, "bytes": len(stored.content)}
-    do_errand(api, client, tmp_path / "worker", checkpoint, "evaluation", how, starts=named)
-    (whole,) = [event for event in api.errand_events[5, 1].values() if event["kind"] == "evaluation"]
+    do_job(api, client, tmp_path / "worker", checkpoint, "evaluation", how, starts=named)
+    (whole,) = [event for event in api.job_events[5, 1].values() if event["kind"] == "evaluation"]
     asked = ("--run-dir", run, "--protocol", "agent-starts", "--episodes", EPISODES, "--seed", SEED, "--json")
     assert main([*map(str, asked), "--starts", str(points)]) == 0
     assert whole["document"] == json.loads(capsys.readouterr().out)
@@ -155,8 +153,8 @@ def test_it_records_as_arcadia_record_does(api: WorkerApi, client: BackendClient
     run = tmp_path / "run"
     checkpoint = run / made_checkpoint.write(run, PaacConfig(env="CartPole-v1"), STEP)
     how = {"protocol": "episodes", "seed": SEED, "episode": 2}
-    do_errand(api, client, tmp_path / "worker", checkpoint, "recording", how)
-    (told,) = [event for event in api.errand_events[5, 1].values() if event["kind"] == "video"]
+    do_job(api, client, tmp_path / "worker", checkpoint, "recording", how)
+    (told,) = [event for event in api.job_events[5, 1].values() if event["kind"] == "video"]
     assert record(["--run-dir", str(run), "--seed", str(SEED), "--episode", "2", "--out", str(tmp_path / "out")]) == 0
     assert told["checkpoint"] == f"checkpoints/{checkpoint.name}"
     assert told["seen"] is None
@@ -173,7 +171,7 @@ def test_a_recording_that_is_cut_says_that_its_return_is_of_a_part(
     request = tmp_path / "request.json"
     request.write_text(json.dumps({"kind": "recording", "step": STEP, "parameters": parameters}))
     monkeypatch.setattr(replays, "LONGEST_SECONDS", 0.3)
-    assert errand.main([str(request), "--dir", str(tmp_path)]) == 0
+    assert job.main([str(request), "--dir", str(tmp_path)]) == 0
     told = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
     assert [event["kind"] for event in told] == ["started", "video", "log", "finished"]
     assert told[2]["level"] == "warning"
@@ -189,8 +187,8 @@ def test_it_computes_the_saliency_of_a_recording(api: WorkerApi, client: Backend
     track = tracks.read(tmp_path / "out" / "track.npz")
     head, actions = track.head, track.columns["action"].tolist()
     how = {"protocol": head.protocol, "seed": head.seed, "episode": head.episode, "actions": actions, "score": 0.0}
-    do_errand(api, client, tmp_path / "worker", checkpoint, "saliency", how)
-    told = list(api.errand_events[5, 1].values())
+    do_job(api, client, tmp_path / "worker", checkpoint, "saliency", how)
+    told = list(api.job_events[5, 1].values())
     assert [event["kind"] for event in told if event["kind"] != "advanced"] == ["started", "saliency", "finished"]
     last = [event for event in told if event["kind"] == "advanced"][-1]
     assert (last["done"], last["total"]) == (len(actions), len(actions))
@@ -204,8 +202,8 @@ def test_it_films_a_kept_game(api: WorkerApi, client: BackendClient, tmp_path: P
     game.begin(7)
     game.hold([(0, 100), (2, 20)])
     how = {"env": "ALE/Pong-v5", "seed": 7, "actions": game.trail, "played": game.frames, "score": game.score}
-    do_errand(api, client, tmp_path / "worker", None, "film", how)
-    told = list(api.errand_events[5, 1].values())
+    do_job(api, client, tmp_path / "worker", None, "film", how)
+    told = list(api.job_events[5, 1].values())
     assert [event["kind"] for event in told if event["kind"] != "advanced"] == ["started", "film", "finished"]
     with av.open(io.BytesIO(api.files[told[-2]["file"]]), "r") as film:
         assert len(list(film.decode(video=0))) == game.frames + 1
@@ -227,6 +225,6 @@ def test_a_process_that_is_kept_ready_reads_its_arguments_from_a_pipe(
     writer = os.open(pipe, os.O_RDWR)
     os.write(writer, b'["--help"]\n')
     with pytest.raises(SystemExit) as ended:
-        errand.main(["--wait-for-arguments", str(pipe)])
+        job.main(["--wait-for-arguments", str(pipe)])
     os.close(writer)
     assert (ended.value.code, "REQUEST.json" in capsys.readouterr().out) == (0, True)

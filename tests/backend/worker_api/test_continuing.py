@@ -1,8 +1,8 @@
 """Workers that were cut off for longer than a lease and come back while no other attempt has begun."""
 
 import pytest
-from tests.backend.workers.test_errands import fall_silent
-from tests.backend.workers.test_sweeper import Clock, expire, sweeper, wait
+from tests.backend.worker_api.test_jobs import fall_silent
+from tests.backend.worker_api.test_sweeper import Clock, expire, sweeper, wait
 
 from backend.config import Settings
 from backend.database.engine import Database
@@ -115,30 +115,30 @@ def test_it_is_refused_once_another_attempt_began_or_the_run_was_archived(api: A
     assert api.beat("w2", run={"id": run_id, "attempt": attempt + 1}).status_code == 409
 
 
-def test_an_errand_continues_too(api: Api, database: Database, settings: Settings) -> None:
+def test_an_job_continues_too(api: Api, database: Database, settings: Settings) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     asked = api.evaluate(run_id, episodes=2)["id"]
-    errand_id = api.claim_errand("w1")["errand_id"]
-    api.send_of_errand(errand_id, 1, started(1))
-    fall_silent(database, settings, errand_id)
+    job_id = api.claim_job("w1")["job_id"]
+    api.send_of_job(job_id, 1, started(1))
+    fall_silent(database, settings, job_id)
     assert api.evaluation(asked)["state"] == "queued"
-    held = {"id": errand_id, "attempt": 1}
-    assert api.beat("w1", errands=[held]).json()["errands"] == [held | {"desired": "run"}]
+    held = {"id": job_id, "attempt": 1}
+    assert api.beat("w1", jobs=[held]).json()["jobs"] == [held | {"desired": "run"}]
     assert api.evaluation(asked)["state"] == "running"
-    fall_silent(database, settings, errand_id)
-    assert api.send_of_errand(errand_id, 1, evaluation(2, [1.0, 3.0]), event(3, "finished")).status_code == 200
-    api.release_errand(errand_id, 1, "finished")
+    fall_silent(database, settings, job_id)
+    assert api.send_of_job(job_id, 1, evaluation(2, [1.0, 3.0]), event(3, "finished")).status_code == 200
+    api.release_job(job_id, 1, "finished")
     assert (api.evaluation(asked)["state"], api.evaluation(asked)["mean"]) == ("done", 2.0)
-    assert api.worker.post("/api/v1/worker/errands/claim", json={"name": "w2"}).status_code == 204
+    assert api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w2"}).status_code == 204
 
 
-def test_an_errand_is_refused_once_another_attempt_began(api: Api, database: Database, settings: Settings) -> None:
+def test_an_job_is_refused_once_another_attempt_began(api: Api, database: Database, settings: Settings) -> None:
     run_id, attempt = api.running()
     api.save(run_id, attempt, 2, 100)
     api.evaluate(run_id)
-    errand_id = api.claim_errand("w1")["errand_id"]
-    fall_silent(database, settings, errand_id)
-    assert api.claim_errand("w2")["attempt"] == 2
-    held = {"id": errand_id, "attempt": 1}
-    assert api.beat("w1", errands=[held]).json()["errands"] == [held | {"desired": None}]
+    job_id = api.claim_job("w1")["job_id"]
+    fall_silent(database, settings, job_id)
+    assert api.claim_job("w2")["attempt"] == 2
+    held = {"id": job_id, "attempt": 1}
+    assert api.beat("w1", jobs=[held]).json()["jobs"] == [held | {"desired": None}]

@@ -1,4 +1,4 @@
-"""Errands as a worker does them: beside training, by the same pieces."""
+"""Jobs as a worker does them: beside training, by the same pieces."""
 
 import errno
 import hashlib
@@ -20,7 +20,7 @@ WEIGHTS = b"weights" * 1000
 
 
 def offer(api: WorkerApi, number: int = 5, attempt: int = 1, content: bytes = WEIGHTS, **parameters: Any) -> None:
-    """Have an errand wait whose checkpoint is file 3."""
+    """Have a job wait whose checkpoint is file 3."""
     api.downloads[3] = content
     api.hashes[3] = hashlib.sha256(WEIGHTS).hexdigest()
     checkpoint = {
@@ -31,9 +31,9 @@ def offer(api: WorkerApi, number: int = 5, attempt: int = 1, content: bytes = WE
         "step": 100,
         "frames": 400,
     }
-    api.errand_claims.append(
+    api.job_claims.append(
         {
-            "errand_id": number,
+            "job_id": number,
             "attempt": attempt,
             "kind": "evaluation",
             "parameters": {"episodes": 3, **parameters},
@@ -44,28 +44,28 @@ def offer(api: WorkerApi, number: int = 5, attempt: int = 1, content: bytes = WE
 
 
 def directory(slot: Slot, number: int = 5, attempt: int = 1) -> Path:
-    """Return an errand's directory."""
-    return slot.directory / "errands" / str(number) / f"attempt-{attempt}"
+    """Return a job's directory."""
+    return slot.directory / "jobs" / str(number) / f"attempt-{attempt}"
 
 
 def begin(slot: Slot) -> threading.Thread:
-    """Look for errands in a thread."""
-    thread = threading.Thread(target=slot.errands.look)
+    """Look for jobs in a thread."""
+    thread = threading.Thread(target=slot.jobs.look)
     thread.start()
     return thread
 
 
 def done(thread: threading.Thread) -> None:
-    """Wait until no errand is left."""
+    """Wait until no job is left."""
     thread.join(timeout=PATIENCE_SECONDS)
     assert not thread.is_alive()
 
 
-def test_an_errand_is_done_delivered_and_given_back(api: WorkerApi, slot: Slot) -> None:
+def test_an_job_is_done_delivered_and_given_back(api: WorkerApi, slot: Slot) -> None:
     offer(api)
-    slot.errands.look()
-    assert list(api.errand_events[5, 1]) == [1, 2, 3, 4, 5]
-    assert [(row["errand"], row["outcome"]) for row in api.errand_releases] == [(5, "finished")]
+    slot.jobs.look()
+    assert list(api.job_events[5, 1]) == [1, 2, 3, 4, 5]
+    assert [(row["job"], row["outcome"]) for row in api.job_releases] == [(5, "finished")]
     assert not directory(slot).parent.exists()
     assert api.events == {}
 
@@ -82,13 +82,13 @@ def test_it_runs_beside_training_with_one_thread_and_its_checkpoint(api: WorkerA
     assert told["environment"]["OMP_NUM_THREADS"] == "1"
     assert told["environment"]["CUDA_VISIBLE_DEVICES"] == ""
     points = len(api.points(7, 1))
-    wait_until(lambda: len(api.points(7, 1)) > points and len(api.errand_events.get((5, 1), {})) > 3)
+    wait_until(lambda: len(api.points(7, 1)) > points and len(api.job_events.get((5, 1), {})) > 3)
     beat = api.heartbeats[-1]
-    assert (beat["run"], beat["errands"]) == ({"id": 7, "attempt": 1}, [{"id": 5, "attempt": 1}])
-    assert beat["errand_slots"] == 1
-    slot.errands.drain()
+    assert (beat["run"], beat["jobs"]) == ({"id": 7, "attempt": 1}, [{"id": 5, "attempt": 1}])
+    assert beat["job_slots"] == 1
+    slot.jobs.drain()
     done(thread)
-    assert [row["outcome"] for row in api.errand_releases] == ["drained"]
+    assert [row["outcome"] for row in api.job_releases] == ["drained"]
 
 
 @pytest.mark.parametrize(("desired", "outcomes"), [("cancel", ["stopped"]), (None, [])])
@@ -97,35 +97,35 @@ def test_one_that_is_cancelled_or_gone_ends(
 ) -> None:
     offer(api, episodes=10**6, interval=0.01)
     thread = begin(slot)
-    wait_until(lambda: (directory(slot) / "errand.pid").exists())
-    api.errands_desired[5] = desired
+    wait_until(lambda: (directory(slot) / "job.pid").exists())
+    api.jobs_desired[5] = desired
     done(thread)
-    assert [row["outcome"] for row in api.errand_releases] == outcomes
+    assert [row["outcome"] for row in api.job_releases] == outcomes
     assert not directory(slot).exists()
 
 
 def test_one_that_is_killed_is_lost_and_says_so(api: WorkerApi, slot: Slot) -> None:
     offer(api, episodes=10**6, interval=0.01)
     thread = begin(slot)
-    pid = directory(slot) / "errand.pid"
-    wait_until(lambda: pid.exists() and pid.read_text() and api.errand_events)
+    pid = directory(slot) / "job.pid"
+    wait_until(lambda: pid.exists() and pid.read_text() and api.job_events)
     os.kill(int(pid.read_text()), signal.SIGKILL)
     done(thread)
-    told = [(row["outcome"], row["message"]) for row in api.errand_releases]
-    assert told == [("lost", "The errand's process was killed by SIGKILL.")]
+    told = [(row["outcome"], row["message"]) for row in api.job_releases]
+    assert told == [("lost", "The job's process was killed by SIGKILL.")]
 
 
 def test_one_that_exits_without_a_word_has_failed(api: WorkerApi, slot: Slot) -> None:
     offer(api, how="complains")
-    slot.errands.look()
-    told = [(row["outcome"], row["message"]) for row in api.errand_releases]
-    assert told == [("failed", "The errand's process exited with status 2: no such game")]
+    slot.jobs.look()
+    told = [(row["outcome"], row["message"]) for row in api.job_releases]
+    assert told == [("failed", "The job's process exited with status 2: no such game")]
 
 
 def test_a_damaged_checkpoint_fails_it_with_a_sentence(api: WorkerApi, slot: Slot) -> None:
     offer(api, content=b"weigths")
-    slot.errands.look()
-    ((outcome, message),) = [(row["outcome"], row["message"]) for row in api.errand_releases]
+    slot.jobs.look()
+    ((outcome, message),) = [(row["outcome"], row["message"]) for row in api.job_releases]
     assert outcome == "failed"
     assert message == (
         "step-000000000100.safetensors is damaged: what the backend has is not what was saved. "
@@ -136,8 +136,8 @@ def test_a_damaged_checkpoint_fails_it_with_a_sentence(api: WorkerApi, slot: Slo
 def test_a_checkpoint_that_the_backend_no_longer_has_fails_it_with_a_sentence(api: WorkerApi, slot: Slot) -> None:
     offer(api)
     api.downloads.clear()
-    slot.errands.look()
-    (row,) = api.errand_releases
+    slot.jobs.look()
+    (row,) = api.job_releases
     assert row["outcome"] == "failed"
     assert "cannot be had from the backend" in row["message"]
 
@@ -146,24 +146,24 @@ POINTS = b'{"format": "arcadia-starts"}'
 
 
 def offer_with_starts(api: WorkerApi, content: bytes | None, number: int = 5) -> None:
-    """Have an errand wait that begins at start points."""
+    """Have a job wait that begins at start points."""
     offer(api, number)
     api.starts, api.starts_hash = content, hashlib.sha256(POINTS).hexdigest()
-    api.errand_claims[-1]["starts"] = {"sha256": api.starts_hash, "bytes": len(POINTS)}
+    api.job_claims[-1]["starts"] = {"sha256": api.starts_hash, "bytes": len(POINTS)}
 
 
 def test_start_points_lie_beside_the_request_and_are_fetched_once(api: WorkerApi, slot: Slot) -> None:
     for number in (5, 6):
         offer_with_starts(api, POINTS, number)
-    slot.errands.look()
-    assert [row["outcome"] for row in api.errand_releases] == ["finished", "finished"]
+    slot.jobs.look()
+    assert [row["outcome"] for row in api.job_releases] == ["finished", "finished"]
     assert api.downloaded == 2, "the checkpoint and the points, each once"
     offer_with_starts(api, POINTS, 7)
-    api.errand_claims[-1]["parameters"] |= {"episodes": 10**6, "interval": 0.01}
+    api.job_claims[-1]["parameters"] |= {"episodes": 10**6, "interval": 0.01}
     thread = begin(slot)
-    wait_until(lambda: (directory(slot, 7) / "errand.pid").exists())
+    wait_until(lambda: (directory(slot, 7) / "job.pid").exists())
     assert (directory(slot, 7) / "starts.json").read_bytes() == POINTS
-    api.errands_desired[7] = "cancel"
+    api.jobs_desired[7] = "cancel"
     done(thread)
 
 
@@ -178,8 +178,8 @@ def test_start_points_that_do_not_arrive_fail_it_with_a_sentence(
     api: WorkerApi, slot: Slot, content: bytes | None, said: str
 ) -> None:
     offer_with_starts(api, content)
-    slot.errands.look()
-    (row,) = api.errand_releases
+    slot.jobs.look()
+    (row,) = api.job_releases
     assert (row["outcome"], said in row["message"]) == ("failed", True), row
     assert row["message"].endswith("Import the set again.")
 
@@ -187,8 +187,8 @@ def test_start_points_that_do_not_arrive_fail_it_with_a_sentence(
 def test_a_checkpoint_is_fetched_once(api: WorkerApi, slot: Slot) -> None:
     for number in (5, 6):
         offer(api, number)
-    slot.errands.look()
-    assert [row["errand"] for row in api.errand_releases] == [5, 6]
+    slot.jobs.look()
+    assert [row["job"] for row in api.job_releases] == [5, 6]
     assert api.downloaded == 1
 
 
@@ -196,10 +196,10 @@ def test_what_a_killed_worker_left_is_delivered_and_given_back(api: WorkerApi, s
     directory(slot).mkdir(parents=True)
     event = {"kind": "evaluated_episode", "seq": 1, "time": 0.0, "step": 1, "frames": 1}
     (directory(slot) / "events.jsonl").write_text(json.dumps(event) + "\n")
-    slot.errands.recover()
-    assert list(api.errand_events[5, 1]) == [1]
-    told = [(row["outcome"], row["message"]) for row in api.errand_releases]
-    assert told == [("lost", "The worker was killed while it did this errand.")]
+    slot.jobs.recover()
+    assert list(api.job_events[5, 1]) == [1]
+    told = [(row["outcome"], row["message"]) for row in api.job_releases]
+    assert told == [("lost", "The worker was killed while it did this job.")]
     assert api.releases == []
 
 
@@ -209,47 +209,47 @@ def test_all_that_a_killed_worker_left_stays_its_own_while_the_first_is_delivere
         directory(slot, number).mkdir(parents=True)
         (directory(slot, number) / "events.jsonl").write_text(json.dumps(event) + "\n")
     api.fails_on = {1}
-    recovery = threading.Thread(target=slot.errands.recover)
+    recovery = threading.Thread(target=slot.jobs.recover)
     recovery.start()
     both = [{"id": 5, "attempt": 1}, {"id": 6, "attempt": 1}]
     try:
-        wait_until(lambda: any(beat["errands"] == both for beat in api.heartbeats))
+        wait_until(lambda: any(beat["jobs"] == both for beat in api.heartbeats))
     finally:
         api.fails_on = set()
         recovery.join()
-    assert [(row["errand"], row["outcome"]) for row in api.errand_releases] == [(5, "lost"), (6, "lost")]
-    wait_until(lambda: api.heartbeats[-1]["errands"] == [])
+    assert [(row["job"], row["outcome"]) for row in api.job_releases] == [(5, "lost"), (6, "lost")]
+    wait_until(lambda: api.heartbeats[-1]["jobs"] == [])
 
 
 def test_a_doorbell_in_vain_takes_nobodys_time(api: WorkerApi, slot: Slot) -> None:
     offer(api, episodes=10**6, interval=0.01)
     thread = begin(slot)
-    wait_until(lambda: api.errand_events)
-    slot.errands.look()
-    assert thread.is_alive(), "the look came back while the errand is done"
+    wait_until(lambda: api.job_events)
+    slot.jobs.look()
+    assert thread.is_alive(), "the look came back while the job is done"
     offer(api, 6)
-    slot.errands.look()
-    api.errands_desired[5] = "cancel"
+    slot.jobs.look()
+    api.jobs_desired[5] = "cancel"
     done(thread)
-    assert [row["errand"] for row in api.errand_releases] == [5, 6], "the one inside looked again"
+    assert [row["job"] for row in api.job_releases] == [5, 6], "the one inside looked again"
 
 
-def test_an_errand_that_meets_a_full_disk_is_put_back_and_done_once_there_is_space(
+def test_an_job_that_meets_a_full_disk_is_put_back_and_done_once_there_is_space(
     api: WorkerApi, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slot.errands, "_disk_backoff", Backoff(0.01, 0.01))
+    monkeypatch.setattr(slot.jobs, "_disk_backoff", Backoff(0.01, 0.01))
     offer(api, how="has no space")
-    slot.errands.look()
-    told = [(row["outcome"], row["message"]) for row in api.errand_releases]
+    slot.jobs.look()
+    told = [(row["outcome"], row["message"]) for row in api.job_releases]
     assert told == [("drained", "The disk of worker tester is full. It is tried again once there is space.")]
     offer(api, attempt=2)
 
     def is_done() -> bool:
-        slot.errands.look()
-        return len(api.errand_releases) == 2
+        slot.jobs.look()
+        return len(api.job_releases) == 2
 
     wait_until(is_done)
-    assert api.errand_releases[-1]["outcome"] == "finished"
+    assert api.job_releases[-1]["outcome"] == "finished"
 
 
 def test_a_worker_with_a_full_disk_claims_nothing_for_a_while(
@@ -258,10 +258,10 @@ def test_a_worker_with_a_full_disk_claims_nothing_for_a_while(
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "request.json")
 
-    monkeypatch.setattr("workers.worker.attempt_directory.prepare_errand", refuse)
+    monkeypatch.setattr("workers.worker.attempt_directory.prepare_job", refuse)
     offer(api)
     offer(api, number=6)
-    slot.errands.look()
-    slot.errands.look()
-    assert [(row["errand"], row["outcome"]) for row in api.errand_releases] == [(5, "drained")]
-    assert len(api.errand_claims) == 1
+    slot.jobs.look()
+    slot.jobs.look()
+    assert [(row["job"], row["outcome"]) for row in api.job_releases] == [(5, "drained")]
+    assert len(api.job_claims) == 1

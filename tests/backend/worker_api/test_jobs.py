@@ -1,14 +1,14 @@
-"""Errands in the hands of workers: claimed once, stored once, done again when a worker is lost."""
+"""Jobs in the hands of workers: claimed once, stored once, done again when a worker is lost."""
 
 from datetime import timedelta
 
 import pytest
-from tests.backend.workers.test_sweeper import Clock, sweeper, wait
+from tests.backend.worker_api.test_sweeper import Clock, sweeper, wait
 
 from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database
-from backend.database.tables import Errand
+from backend.database.tables import Job
 from backend.files.storage import stored_files
 from tests.factories import Api, evaluated_episode, evaluation, event, sha256, started
 
@@ -21,23 +21,23 @@ def asked(api: Api) -> tuple[int, int]:
     return run_id, api.evaluate(run_id, episodes=2)["id"]
 
 
-def fall_silent(database: Database, settings: Settings, errand_id: int) -> None:
-    """Let an errand's lease run out, and the sweeper find it."""
+def fall_silent(database: Database, settings: Settings, job_id: int) -> None:
+    """Let a job's lease run out, and the sweeper find it."""
     clock = Clock()
     reaper, doorbell = sweeper(database, settings, clock)
     with database.write() as session:
-        session.get_one(Errand, errand_id).lease_expires_at = utc_now() - timedelta(seconds=5)
+        session.get_one(Job, job_id).lease_expires_at = utc_now() - timedelta(seconds=5)
     wait(reaper, clock, 24)
-    assert ("errands: workers.look_for_errands", errand_id) in doorbell.rings
+    assert ("jobs: workers.look_for_jobs", job_id) in doorbell.rings
 
 
 @pytest.mark.usefixtures("asked")
-def test_an_errand_is_claimed_by_one_worker(api: Api) -> None:
-    claimed = api.claim_errand("w1")
+def test_an_job_is_claimed_by_one_worker(api: Api) -> None:
+    claimed = api.claim_job("w1")
     assert (claimed["kind"], claimed["attempt"]) == ("evaluation", 1)
-    assert api.worker.post("/api/v1/worker/errands/claim", json={"name": "w2"}).status_code == 204
+    assert api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w2"}).status_code == 204
     content = api.worker.get(
-        f"/api/v1/worker/errands/{claimed['errand_id']}/files/{claimed['checkpoint']['id']}", params={"attempt": 1}
+        f"/api/v1/worker/jobs/{claimed['job_id']}/files/{claimed['checkpoint']['id']}", params={"attempt": 1}
     ).content
     assert sha256(content) == claimed["checkpoint"]["sha256"]
 
@@ -45,23 +45,23 @@ def test_an_errand_is_claimed_by_one_worker(api: Api) -> None:
 def test_the_oldest_is_done_first(api: Api, asked: tuple[int, int]) -> None:
     run_id, _ = asked
     api.evaluate(run_id, seed=2)
-    assert [api.claim_errand()["parameters"]["seed"] for _ in range(2)] == [1, 2]
+    assert [api.claim_job()["parameters"]["seed"] for _ in range(2)] == [1, 2]
 
 
 @pytest.mark.usefixtures("asked")
 def test_what_somebody_sits_before_is_done_before_all_else(api: Api) -> None:
     api.user.post("/api/v1/games/pong/play")
-    assert [api.claim_errand()["kind"] for _ in range(2)] == ["play", "evaluation"]
+    assert [api.claim_job()["kind"] for _ in range(2)] == ["play", "evaluation"]
 
 
 @pytest.mark.usefixtures("asked")
 def test_events_are_stored_once_and_none_may_be_missing(api: Api) -> None:
-    held = api.claim_errand()["errand_id"], 1
+    held = api.claim_job()["job_id"], 1
     batch = (started(1), evaluated_episode(2, 1, 2))
-    assert [api.send_of_errand(*held, *batch).json() for _ in range(2)] == [{"acknowledged": 2}] * 2
-    gap = api.send_of_errand(*held, evaluation(5, [1.0]))
+    assert [api.send_of_job(*held, *batch).json() for _ in range(2)] == [{"acknowledged": 2}] * 2
+    gap = api.send_of_job(*held, evaluation(5, [1.0]))
     assert (gap.status_code, gap.json()["expected"]) == (409, 3)
-    wrong = api.send_of_errand(*held, event(3, "metrics", values={}, episodes=[]))
+    wrong = api.send_of_job(*held, event(3, "metrics", values={}, episodes=[]))
     assert (wrong.status_code, wrong.json()["detail"]) == (422, "events: no event metrics is expected here")
 
 
@@ -75,20 +75,20 @@ def test_an_evaluation_whose_worker_falls_silent_is_done_again_and_stored_once(
     api: Api, database: Database, settings: Settings, asked: tuple[int, int]
 ) -> None:
     run_id, evaluation_id = asked
-    first = api.claim_errand("w1")["errand_id"], 1
-    api.send_of_errand(*first, started(1), evaluated_episode(2, 1, 2), evaluation(3, [9.0, 9.0]))
+    first = api.claim_job("w1")["job_id"], 1
+    api.send_of_job(*first, started(1), evaluated_episode(2, 1, 2), evaluation(3, [9.0, 9.0]))
     fall_silent(database, settings, first[0])
     waiting = api.evaluation(evaluation_id)
     assert (waiting["state"], waiting["mean"]) == ("queued", None)
     assert waiting["reason"].startswith("Worker w1 fell silent. Back in the queue, 1 of at most 5 times.")
-    assert api.claim_errand("w2")["attempt"] == 2
+    assert api.claim_job("w2")["attempt"] == 2
     again = api.evaluation(evaluation_id)
     assert (again["episodes_done"], again["episodes"], again["reason"]) == (0, [], None)
-    late = api.send_of_errand(*first, event(4, "finished"))
+    late = api.send_of_job(*first, event(4, "finished"))
     assert (late.status_code, late.json()["type"]) == (409, "/problems/stale-attempt")
     second = first[0], 2
-    api.send_of_errand(*second, started(1), evaluation(2, [1.0, 3.0]), event(3, "finished"))
-    api.release_errand(*second, "finished")
+    api.send_of_job(*second, started(1), evaluation(2, [1.0, 3.0]), event(3, "finished"))
+    api.release_job(*second, "finished")
     (row,) = api.evaluations(run_id)
     assert (row["state"], row["mean"]) == ("done", 2.0)
 
@@ -96,17 +96,17 @@ def test_an_evaluation_whose_worker_falls_silent_is_done_again_and_stored_once(
 def test_one_that_had_finished_is_not_done_again(
     api: Api, database: Database, settings: Settings, asked: tuple[int, int]
 ) -> None:
-    errand_id = api.claim_errand()["errand_id"]
-    api.send_of_errand(errand_id, 1, started(1), evaluation(2, [1.0, 3.0]), event(3, "finished"))
+    job_id = api.claim_job()["job_id"]
+    api.send_of_job(job_id, 1, started(1), evaluation(2, [1.0, 3.0]), event(3, "finished"))
     with pytest.raises(AssertionError):
-        fall_silent(database, settings, errand_id)
+        fall_silent(database, settings, job_id)
     assert api.evaluation(asked[1])["state"] == "done"
 
 
 def test_one_that_is_lost_too_often_fails(api: Api, asked: tuple[int, int]) -> None:
     for attempt in range(1, 7):
-        errand_id = api.claim_errand()["errand_id"]
-        api.release_errand(errand_id, attempt, "lost", message="It was killed by SIGKILL.")
+        job_id = api.claim_job()["job_id"]
+        api.release_job(job_id, attempt, "lost", message="It was killed by SIGKILL.")
     failed = api.evaluation(asked[1])
     assert failed["state"] == "failed"
     assert failed["reason"] == (
@@ -115,7 +115,7 @@ def test_one_that_is_lost_too_often_fails(api: Api, asked: tuple[int, int]) -> N
 
 
 def test_one_that_is_cancelled_while_it_waits_again_is_not_said_to_wait(api: Api, asked: tuple[int, int]) -> None:
-    api.release_errand(api.claim_errand()["errand_id"], 1, "lost")
+    api.release_job(api.claim_job()["job_id"], 1, "lost")
     assert "Back in the queue" in api.evaluation(asked[1])["reason"]
     cancelled = api.user.post(f"/api/v1/evaluations/{asked[1]}/cancel").json()
     assert (cancelled["state"], cancelled["reason"]) == ("cancelled", None)
@@ -124,51 +124,51 @@ def test_one_that_is_cancelled_while_it_waits_again_is_not_said_to_wait(api: Api
 @pytest.mark.usefixtures("asked")
 def test_one_whose_worker_is_shut_down_waits_again_and_that_does_not_count(api: Api) -> None:
     for attempt in range(1, 8):
-        errand_id = api.claim_errand()["errand_id"]
-        assert api.release_errand(errand_id, attempt, "drained").json() == {"state": "queued"}
+        job_id = api.claim_job()["job_id"]
+        assert api.release_job(job_id, attempt, "drained").json() == {"state": "queued"}
 
 
 def test_a_process_that_ends_without_a_result_has_failed(api: Api, asked: tuple[int, int]) -> None:
-    errand_id = api.claim_errand()["errand_id"]
-    api.send_of_errand(errand_id, 1, started(1), event(2, "finished"))
-    assert api.release_errand(errand_id, 1, "finished").json() == {"state": "failed"}
+    job_id = api.claim_job()["job_id"]
+    api.send_of_job(job_id, 1, started(1), event(2, "finished"))
+    assert api.release_job(job_id, 1, "finished").json() == {"state": "failed"}
     assert api.evaluation(asked[1])["reason"] == "Its process ended without a result."
 
 
 def test_a_failure_says_why(api: Api, asked: tuple[int, int]) -> None:
-    errand_id = api.claim_errand()["errand_id"]
-    api.send_of_errand(errand_id, 1, event(1, "failed", message="there is no game X", traceback="Traceback"))
-    api.release_errand(errand_id, 1, "failed", message="there is no game X", traceback="Traceback")
+    job_id = api.claim_job()["job_id"]
+    api.send_of_job(job_id, 1, event(1, "failed", message="there is no game X", traceback="Traceback"))
+    api.release_job(job_id, 1, "failed", message="there is no game X", traceback="Traceback")
     failed = api.evaluation(asked[1])
     assert (failed["state"], failed["reason"], failed["traceback"]) == ("failed", "there is no game X", "Traceback")
 
 
 @pytest.mark.usefixtures("asked")
 def test_a_heartbeat_renews_the_lease_and_tells_of_one_that_is_over(api: Api, database: Database) -> None:
-    errand_id = api.claim_errand()["errand_id"]
+    job_id = api.claim_job()["job_id"]
     with database.write() as session:
-        session.get_one(Errand, errand_id).lease_expires_at = utc_now() + timedelta(seconds=1)
-    held = [{"id": errand_id, "attempt": 1}, {"id": 999, "attempt": 1}]
-    wanted = api.beat(errand_slots=2, errands=held).json()["errands"]
+        session.get_one(Job, job_id).lease_expires_at = utc_now() + timedelta(seconds=1)
+    held = [{"id": job_id, "attempt": 1}, {"id": 999, "attempt": 1}]
+    wanted = api.beat(job_slots=2, jobs=held).json()["jobs"]
     assert [row["desired"] for row in wanted] == ["run", None]
     with database.read() as session:
-        lease = session.get_one(Errand, errand_id).lease_expires_at
+        lease = session.get_one(Job, job_id).lease_expires_at
     assert lease is not None
     assert lease > utc_now() + timedelta(seconds=50)
-    assert api.user.get("/api/v1/workers").json()[0]["errand_slots"] == 2
+    assert api.user.get("/api/v1/workers").json()[0]["job_slots"] == 2
 
 
-def test_the_sweeper_rings_for_a_waiting_errand_where_there_is_a_place(
+def test_the_sweeper_rings_for_a_waiting_job_where_there_is_a_place(
     api: Api, database: Database, settings: Settings, asked: tuple[int, int]
 ) -> None:
     reaper, doorbell = sweeper(database, settings)
-    api.beat("w1", errand_slots=0)
+    api.beat("w1", job_slots=0)
     reaper.sweep()
     assert doorbell.rings == [], "it takes none"
-    api.beat("w2", errand_slots=1)
+    api.beat("w2", job_slots=1)
     reaper.sweep()
-    assert doorbell.rings == [("worker.w2: workers.look_for_errands", 1)]
-    api.claim_errand("w2")
+    assert doorbell.rings == [("worker.w2: workers.look_for_jobs", 1)]
+    api.claim_job("w2")
     api.evaluate(asked[0])
     doorbell.rings.clear()
     reaper.sweep()
@@ -176,28 +176,28 @@ def test_the_sweeper_rings_for_a_waiting_errand_where_there_is_a_place(
 
 
 @pytest.mark.usefixtures("asked")
-def test_files_of_an_errand_are_its_own_and_go_with_its_attempt(api: Api, settings: Settings) -> None:
+def test_files_of_an_job_are_its_own_and_go_with_its_attempt(api: Api, settings: Settings) -> None:
     before = len(stored_files(settings.files_dir))
-    errand_id = api.claim_errand()["errand_id"]
+    job_id = api.claim_job()["job_id"]
     query: dict[str, str | int] = {
         "attempt": 1,
         "kind": "video",
         "path": "checkpoints/step-000000000100.safetensors",
         "sha256": sha256(b"film"),
     }
-    path = f"/api/v1/worker/errands/{errand_id}/files"
+    path = f"/api/v1/worker/jobs/{job_id}/files"
     ids = {api.worker.put(path, params=query, content=b"film").json()["file_id"] for _ in range(2)}
     assert len(ids) == 1
     assert len(stored_files(settings.files_dir)) == before + 1
-    api.release_errand(errand_id, 1, "lost")
+    api.release_job(job_id, 1, "lost")
     assert api.worker.put(path, params=query, content=b"film").status_code == 409
-    api.claim_errand()
+    api.claim_job()
     assert len(stored_files(settings.files_dir)) == before
 
 
-def test_errands_go_with_their_run(api: Api, asked: tuple[int, int]) -> None:
+def test_jobs_go_with_their_run(api: Api, asked: tuple[int, int]) -> None:
     run_id, evaluation_id = asked
     api.release(run_id, 1, "finished")
     assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204
     assert api.user.get(f"/api/v1/evaluations/{evaluation_id}").status_code == 404
-    assert api.worker.post("/api/v1/worker/errands/claim", json={"name": "w1"}).status_code == 204
+    assert api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w1"}).status_code == 204

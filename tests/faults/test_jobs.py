@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.test_killed import stop
 from tests.installation import SAVING, Installation
-from tests.processes import does_an_errand
+from tests.processes import does_an_job
 
 pytestmark = pytest.mark.nightly
 
@@ -58,12 +58,12 @@ def attempt_of(installation: Installation, run: int) -> int:
 
 
 def process_of(installation: Installation, worker: str) -> psutil.Process:
-    """Return the process that does a worker's errand."""
+    """Return the process that does a worker's job."""
     found: list[psutil.Process] = []
 
     def look() -> bool:
         below = installation.workers[worker].process.children(recursive=True)
-        found[:] = [process for process in below if does_an_errand(process)]
+        found[:] = [process for process in below if does_an_job(process)]
         return bool(found)
 
     installation.wait_until(look)

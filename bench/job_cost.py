@@ -1,4 +1,4 @@
-"""What an errand costs the training beside it: `python -m bench.errand_cost --rounds 5`.
+"""What a job costs the training beside it: `python -m bench.job_cost --rounds 5`.
 
 One trainer goes on throughout; in turn it trains alone and beside an evaluation, which is started as a worker starts
 it, and halted meanwhile. The ratios of neighbours count, so that what the machine does besides falls on both.
@@ -21,14 +21,14 @@ from typing import Any
 import psutil
 
 from workers.contract import layout
-from workers.contract.errands import ErrandRequest, EvaluationParameters
+from workers.contract.jobs import EvaluationParameters, JobRequest
 from workers.contract.protocols.acting import SAMPLED
 from workers.worker.settings import WorkerSettings
-from workers.worker.work import ERRAND, MODEST
+from workers.worker.work import JOB, MODEST
 
-# A checkpoint for the errand, which its trainer writes at its end.
+# A checkpoint for the job, which its trainer writes at its end.
 FIRST_STEPS = 5_000
-NICENESS = str(WorkerSettings.model_fields["errand_niceness"].default)
+NICENESS = str(WorkerSettings.model_fields["job_niceness"].default)
 
 
 def train(directory: Path, env: str, steps: int) -> "subprocess.Popen[bytes]":
@@ -56,15 +56,15 @@ def wait_for(directory: Path, kind: str, process: "subprocess.Popen[bytes]") -> 
 
 
 @contextmanager
-def errand(directory: Path, checkpoints: Path, step: int, protocol: str) -> Iterator["subprocess.Popen[bytes]"]:
+def job(directory: Path, checkpoints: Path, step: int, protocol: str) -> Iterator["subprocess.Popen[bytes]"]:
     """Have an evaluation without end, which is halted at first."""
     directory.mkdir()
     (directory / layout.CHECKPOINTS).symlink_to(checkpoints)
     how = EvaluationParameters(protocol=protocol, acting=SAMPLED, seed=1, episodes=1_000_000)
-    request = ErrandRequest(kind="evaluation", step=step, parameters=how.model_dump(mode="json"))
+    request = JobRequest(kind="evaluation", step=step, parameters=how.model_dump(mode="json"))
     (directory / layout.REQUEST).write_text(request.model_dump_json())
     process = subprocess.Popen(
-        [*ERRAND, str(directory / layout.REQUEST), "--dir", str(directory), "--nice", NICENESS],
+        [*JOB, str(directory / layout.REQUEST), "--dir", str(directory), "--nice", NICENESS],
         env={**os.environ, **MODEST},
         start_new_session=True,
         stderr=subprocess.DEVNULL,
@@ -88,7 +88,7 @@ def rate(directory: Path, seconds: float) -> float:
 
 def main() -> None:
     """Measure in turn, and print the ratios."""
-    parser = argparse.ArgumentParser(prog="python -m bench.errand_cost", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.job_cost", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=10.0, help="of each measurement")
     parser.add_argument("--env", default="ALE/Pong-v5")
@@ -102,7 +102,7 @@ def main() -> None:
         try:
             wait_for(run, "metrics", trainer)
             step = layout.newest_step(first)
-            with errand(Path(folder) / "errand", first / layout.CHECKPOINTS, step, options.protocol) as evaluation:
+            with job(Path(folder) / "job", first / layout.CHECKPOINTS, step, options.protocol) as evaluation:
                 before, used = rate(run, options.seconds), psutil.Process(evaluation.pid).cpu_times
                 for _ in range(options.rounds):
                     spent = used().user
@@ -112,9 +112,9 @@ def main() -> None:
                     after = rate(run, options.seconds)
                     alone, before = statistics.mean((before, after)), after
                     ratios.append(beside / alone)
-                    told = f"alone {alone:,.0f}/s, beside an errand {beside:,.0f}/s: {ratios[-1]:.3f}"
+                    told = f"alone {alone:,.0f}/s, beside a job {beside:,.0f}/s: {ratios[-1]:.3f}"
                     share = (used().user - spent) / options.seconds
-                    told += f", the errand had {share:.0%} of a core, load average {os.getloadavg()[0]:.0f}"
+                    told += f", the job had {share:.0%} of a core, load average {os.getloadavg()[0]:.0f}"
                     print(told, flush=True)
         finally:
             trainer.kill()

@@ -1,4 +1,4 @@
-"""`python -m workers.trainer.errand`: do one errand for a run, in little haste; a worker starts it."""
+"""`python -m workers.trainer.job`: do one job for a run, in little haste; a worker starts it."""
 
 import argparse
 import contextlib
@@ -10,17 +10,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from workers.contract import layout
-from workers.contract.errands import (
-    ErrandRequest,
+from workers.contract.jobs import (
     EvaluationParameters,
     FilmParameters,
+    JobRequest,
     RecordingParameters,
     SaliencyParameters,
 )
 from workers.contract.live import LiveAddress, PlayParameters
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.saliency import packed
-from workers.contract.worker_api import ErrandKind
+from workers.contract.worker_api import JobKind
 from workers.trainer.evaluate import carry_out
 from workers.trainer.evaluation.report import Report
 from workers.trainer.evaluation.request import Request
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     if given[:1] == ["--wait-for-arguments"]:
         given = awaited_arguments(Path(given[1]))
-    parser = argparse.ArgumentParser(prog="python -m workers.trainer.errand", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m workers.trainer.job", description=__doc__)
     parser.add_argument("request", type=Path, metavar="REQUEST.json", help="what to do")
     parser.add_argument("--dir", type=Path, required=True, metavar="DIR", help="has the checkpoint, gets events.jsonl")
     parser.add_argument(
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(given)
     give_way(options.nice)
-    asked = ErrandRequest.model_validate_json(options.request.read_bytes())
+    asked = JobRequest.model_validate_json(options.request.read_bytes())
     with Journal(options.dir) as journal:
         report, stop = Report(journal), StopRequest()
         if asked.kind == "evaluation":
@@ -70,7 +70,7 @@ def give_way(niceness: int) -> None:
         SESSION_NICENESS.write_text(str(total))
 
 
-def evaluation(asked: ErrandRequest, directory: Path) -> Request:
+def evaluation(asked: JobRequest, directory: Path) -> Request:
     """Say what is evaluated and how."""
     how = EvaluationParameters.model_validate(asked.parameters)
     protocol = PROTOCOLS[how.protocol]
@@ -89,11 +89,11 @@ def evaluation(asked: ErrandRequest, directory: Path) -> Request:
     )
 
 
-Work = Callable[[ErrandRequest, Path, Report, StopRequest], None]
-"""Does an errand beside its checkpoint, and reports what came of it."""
+Work = Callable[[JobRequest, Path, Report, StopRequest], None]
+"""Does a job beside its checkpoint, and reports what came of it."""
 
 
-def carried_out(work: Work, asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> int:
+def carried_out(work: Work, asked: JobRequest, directory: Path, report: Report, stop: StopRequest) -> int:
     """Do what was asked for; return the exit status."""
     try:
         stop.listen()
@@ -113,7 +113,7 @@ def carried_out(work: Work, asked: ErrandRequest, directory: Path, report: Repor
     return 0
 
 
-def film(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> None:
+def film(asked: JobRequest, directory: Path, report: Report, stop: StopRequest) -> None:
     """Record the episode that was asked for."""
     from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.recording.replays import record_replay
@@ -125,7 +125,7 @@ def film(asked: ErrandRequest, directory: Path, report: Report, stop: StopReques
     report.recorded(checkpoint.file.file, record_replay(directory, checkpoint, config, which, stop.requested))
 
 
-def shed_light(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> None:
+def shed_light(asked: JobRequest, directory: Path, report: Report, stop: StopRequest) -> None:
     """Compute the saliency of a recording."""
     from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.recording.retracing import salient
@@ -140,7 +140,7 @@ def shed_light(asked: ErrandRequest, directory: Path, report: Report, stop: Stop
     report.salient(SALIENCY_FILE)
 
 
-def film_kept_game(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> None:
+def film_kept_game(asked: JobRequest, directory: Path, report: Report, stop: StopRequest) -> None:
     """Film a game that a person has played."""
     from workers.trainer.recording import kept_games  # loads torch, which takes seconds
 
@@ -151,14 +151,14 @@ def film_kept_game(asked: ErrandRequest, directory: Path, report: Report, stop: 
     report.filmed(kept_games.FILM, kept_games.POSTER)
 
 
-def address_of(asked: ErrandRequest) -> LiveAddress:
+def address_of(asked: JobRequest) -> LiveAddress:
     """Return where a live game reaches the backend."""
     if asked.live is None:
         raise ValueError("a live game's request names the backend's address")
     return asked.live
 
 
-def play_live(asked: ErrandRequest, directory: Path, report: Report, stop: StopRequest) -> None:
+def play_live(asked: JobRequest, directory: Path, report: Report, stop: StopRequest) -> None:
     """Play in real time for those who watch, by an agent or by a person among them, until nobody watches."""
     from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.host import devices
@@ -183,7 +183,7 @@ def play_live(asked: ErrandRequest, directory: Path, report: Report, stop: StopR
     report.ended(ended)
 
 
-WORK: dict[ErrandKind, Work] = {
+WORK: dict[JobKind, Work] = {
     "recording": film,
     "saliency": shed_light,
     "live": play_live,

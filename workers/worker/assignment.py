@@ -1,4 +1,4 @@
-"""What a worker has in hand: a run that it trains, or an errand that it does beside its training."""
+"""What a worker has in hand: a run that it trains, or a job that it does beside its training."""
 
 import re
 from dataclasses import dataclass
@@ -7,19 +7,19 @@ from typing import Literal
 
 from workers.contract.worker_api import Noun
 
-# What users may want of a run or an errand.
+# What users may want of a run or a job.
 Wanted = Literal["run", "pause", "stop", "cancel"]
 
 # What follows the number is the installation, where the directory without it is another installation's.
 ATTEMPT = re.compile(r"^attempt-(\d+)(\.[0-9a-z]+)?$")
-# Names the installation that a directory's job is of.
+# Names the installation that a directory's assignment is of.
 INSTALLATION = "installation"
-_TITLES: dict[Noun, str] = {"runs": "Run", "errands": "Errand"}
+_TITLES: dict[Noun, str] = {"runs": "Run", "jobs": "Job"}
 
 
 @dataclass(frozen=True)
-class Job:
-    """One attempt at a run or an errand."""
+class Assignment:
+    """One attempt at a run or a job."""
 
     noun: Noun
     number: int
@@ -43,10 +43,10 @@ class Job:
 
 
 class Held:
-    """A job in hand, and what the backend last said of it."""
+    """An assignment in hand, and what the backend last said of it."""
 
-    def __init__(self, job: Job) -> None:
-        self.job = job
+    def __init__(self, assignment: Assignment) -> None:
+        self.assignment = assignment
         self.desired: Wanted = "run"
         self.stale = False
         self.given_back = False  # a heartbeat that crosses the release is refused; that is expected
@@ -60,12 +60,20 @@ def installation_of(directory: Path) -> str | None:
         return None
 
 
-def leftovers(root: Path, noun: Noun) -> list[tuple[Job, Path]]:
+def leftovers(root: Path, noun: Noun) -> list[tuple[Assignment, Path]]:
     """Return the attempts that this worker had not finished when it last ended, and where each lies."""
+    _adopt_earlier_jobs(root)
     found = []
     for directory in sorted((root / noun).glob("*/attempt-*")):
         match = ATTEMPT.match(directory.name)
         if match and directory.parent.name.isdigit():
-            job = Job(noun, int(directory.parent.name), int(match[1]), installation_of(directory))
-            found.append((job, directory))
+            assignment = Assignment(noun, int(directory.parent.name), int(match[1]), installation_of(directory))
+            found.append((assignment, directory))
     return found
+
+
+def _adopt_earlier_jobs(root: Path) -> None:
+    """Rename the folder that earlier versions kept the attempts at jobs in."""
+    earlier, now = root / "errands", root / "jobs"
+    if earlier.is_dir() and not now.exists():
+        earlier.rename(now)

@@ -1,4 +1,4 @@
-"""An errand's process in everything but what it does: keeps the same contract with the worker, as its request says."""
+"""A job's process in everything but what it does: keeps the same contract with the worker, as its request says."""
 
 import errno
 import json
@@ -29,7 +29,7 @@ def main() -> int:
 
     files = sorted(path.name for path in (directory / "checkpoints").iterdir())
     (directory / "facts.json").write_text(json.dumps({"environment": dict(os.environ), "files": files}))
-    (directory / "errand.pid").write_text(str(os.getpid()))
+    (directory / "job.pid").write_text(str(os.getpid()))
     parameters = request["parameters"]
     for done in range(parameters["episodes"]):
         emit("evaluated_episode", done=done + 1, episodes=parameters["episodes"])

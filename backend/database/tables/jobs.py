@@ -1,4 +1,4 @@
-"""Table of errands."""
+"""Table of jobs."""
 
 from datetime import datetime
 from typing import Any
@@ -8,25 +8,25 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.database.columns import utc_now
 from backend.database.tables.base import Base, Id
-from workers.contract.worker_api import ErrandDesired, ErrandKind, ErrandState, Outcome
+from workers.contract.worker_api import JobDesired, JobKind, JobState, Outcome
 
 
-class Errand(Base):
-    """A short job that a worker does beside its training, for a run or for a person who plays: where it stands."""
+class Job(Base):
+    """A short task that a worker does beside its training, for a run or for a person who plays."""
 
-    __tablename__ = "errands"
-    __table_args__ = (Index("ix_errands_waiting", "state", "created_at"), {"sqlite_autoincrement": True})
+    __tablename__ = "jobs"
+    __table_args__ = (Index("ix_jobs_waiting", "state", "created_at"), {"sqlite_autoincrement": True})
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    kind: Mapped[ErrandKind]
+    kind: Mapped[JobKind]
     # Neither a run nor a checkpoint where a person plays.
     run_id: Mapped[int | None] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), index=True)
-    # No foreign key: a file may be an errand's and a checkpoint has a file, so the tables would stand in a circle.
+    # No foreign key: a file may be a job's and a checkpoint has a file, so the tables would stand in a circle.
     checkpoint_id: Mapped[int | None] = mapped_column(BigInteger)
     parameters: Mapped[dict[str, Any]]
 
-    state: Mapped[ErrandState] = mapped_column(default="queued")
-    desired: Mapped[ErrandDesired] = mapped_column(default="run")
+    state: Mapped[JobState] = mapped_column(default="queued")
+    desired: Mapped[JobDesired] = mapped_column(default="run")
     # In plain words, why it waits again or has failed, or what its process warned of.
     message: Mapped[str | None] = mapped_column(Text)
     traceback: Mapped[str | None] = mapped_column(Text)
@@ -49,7 +49,7 @@ class Errand(Base):
 
     @property
     def of_run(self) -> int:
-        """The number of its run; only errands of people who play have none."""
+        """The number of its run; only jobs of people who play have none."""
         if self.run_id is None:
-            raise ValueError(f"errand {self.id} ({self.kind}) is of no run")
+            raise ValueError(f"job {self.id} ({self.kind}) is of no run")
         return self.run_id

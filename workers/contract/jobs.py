@@ -1,4 +1,4 @@
-"""What an errand asks of its process: REQUEST.json, which the worker writes and the trainer's side reads."""
+"""What a job asks of its process: REQUEST.json, which the worker writes and the trainer's side reads."""
 
 from typing import Any
 
@@ -9,15 +9,15 @@ from workers.contract.live import LiveAddress
 from workers.contract.protocols.acting import Acting
 from workers.contract.protocols.starts import Held
 from workers.contract.values import Count
-from workers.contract.worker_api import ErrandKind
+from workers.contract.worker_api import JobKind
 
 
-class ErrandRequest(BaseModel):
-    """A kind of errand, the step of the checkpoint beside the request if it has one, and what else the kind needs."""
+class JobRequest(BaseModel):
+    """A kind of job, the step of the checkpoint beside the request if it has one, and what else the kind needs."""
 
     model_config = ConfigDict(extra="forbid")
 
-    kind: ErrandKind
+    kind: JobKind
     step: Count | None
     parameters: dict[str, Any]
     live: LiveAddress | None = Field(default=None, description="Where a game that is watched reaches the backend.")

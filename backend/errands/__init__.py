@@ -1,1 +1,0 @@
-"""Errands: short jobs for a run that a worker does beside its training, such as an evaluation of a checkpoint."""
