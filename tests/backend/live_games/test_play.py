@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from tests.backend.live_games.test_live_games import ADDRESS, appear, closing, playing, told, watching
 
 from backend.live_games import abandoned
+from tests.backend.live_games.test_live_games import ADDRESS, appear, closing, playing, told, watching
 from tests.factories import Api, event, started
 from tests.workers.waiting import wait_until
 from workers.contract.live import NO_SUCH_GAME, WRONG_ORDER

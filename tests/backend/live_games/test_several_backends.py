@@ -13,10 +13,10 @@ from fastapi.testclient import TestClient
 from pydantic import SecretStr
 from redis.asyncio.client import PubSub
 from starlette.testclient import WebSocketTestSession
-from tests.backend.live_games.test_live_games import SCENE, ask, await_picture, playing, watching
 
 from backend.app import create_app
 from backend.config import Settings
+from tests.backend.live_games.test_live_games import SCENE, ask, await_picture, playing, watching
 from tests.factories import Api, event, started
 from tests.workers.redis_server import RedisServer
 

@@ -1,12 +1,12 @@
 """Workers that were cut off for longer than a lease and come back while no other attempt has begun."""
 
 import pytest
-from tests.backend.worker_api.test_jobs import fall_silent
-from tests.backend.worker_api.test_sweeper import Clock, expire, sweeper, wait
 
 from backend.config import Settings
 from backend.database.engine import Database
 from backend.database.tables import Attempt, Run
+from tests.backend.worker_api.test_jobs import fall_silent
+from tests.backend.worker_api.test_sweeper import Clock, expire, sweeper, wait
 from tests.factories import Api, evaluation, event, metrics, started
 
 

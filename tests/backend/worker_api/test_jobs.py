@@ -3,13 +3,13 @@
 from datetime import timedelta
 
 import pytest
-from tests.backend.worker_api.test_sweeper import Clock, sweeper, wait
 
 from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.tables import Job
 from backend.files.storage import stored_files
+from tests.backend.worker_api.test_sweeper import Clock, sweeper, wait
 from tests.factories import Api, evaluated_episode, evaluation, event, sha256, started
 
 
