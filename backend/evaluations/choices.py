@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from backend.database.tables import Run
 from backend.evaluations.starting import no_starts_because
-from backend.start_sets.schemas import StartPointSet
+from backend.start_sets.schemas import StartSet
 from backend.start_sets.service import listed, shown
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import acting_unfit_because, protocol_of, unfit_because
@@ -23,7 +23,7 @@ class ProtocolChoice(BaseModel):
     sentence: str = Field(description="What happens.")
     source: str = Field(description="Which paper has it, and where.")
     episodes: int = Field(description="How many unless told otherwise.")
-    start_sets: list[StartPointSet] | None = Field(
+    start_sets: list[StartSet] | None = Field(
         description="Where its episodes begin at start points, the sets to choose from."
     )
     unfit_because: str | None = Field(description="Why the run cannot be evaluated by it, and what would help.")

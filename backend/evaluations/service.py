@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from backend.checkpoints.best import comparable
 from backend.checkpoints.superseded import superseded
 from backend.checkpoints.wanted import wanted_checkpoint
-from backend.database.tables import Checkpoint, Evaluation, EvaluationEpisode, Job, Origin, Run, StoredStarts
+from backend.database.tables import Checkpoint, Evaluation, EvaluationEpisode, Job, Origin, Run, StartSet
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.evaluations.schemas import AskEvaluation, ScoredEpisode
 from backend.evaluations.starting import wanted_starts
@@ -50,7 +50,7 @@ def add(
     checkpoint: Checkpoint,
     how: EvaluationParameters,
     origin: Origin,
-    starts: StoredStarts | None = None,
+    starts: StartSet | None = None,
 ) -> Evaluation:
     """Have a checkpoint evaluated like this."""
     job = jobs.ask(session, run, checkpoint, "evaluation", how.model_dump(mode="json"), how.episodes)

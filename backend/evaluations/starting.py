@@ -3,7 +3,7 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.database.tables import Evaluation, Job, StoredStarts
+from backend.database.tables import Evaluation, Job, StartSet
 from backend.errors import FieldError, Invalid, NotFound
 from backend.start_sets.service import find_starts, listed
 from workers.contract.games import ENVIRONMENTS
@@ -22,7 +22,7 @@ def no_starts_because(session: Session, env: str, protocol: str) -> str | None:
 
 def wanted_starts(
     session: Session, env: str, protocol: str, number: int | None, episodes: int | None
-) -> StoredStarts | None:
+) -> StartSet | None:
     """The set of start points that a user means for a game and a protocol; none for a protocol without."""
     player = PROTOCOLS[protocol].starts_from
     if player is None:
@@ -32,7 +32,7 @@ def wanted_starts(
     if number is None:
         raise _unfit(f"{protocol} needs a set of start points: {_choice(session, env, protocol)}")
     # Locked, so that it is not removed meanwhile.
-    stored = session.get(StoredStarts, number, with_for_update=True)
+    stored = session.get(StartSet, number, with_for_update=True)
     if stored is None:
         raise _unfit(f"there is no such set: {_choice(session, env, protocol)}")
     if (stored.env, stored.player) != (env, player):
@@ -56,7 +56,7 @@ def offered_starts(session: Session, job: Job) -> OfferedStarts | None:
     return OfferedStarts(sha256=stored.sha256, bytes=stored.bytes)
 
 
-def starts_of(session: Session, job: Job) -> StoredStarts:
+def starts_of(session: Session, job: Job) -> StartSet:
     """The set that a job's evaluation begins at, with its points; it is kept until the job has ended."""
     if (number := _number_of(session, job)) is None:
         raise NotFound(f"Job {job.id} begins at no start points.")

@@ -9,7 +9,7 @@ from backend.database.engine import Db
 from backend.kept_games import service
 from backend.kept_games.schemas import KeptGame
 from backend.start_sets import service as start_points
-from backend.start_sets.schemas import Name, StartPointSet
+from backend.start_sets.schemas import Name, StartSet
 from workers.contract.games import EnvironmentId
 
 router = APIRouter(tags=["live"])
@@ -39,7 +39,7 @@ def keep_start_points(
     settings: CurrentSettings,
     kept_id: KeptId,
     name: Annotated[Name, Query(description="What to call the set.")],
-) -> StartPointSet:
+) -> StartSet:
     """Store 100 points spread over a kept game as a set of human-starts."""
     with db.read() as session:
         kept = service.find_kept(session, kept_id, whole=True)

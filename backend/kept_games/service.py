@@ -6,19 +6,19 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, undefer
 
 from backend.config import Settings
-from backend.database.tables import Job, KeptPlay, StoredStarts
+from backend.database.tables import Job, KeptGame, StartSet
 from backend.errors import Conflict, NotFound
 from backend.files.service import Maker, reported_file
 from backend.jobs import service as jobs
 from backend.jobs.queue import Line, line
-from backend.kept_games.schemas import KeptGame
+from backend.kept_games import schemas
 from backend.start_sets import service as start_points
 from backend.web.lookup import find_job
 from workers.contract import events as ev
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.jobs import FilmParameters
 from workers.contract.live import PlayParameters
-from workers.contract.protocols.starts import Start, StartSet, before
+from workers.contract.protocols.starts import Start, StartSetFile, before
 
 # Of one game; each has a film.
 MOST_KEPT = 100
@@ -27,7 +27,7 @@ MOST_KEPT = 100
 def keep(session: Session, job: Job, event: ev.GameKept) -> None:
     """Keep a game, and have it filmed; more than are kept are refused with a sentence on its page."""
     env = PlayParameters.model_validate(job.parameters).env
-    if (session.scalar(select(func.count()).where(KeptPlay.env == env)) or 0) >= MOST_KEPT:
+    if (session.scalar(select(func.count()).where(KeptGame.env == env)) or 0) >= MOST_KEPT:
         title = ENVIRONMENTS[env].title
         job.message = f"{MOST_KEPT} games of {title} are kept, the most. Remove one, and keep this one again."
         return
@@ -36,7 +36,7 @@ def keep(session: Session, job: Job, event: ev.GameKept) -> None:
     ).model_dump(mode="json")
     film = jobs.ask(session, None, None, "film", which, total=event.played)
     session.add(
-        KeptPlay(
+        KeptGame(
             env=env,
             job_id=film.id,
             seed=event.seed,
@@ -69,30 +69,30 @@ def discard_film(session: Session, job: Job) -> None:
     kept.file_id = kept.poster_file_id = None
 
 
-def find_kept(session: Session, number: int, *, whole: bool = False) -> KeptPlay:
+def find_kept(session: Session, number: int, *, whole: bool = False) -> KeptGame:
     """A kept game by its number, or a problem that says there is none; its play is read where it is wanted."""
-    query = select(KeptPlay).where(KeptPlay.id == number)
-    found = session.scalar(query.options(undefer(KeptPlay.actions), undefer(KeptPlay.screens)) if whole else query)
+    query = select(KeptGame).where(KeptGame.id == number)
+    found = session.scalar(query.options(undefer(KeptGame.actions), undefer(KeptGame.screens)) if whole else query)
     if found is None:
         raise NotFound(f"There is no kept game {number}.")
     return found
 
 
-def listed(session: Session, env: str | None) -> list[KeptGame]:
+def listed(session: Session, env: str | None) -> list[schemas.KeptGame]:
     """The kept games, of one game where it is given, the newest first."""
-    query = select(KeptPlay, Job).join(Job, Job.id == KeptPlay.job_id).order_by(KeptPlay.id.desc())
-    rows = session.execute(query.where(KeptPlay.env == env) if env is not None else query).all()
+    query = select(KeptGame, Job).join(Job, Job.id == KeptGame.job_id).order_by(KeptGame.id.desc())
+    rows = session.execute(query.where(KeptGame.env == env) if env is not None else query).all()
     queue = line(session) if any(film.state == "queued" for _, film in rows) else None
     return [_shown(kept, film, queue) for kept, film in rows]
 
 
-def shown(session: Session, kept: KeptPlay) -> KeptGame:
+def shown(session: Session, kept: KeptGame) -> schemas.KeptGame:
     """A kept game as the API shows it."""
     film = session.get_one(Job, kept.job_id)
     return _shown(kept, film, line(session) if film.state == "queued" else None)
 
 
-def remove(session: Session, kept: KeptPlay) -> None:
+def remove(session: Session, kept: KeptGame) -> None:
     """Remove a kept game with its film; start points that were made of it stay."""
     film = find_job(session, kept.job_id, lock=True)
     session.delete(kept)
@@ -100,7 +100,7 @@ def remove(session: Session, kept: KeptPlay) -> None:
     jobs.remove(session, film)
 
 
-def start_points_of(settings: Settings, kept: KeptPlay, name: str) -> StoredStarts:
+def start_points_of(settings: Settings, kept: KeptGame, name: str) -> StartSet:
     """Make human-starts of points spread over a kept game, or refuse what could not be imported again."""
     if len(kept.screens) < ev.MOST_SCREENS:
         raise Conflict(
@@ -111,7 +111,7 @@ def start_points_of(settings: Settings, kept: KeptPlay, name: str) -> StoredStar
         Start(seed=kept.seed, actions=before(actions, frame), screen=screen) for frame, screen in kept.screens
     )
     source = f"Game {kept.id}, played here on {kept.created_at:%Y-%m-%d}"
-    points = StartSet(env=kept.env, player="human", source=source, emulator=kept.emulator, starts=starts)
+    points = StartSetFile(env=kept.env, player="human", source=source, emulator=kept.emulator, starts=starts)
     stored = start_points.made(name, points)
     if stored.bytes > settings.max_body_bytes:
         raise Conflict(
@@ -124,17 +124,17 @@ def start_points_of(settings: Settings, kept: KeptPlay, name: str) -> StoredStar
 
 def best_score(session: Session, env: str) -> tuple[float, int] | None:
     """The best score of a person's kept games that came to an end, and how many there are."""
-    ended = select(KeptPlay.score).where(KeptPlay.env == env, KeptPlay.ended != "unfinished")
+    ended = select(KeptGame.score).where(KeptGame.env == env, KeptGame.ended != "unfinished")
     scores: Sequence[float] = session.scalars(ended).all()
     return (max(scores), len(scores)) if scores else None
 
 
-def _filmed_by(session: Session, job: Job) -> KeptPlay:
-    return session.scalars(select(KeptPlay).where(KeptPlay.job_id == job.id)).one()
+def _filmed_by(session: Session, job: Job) -> KeptGame:
+    return session.scalars(select(KeptGame).where(KeptGame.job_id == job.id)).one()
 
 
-def _shown(kept: KeptPlay, film: Job, queue: Line | None) -> KeptGame:
+def _shown(kept: KeptGame, film: Job, queue: Line | None) -> schemas.KeptGame:
     same = ("id", "env", "score", "frames", "ended", "start_points", "created_at", "file_id", "poster_file_id")
     told = {name: getattr(kept, name) for name in same}
     told |= {"film": film.state, "reason": jobs.reason(film, queue), "traceback": film.traceback}
-    return KeptGame.model_validate(told)
+    return schemas.KeptGame.model_validate(told)

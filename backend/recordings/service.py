@@ -47,7 +47,7 @@ def find_recording(session: Session, recording_id: int, *, lock: bool = False) -
     """The recording's job, or a problem that says there is none; a locked one has its run locked first."""
     job = session.get(Job, recording_id)
     if job is not None and job.kind == "recording" and lock:
-        find_run(session, job.of_run, lock=True)
+        find_run(session, job.require_run_id(), lock=True)
         # Gone meanwhile, or changed.
         job = session.get(Job, recording_id, populate_existing=True, with_for_update=True)
     if job is None or job.kind != "recording":

@@ -36,14 +36,14 @@ def keep_video(session: Session, run: Run, attempt: Attempt, event: ev.Video) ->
 
 def keep_recording(session: Session, job: Job, event: ev.Video) -> None:
     """Store the replay that a job has recorded."""
-    files = _reported(session, Maker(job.of_run, job.attempt, job.id), event)
+    files = _reported(session, Maker(job.require_run_id(), job.attempt, job.id), event)
     discard_recording(session, job)
     file = f"jobs/{job.id}/{event.file}"[:255]
-    video = Video(run_id=job.of_run, attempt=job.attempt, file=file, job_id=job.id)
+    video = Video(run_id=job.require_run_id(), attempt=job.attempt, file=file, job_id=job.id)
     _fill(video, session.get_one(Checkpoint, job.checkpoint_id), files, event)
     session.add(video)
     session.flush()
-    thinning.thin_out(session, find_run(session, job.of_run), video)
+    thinning.thin_out(session, find_run(session, job.require_run_id()), video)
 
 
 def discard_recording(session: Session, job: Job) -> None:
@@ -53,7 +53,7 @@ def discard_recording(session: Session, job: Job) -> None:
         return
     thinning.forget_saliency(session, made)
     session.execute(delete(Video).where(Video.job_id == job.id))
-    thinning.choose_poster(session, find_run(session, job.of_run))
+    thinning.choose_poster(session, find_run(session, job.require_run_id()))
 
 
 def has_recording(session: Session, job: Job) -> bool:

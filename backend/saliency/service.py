@@ -81,9 +81,9 @@ def advance(_session: Session, job: Job, event: ev.Advanced) -> None:
 
 def keep(session: Session, job: Job, event: ev.Saliency) -> None:
     """Make sure that the result has arrived; it is found by its job."""
-    reported_file(session, Maker(job.of_run, job.attempt, job.id), event.file)
+    reported_file(session, Maker(job.require_run_id(), job.attempt, job.id), event.file)
     video = session.scalars(select(Video).where(Video.saliency_job_id == job.id)).one()
-    thin_out(session, find_run(session, job.of_run), video)
+    thin_out(session, find_run(session, job.require_run_id()), video)
 
 
 def has_arrived(session: Session, job: Job) -> bool:

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Path, Query, Response
 
 from backend.database.engine import Db
 from backend.start_sets import service
-from backend.start_sets.schemas import Name, StartPointSet
+from backend.start_sets.schemas import Name, StartSet
 from workers.contract.games import EnvironmentId
-from workers.contract.protocols.starts import StartSet
+from workers.contract.protocols.starts import StartSetFile
 
 router = APIRouter(tags=["evaluations"])
 
@@ -18,9 +18,9 @@ StartSetId = Annotated[int, Path(ge=1, le=2**53)]
 @router.post("/start-sets", status_code=201)
 def import_start_set(
     db: Db,
-    points: StartSet,
+    points: StartSetFile,
     name: Annotated[Name, Query(description="What to call it; other games may have the same.")],
-) -> StartPointSet:
+) -> StartSet:
     """Store a set of start points. The body is the file that `arcadia evaluate` reads and writes."""
     stored = service.made(name, points)
     with db.write() as session:
@@ -30,20 +30,20 @@ def import_start_set(
 @router.get("/start-sets")
 def list_start_sets(
     db: Db, env: Annotated[EnvironmentId | None, Query(description="Of this game alone, as ALE/Pong-v5.")] = None
-) -> list[StartPointSet]:
+) -> list[StartSet]:
     """The stored sets of start points, the newest first."""
     with db.read() as session:
         return [service.shown(stored) for stored in service.listed(session, env)]
 
 
 @router.get("/start-sets/{start_set_id}")
-def read_start_set(db: Db, start_set_id: StartSetId) -> StartPointSet:
+def read_start_set(db: Db, start_set_id: StartSetId) -> StartSet:
     """A set of start points, without the points."""
     with db.read() as session:
         return service.shown(service.find_starts(session, start_set_id))
 
 
-@router.get("/export/start-sets/{start_set_id}.json", response_model=StartSet)
+@router.get("/export/start-sets/{start_set_id}.json", response_model=StartSetFile)
 def export_start_set(db: Db, start_set_id: StartSetId) -> Response:
     """A set as a file that `arcadia evaluate --starts` reads."""
     with db.read() as session:

@@ -11,7 +11,7 @@ from workers.contract.values import STORABLE
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), STORABLE]
 
 
-class StartPointSet(BaseModel):
+class StartSet(BaseModel):
     """A stored set of start points, without the points."""
 
     model_config = ConfigDict(from_attributes=True)

@@ -11,7 +11,7 @@ from sqlalchemy import delete, select
 
 from backend.database.columns import utc_now
 from backend.database.engine import Database
-from backend.database.tables import SignedIn
+from backend.database.tables import SignInSession
 
 SECONDS = 30 * 24 * 3600
 # Every request asks. A sign-out at another process is heard of after this time at the latest.
@@ -42,14 +42,14 @@ class SignIns:
         """Let a cookie in from now on."""
         ends = datetime.fromtimestamp(time.time() + SECONDS, UTC)
         with self._database.write() as session:
-            session.execute(delete(SignedIn).where(SignedIn.ends_at <= utc_now()))
-            session.add(SignedIn(proof=proof, ends_at=ends))
+            session.execute(delete(SignInSession).where(SignInSession.ends_at <= utc_now()))
+            session.add(SignInSession(proof=proof, ends_at=ends))
 
     def forget(self, proof: str) -> None:
         """Let a cookie in no more."""
         # First where it would outlive this process: should that fail, the next sign-out finds the cookie still let in.
         with self._database.write() as session:
-            session.execute(delete(SignedIn).where(SignedIn.proof == proof))
+            session.execute(delete(SignInSession).where(SignInSession.proof == proof))
         self._believed.pop(proof, None)
 
     def believes(self, proof: str) -> bool:
@@ -63,7 +63,7 @@ class SignIns:
             return True
         until = time.monotonic() + BELIEVED_SECONDS
         with self._database.read() as session:
-            ends = session.scalar(select(SignedIn.ends_at).where(SignedIn.proof == proof))
+            ends = session.scalar(select(SignInSession.ends_at).where(SignInSession.proof == proof))
         believed = {each: found for each, found in self._believed.copy().items() if found.still}
         if ends is not None:
             believed[proof] = Believed(ends.timestamp(), until)

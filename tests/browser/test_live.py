@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.installation import SAVING, Installation
 from tests.processes import does_an_job
-from workers.contract.protocols.starts import StartSet
+from workers.contract.protocols.starts import StartSetFile
 from workers.trainer.games import openings
 from workers.trainer.games.emulator import AtariGame
 
@@ -114,7 +114,7 @@ def test_a_person_plays_keeps_the_game_and_its_start_points_lead_there_again(
     expect(page.get_by_role("region", name="Start points")).to_contain_text("Kept game")
 
     (stored,) = installation.read("start-sets")
-    points = StartSet.model_validate(installation.read(f"export/start-sets/{stored['id']}.json"))
+    points = StartSetFile.model_validate(installation.read(f"export/start-sets/{stored['id']}.json"))
     assert len(points.starts) == 100
     again = AtariGame(points.env, cap_frames=None, frames_per_step=1)
     for start in points.starts:

@@ -6,12 +6,12 @@ from backend.database.tables.evaluations import Evaluation, EvaluationEpisode
 from backend.database.tables.files import File
 from backend.database.tables.installation import Installation
 from backend.database.tables.jobs import Job
-from backend.database.tables.kept_games import KeptPlay
+from backend.database.tables.kept_games import KeptGame
 from backend.database.tables.replays import Video
 from backend.database.tables.reports import Report
 from backend.database.tables.runs import Attempt, LogLine, Measurement, Run, RunTag
-from backend.database.tables.sessions import SignedIn
-from backend.database.tables.start_sets import StoredStarts
+from backend.database.tables.sessions import SignInSession
+from backend.database.tables.start_sets import StartSet
 from backend.database.tables.studies import PaperStudy, Study, StudyPoint, StudyRun
 from backend.database.tables.workers import Worker
 
@@ -26,7 +26,7 @@ __all__ = [
     "Id",
     "Installation",
     "Job",
-    "KeptPlay",
+    "KeptGame",
     "LogLine",
     "Measurement",
     "Origin",
@@ -34,8 +34,8 @@ __all__ = [
     "Report",
     "Run",
     "RunTag",
-    "SignedIn",
-    "StoredStarts",
+    "SignInSession",
+    "StartSet",
     "Study",
     "StudyPoint",
     "StudyRun",

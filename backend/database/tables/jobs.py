@@ -47,9 +47,8 @@ class Job(Base):
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
 
-    @property
-    def of_run(self) -> int:
-        """The number of its run; only jobs of people who play have none."""
+    def require_run_id(self) -> int:
+        """Return the id of the job's run. Raise ValueError if it has none, such as a job for a person who plays."""
         if self.run_id is None:
-            raise ValueError(f"job {self.id} ({self.kind}) is of no run")
+            raise ValueError(f"Job {self.id} ({self.kind}) belongs to no run")
         return self.run_id

@@ -10,7 +10,7 @@ from backend.database.columns import utc_now
 from backend.database.tables.base import Base, GameEnd, Id
 
 
-class KeptPlay(Base):
+class KeptGame(Base):
     """A game that a person has played: what was done in it, and the job that films it."""
 
     __tablename__ = "kept_games"

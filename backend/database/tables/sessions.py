@@ -8,7 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from backend.database.tables.base import Base
 
 
-class SignedIn(Base):
+class SignInSession(Base):
     """A cookie that is let in; backend/web/sessions.py says what the proof is."""
 
     __tablename__ = "signed_in"

@@ -10,7 +10,7 @@ from backend.database.tables.base import Base, Id
 from workers.contract.protocols.protocol import StartPlayer
 
 
-class StoredStarts(Base):
+class StartSet(Base):
     """A set of start points of one game, under the name that a user gave it."""
 
     __tablename__ = "start_sets"
@@ -25,6 +25,6 @@ class StoredStarts(Base):
     points: Mapped[int]
     sha256: Mapped[str] = mapped_column(String(64), unique=True)
     bytes: Mapped[int] = mapped_column(BigInteger)
-    # contract.protocols.StartSet as JSON; megabytes, so it is read only where it is asked for.
+    # contract.protocols.StartSetFile as JSON; megabytes, so it is read only where it is asked for.
     content: Mapped[str] = mapped_column(Text, deferred=True)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)

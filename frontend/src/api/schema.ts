@@ -5147,7 +5147,7 @@ export interface components {
              * Start Sets
              * @description Where its episodes begin at start points, the sets to choose from.
              */
-            start_sets: components["schemas"]["StartPointSet"][] | null;
+            start_sets: components["schemas"]["StartSet"][] | null;
             /** Title */
             title: string;
             /**
@@ -6477,10 +6477,10 @@ export interface components {
             share: number;
         };
         /**
-         * StartPointSet
+         * StartSet
          * @description A stored set of start points, without the points.
          */
-        StartPointSet: {
+        StartSet: {
             /**
              * Bytes
              * @description As a file.
@@ -6527,10 +6527,10 @@ export interface components {
             source: string;
         };
         /**
-         * StartSet
+         * StartSetFile
          * @description Start points of one game, cut from one kind of play.
          */
-        StartSet: {
+        StartSetFile: {
             /**
              * Emulator
              * @description The emulator that the screens are of, as ale-py 0.12.1.
@@ -7966,7 +7966,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StartSet"];
+                    "application/json": components["schemas"]["StartSetFile"];
                 };
             };
             /** @description What was wrong, where, and what is right. */
@@ -8628,7 +8628,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StartPointSet"];
+                    "application/json": components["schemas"]["StartSet"];
                 };
             };
             /** @description What was wrong, where, and what is right. */
@@ -10614,7 +10614,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StartPointSet"][];
+                    "application/json": components["schemas"]["StartSet"][];
                 };
             };
             /** @description What was wrong, where, and what is right. */
@@ -10640,7 +10640,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["StartSet"];
+                "application/json": components["schemas"]["StartSetFile"];
             };
         };
         responses: {
@@ -10650,7 +10650,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StartPointSet"];
+                    "application/json": components["schemas"]["StartSet"];
                 };
             };
             /** @description What was wrong, where, and what is right. */
@@ -10681,7 +10681,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StartPointSet"];
+                    "application/json": components["schemas"]["StartSet"];
                 };
             };
             /** @description What was wrong, where, and what is right. */

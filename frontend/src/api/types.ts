@@ -52,8 +52,8 @@ export type EvaluationWithEpisodes = Schema["EvaluationWithEpisodes"];
 export type EvaluationPage = Schema["EvaluationPage"];
 export type EvaluationChoices = Schema["EvaluationChoices"];
 export type EvaluationRequest = Schema["AskEvaluation"];
-export type StartSet = Schema["StartPointSet"];
-export type StartSetFile = Schema["StartSet"];
+export type StartSet = Schema["StartSet"];
+export type StartSetFile = Schema["StartSetFile"];
 export type Acting = Schema["Acting"];
 
 export type Games = Schema["Games"];

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from tests.factories import Api, evaluation, event, sha256, started
-from workers.contract.protocols.starts import Held, StartSet, before
+from workers.contract.protocols.starts import Held, StartSetFile, before
 
 POINTS = "/api/v1/kept-games/{id}/start-points"
 
@@ -70,7 +70,9 @@ def test_start_points_of_a_kept_game_are_a_set_of_human_starts(api: Api) -> None
     made = api.user.post(POINTS.format(**game), params={"name": "mine"})
     assert made.status_code == 201, made.text
     assert (made.json()["protocol"], made.json()["points"]) == ("human-starts", 100)
-    whole = StartSet.model_validate_json(api.user.get(f"/api/v1/export/start-sets/{made.json()['id']}.json").content)
+    whole = StartSetFile.model_validate_json(
+        api.user.get(f"/api/v1/export/start-sets/{made.json()['id']}.json").content
+    )
     assert whole.sha256 == made.json()["sha256"]
     assert [start.frames for start in whole.starts] == list(range(1, 101))
     assert whole.starts[69].actions == ((0, 60), (3, 10))

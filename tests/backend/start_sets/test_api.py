@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from backend.database.engine import Database
-from backend.database.tables import StoredStarts
+from backend.database.tables import StartSet
 from backend.start_sets import service
 from tests.factories import PONG, Api, start_set
-from workers.contract.protocols.starts import StartSet
+from workers.contract.protocols.starts import StartSetFile
 
 PATH = "/api/v1/start-sets"
 
@@ -28,10 +28,10 @@ def test_a_set_is_imported_listed_and_exported_as_the_same_set(api: Api) -> None
     stored = api.import_starts(points, name=" Ana's first games ")
     assert (stored["name"], stored["env"], stored["player"]) == ("Ana's first games", "ALE/Pong-v5", "human")
     assert (stored["protocol"], stored["points"], stored["source"]) == ("human-starts", 3, "Ana played")
-    assert stored["sha256"] == StartSet.model_validate(points).sha256
+    assert stored["sha256"] == StartSetFile.model_validate(points).sha256
     assert api.user.get(PATH).json() == [stored] == [api.user.get(f"{PATH}/{stored['id']}").json()]
     exported = api.user.get(f"/api/v1/export/start-sets/{stored['id']}.json")
-    assert StartSet.model_validate(exported.json()) == StartSet.model_validate(points)
+    assert StartSetFile.model_validate(exported.json()) == StartSetFile.model_validate(points)
     assert 'filename="pong-human-starts-ana-s-first-games.json"' in exported.headers["content-disposition"]
     assert len(exported.content) == stored["bytes"]
 
@@ -117,7 +117,7 @@ def test_a_set_that_was_stored_before_these_rules_is_exported_as_it_is(api: Api,
     stored = api.import_starts(start_set("human", 2), name="old")
     content = json.dumps({**start_set("human"), "starts": _points(1) * 1_500})
     with database.write() as session:
-        row = session.get_one(StoredStarts, stored["id"])
+        row = session.get_one(StartSet, stored["id"])
         row.content, row.points = content, 1_500
     assert api.user.get(f"{PATH}/{stored['id']}").json()["points"] == 1_500
     assert api.user.get(f"/api/v1/export/start-sets/{stored['id']}.json").text == content

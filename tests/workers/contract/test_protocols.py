@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from workers.contract import protocols
 from workers.contract.protocols import PROTOCOLS, EvaluationProtocol, fitting
-from workers.contract.protocols.starts import Start, StartSet
+from workers.contract.protocols.starts import Start, StartSetFile
 
 FOLDER = Path(protocols.__file__).parent
 
@@ -49,9 +49,11 @@ def test_the_protocols_are_those_of_the_papers() -> None:
 
 def test_a_set_of_start_points_is_known_by_its_content() -> None:
     start = Start(seed=1, actions=((0, 3), (4, 2)), screen="0" * 64)
-    points = StartSet(env="ALE/Pong-v5", player="human", source="somebody", emulator="ale-py 0.12.1", starts=(start,))
+    points = StartSetFile(
+        env="ALE/Pong-v5", player="human", source="somebody", emulator="ale-py 0.12.1", starts=(start,)
+    )
     assert start.frames == 5
-    assert StartSet.model_validate_json(points.model_dump_json()).sha256 == points.sha256
+    assert StartSetFile.model_validate_json(points.model_dump_json()).sha256 == points.sha256
     assert points.model_copy(update={"player": "agent"}).sha256 != points.sha256
 
 

@@ -51,7 +51,7 @@ class Start(BaseModel):
         return sum(frames for _, frames in self.actions)
 
 
-class StartSet(BaseModel):
+class StartSetFile(BaseModel):
     """Start points of one game, cut from one kind of play."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

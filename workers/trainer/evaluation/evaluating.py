@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
-from workers.contract.protocols.starts import StartSet
+from workers.contract.protocols.starts import StartSetFile
 from workers.trainer.evaluation import starts, unlike_training, verdict
 from workers.trainer.evaluation.report import Report
 from workers.trainer.evaluation.request import Request, RequestError, check_fit
@@ -60,7 +60,7 @@ def _subject(request: Request) -> Subject:
     return replace(subject, unlike_training=unlike_training.differences(config, request.protocol))
 
 
-def _episodes(request: Request, points: StartSet | None) -> int:
+def _episodes(request: Request, points: StartSetFile | None) -> int:
     """Return how many episodes are played: those asked for, else the protocol's or one from each start point."""
     if points is None:
         return request.episodes or request.protocol.episodes

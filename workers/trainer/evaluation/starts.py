@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from workers.contract.protocols import EvaluationProtocol
 from workers.contract.protocols.protocol import StartPlayer
-from workers.contract.protocols.starts import Held, Start, StartSet, before
+from workers.contract.protocols.starts import Held, Start, StartSetFile, before
 from workers.trainer.errors import TrainerError
 from workers.trainer.games.emulator import EMULATOR, AtariGame
 from workers.trainer.games.playing import Trail
@@ -19,10 +19,10 @@ class StartsError(TrainerError):
     """A set of start points cannot be used, or not be made."""
 
 
-def read(path: Path, protocol: EvaluationProtocol, env: str) -> StartSet:
+def read(path: Path, protocol: EvaluationProtocol, env: str) -> StartSetFile:
     """Read the set that a protocol shall start from, in a game."""
     try:
-        starts = StartSet.model_validate_json(path.read_bytes())
+        starts = StartSetFile.model_validate_json(path.read_bytes())
     except OSError as error:
         raise StartsError(f"{path} cannot be read: {error.strerror}") from error
     except ValidationError as error:
@@ -39,7 +39,7 @@ def read(path: Path, protocol: EvaluationProtocol, env: str) -> StartSet:
     return starts
 
 
-def write(path: Path, starts: StartSet) -> None:
+def write(path: Path, starts: StartSetFile) -> None:
     """Store a set as JSON."""
     try:
         durable_files.write(path, starts.model_dump_json().encode() + b"\n")
@@ -47,7 +47,7 @@ def write(path: Path, starts: StartSet) -> None:
         raise StartsError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def cut(env: str, trails: Sequence[Trail], number: int, seed: int, player: StartPlayer, source: str) -> StartSet:
+def cut(env: str, trails: Sequence[Trail], number: int, seed: int, player: StartPlayer, source: str) -> StartSetFile:
     """Cut recorded play at random frames, each as likely as any other, and note what the screen shows there."""
     # Every frame between a reset and the last one.
     ends = np.cumsum([trail.frames - 1 for trail in trails])
@@ -58,7 +58,7 @@ def cut(env: str, trails: Sequence[Trail], number: int, seed: int, player: Start
     for i, trail in enumerate(trails):
         own = moments[np.searchsorted(ends, moments, side="right") == i]
         starts += _cut_one(env, trail, [int(moment - ends[i] + trail.frames) for moment in own])
-    return StartSet(env=env, player=player, source=source, emulator=EMULATOR, starts=tuple(starts))
+    return StartSetFile(env=env, player=player, source=source, emulator=EMULATOR, starts=tuple(starts))
 
 
 def _cut_one(env: str, trail: Trail, frames: Sequence[int]) -> list[Start]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from workers.contract.protocols import EvaluationProtocol
 from workers.contract.protocols.document import EvaluationDocument, NormalisedBy, PlayedEpisode, StartsUsed
-from workers.contract.protocols.starts import StartSet
+from workers.contract.protocols.starts import StartSetFile
 from workers.contract.published.normalising import normalised, reference
 from workers.trainer.games.subjects import Subject
 from workers.trainer.run import versions
@@ -37,7 +37,7 @@ def document(
     subject: Subject,
     protocol: EvaluationProtocol,
     seed: int,
-    starts: StartSet | None,
+    starts: StartSetFile | None,
     episodes: Sequence[PlayedEpisode],
 ) -> EvaluationDocument:
     """Sum up the episodes of an evaluation."""
@@ -69,7 +69,7 @@ def document(
     )
 
 
-def _used(starts: StartSet | None) -> StartsUsed | None:
+def _used(starts: StartSetFile | None) -> StartsUsed | None:
     if starts is None:
         return None
     return StartsUsed(player=starts.player, sha256=starts.sha256, starts=len(starts.starts), source=starts.source)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workers.contract.protocols import EvaluationProtocol
-from workers.contract.protocols.starts import SEEDS, Start, StartSet
+from workers.contract.protocols.starts import SEEDS, Start, StartSetFile
 from workers.trainer.errors import TrainerError
 from workers.trainer.games.emulator import EMULATOR, AtariGame
 from workers.trainer.games.games import Game
@@ -39,7 +39,7 @@ def draws(protocol: EvaluationProtocol, seed: int, number: int) -> Draws:
     return Draws(emulator_seed, int(random.integers(least, most + 1)), acting_seed)
 
 
-def opening(protocol: EvaluationProtocol, starts: StartSet | None) -> Open:
+def opening(protocol: EvaluationProtocol, starts: StartSetFile | None) -> Open:
     """Return what opens the episodes of a protocol."""
     if protocol.opening == "no-ops":
         return _after_noops
@@ -59,7 +59,7 @@ def _after_noops(game: Game, _number: int, drawn: Draws) -> None:
     emulated(game).hold([(NO_ACTION, drawn.noops)])
 
 
-def _go_to(game: Game, number: int, starts: StartSet) -> None:
+def _go_to(game: Game, number: int, starts: StartSetFile) -> None:
     start = starts.starts[number]
     arrive(emulated(game), start)
     if game.over or game.frames != start.frames or emulated(game).screen_hash() != start.screen:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workers.contract.protocols import PROTOCOLS
-from workers.contract.protocols.starts import Start, StartSet, before
+from workers.contract.protocols.starts import Start, StartSetFile, before
 from workers.trainer.evaluation import starts
 from workers.trainer.evaluation.starts import StartsError, after
 from workers.trainer.games import openings, subjects
@@ -29,7 +29,7 @@ def trails() -> list[Trail]:
 
 
 @pytest.fixture
-def points(trails: list[Trail]) -> StartSet:
+def points(trails: list[Trail]) -> StartSetFile:
     return starts.cut(PONG, trails, 5, seed=1, player="agent", source="the random policy")
 
 
@@ -52,14 +52,14 @@ def test_what_was_done_is_parted_at_a_frame() -> None:
     assert before(actions, 7) == after(actions, 0) == tuple(actions)
 
 
-def test_every_point_is_reached_again(points: StartSet) -> None:
+def test_every_point_is_reached_again(points: StartSetFile) -> None:
     begin, game = openings.opening(AGENT, points), AtariGame(PONG, 108_000, 4)
     for number, start in enumerate(points.starts):
         begin(game, number, openings.draws(AGENT, 1, number))
         assert (game.frames, game.screen_hash(), game.over) == (start.frames, start.screen, False)
 
 
-def test_a_point_with_another_screen_is_refused(points: StartSet) -> None:
+def test_a_point_with_another_screen_is_refused(points: StartSetFile) -> None:
     last = points.starts[-1]
     wrong = last.model_copy(update={"actions": (*last.actions, (3, 30))})
     begin = openings.opening(AGENT, points.model_copy(update={"starts": (wrong,)}))
@@ -67,7 +67,7 @@ def test_a_point_with_another_screen_is_refused(points: StartSet) -> None:
         begin(AtariGame(PONG, 108_000, 4), 0, openings.draws(AGENT, 1, 0))
 
 
-def test_a_set_survives_its_file(points: StartSet, tmp_path: Path) -> None:
+def test_a_set_survives_its_file(points: StartSetFile, tmp_path: Path) -> None:
     file = tmp_path / "starts.json"
     starts.write(file, points)
     assert starts.read(file, AGENT, PONG) == points
@@ -82,7 +82,7 @@ def test_a_set_survives_its_file(points: StartSet, tmp_path: Path) -> None:
     assert starts.read(file, AGENT, PONG).sha256 == points.sha256
 
 
-def test_a_set_of_an_agent_is_never_taken_for_a_persons(points: StartSet, tmp_path: Path) -> None:
+def test_a_set_of_an_agent_is_never_taken_for_a_persons(points: StartSetFile, tmp_path: Path) -> None:
     starts.write(tmp_path / "starts.json", points)
     with pytest.raises(StartsError, match=r"an agent's play, but human-starts starts from a person's play"):
         starts.read(tmp_path / "starts.json", PROTOCOLS["human-starts"], PONG)
@@ -106,14 +106,14 @@ def test_a_file_that_is_no_set_is_refused_in_a_sentence(content: str, said: str,
     assert "\n" not in str(refused.value)
 
 
-def test_a_set_with_a_point_twice_is_refused(points: StartSet, tmp_path: Path) -> None:
+def test_a_set_with_a_point_twice_is_refused(points: StartSetFile, tmp_path: Path) -> None:
     starts.write(tmp_path / "starts.json", points.model_copy(update={"starts": points.starts * 2}))
     with pytest.raises(StartsError, match=r"starts: .*starts\.0 and starts\.5 have the same seed and actions"):
         starts.read(tmp_path / "starts.json", AGENT, PONG)
 
 
 def test_a_set_of_another_game_is_refused(tmp_path: Path) -> None:
-    other = StartSet(
+    other = StartSetFile(
         env="ALE/Breakout-v5",
         player="agent",
         source="",
