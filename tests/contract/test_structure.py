@@ -1,4 +1,4 @@
-"""The shape of the code: no import goes in a circle, rooms stay small, modules and functions stay short."""
+"""Structure of the code: no import cycles, few top-level modules, short modules and functions."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -7,27 +7,29 @@ from graphlib import CycleError, TopologicalSorter
 from math import ceil
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 CODE = ("backend", "workers")
-MOST_MODULES_OF_THE_TRAINER = 10
+MAX_MODULES = {"backend": 12, "workers/trainer": 10}
 MODULE_LINES, FUNCTION_LINES = 200, 18
 
 Graph = dict[str, set[str]]
 
 
 def name_of(path: Path) -> tuple[str, ...]:
-    """The parts of a module's dotted name; a package's own module is its __init__."""
+    """Return the parts of a module's dotted name, ending in __init__ for a package."""
     return path.relative_to(ROOT).with_suffix("").parts
 
 
 @cache
 def modules() -> dict[tuple[str, ...], ast.Module]:
-    """Every module of ours."""
+    """Parse every module of the backend and the workers."""
     return {name_of(path): ast.parse(path.read_text()) for folder in CODE for path in (ROOT / folder).rglob("*.py")}
 
 
 def imported(tree: ast.Module) -> Iterator[tuple[str, ...]]:
-    """The modules of ours that a module imports, at its top, in a function or for types alone."""
+    """Yield the own modules that a module imports, including imports in functions and for types."""
     for node in ast.walk(tree):
         names: Iterable[str] = ()
         if isinstance(node, ast.Import):
@@ -38,20 +40,20 @@ def imported(tree: ast.Module) -> Iterator[tuple[str, ...]]:
         for name in names:
             parts = tuple(name.split("."))
             found = next((known for known in (parts, (*parts, "__init__")) if known in modules()), None)
-            # What is no module is a name within one.
+            # Otherwise it is a name inside a module.
             found = found or next((k for k in (parts[:-1], (*parts[:-1], "__init__")) if k in modules()), None)
             if found:
                 yield found
 
 
 def arrows() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Who imports whom."""
+    """Yield each import as a pair of modules."""
     for module, tree in modules().items():
         yield from ((module, other) for other in imported(tree) if other != module)
 
 
-def rooms() -> dict[str, Graph]:
-    """For each package, how what lies directly in it depends on each other: modules, and packages as a whole."""
+def package_graphs() -> dict[str, Graph]:
+    """Return the import graph of each package, between its modules and subpackages."""
     found: dict[str, Graph] = {}
     for module, other in arrows():
         shared = next(i for i, (a, b) in enumerate(zip(module, other, strict=False)) if a != b)
@@ -60,8 +62,8 @@ def rooms() -> dict[str, Graph]:
     return found
 
 
-def circle(graph: Graph) -> list[str]:
-    """One circle of a graph, if it has any."""
+def cycle_in(graph: Graph) -> list[str]:
+    """Return a cycle of a graph, or an empty list."""
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -69,36 +71,37 @@ def circle(graph: Graph) -> list[str]:
     return []
 
 
-def test_no_import_goes_in_a_circle_between_modules() -> None:
+def test_modules_have_no_import_cycle() -> None:
     graph: Graph = {}
     for module, other in arrows():
         graph.setdefault(".".join(module), set()).add(".".join(other))
     assert len(graph) > 100
-    assert circle(graph) == []
+    assert cycle_in(graph) == []
 
 
-def test_no_import_goes_in_a_circle_between_packages() -> None:
-    graphs = rooms()
+def test_packages_have_no_import_cycle() -> None:
+    graphs = package_graphs()
     assert {"backend", "workers.trainer"} < graphs.keys()
-    assert {package: found for package, graph in graphs.items() if (found := circle(graph))} == {}
+    assert {package: found for package, graph in graphs.items() if (found := cycle_in(graph))} == {}
 
 
-def test_few_modules_lie_directly_in_the_trainer() -> None:
-    direct = list((ROOT / "workers" / "trainer").glob("*.py"))
-    assert 0 < len(direct) <= MOST_MODULES_OF_THE_TRAINER, sorted(path.name for path in direct)
+@pytest.mark.parametrize("package", MAX_MODULES)
+def test_few_modules_are_directly_in_a_package(package: str) -> None:
+    direct = list((ROOT / package).glob("*.py"))
+    assert 0 < len(direct) <= MAX_MODULES[package], sorted(path.name for path in direct)
 
 
 def percentile_90(values: list[int]) -> int:
-    """The value that nine of ten do not exceed."""
+    """Return the 90th percentile."""
     return sorted(values)[ceil(0.9 * len(values)) - 1]
 
 
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines of a function without its docstring and decorators."""
+    """Count the lines of a function without its docstring and decorators."""
     first, last = function.lineno, function.end_lineno or function.lineno
-    begun = function.body[0]
+    start = function.body[0]
     documented = ast.get_docstring(function) is not None
-    docstring = (begun.end_lineno or begun.lineno) - begun.lineno + 1 if documented else 0
+    docstring = (start.end_lineno or start.lineno) - start.lineno + 1 if documented else 0
     return last - first + 1 - docstring
 
 
