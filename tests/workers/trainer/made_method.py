@@ -9,9 +9,8 @@ from pydantic import ConfigDict, Field
 from workers.contract.config import CONFIGURATIONS, TrainingConfig
 from workers.contract.games import ActionKind
 from workers.trainer.environments import own_environment
-from workers.trainer.games import players
 from workers.trainer.host.memory import Need
-from workers.trainer.methods import METHODS
+from workers.trainer.methods import METHODS, players
 from workers.trainer.methods.method import Method
 from workers.trainer.networks import networks
 from workers.trainer.run.run import Run, TrainingState

@@ -9,9 +9,9 @@ from torch import Tensor
 from workers.contract.protocols.acting import Acting
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.errors import TrainerError
-from workers.trainer.games.players import Action, Learnt, action_of
 from workers.trainer.learning.exploration import EpsilonGreedy
 from workers.trainer.learning.policies import policy_over
+from workers.trainer.methods.players import Action, Learnt, action_of
 
 # Chooses an action from the numbers of one episode, a batch of one row.
 Choose = Callable[[Tensor], Action]

@@ -14,8 +14,8 @@ from workers.contract.spaces import ActionSpace, Discrete
 from workers.trainer.environments import roms
 from workers.trainer.environments.environments import Observations
 from workers.trainer.games.games import NO_LIVES, Watch
-from workers.trainer.games.players import Action
 from workers.trainer.games.screens import SIDE, Screen, shrunk
+from workers.trainer.methods.players import Action
 
 STACK = 4
 EMULATOR = f"ale-py {ale_py.__version__}"

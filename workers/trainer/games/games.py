@@ -11,8 +11,8 @@ from workers.contract.action_names import action_names
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.environments.environments import Observations, action_space, observed
-from workers.trainer.games.players import Action
 from workers.trainer.games.video import Frame
+from workers.trainer.methods.players import Action
 
 Watch = Callable[[Frame], None]
 """Is shown each picture of a game."""

@@ -19,8 +19,8 @@ from workers.trainer.games.acting import Choose, chooser
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.games import Game
 from workers.trainer.games.openings import Open
-from workers.trainer.games.players import Action
 from workers.trainer.games.subjects import Subject
+from workers.trainer.methods.players import Action
 from workers.trainer.networks.agents import Memory
 
 LANES = 8

@@ -22,8 +22,8 @@ from workers.trainer.errors import TrainerError
 from workers.trainer.games.acting import check
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.games import Game, GymnasiumGame
-from workers.trainer.games.players import Learnt, Player, Thoughts
 from workers.trainer.methods import METHODS
+from workers.trainer.methods.players import Learnt, Player, Thoughts
 from workers.trainer.networks.agents import Memory
 from workers.trainer.run import checkpoints
 from workers.trainer.run.checkpoints import Checkpoint

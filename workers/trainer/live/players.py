@@ -19,8 +19,8 @@ from workers.contract.live import AgentOnStage
 from workers.contract.protocols.acting import Acting
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.games.games import Game
-from workers.trainer.games.players import Action, action_of
 from workers.trainer.methods import METHODS
+from workers.trainer.methods.players import Action, action_of
 from workers.trainer.recording.diary import kind_of_numbers, told
 from workers.trainer.run import checkpoints
 from workers.trainer.run.checkpoints import Checkpoint, CheckpointError

@@ -8,8 +8,8 @@ import torch
 
 from workers.contract.config import TrainingConfig
 from workers.contract.spaces import ActionSpace
-from workers.trainer.games.players import Player
 from workers.trainer.host.memory import Need
+from workers.trainer.methods.players import Player
 from workers.trainer.run.run import Run, TrainingState
 
 Config = TypeVar("Config", bound=TrainingConfig)

@@ -12,7 +12,7 @@ from workers.contract.archives import Column
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.contract.tracks import Numbers, TrackHead
 from workers.trainer.environments.environments import Observations
-from workers.trainer.games.players import Action, Learnt, Thoughts
+from workers.trainer.methods.players import Action, Learnt, Thoughts
 
 TYPES: dict[str, DTypeLike] = {
     "picture": np.int32,

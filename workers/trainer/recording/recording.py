@@ -17,10 +17,10 @@ from workers.trainer.errors import TrainerError
 from workers.trainer.games import openings, subjects
 from workers.trainer.games.games import Game
 from workers.trainer.games.openings import Open
-from workers.trainer.games.players import Thoughts
 from workers.trainer.games.playing import LANES, Lane
 from workers.trainer.games.subjects import Subject
 from workers.trainer.host import devices
+from workers.trainer.methods.players import Thoughts
 from workers.trainer.networks.agents import Memory
 from workers.trainer.recording.diary import Diary, kind_of_numbers
 from workers.trainer.recording.files import Files, Films

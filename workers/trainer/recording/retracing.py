@@ -16,9 +16,9 @@ from workers.contract.saliency import Saliency, SaliencyHead
 from workers.trainer.errors import TrainerError
 from workers.trainer.games import openings, subjects
 from workers.trainer.games.games import Game
-from workers.trainer.games.players import Action
 from workers.trainer.games.subjects import Subject
 from workers.trainer.host import devices
+from workers.trainer.methods.players import Action
 from workers.trainer.recording.diary import kind_of_numbers
 from workers.trainer.recording.recording import StoppedError
 from workers.trainer.recording.saliency import BLUR_SIGMA, FIRST, SIGMA, SPACING, saliency

@@ -16,7 +16,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from workers.trainer.games.players import Player
+from workers.trainer.methods.players import Player
 from workers.trainer.networks.agents import Memory
 
 # The paper's: σ² = 25 of the mask M, σ = 3 of the blur A, and a place every five pixels.

@@ -10,8 +10,8 @@ from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.environments import environments
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.games import KEEP_THEIR_WORLD, NO_LIVES, Game, GymnasiumGame
-from workers.trainer.games.players import Action
 from workers.trainer.games.video import Frame
+from workers.trainer.methods.players import Action
 
 # Frames a second of one environment of every kind: emulator, vectorised or not, pictures or readings, discrete or
 # continuous actions, repeated or not.

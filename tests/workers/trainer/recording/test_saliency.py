@@ -17,8 +17,8 @@ from workers.contract.protocols.acting import GREEDY
 from workers.contract.saliency import SaliencyError
 from workers.contract.tracks import Track
 from workers.trainer.games import openings, subjects
-from workers.trainer.games.players import Player
 from workers.trainer.games.video import Frame
+from workers.trainer.methods.players import Player
 from workers.trainer.networks.agents import Memory
 from workers.trainer.recording import retracing
 from workers.trainer.recording.recording import StoppedError

@@ -1,7 +1,7 @@
 """The A3C paper's methods: actor-learners that share parameters without locks (Mnih et al. 2016)."""
 
 from workers.contract.config import A3cConfig, NStepQConfig, OneStepQConfig, OneStepSarsaConfig
-from workers.trainer.games import players
+from workers.trainer.methods import players
 from workers.trainer.methods.asynchronous import a3c, async_q
 from workers.trainer.methods.asynchronous.memory_needs import needs
 from workers.trainer.methods.method import Method

@@ -9,7 +9,6 @@ from workers.contract.config import A3cConfig
 from workers.contract.spaces import ActionSpace
 from workers.trainer.environments import own_environment
 from workers.trainer.environments.own_environment import OwnEnvironment
-from workers.trainer.games.players import AgentPlayer, restored
 from workers.trainer.host.processes import Link
 from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.decay import decayed
@@ -20,6 +19,7 @@ from workers.trainer.learning.returns import returns_of_one
 from workers.trainer.methods.asynchronous import actor_learners
 from workers.trainer.methods.asynchronous.rollout_states import RolloutStates
 from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState
+from workers.trainer.methods.players import AgentPlayer, restored
 from workers.trainer.networks import agents
 from workers.trainer.networks.agents import Agent, AgentTape
 from workers.trainer.networks.precision import body_dtype

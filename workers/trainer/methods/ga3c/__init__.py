@@ -1,7 +1,7 @@
 """GA3C: agents reach one shared network through queues (Babaeizadeh et al. 2017)."""
 
 from workers.contract.config import Ga3cConfig
-from workers.trainer.games import players
+from workers.trainer.methods import players
 from workers.trainer.methods.ga3c import ga3c
 from workers.trainer.methods.ga3c.memory_needs import needs
 from workers.trainer.methods.method import Method

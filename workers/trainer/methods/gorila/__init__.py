@@ -17,7 +17,7 @@ A module imports only modules below it. The walk of one loss, from the learner t
 """
 
 from workers.contract.config import GorilaConfig
-from workers.trainer.games import players
+from workers.trainer.methods import players
 from workers.trainer.methods.gorila import train
 from workers.trainer.methods.gorila.memory_needs import needs
 from workers.trainer.methods.method import Method

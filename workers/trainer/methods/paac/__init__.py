@@ -1,7 +1,7 @@
 """PAAC's framework and the two methods that use it (Clemente et al. 2017)."""
 
 from workers.contract.config import PaacConfig, PaacQConfig
-from workers.trainer.games import players
+from workers.trainer.methods import players
 from workers.trainer.methods.method import Method
 from workers.trainer.methods.paac import paac, paac_q
 from workers.trainer.methods.paac.memory_needs import needs

@@ -17,8 +17,8 @@ from workers.contract.config import (
     TrainingConfig,
 )
 from workers.trainer.environments import own_environment
-from workers.trainer.games.players import Player
 from workers.trainer.methods import METHODS
+from workers.trainer.methods.players import Player
 from workers.trainer.networks import agents, networks
 from workers.trainer.run.run import TrainingState
 
