@@ -43,8 +43,8 @@ from backend.reports.shared import router as shared
 from backend.runs.routes import router as runs
 from backend.saliency.routes import router as saliency
 from backend.start_sets.routes import router as start_points
-from backend.studies.keeper import Keeper
 from backend.studies.routes import router as studies
+from backend.studies.scheduler import StudyScheduler
 from backend.web import write_slots
 from backend.web.allow import Allowed, MethodNotAllowed
 from backend.web.api_reference.routes import serve_reference
@@ -107,16 +107,16 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
         app.state.stages = Stages(settings.broker_url.get_secret_value())
         sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
-        app.state.keeper = keeper = Keeper(app.state.database, settings, app.state.doorbell)
+        app.state.study_scheduler = scheduler = StudyScheduler(app.state.database, settings, app.state.doorbell)
         async with notices.running(settings.broker_url.get_secret_value()):
             app.state.doorbell.start()
             sweeper.start()
-            keeper.start()
+            scheduler.start()
             try:
                 async with calling_off(app.state.database, app.state.stages):
                     yield
             finally:
-                keeper.stop()
+                scheduler.stop()
                 sweeper.stop()
                 app.state.doorbell.stop()
                 app.state.database.close()

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 from backend.papers import schemas
 from backend.papers.definition import Part
 from backend.studies import cost as studies
-from backend.studies.confirmation import cost_refusal, why_confirm
-from backend.studies.points import Draw, config_at, grid
+from backend.studies.cost_limits import confirmation_reason, cost_refusal
+from backend.studies.points import Draw, grid, point_config
 from backend.studies.specification import Specification
 from workers.contract.config import RunConfig
 
@@ -21,7 +21,7 @@ def part_cost(session: Session, part: Part, share: float) -> schemas.PartCost:
     """What a study of the part takes."""
     asked = part.at(share)
     found = studies.cost(session, asked, _some(asked), asked.point_count)
-    frames = config_at(asked, _some(asked)[0], asked.seeds[0]).environment.frames_per_step
+    frames = point_config(asked, _some(asked)[0], asked.seeds[0]).environment.frames_per_step
     return schemas.PartCost(
         runs=found.runs,
         steps=found.steps,
@@ -35,7 +35,7 @@ def part_cost(session: Session, part: Part, share: float) -> schemas.PartCost:
 
 def configs_of(part: Part) -> list[RunConfig]:
     """Return configurations of every kind that the part has."""
-    return [config_at(part.asked, draw, part.asked.seeds[0]) for draw in _some(part.asked)]
+    return [point_config(part.asked, draw, part.asked.seeds[0]) for draw in _some(part.asked)]
 
 
 def _some(asked: Specification) -> list[Draw]:
@@ -61,7 +61,7 @@ def together(session: Session, parts: Sequence[Part], share: float, most_runs: i
         places=max(cost.places for cost in costs),
         unmeasured=unmeasured,
         estimated=[*dict.fromkeys(kind for cost in costs for kind in cost.estimated)],
-        confirm=why_confirm(steps, seconds, unmeasured),
+        confirm=confirmation_reason(steps, seconds, unmeasured),
         too_short=_too_short(parts, share),
         refused=_refusal(runs, steps, sum(known), unmeasured, most_runs),
     )

@@ -12,7 +12,7 @@ from backend.figures.schemas import Figure
 from backend.metrics.schemas import Axis
 from backend.papers import measured
 from backend.papers.definition import Started
-from backend.studies.words import label_of
+from backend.studies.labels import point_label
 
 THEIRS = "#868e99"
 
@@ -61,10 +61,10 @@ def curves(session: Session, started: Sequence[Started], axis: Axis, x_title: st
     """The mean return of each point, over its seeds, along an axis."""
     traces = []
     for each in started:
-        for place, point in enumerate(measured.tried(session, each)):
+        for place, point in enumerate(measured.measured_points(session, each)):
             curve = measured.curve(session, point.run_ids, axis)
             if curve is not None:
-                name = label_of(point.values)
+                name = point_label(point.values)
                 told = [f"{name}: {y:,.6g}, n = {n}" for y, n in zip(curve.mean, curve.count, strict=True)]
                 traces.append(line(name, color_at(place), curve.x.tolist(), curve.mean.tolist(), told, mode="lines"))
     return figure(traces, x_title)

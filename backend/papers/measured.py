@@ -15,8 +15,8 @@ from backend.metrics.points import Floats, Ints
 from backend.metrics.reading import visible_limits, visible_summaries
 from backend.metrics.schemas import Axis
 from backend.papers.definition import Started
-from backend.studies.points import specification_of, values_at
-from backend.studies.results import Point, points_of
+from backend.studies.points import point_values, read_specification
+from backend.studies.results import Point, load_points
 from workers.contract.metrics import EPISODE_RETURN
 
 # Places along a curve: each is the mean of the episodes around it.
@@ -24,7 +24,7 @@ PLACES = 100
 
 
 @dataclass(frozen=True)
-class Tried:
+class MeasuredPoint:
     """A point of a study with the fields that its axes move, and its runs that exist."""
 
     values: Mapping[str, Any]
@@ -41,10 +41,10 @@ class Tried:
         return [run.run_id for run in self.point.runs if run.run_id is not None and run.state == "finished"]
 
 
-def tried(session: Session, started: Started) -> list[Tried]:
+def measured_points(session: Session, started: Started) -> list[MeasuredPoint]:
     """Every point of a study."""
-    asked = specification_of(started.study)
-    return [Tried(values_at(asked, point.draw), point) for point in points_of(session, started.study)]
+    asked = read_specification(started.study)
+    return [MeasuredPoint(point_values(asked, point.draw), point) for point in load_points(session, started.study)]
 
 
 def means(session: Session, run_ids: Sequence[int], metric: str) -> dict[int, float]:

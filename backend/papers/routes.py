@@ -13,7 +13,7 @@ from backend.papers import schemas, service, view
 from backend.papers.catalogue import every_paper, find_item, find_paper, find_part
 from backend.papers.cost import configs_of, together
 from backend.papers.diagram_view import drawn
-from backend.studies import making, measuring, planning
+from backend.studies import measurements, planning, run_queue
 
 router = APIRouter(tags=["papers"])
 
@@ -109,12 +109,14 @@ def start_item(
     parts = service.chosen_by_name(found, wanted.parts)
     with db.read() as session:
         preview = together(session, parts, wanted.share, settings.max_study_runs)
-        service.check_confirmed(preview, wanted.confirm_steps)
-        draws = [planning.looked_over(session, part.at(wanted.share), settings.max_study_runs)[0] for part in parts]
+        service.require_confirmation(preview, wanted.confirm_steps)
+        draws = [
+            planning.validate_and_price(session, part.at(wanted.share), settings.max_study_runs)[0] for part in parts
+        ]
     with db.write() as session:
         for part, drawn in zip(parts, draws, strict=True):
             study = service.start(session, of, found, part, wanted.share, drawn)
-            for run in making.go_on(session, study):
+            for run in run_queue.queue_next_runs(session, study):
                 bell.ring_after_commit(session, run)
             session.flush()
         return view.started(session, service.started_from(session, of, found)[: len(parts)])
@@ -130,7 +132,7 @@ def measure_item(
     """
     parts = service.chosen(find_item(find_paper(paper), item), wanted.parts)
     with db.write() as session:
-        found = measuring.measure(session, [config for part in parts for config in configs_of(part)])
+        found = measurements.queue_measurements(session, [config for part in parts for config in configs_of(part)])
         for run in found:
             bell.ring_after_commit(session, run)
-        return [schemas.Measurement(run_id=run.id, kind=run.name.removeprefix(measuring.PREFIX)) for run in found]
+        return [schemas.Measurement(run_id=run.id, kind=run.name.removeprefix(measurements.PREFIX)) for run in found]

@@ -10,7 +10,7 @@ from backend.errors import Conflict, FieldError, Invalid
 from backend.papers.catalogue import find_part
 from backend.papers.definition import Item, Paper, Part, Started
 from backend.papers.schemas import PaperPreview
-from backend.studies import confirmation
+from backend.studies import cost_limits
 from backend.studies import service as studies
 from backend.studies.points import Draw
 from backend.studies.specification import Specification
@@ -37,11 +37,11 @@ def chosen_by_name(item: Item, names: Sequence[str] | None) -> list[Part]:
     return chosen(item, names)
 
 
-def check_confirmed(preview: PaperPreview, confirmed_steps: int | None) -> None:
+def require_confirmation(preview: PaperPreview, confirmed_steps: int | None) -> None:
     """Raise a problem if the cost is refused, or must be confirmed and is not."""
     if preview.refused:
         raise Invalid(FieldError(field="parts", message=preview.refused))
-    confirmation.check_confirmed(preview.runs, preview.steps, preview.confirm, confirmed_steps)
+    cost_limits.require_confirmation(preview.runs, preview.steps, preview.confirm, confirmed_steps)
 
 
 def named(paper: Paper, item: Item, part: Part, share: float) -> Specification:

@@ -6,9 +6,9 @@ from sqlalchemy.orm import Session
 
 from backend.papers import measured
 from backend.papers.definition import Part, Started
-from backend.papers.measured import Tried
+from backend.papers.measured import MeasuredPoint
 from backend.papers.schemas import PaperSpeed
-from backend.studies.words import label_of
+from backend.studies.labels import point_label
 from workers.contract.metrics import CEILING, STEPS_PER_SECOND
 
 # What a part of a figure about speed sets.
@@ -27,7 +27,7 @@ def of_ceiling(session: Session, run_ids: Sequence[int]) -> float | None:
     return sum(shares) / len(shares) if shares else None
 
 
-def share_in_words(session: Session, point: Tried) -> str:
+def share_in_words(session: Session, point: MeasuredPoint) -> str:
     """How fast a point is beside the environments alone, for the pointer."""
     share = of_ceiling(session, point.run_ids)
     if share is None:
@@ -41,13 +41,13 @@ def speeds(session: Session, started: Sequence[Started]) -> list[PaperSpeed]:
         PaperSpeed(
             part=each.part.title,
             share=each.share,
-            setting=label_of(point.values),
+            setting=point_label(point.values),
             rate=rate,
             ceiling=measured.mean(session, point.run_ids, CEILING),
             of_ceiling=of_ceiling(session, point.run_ids),
         )
         for each in started
         if measures_speed(each.part)
-        for point in measured.tried(session, each)
+        for point in measured.measured_points(session, each)
         if (rate := measured.mean(session, point.run_ids, STEPS_PER_SECOND)) is not None
     ]

@@ -10,8 +10,8 @@ from backend.papers.cost import part_cost
 from backend.papers.definition import Item, Paper, Part, Started
 from backend.papers.speeds import speeds
 from backend.runs.differences import field_titles
-from backend.studies.points import config_at, grid, values_at
-from backend.studies.view import summaries
+from backend.studies.points import grid, point_config, point_values
+from backend.studies.queries import to_summaries
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.presets.stated import Stated, stated_for
 
@@ -89,7 +89,7 @@ def _summary(item: Item, studies: int) -> schemas.ItemSummary:
 
 def _frames(part: Part) -> int:
     asked = part.asked
-    first = config_at(asked, [0 if axis.values else axis.bounds[0] for axis in asked.axes], asked.seeds[0])
+    first = point_config(asked, [0 if axis.values else axis.bounds[0] for axis in asked.axes], asked.seeds[0])
     return asked.run_count * first.total_steps * first.environment.frames_per_step
 
 
@@ -122,7 +122,7 @@ def _presets(part: Part) -> list[str]:
     if part.asked.preset:
         return [part.asked.preset]
     draws = islice(grid(part.asked), MOST_POINTS)
-    return [*dict.fromkeys(str(values_at(part.asked, draw)["preset"]) for draw in draws)]
+    return [*dict.fromkeys(str(point_values(part.asked, draw)["preset"]) for draw in draws)]
 
 
 def _part(session: Session, part: Part) -> schemas.ItemPart:
@@ -137,7 +137,7 @@ def _part(session: Session, part: Part) -> schemas.ItemPart:
 
 def started(session: Session, found: Sequence[Started]) -> list[schemas.PaperStudy]:
     """Studies with the part and the share that they were started from."""
-    told = summaries(session, [each.study for each in found])
+    told = to_summaries(session, [each.study for each in found])
     return [
         schemas.PaperStudy(**summary.model_dump(), part=each.part.title, share=each.share)
         for summary, each in zip(told, found, strict=True)
@@ -165,7 +165,7 @@ def _panels(session: Session, item: Item, started: Sequence[Started]) -> list[sc
 
 
 def _panel(session: Session, title: str, part: str | None, share: float, drawn: Sequence[Started]) -> schemas.Panel:
-    runs = [summary.runs for summary in summaries(session, [each.study for each in drawn])]
+    runs = [summary.runs for summary in to_summaries(session, [each.study for each in drawn])]
     finished = sum(counted.finished for counted in runs)
     total = sum(sum(counted.model_dump().values()) for counted in runs)
     steps = {(each.part.at(share).total_steps, each.part.asked.total_steps) for each in drawn}

@@ -12,8 +12,8 @@ from backend.reports.blocks import TableBlock
 from backend.reports.schemas import Table
 from backend.runs.differences import field_titles
 from backend.runs.labels import env_title, labels, written
+from backend.studies.queries import to_schema
 from backend.studies.service import find_study
-from backend.studies.view import shown
 from workers.contract.config.problems import title_of
 
 TITLES = {
@@ -38,7 +38,7 @@ Cell = str | int | float | None
 def table_of(session: Session, block: TableBlock) -> tuple[Table, str | None]:
     """The table as it is now, and which of its rows are left out because their runs were removed."""
     if block.of == "study":
-        points = shown(session, find_study(session, block.numbers[0])).table
+        points = to_schema(session, find_study(session, block.numbers[0])).table
         rows: list[list[Cell]] = [[each.label, each.n, each.mean, each.low, each.high] for each in points]
         return Table(header=OF_POINTS, rows=rows), None
     numbers = list(dict.fromkeys(block.numbers))

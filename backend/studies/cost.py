@@ -13,7 +13,7 @@ from backend.database.columns import utc_now
 from backend.database.tables import Attempt, Run
 from backend.metrics.curves import training_seconds
 from backend.runs.labels import env_title
-from backend.studies.points import Draw, config_at
+from backend.studies.points import Draw, point_config
 from backend.studies.specification import Specification
 from backend.workers.presence import workers_here
 from workers.contract.config import RunConfig
@@ -54,7 +54,7 @@ class Cost:
 def cost(session: Session, asked: Specification, draws: Sequence[Draw], points: int) -> Cost:
     """What so many points cost, of which these are some."""
     looked_at = draws[:: max(1, len(draws) // MOST_LOOKED_AT)]
-    found = [config_at(asked, draw, asked.seeds[0]) for draw in looked_at]
+    found = [point_config(asked, draw, asked.seeds[0]) for draw in looked_at]
     runs = points * len(asked.seeds)
     steps: Counter[Kind] = Counter()
     for config in found:

@@ -10,14 +10,14 @@ from sqlalchemy.orm import Session
 from backend.database.tables import Study, StudyPoint, StudyRun
 from backend.errors import FieldError, Invalid
 from backend.studies import points
-from backend.studies.confirmation import check_confirmed, cost_refusal, why_confirm
 from backend.studies.cost import Cost, cost
+from backend.studies.cost_limits import confirmation_reason, cost_refusal, require_confirmation
 from backend.studies.points import Draw
 from backend.studies.sampling import random_draws
-from backend.studies.specification import LARGEST_SEED, Seeds, Specification
+from backend.studies.specification import MAX_SEED, Seeds, Specification
 
 
-def first_draws(asked: Specification, most: int) -> list[Draw]:
+def initial_draws(asked: Specification, most: int) -> list[Draw]:
     """The points that a study begins with, or the first ones of too many."""
     if asked.sampler == "grid":
         return [*islice(points.grid(asked), most)]
@@ -28,22 +28,24 @@ def first_draws(asked: Specification, most: int) -> list[Draw]:
     return random_draws(asked, 0, min(count, most))
 
 
-def looked_over(session: Session, asked: Specification, most: int) -> tuple[list[Draw], Cost, str | None]:
+def validate_and_price(session: Session, asked: Specification, most: int) -> tuple[list[Draw], Cost, str | None]:
     """Check a specification; its points, its cost, and why it is refused for that."""
-    points.check(asked)
-    draws = first_draws(asked, most)
+    points.validate(asked)
+    draws = initial_draws(asked, most)
     for draw in draws:
-        points.check_draw(asked, draw)
+        points.validate_draw(asked, draw)
     found = cost(session, asked, draws, asked.point_count)
     return draws, found, _too_many(asked, found, most) if found.runs > most else _too_costly(found)
 
 
 def confirmed_draws(session: Session, asked: Specification, most: int, confirmed_steps: int | None) -> list[Draw]:
     """Return the first points of a study. Raise a problem if its cost is refused, or must be confirmed and is not."""
-    draws, found, refused = looked_over(session, asked, most)
+    draws, found, refused = validate_and_price(session, asked, most)
     if refused is not None:
         raise Invalid(FieldError(field=_cause(asked, found, most), message=refused))
-    check_confirmed(found.runs, found.steps, why_confirm(found.steps, found.seconds, found.unmeasured), confirmed_steps)
+    require_confirmation(
+        found.runs, found.steps, confirmation_reason(found.steps, found.seconds, found.unmeasured), confirmed_steps
+    )
     return draws
 
 
@@ -64,17 +66,17 @@ def _too_many(asked: Specification, found: Cost, most: int) -> str:
     return f"{made}; a study may have {most:,} runs (ARCADIA_MAX_STUDY_RUNS): take fewer values, points or seeds"
 
 
-def plan(session: Session, study: Study, draws: Iterable[Draw], seeds: Seeds) -> None:
+def add_points(session: Session, study: Study, draws: Iterable[Draw], seeds: Seeds) -> None:
     """Add points, each with these seeds."""
     first = session.scalar(select(func.count()).where(StudyPoint.study_id == study.id)) or 0
     for number, draw in enumerate(draws, first):
         session.add(StudyPoint(study_id=study.id, number=number, draw=[*draw]))
-        plan_seeds(session, study, number, seeds)
+        add_seeds(session, study, number, seeds)
 
 
-def undrawn(session: Session, study: Study) -> int:
+def points_remaining(session: Session, study: Study) -> int:
     """How many points are still to be drawn, which tpe does as runs end."""
-    asked = points.specification_of(study)
+    asked = points.read_specification(study)
     if asked.sampler != "tpe":
         return 0
     drawn = session.scalar(select(func.count()).where(StudyPoint.study_id == study.id)) or 0
@@ -87,27 +89,27 @@ def run_count(session: Session, study: Study) -> int:
     return planned + _undrawn_runs(session, study)
 
 
-def unmade_count(session: Session, study: Study) -> int:
+def remaining_run_count(session: Session, study: Study) -> int:
     """How many of these runs are not made yet."""
     unmade = select(func.count()).where(StudyRun.study_id == study.id, StudyRun.run_id.is_(None))
     return (session.scalar(unmade) or 0) + _undrawn_runs(session, study)
 
 
 def _undrawn_runs(session: Session, study: Study) -> int:
-    return undrawn(session, study) * len(points.specification_of(study).seeds)
+    return points_remaining(session, study) * len(points.read_specification(study).seeds)
 
 
-def plan_seeds(session: Session, study: Study, point: int, seeds: Seeds) -> None:
+def add_seeds(session: Session, study: Study, point: int, seeds: Seeds) -> None:
     """Add runs of a point."""
     session.add_all(StudyRun(study_id=study.id, point=point, seed=seed) for seed in seeds)
 
 
-def more_seeds(session: Session, study: Study, numbers: Sequence[int], count: int) -> None:
+def add_new_seeds(session: Session, study: Study, numbers: Sequence[int], count: int) -> None:
     """Give each of these points so many seeds that it has not had."""
     query = select(StudyRun.point, func.max(StudyRun.seed)).where(StudyRun.study_id == study.id)
     largest = {row[0]: row[1] for row in session.execute(query.group_by(StudyRun.point))}
     for number in numbers:
         first = largest[number] + 1
-        if first + count - 1 > LARGEST_SEED:
-            raise Invalid(FieldError(field="seeds", message=f"seeds go up to {LARGEST_SEED:,}"))
-        plan_seeds(session, study, number, [*range(first, first + count)])
+        if first + count - 1 > MAX_SEED:
+            raise Invalid(FieldError(field="seeds", message=f"seeds go up to {MAX_SEED:,}"))
+        add_seeds(session, study, number, [*range(first, first + count)])

@@ -19,12 +19,12 @@ Draw = Sequence[float]
 MOST_TOLD = 10
 
 
-def specification_of(study: Study) -> Specification:
+def read_specification(study: Study) -> Specification:
     """What was asked for, with the name and the question of today."""
     return Specification.model_validate({**study.specification, "name": study.name, "question": study.question})
 
 
-def values_at(asked: Specification, draw: Draw) -> dict[str, Any]:
+def point_values(asked: Specification, draw: Draw) -> dict[str, Any]:
     """The fields that the axes move, with their values at a point."""
     found: dict[str, Any] = {}
     for axis, place in zip(asked.axes, draw, strict=True):
@@ -33,9 +33,9 @@ def values_at(asked: Specification, draw: Draw) -> dict[str, Any]:
     return found
 
 
-def config_at(asked: Specification, draw: Draw, seed: int) -> RunConfig:
+def point_config(asked: Specification, draw: Draw, seed: int) -> RunConfig:
     """The configuration of the run of a point and a seed."""
-    return _config(asked, values_at(asked, draw), seed)
+    return _config(asked, point_values(asked, draw), seed)
 
 
 def _config(asked: Specification, values: dict[str, Any], seed: int) -> RunConfig:
@@ -53,12 +53,12 @@ def grid(asked: Specification) -> Iterator[Draw]:
     return itertools.product(*(range(len(axis.values or [])) for axis in asked.axes))
 
 
-def in_kind(asked: Specification, axis: Axis, place: float) -> float:
+def round_to_field(asked: Specification, axis: Axis, place: float) -> float:
     """A drawn number as its field takes it: a whole one where the field takes those alone."""
-    return round(place) if whole_numbered(asked, axis) else place
+    return round(place) if is_integer_field(asked, axis) else place
 
 
-def whole_numbered(asked: Specification, axis: Axis) -> bool:
+def is_integer_field(asked: Specification, axis: Axis) -> bool:
     """Whether the field of an axis takes whole numbers alone."""
     return isinstance(_undrawn(asked).get(axis.fields[0]), int)
 
@@ -67,11 +67,11 @@ def _undrawn(asked: Specification) -> dict[str, Any]:
     """The configuration at the first values, with fields that are drawn from ranges as they are without a study."""
     first = [0.0] * len(asked.axes)
     drawn = {field for axis in asked.axes if axis.values is None for field in axis.fields}
-    values = {field: value for field, value in values_at(asked, first).items() if field not in drawn}
+    values = {field: value for field, value in point_values(asked, first).items() if field not in drawn}
     return configs.as_document(_config(asked, values, asked.seeds[0]))
 
 
-def check(asked: Specification) -> None:
+def validate(asked: Specification) -> None:
     """Refuse what no run could be made of, by the field that is wrong."""
     if wrong := problems(asked):
         raise Invalid(*(FieldError(field=field, message=told) for field, told in wrong[:MOST_TOLD]))
@@ -84,17 +84,17 @@ def check(asked: Specification) -> None:
         if axis.values is None and (isinstance(value, bool) or not isinstance(value, int | float)):
             message = f"{axis.fields[0]} is no number: give values"
             raise Invalid(FieldError(field=f"axes.{number}.field", message=message))
-        if axis.log_uniform is not None and in_kind(asked, axis, axis.bounds[1]) <= 0:
+        if axis.log_uniform is not None and round_to_field(asked, axis, axis.bounds[1]) <= 0:
             message = f"{axis.fields[0]} takes whole numbers: give a range that has one above 0"
             raise Invalid(FieldError(field=f"axes.{number}.log_uniform", message=message))
     for field, draw in _edges(asked):
-        check_draw(asked, draw, field)
+        validate_draw(asked, draw, field)
 
 
-def check_draw(asked: Specification, draw: Draw, field: str = "axes") -> None:
+def validate_draw(asked: Specification, draw: Draw, field: str = "axes") -> None:
     """Refuse a point that no run could be made of; `field` is told where no other part is wrong by itself."""
     try:
-        config_at(asked, draw, asked.seeds[0])
+        point_config(asked, draw, asked.seeds[0])
     except Invalid as refused:
         raise _told(asked, refused, field) from None
 
@@ -111,7 +111,11 @@ def _edges(asked: Specification) -> Iterator[tuple[str, Draw]]:
 
 
 def _places(asked: Specification, axis: Axis) -> Sequence[float]:
-    return range(len(axis.values)) if axis.values is not None else [in_kind(asked, axis, end) for end in axis.bounds]
+    return (
+        range(len(axis.values))
+        if axis.values is not None
+        else [round_to_field(asked, axis, end) for end in axis.bounds]
+    )
 
 
 def _moved(draw: Draw, number: int, place: float) -> Draw:

@@ -19,7 +19,7 @@ LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
-class Tried:
+class PlannedRun:
     """A run that a study has planned; one without a state was purged, or is not made yet."""
 
     seed: int
@@ -46,16 +46,16 @@ class Point:
 
     number: int
     draw: Sequence[float]
-    runs: Sequence[Tried]
+    runs: Sequence[PlannedRun]
     n: int
     mean: float | None
     low: float | None
     high: float | None
 
 
-def points_of(session: Session, study: Study) -> list[Point]:
+def load_points(session: Session, study: Study) -> list[Point]:
     """Every point of a study in the order of drawing."""
-    tried = _tried(session, study)
+    tried = _planned_runs(session, study)
     query = select(StudyPoint.number, StudyPoint.draw).where(StudyPoint.study_id == study.id)
     rows = session.execute(query.order_by(StudyPoint.number)).all()
     runs = [tried.get(row.number, []) for row in rows]
@@ -73,7 +73,7 @@ def points_of(session: Session, study: Study) -> list[Point]:
 
 def best_points(session: Session, study: Study, count: int) -> list[int]:
     """The numbers of the points with the largest means."""
-    scored = [point for point in points_of(session, study) if point.mean is not None]
+    scored = [point for point in load_points(session, study) if point.mean is not None]
     return [point.number for point in sorted(scored, key=lambda point: -(point.mean or 0))[:count]]
 
 
@@ -92,7 +92,7 @@ def best_means(session: Session, study_ids: Sequence[int]) -> dict[int, float]:
     return found
 
 
-def _tried(session: Session, study: Study) -> dict[int, list[Tried]]:
+def _planned_runs(session: Session, study: Study) -> dict[int, list[PlannedRun]]:
     columns = (Run.state, Run.step, Run.total_steps, Run.last_return)
     query = (
         select(StudyRun.point, StudyRun.seed, StudyRun.run_id, *columns)
@@ -100,9 +100,9 @@ def _tried(session: Session, study: Study) -> dict[int, list[Tried]]:
         .where(StudyRun.study_id == study.id)
         .order_by(StudyRun.point, StudyRun.seed)
     )
-    found: dict[int, list[Tried]] = {}
+    found: dict[int, list[PlannedRun]] = {}
     for row in session.execute(query):
-        run = Tried(row.seed, row.run_id, row.state, row.step or 0, row.total_steps or 0, _number(row.last_return))
+        run = PlannedRun(row.seed, row.run_id, row.state, row.step or 0, row.total_steps or 0, _number(row.last_return))
         found.setdefault(row.point, []).append(run)
     return found
 

@@ -11,13 +11,13 @@ from backend.database.tables import Study
 from backend.doorbell import Bell, Doorbell
 from backend.errors import NotFound
 from backend.figures.schemas import Figure
-from backend.studies import making, planning, schemas, service, view
-from backend.studies.confirmation import why_confirm
-from backend.studies.importance import importance_figure
-from backend.studies.parallel import parallel_figure
-from backend.studies.points import specification_of
-from backend.studies.results import points_of
-from backend.studies.scatter import scatter_figure
+from backend.studies import planning, queries, run_queue, schemas, service
+from backend.studies.cost_limits import confirmation_reason
+from backend.studies.importance_figure import importance_figure
+from backend.studies.parallel_figure import parallel_figure
+from backend.studies.points import read_specification
+from backend.studies.results import load_points
+from backend.studies.scatter_figure import scatter_figure
 from backend.studies.specification import Specification
 from backend.web.lookup import StudyId
 
@@ -28,8 +28,8 @@ router = APIRouter(tags=["studies"])
 def preview_study(db: Db, settings: CurrentSettings, asked: Specification) -> schemas.Preview:
     """How many runs a study would have, and what they would cost; nothing is stored."""
     with db.read() as session:
-        _, cost, refused = planning.looked_over(session, asked, settings.max_study_runs)
-    confirm = why_confirm(cost.steps, cost.seconds, cost.unmeasured)
+        _, cost, refused = planning.validate_and_price(session, asked, settings.max_study_runs)
+    confirm = confirmation_reason(cost.steps, cost.seconds, cost.unmeasured)
     return schemas.Preview.model_validate({**vars(cost), "confirm": confirm, "refused": refused})
 
 
@@ -44,8 +44,8 @@ def start_study(db: Db, bell: Bell, settings: CurrentSettings, wanted: schemas.S
         draws = planning.confirmed_draws(session, asked, settings.max_study_runs, wanted.confirm_steps)
     with db.write() as session:
         study = service.start(session, asked, draws)
-        _go_on(session, bell, study)
-        return view.shown(session, study)
+        _queue_next_runs(session, bell, study)
+        return queries.to_schema(session, study)
 
 
 @router.get("/studies")
@@ -56,14 +56,14 @@ def list_studies(
 ) -> schemas.StudyPage:
     """Studies, the newest first."""
     with db.read() as session:
-        return view.page(session, limit, before)
+        return queries.list_studies(session, limit, before)
 
 
 @router.get("/studies/{study_id}")
 def read_study(db: Db, study_id: StudyId) -> schemas.Study:
     """A study with its points and what their runs have come to."""
     with db.read() as session:
-        return view.shown(session, service.find_study(session, study_id))
+        return queries.to_schema(session, service.find_study(session, study_id))
 
 
 @router.get("/studies/{study_id}/figure")
@@ -82,7 +82,7 @@ def draw_study(
     """What the points of a study have come to, as a figure."""
     with db.read() as session:
         study = service.find_study(session, study_id)
-        asked, points = specification_of(study), points_of(session, study)
+        asked, points = read_specification(study), load_points(session, study)
     if kind != "scatter":
         return (parallel_figure if kind == "parallel" else importance_figure)(asked, points)
     if axis >= len(asked.axes):
@@ -96,7 +96,7 @@ def edit_study(db: Db, study_id: StudyId, changes: schemas.EditStudy) -> schemas
     with db.write() as session:
         study = service.find_study(session, study_id, lock=True)
         service.edit(session, study, changes)
-        return view.shown(session, study)
+        return queries.to_schema(session, study)
 
 
 @router.delete("/studies/{study_id}", status_code=204)
@@ -136,8 +136,8 @@ def extend_study(
     with db.write() as session:
         study = service.find_study(session, study_id, lock=True)
         service.extend(session, study, wanted, settings.max_study_runs)
-        _go_on(session, bell, study)
-        return view.shown(session, study)
+        _queue_next_runs(session, bell, study)
+        return queries.to_schema(session, study)
 
 
 def _act(db: Database, bell: Doorbell, study_id: int, action: schemas.SteerAction) -> schemas.Study:
@@ -145,12 +145,12 @@ def _act(db: Database, bell: Doorbell, study_id: int, action: schemas.SteerActio
         study = service.find_study(session, study_id, lock=True)
         for run in service.act(session, study, action):
             bell.ring_after_commit(session, run)
-        _go_on(session, bell, study)
-        return view.shown(session, study)
+        _queue_next_runs(session, bell, study)
+        return queries.to_schema(session, study)
 
 
-def _go_on(session: Session, bell: Doorbell, study: Study) -> None:
+def _queue_next_runs(session: Session, bell: Doorbell, study: Study) -> None:
     session.flush()
-    for run in making.go_on(session, study):
+    for run in run_queue.queue_next_runs(session, study):
         bell.ring_after_commit(session, run)
     session.flush()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from backend.studies.points import Draw, in_kind, whole_numbered
+from backend.studies.points import Draw, is_integer_field, round_to_field
 from backend.studies.results import Point
 from backend.studies.specification import Axis, Specification
 
@@ -40,13 +40,13 @@ def next_draw(asked: Specification, points: Sequence[Point]) -> Draw:
             optuna.trial.create_trial(
                 params={name: _place(space[name], place) for name, place in zip(space, point.draw, strict=True)},
                 distributions=space,
-                **came_to(point),
+                **trial_outcome(point),
             )
         )
     return _draw(study.ask(space).params)
 
 
-def came_to(point: Point) -> dict[str, Any]:
+def trial_outcome(point: Point) -> dict[str, Any]:
     """A point as a trial: the mean of its runs that have finished, once all have ended."""
     from optuna.trial import TrialState
 
@@ -73,8 +73,8 @@ def _distribution(asked: Specification, axis: Axis) -> BaseDistribution:
     if axis.values is not None:
         return CategoricalDistribution(range(len(axis.values)))
     low, high = axis.bounds
-    if whole_numbered(asked, axis):
-        ends = [int(in_kind(asked, axis, end)) for end in (low, high)]
+    if is_integer_field(asked, axis):
+        ends = [int(round_to_field(asked, axis, end)) for end in (low, high)]
         return IntDistribution(max(ends[0], 1) if axis.log else ends[0], ends[1], log=axis.log)
     return FloatDistribution(low, high, log=axis.log)
 

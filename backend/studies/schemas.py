@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from backend.database.tables import StudyState
 from backend.runs.schemas import Notes
-from backend.studies.specification import MOST_SEEDS, Name, Specification
+from backend.studies.specification import MAX_SEEDS, Name, Specification
 from workers.contract.values import NO_BOOLEAN
 from workers.contract.worker_api import State
 
@@ -48,7 +48,7 @@ class EditStudy(_Request):
 class ExtendStudy(_Request):
     """Go on with more seeds of all points, of the best ones or of named ones, or with more random points."""
 
-    seeds: Annotated[int, Field(ge=1, le=MOST_SEEDS, description="How many more."), NO_BOOLEAN] | None = None
+    seeds: Annotated[int, Field(ge=1, le=MAX_SEEDS, description="How many more."), NO_BOOLEAN] | None = None
     best: Annotated[Many, Field(description="Of so many points, those with the largest mean return.")] | None = None
     of: (
         Annotated[

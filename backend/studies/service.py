@@ -13,9 +13,9 @@ from backend.live.notices import publish
 from backend.runs import service as runs
 from backend.runs.states import Change, decide
 from backend.studies import planning
-from backend.studies.making import announce
-from backend.studies.points import Draw, specification_of
+from backend.studies.points import Draw, read_specification
 from backend.studies.results import best_points
+from backend.studies.run_queue import announce_study
 from backend.studies.sampling import random_draws
 from backend.studies.schemas import Action, EditStudy, ExtendStudy, SteerAction
 from backend.studies.specification import Specification
@@ -56,9 +56,9 @@ def start(session: Session, asked: Specification, draws: Sequence[Draw]) -> Stud
     study = Study(name=asked.name, question=asked.question, specification=document, state="running")
     session.add(study)
     session.flush()
-    planning.plan(session, study, draws, asked.seeds)
+    planning.add_points(session, study, draws, asked.seeds)
     session.flush()
-    announce(session, study)
+    announce_study(session, study)
     return study
 
 
@@ -76,7 +76,7 @@ def act(session: Session, study: Study, action: SteerAction) -> Sequence[Run]:
     for run in found:
         if isinstance(decide(action, run), Change):
             runs.act(session, run, action)
-    announce(session, study)
+    announce_study(session, study)
     return found
 
 
@@ -93,24 +93,24 @@ def edit(session: Session, study: Study, changes: EditStudy) -> None:
     """Change what the user wrote about a study."""
     study.name = study.name if changes.name is None else changes.name
     study.question = study.question if changes.question is None else changes.question
-    announce(session, study)
+    announce_study(session, study)
 
 
 def extend(session: Session, study: Study, wanted: ExtendStudy, most: int) -> None:
     """Plan more seeds of some points, or more points; one that has ended goes on, a paused one waits."""
     if wanted.points is None and wanted.seeds is None:
         raise Invalid(FieldError(field="seeds", message="say how many more seeds or points"))
-    asked = specification_of(study)
+    asked = read_specification(study)
     if wanted.points is not None:
         _more_points(session, study, asked, wanted.points, most)
     if wanted.seeds is not None:
         chosen = _chosen(session, study, wanted)
         _refuse_too_many(session, study, "seeds", len(chosen) * wanted.seeds, most)
-        planning.more_seeds(session, study, chosen, wanted.seeds)
+        planning.add_new_seeds(session, study, chosen, wanted.seeds)
     session.flush()
     if study.state != "paused":
         _begin_again(study)
-    announce(session, study)
+    announce_study(session, study)
 
 
 def _begin_again(study: Study) -> None:
@@ -132,7 +132,7 @@ def _more_points(session: Session, study: Study, asked: Specification, count: in
     _refuse_too_many(session, study, "points", count * len(asked.seeds), most)
     drawn = asked.points or 0
     if asked.sampler == "random":
-        planning.plan(session, study, random_draws(asked, drawn, count), asked.seeds)
+        planning.add_points(session, study, random_draws(asked, drawn, count), asked.seeds)
     study.specification = {**study.specification, "points": drawn + count}
 
 

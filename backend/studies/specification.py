@@ -11,8 +11,8 @@ from workers.contract.values import NO_BOOLEAN, STORABLE
 Sampler = Literal["grid", "random", "tpe"]
 Pruner = Literal["none", "median", "halving"]
 
-LARGEST_SEED = 2**31 - 1
-MOST_SEEDS = 1_000
+MAX_SEED = 2**31 - 1
+MAX_SEEDS = 1_000
 _SEEDS = re.compile(r"\s*\d{1,10}(\s*-\s*\d{1,10})?(\s*,\s*\d{1,10}(\s*-\s*\d{1,10})?)*\s*")
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), STORABLE]
@@ -23,8 +23,8 @@ Bound = Annotated[float, Field(ge=-1e15, le=1e15), NO_BOOLEAN]
 def _seeds(given: object) -> object:
     """Read 5 as the seeds 1 to 5, and "1-3, 7" as 1, 2, 3 and 7."""
     if isinstance(given, int) and not isinstance(given, bool):
-        if not 1 <= given <= MOST_SEEDS:
-            raise ValueError(f"give 1 to {MOST_SEEDS:,} seeds")
+        if not 1 <= given <= MAX_SEEDS:
+            raise ValueError(f"give 1 to {MAX_SEEDS:,} seeds")
         return list(range(1, given + 1))
     return _written_seeds(given) if isinstance(given, str) else given
 
@@ -36,19 +36,19 @@ def _written_seeds(given: str) -> list[int]:
     for part in given.split(","):
         first, _, last = part.partition("-")
         low, high = int(first), int(last or first)
-        if not 0 <= high - low < MOST_SEEDS:
-            raise ValueError(f"{part.strip()} is no range of at most {MOST_SEEDS:,} seeds")
+        if not 0 <= high - low < MAX_SEEDS:
+            raise ValueError(f"{part.strip()} is no range of at most {MAX_SEEDS:,} seeds")
         found += range(low, high + 1)
-        if len(found) > MOST_SEEDS:
-            raise ValueError(f"give 1 to {MOST_SEEDS:,} seeds")
+        if len(found) > MAX_SEEDS:
+            raise ValueError(f"give 1 to {MAX_SEEDS:,} seeds")
     return found
 
 
-Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), NO_BOOLEAN]
+Seed = Annotated[int, Field(ge=0, le=MAX_SEED), NO_BOOLEAN]
 Seeds = Annotated[
     list[Seed],
     BeforeValidator(_seeds, json_schema_input_type=int | str | list[int]),
-    Field(min_length=1, max_length=MOST_SEEDS, description="How many (5: 1 to 5), which (1-3, 7), or a list."),
+    Field(min_length=1, max_length=MAX_SEEDS, description="How many (5: 1 to 5), which (1-3, 7), or a list."),
 ]
 
 

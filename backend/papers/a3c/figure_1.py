@@ -26,7 +26,7 @@ def draw(session: Session, started: Sequence[Started]) -> Figure:
     """For each method the mean of its best runs along the time that they took."""
     traces = []
     for each in started:
-        points = measured.tried(session, each)
+        points = measured.measured_points(session, each)
         for place, preset in enumerate(dict.fromkeys(str(point.values["preset"]) for point in points)):
             scored = [point for point in points if point.values["preset"] == preset and point.point.mean is not None]
             best = sorted(scored, key=lambda point: -(point.point.mean or 0.0))[:BEST]

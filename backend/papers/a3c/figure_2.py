@@ -8,7 +8,7 @@ from backend.figures.schemas import Figure
 from backend.papers import drawing
 from backend.papers.a3c.games import BUDGET, FIVE_GAMES, PROCESSES, SCORES
 from backend.papers.definition import Difference, Item, Part, Started
-from backend.studies.results import points_of
+from backend.studies.results import load_points
 from backend.studies.specification import Axis, Specification
 
 LOW, HIGH, RATES = 1e-4, 1e-2, 50
@@ -21,7 +21,7 @@ def draw(session: Session, started: Sequence[Started]) -> Figure:
     for place, each in enumerate(started):
         found = [
             (point.draw[0], run)
-            for point in points_of(session, each.study)
+            for point in load_points(session, each.study)
             for run in point.runs
             if run.score is not None
         ]

@@ -31,7 +31,7 @@ def curves(session: Session, started: Sequence[Started], axis: Axis, dashes: Map
     """Draw the runs of these methods: a color for each number of processes, a dash for each method."""
     traces = []
     for each in started:
-        for point in measured.tried(session, each):
+        for point in measured.measured_points(session, each):
             method, threads = method_of(str(point.values["preset"])), point.values["num_actors"]
             curve = measured.curve(session, point.run_ids, axis) if method in dashes else None
             if curve is not None:

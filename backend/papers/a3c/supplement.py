@@ -19,7 +19,7 @@ def by_rate(session: Session, started: Sequence[Started]) -> Figure:
     """The mean return of each rate, a line for each optimizer."""
     traces = []
     for each in started:
-        points = measured.tried(session, each)
+        points = measured.measured_points(session, each)
         for place, optimizer in enumerate(OPTIMIZERS):
             found = [
                 (point.values["learning_rate"], point.point.mean)

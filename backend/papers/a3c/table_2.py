@@ -62,7 +62,7 @@ def speedups(session: Session, started: Sequence[Started]) -> dict[str, dict[int
 
 
 def _climbs(session: Session, started: Started) -> dict[str, dict[int, list[Climb]]]:
-    points = measured.tried(session, started)
+    points = measured.measured_points(session, started)
     ids = [run_id for point in points for run_id in point.finished_ids]
     every = climbs(session, session.scalars(select(Run).where(Run.id.in_(ids))).all())
     found: dict[str, dict[int, list[Climb]]] = {}

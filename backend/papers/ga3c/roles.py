@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from backend.figures.schemas import Figure
 from backend.papers import drawing, measured
 from backend.papers.definition import Difference, Item, Part, Started
-from backend.papers.measured import Tried
+from backend.papers.measured import MeasuredPoint
 from backend.papers.speeds import CEILING_FIRST
 from backend.studies.specification import Axis, Specification
 
@@ -31,7 +31,7 @@ def adjusting(session: Session, started: Sequence[Started]) -> Figure:
     """The number of each role along the time of training."""
     traces = []
     for each in started:
-        ids = [run for point in measured.tried(session, each) for run in point.run_ids]
+        ids = [run for point in measured.measured_points(session, each) for run in point.run_ids]
         for place, role in enumerate(ROLES):
             curve = measured.curve(session, ids, "time", f"ga3c/{role}")
             if curve is not None:
@@ -41,7 +41,7 @@ def adjusting(session: Session, started: Sequence[Started]) -> Figure:
     return drawing.figure(traces, "seconds of training on this host")
 
 
-def fastest(session: Session, points: Sequence[Tried]) -> list[tuple[Tried, float]]:
+def fastest(session: Session, points: Sequence[MeasuredPoint]) -> list[tuple[MeasuredPoint, float]]:
     """The three fastest settings of each number of agents, with their updates a second."""
     rates = [(point, measured.mean(session, point.run_ids, UPDATES)) for point in points]
     known = sorted([(point, rate) for point, rate in rates if rate], key=lambda pair: -pair[1])
@@ -50,14 +50,14 @@ def fastest(session: Session, points: Sequence[Tried]) -> list[tuple[Tried, floa
 
 def speeds(session: Session, started: Sequence[Started]) -> Figure:
     """Updates a second of the fastest settings, as a part of the fastest one's."""
-    found = [pair for each in started for pair in fastest(session, measured.tried(session, each))]
+    found = [pair for each in started for pair in fastest(session, measured.measured_points(session, each))]
     most = max((rate for _, rate in found), default=1.0)
     return _marks([("updates a second", [(point, rate / most) for point, rate in found])], "{:.0%} of the fastest")
 
 
 def queues(session: Session, started: Sequence[Started]) -> Figure:
     """How many wait for training, and how many states are predicted at once, in the fastest settings."""
-    found = [point for each in started for point, _ in fastest(session, measured.tried(session, each))]
+    found = [point for each in started for point, _ in fastest(session, measured.measured_points(session, each))]
     series = []
     for name, metric in (("waiting in the training queue", "training_queue"), ("prediction batch", "prediction_batch")):
         values = [(point, measured.mean(session, point.run_ids, f"ga3c/{metric}")) for point in found]
@@ -65,7 +65,7 @@ def queues(session: Session, started: Sequence[Started]) -> Figure:
     return _marks(series, "{:.3g}")
 
 
-def _marks(series: Sequence[tuple[str, list[tuple[Tried, float]]]], written: str) -> Figure:
+def _marks(series: Sequence[tuple[str, list[tuple[MeasuredPoint, float]]]], written: str) -> Figure:
     traces: list[go.Scatter] = []
     for place, (name, found) in enumerate(series):
         told = [f"{_setting(point)}: {written.format(value)} ({name})" for point, value in found]
@@ -75,7 +75,7 @@ def _marks(series: Sequence[tuple[str, list[tuple[Tried, float]]]], written: str
     return drawing.figure(traces, "agents, N_A", order)
 
 
-def _setting(point: Tried) -> str:
+def _setting(point: MeasuredPoint) -> str:
     values = point.values
     return f"N_A {values['num_agents']}, N_P {values['num_predictors']}, N_T {values['num_trainers']}"
 

@@ -44,7 +44,7 @@ def draw(session: Session, started: Sequence[Started]) -> Figure:
 def _speeds(session: Session, started: Started) -> dict[str, float]:
     """Steps a second by network."""
     found = {}
-    for point in measured.tried(session, started):
+    for point in measured.measured_points(session, started):
         rate = measured.mean(session, point.run_ids, "throughput/steps_per_second")
         if rate:
             found[NETWORKS[point.values["network"]]] = rate

@@ -29,7 +29,7 @@ def draw(session: Session, started: Sequence[Started]) -> Figure:
 
 
 def _bars(session: Session, started: Started) -> list[go.Bar]:
-    points = measured.tried(session, started)
+    points = measured.measured_points(session, started)
     speed = {point.values["num_envs"]: speeds.share_in_words(session, point) for point in points}
     bars = []
     for activity, color in ACTIVITIES.items():

@@ -11,7 +11,7 @@ from backend.colors import PALETTE
 from backend.comparisons.scores import FEWEST, common_step
 from backend.comparisons.verdict import in_figures, in_words
 from tests.backend.studies.conftest import Studies
-from tests.backend.studies.conftest import keep as keep
+from tests.backend.studies.conftest import schedule as schedule
 from tests.backend.studies.conftest import studies as studies
 from tests.factories import CARTPOLE, Api, metrics
 

@@ -35,7 +35,7 @@ def test_table_2_of_a3c_divides_the_times_to_the_score_that_all_came_to(studies:
         told = [started(), {**low, "time": BEGUN}, {**high, "time": BEGUN + seconds}, event(4, "finished", total)]
         assert studies.api.send(*held, *told).status_code == 200
         assert studies.api.release(*held, "finished").status_code == 200
-        studies.keep()
+        studies.schedule()
     drawn = figure(studies, "a3c/table-2", share=0.01)
     # Two processes came to 20, but one came to 10 alone: both are timed there.
     assert (drawn["A3C, ours"]["x"], drawn["A3C, ours"]["y"]) == ([1, 2], [1.0, pytest.approx(2.5)])
@@ -59,7 +59,7 @@ def test_a_run_whose_returns_are_no_numbers_is_left_out_of_a_curve(studies: Stud
         run = studies.api.claim()
         assert studies.api.send(run["run_id"], run["attempt"], started(), metrics(2, 10, returns=[value])).is_success
         assert studies.api.release(run["run_id"], run["attempt"], "finished").is_success
-        studies.keep()
+        studies.schedule()
     (trace,) = figure(studies, "a3c/figure-3", share=0.01, part="cartpole").values()
     assert trace["y"] == [10.0]
 
@@ -72,7 +72,7 @@ def test_table_2_of_ga3c_shows_each_host_beside_its_own_small_network(studies: S
         told = [started(), metrics(2, total, {"throughput/steps_per_second": speed}), event(3, "finished", total)]
         assert studies.api.send(*held, *told).status_code == 200
         assert studies.api.release(*held, "finished").status_code == 200
-        studies.keep()
+        studies.schedule()
     drawn = figure(studies, "ga3c/table-2", share=0.01)
     ours = drawn["GA3C, this host"]
     assert (ours["x"], ours["y"]) == (["small", "large, stride 4"], [1.0, 0.75])
@@ -90,7 +90,7 @@ def test_figures_3_and_4_of_ga3c_draw_the_three_fastest_settings_of_each_number_
             studies.api.send(*held, started(), metrics(2, total, told), event(3, "finished", total)).status_code == 200
         )
         assert studies.api.release(*held, "finished").status_code == 200
-        studies.keep()
+        studies.schedule()
     (fastest,) = figure(studies, "ga3c/figure-3", share=0.01, part="pong").values()
     assert (fastest["x"], fastest["y"]) == (["16"] * 3, [1.0, 0.75, 0.5])
     assert fastest["hovertext"][0] == "N_A 16, N_P 1, N_T 2: 100% of the fastest (updates a second)"
@@ -106,7 +106,7 @@ def test_figure_1_of_a3c_draws_the_best_five_of_a_methods_runs(studies: Studies)
         told = [started(), metrics(2, total, returns=[score]), event(3, "finished", total)]
         assert studies.api.send(*held, *told).status_code == 200
         assert studies.api.release(*held, "finished").status_code == 200
-        studies.keep()
+        studies.schedule()
     (best,) = figure(studies, "a3c/figure-1", share=0.01, part="cartpole").values()
     assert (best["name"], best["y"]) == ("One-step Q, best 5 of 6", [5.0])
 

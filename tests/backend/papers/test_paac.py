@@ -41,7 +41,7 @@ def test_figure_2_stacks_the_shares_of_time_that_trainers_report_beside_the_pape
         config = train(studies, {**shares, "throughput/steps_per_second": speed, **alone}, [])
         assert (config["total_steps"], config["network"], config["evaluate_every_steps"]) == (10_000, "nips", 0)
         assert config["ceiling_seconds"] == 5
-        studies.keep()
+        studies.schedule()
     *bars, theirs = figure(studies, "figure-2", "nips")["data"]
     assert {bar["name"]: bar["y"] for bar in bars} == {
         activity.capitalize(): [pytest.approx(100 * share)] * 2 for activity, share in SHARES.items()
@@ -65,7 +65,7 @@ def test_figures_3_and_4_draw_the_same_runs_along_epochs_and_along_time(studies:
     for score in (10.0, 20.0):
         config = train(studies, {}, [score])
         assert config["learning_rate"] == 0.0007
-        studies.keep()
+        studies.schedule()
     by_epoch = figure(studies, "figure-3", "cartpole")
     assert [line["name"] for line in by_epoch["data"]] == ["Environments 16", "Environments 32"]
     assert [set(line["y"]) for line in by_epoch["data"]] == [{10.0}, {20.0}]

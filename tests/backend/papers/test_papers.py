@@ -8,8 +8,8 @@ import pytest
 
 from backend import papers
 from backend.papers.catalogue import every_paper, find_item, find_paper
-from backend.studies.planning import first_draws
-from backend.studies.points import check, check_draw
+from backend.studies.planning import initial_draws
+from backend.studies.points import validate, validate_draw
 from tests.backend.studies.conftest import Score, Studies
 from tests.factories import metrics, started
 
@@ -77,10 +77,10 @@ def test_every_part_is_a_study_that_can_be_made(paper: Any) -> None:
         for part in item.parts:
             assert part.asked.total_steps is not None, f"{item.name}, {part.name}: a budget is what a share is of"
             for share in (0.01, 1.0):
-                check(part.at(share))
+                validate(part.at(share))
             if part.asked.sampler == "grid":
-                for draw in first_draws(part.asked, 5):
-                    check_draw(part.asked, draw)
+                for draw in initial_draws(part.asked, 5):
+                    validate_draw(part.asked, draw)
 
 
 @pytest.mark.parametrize("paper", every_paper(), ids=lambda paper: paper.name)
@@ -236,13 +236,13 @@ def test_a_part_is_measured_by_a_short_run_that_stops_and_is_archived(studies: S
     assert run["config"]["evaluate_every_steps"] == 0
     trained = [{**metrics(2, 1_000), "time": BEGUN}, {**metrics(3, 31_000), "time": BEGUN + 30}]
     assert studies.api.send(*held, started(), trained[0]).is_success
-    studies.keep()
+    studies.schedule()
     assert studies.api.run(run["run_id"])["state_reason"] is None
     assert studies.api.send(*held, trained[1]).is_success
-    studies.keep()
+    studies.schedule()
     assert studies.api.run(run["run_id"])["state_reason"] == "Stopping: the trainer saves a checkpoint first."
     assert studies.api.release(*held, "stopped").is_success
-    studies.keep()
+    studies.schedule()
     assert studies.api.run(run["run_id"])["archived_at"] is not None
     # Pong at its own rate, and Breakout at that of another Atari game.
     for part, estimated in (("pong", []), ("breakout", ["A3C on Breakout"])):

@@ -9,7 +9,7 @@ import pytest
 from backend.config import Settings
 from backend.database.engine import Database
 from backend.doorbell import Doorbell
-from backend.studies.keeper import Keeper
+from backend.studies.scheduler import StudyScheduler
 from tests.factories import Api, event, metrics, started
 
 RATES = [1e-4, 3e-4, 1e-3]
@@ -29,7 +29,7 @@ class Studies:
     """What users do with studies, and workers with their runs."""
 
     api: Api
-    keep: Callable[[], None]
+    schedule: Callable[[], None]
 
     def start(self, **more: Any) -> dict[str, Any]:
         """Start a study, with its cost confirmed."""
@@ -79,11 +79,11 @@ class Studies:
         return run
 
     def train_all(self, score: Score | None = None, outcome: str = "finished") -> list[dict[str, Any]]:
-        """Train whatever waits, and what the keeper makes then, until nothing is left."""
+        """Train whatever waits, and what the scheduler makes then, until nothing is left."""
         trained: list[dict[str, Any]] = []
         while run := self.train(score, outcome):
             trained.append(run)
-            self.keep()
+            self.schedule()
         return trained
 
     @staticmethod
@@ -94,12 +94,12 @@ class Studies:
 
 
 @pytest.fixture
-def keep(database: Database, settings: Settings) -> Callable[[], None]:
-    """One round of a keeper that has just been started."""
-    return lambda: Keeper(database, settings, Doorbell("")).keep()
+def schedule(database: Database, settings: Settings) -> Callable[[], None]:
+    """One round of a scheduler that has just been started."""
+    return lambda: StudyScheduler(database, settings, Doorbell("")).run_once()
 
 
 @pytest.fixture
-def studies(api: Api, keep: Callable[[], None]) -> Studies:
+def studies(api: Api, schedule: Callable[[], None]) -> Studies:
     """Shorthands for what users and workers do."""
-    return Studies(api, keep)
+    return Studies(api, schedule)

@@ -113,10 +113,10 @@ def test_line_and_bands_of_forty_five_runs_are_those_of_their_csvs(studies: Stud
             for each, low, center_there, high in zip(
                 scores, parts["low"]["y"], parts["line"]["y"], parts["high"]["y"], strict=True
             ):
-                check(band, center, each, low, center_there, high)
+                validate(band, center, each, low, center_there, high)
 
 
-def check(band: str, center: str, scores: Floats, low: float, line: float, high: float) -> None:
+def validate(band: str, center: str, scores: Floats, low: float, line: float, high: float) -> None:
     """Hold one place of a band against the direct computation."""
     if len(scores) == 1:
         assert low == line == high

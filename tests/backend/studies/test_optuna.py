@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from backend.studies import keeper
-from backend.studies.pruning import Course, losers
-from backend.studies.results import Point, Tried
-from backend.studies.sampling import came_to
+from backend.studies import scheduler
+from backend.studies.pruning_rules import Course, losers
+from backend.studies.results import PlannedRun, Point
+from backend.studies.sampling import trial_outcome
 from backend.studies.specification import Specification
 from tests.backend.studies.conftest import Studies
 from tests.factories import metrics, started
@@ -33,22 +33,22 @@ def test_tpe_draws_points_as_runs_end_and_comes_closer_to_the_best(studies: Stud
     assert sum(distances[15:]) / 5 < sum(distances[:10]) / 10 / 2
     extended = studies.act(study["id"], "extend", points=3)
     assert (extended["state"], extended["specification"]["points"]) == ("running", 23)
-    studies.keep()
+    studies.schedule()
     assert len(studies.train_all(near_one_thousandth)) == 3
     assert "2,000" in studies.refused(study["id"], "extend", 422, points=2_000)
 
 
 def test_tpe_is_told_what_finished_runs_came_to() -> None:
-    def tried(state: State, score: float) -> Tried:
-        return Tried(seed=1, run_id=1, state=state, step=9, total_steps=9, score=score)
+    def planned_run(state: State, score: float) -> PlannedRun:
+        return PlannedRun(seed=1, run_id=1, state=state, step=9, total_steps=9, score=score)
 
-    def value(*runs: Tried) -> float | None:
-        return came_to(Point(0, [0.5], runs, n=0, mean=None, low=None, high=None)).get("value")
+    def value(*runs: PlannedRun) -> float | None:
+        return trial_outcome(Point(0, [0.5], runs, n=0, mean=None, low=None, high=None)).get("value")
 
-    assert value(tried("finished", 500.0), tried("stopped", 20.0)) == 500.0
-    assert value(tried("finished", 500.0), tried("finished", 300.0)) == 400.0
-    assert value(tried("stopped", 20.0)) is None
-    assert value(tried("finished", 500.0), tried("running", 20.0)) is None
+    assert value(planned_run("finished", 500.0), planned_run("stopped", 20.0)) == 500.0
+    assert value(planned_run("finished", 500.0), planned_run("finished", 300.0)) == 400.0
+    assert value(planned_run("stopped", 20.0)) is None
+    assert value(planned_run("finished", 500.0), planned_run("running", 20.0)) is None
 
 
 def test_tpe_draws_values_whole_numbers_and_ranges_with_several_seeds(studies: Studies) -> None:
@@ -78,7 +78,7 @@ def test_a_restarted_keeper_draws_no_point_twice(studies: Studies) -> None:
     for _ in range(8):
         assert studies.train(near_one_thousandth) is not None
         for _ in range(3):
-            studies.keep()
+            studies.schedule()
     assert studies.train() is None
     values = [point["values"]["learning_rate"] for point in studies.read(study["id"])["table"]]
     assert (len(values), len(set(values))) == (8, 8)
@@ -97,9 +97,9 @@ def test_a_study_that_is_removed_while_a_point_is_drawn_leaves_the_keeper_free(
         assert studies.api.user.delete(f"/api/v1/studies/{study['id']}").status_code == 204
         return [1e-3]
 
-    monkeypatch.setattr(keeper, "next_draw", draw)
+    monkeypatch.setattr(scheduler, "next_draw", draw)
     assert studies.train(near_one_thousandth) is not None
-    studies.keep()
+    studies.schedule()
     assert drawn == [1]
 
 
@@ -121,7 +121,7 @@ def test_a_run_that_does_worse_than_the_others_is_stopped(studies: Studies, prun
     good, bad = studies.api.claim(), studies.api.claim("w2")
     learn(studies, good, 3, 140.0)
     learn(studies, bad, 3, 20.0)
-    studies.keep()
+    studies.schedule()
     assert studies.api.run(good["run_id"])["desired"] == "run"
     assert studies.api.run(bad["run_id"])["desired"] == "stop"
     log = studies.api.user.get(f"/api/v1/runs/{bad['run_id']}/log").json()["items"]
@@ -129,7 +129,7 @@ def test_a_run_that_does_worse_than_the_others_is_stopped(studies: Studies, prun
     assert studies.api.release(bad["run_id"], bad["attempt"], "stopped").status_code == 200
     learned = studies.api.release(good["run_id"], good["attempt"], "finished")
     assert learned.status_code == 200
-    studies.keep()
+    studies.schedule()
     ended = studies.read(study["id"])
     assert (ended["state"], ended["runs"]["stopped"], ended["runs"]["finished"]) == ("finished", 1, 5)
 
@@ -142,7 +142,7 @@ def test_a_finished_run_whose_return_is_no_number_keeps_no_other_from_being_judg
         assert studies.api.release(run["run_id"], run["attempt"], "finished").status_code == 200
     bad = studies.api.claim()
     learn(studies, bad, 3, 20.0)
-    studies.keep()
+    studies.schedule()
     assert studies.api.run(bad["run_id"])["desired"] == "stop"
 
 

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from backend.studies import planning, service
-from backend.studies.importance import omega_squared
+from backend.studies.importance_figure import omega_squared
 from tests.backend.studies.conftest import RATES, Studies
 from tests.conftest import WORKER_TOKEN
 from tests.factories import Api
@@ -46,11 +46,11 @@ def test_runs_are_named_by_what_the_study_varies(studies: Studies) -> None:
 
 def test_the_keeper_makes_the_next_run_when_one_ends_and_ends_the_study(studies: Studies) -> None:
     study = studies.start()
-    studies.keep()
+    studies.schedule()
     assert states_of(studies.read(study["id"])) == {"queued": 2, "planned": 4}
     studies.train()
-    studies.keep()
-    studies.keep()
+    studies.schedule()
+    studies.schedule()
     assert states_of(studies.read(study["id"])) == {"queued": 2, "planned": 3, "finished": 1}
     assert len(studies.train_all()) == 5
     ended = studies.read(study["id"])
@@ -71,21 +71,21 @@ def test_forty_five_runs_are_each_made_once_while_backends_are_restarted(app: Fa
     for _ in range(200):
         with TestClient(app, base_url="http://localhost") as client:
             worker = TestClient(app, base_url="http://localhost", headers={"Authorization": f"Bearer {WORKER_TOKEN}"})
-            keeper = app.state.keeper
-            studies = Studies(Api(client, worker), keeper.keep)
+            scheduler = app.state.study_scheduler
+            studies = Studies(Api(client, worker), scheduler.run_once)
             if study_id is None:
                 study_id = studies.start(preset=None, axes=axes, seeds=5, at_once=8)["id"]
             for _ in range(7):
                 if run := studies.train():
                     config = run["config"]
                     trained.append((config["algorithm"], config["learning_rate"], config["seed"]))
-            # Restarted before the keeper has looked, and after it did, in turn.
+            # Restarted before the scheduler has looked, and after it did, in turn.
             if len(trained) % 2:
-                keeper.keep()
+                scheduler.run_once()
             if studies.read(study_id)["state"] == "finished":
                 break
             with ThreadPoolExecutor(3) as pool:
-                list(pool.map(lambda _: keeper.keep(), range(3)))  # noqa: B023 - it ends before the next round
+                list(pool.map(lambda _: scheduler.run_once(), range(3)))  # noqa: B023 - it ends before the next round
     wanted = {(method, rate, seed) for method in ("paac", "a3c", "ga3c") for rate in RATES for seed in range(1, 6)}
     assert (len(trained), set(trained)) == (45, wanted)
 
@@ -95,7 +95,7 @@ def test_keepers_of_several_backends_make_each_run_once(studies: Studies) -> Non
     for _ in range(6):
         studies.train()
         with ThreadPoolExecutor(4) as pool:
-            list(pool.map(lambda _: studies.keep(), range(4)))
+            list(pool.map(lambda _: studies.schedule(), range(4)))
         counted = states_of(studies.read(study["id"]))
         assert counted.get("queued", 0) <= 1
         assert sum(counted.values()) == 6
@@ -110,7 +110,7 @@ def test_a_paused_study_pauses_its_runs_and_goes_on_with_them(studies: Studies) 
     assert (paused["state"], states_of(paused)) == ("paused", {"starting": 1, "paused": 1, "planned": 4})
     assert studies.api.run(claimed["run_id"])["desired"] == "pause"
     studies.api.release(claimed["run_id"], claimed["attempt"], "stopped")
-    studies.keep()
+    studies.schedule()
     assert states_of(studies.read(study["id"])) == {"paused": 2, "planned": 4}
     assert studies.refused(study["id"], "pause") == f"Study {study['id']} is paused already."
     resumed = studies.act(study["id"], "resume")
@@ -122,7 +122,7 @@ def test_a_stopped_study_stops_its_runs_and_makes_no_more_until_it_is_resumed(st
     study = studies.start()
     stopped = studies.act(study["id"], "stop")
     assert (stopped["state"], states_of(stopped)) == ("stopped", {"stopped": 2, "planned": 4})
-    studies.keep()
+    studies.schedule()
     assert states_of(studies.read(study["id"])) == {"stopped": 2, "planned": 4}
     assert (stopped["unmade"], "stopped already" in studies.refused(study["id"], "stop")) == (4, True)
     assert states_of(studies.act(study["id"], "resume")) == {"stopped": 2, "queued": 2, "planned": 2}
@@ -135,7 +135,7 @@ def test_a_run_that_a_user_stops_or_purges_is_not_made_again(studies: Studies) -
     ids = [run["run_id"] for point in study["table"] for run in point["runs"]]
     studies.api.act(ids[0], "stop")
     assert studies.api.user.delete(f"/api/v1/runs/{ids[0]}").status_code == 204
-    studies.keep()
+    studies.schedule()
     assert states_of(studies.read(study["id"])) == {"removed": 1, "queued": 5}
     assert len(studies.train_all()) == 5
     assert studies.read(study["id"])["state"] == "finished"
@@ -171,7 +171,7 @@ def test_an_extension_that_is_too_large_is_refused_before_it_is_planned(
     axis = {"field": "learning_rate", "log_uniform": [1e-4, 1e-2]}
     study = studies.start(axes=[axis], sampler="random", points=5, seeds=1)
     planned: list[int] = []
-    monkeypatch.setattr(planning, "plan_seeds", lambda *asked: planned.append(asked[2]))
+    monkeypatch.setattr(planning, "add_seeds", lambda *asked: planned.append(asked[2]))
     monkeypatch.setattr(service, "random_draws", lambda *asked: planned.append(asked[2]))
     refusal = studies.refused(study["id"], "extend", 422, **more)
     assert "ARCADIA_MAX_STUDY_RUNS" in refusal

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from backend.errors import FieldError, Invalid
 
-MOST_SECONDS = 366 * 86_400.0
+MAX_STUDY_SECONDS = 366 * 86_400.0
 # Above these, and where the duration is not known, the total of steps must be confirmed.
 CONFIRM_ABOVE_SECONDS = 86_400.0
 CONFIRM_ABOVE_STEPS = 1_000_000_000
@@ -14,7 +14,7 @@ MAX_UNMEASURED_STEPS = 10_000_000_000
 MAX_NAMED = 3
 
 
-def why_confirm(steps: int, seconds: float | None, unmeasured: Sequence[str]) -> str | None:
+def confirmation_reason(steps: int, seconds: float | None, unmeasured: Sequence[str]) -> str | None:
     """Return why the total of steps must be confirmed, or None if it need not be."""
     if seconds is None:
         return f"how long that takes is not known: {name_kinds(unmeasured)} has not trained here yet"
@@ -30,7 +30,7 @@ def cost_refusal(steps: int, seconds: float, unmeasured: Sequence[str], *, measu
 
     `measure` says how to find out the duration, `reduce` how to make the study smaller.
     """
-    if seconds > MOST_SECONDS:
+    if seconds > MAX_STUDY_SECONDS:
         years = seconds / (365.25 * 86_400)
         return f"that would take about {years:,.1f} years at the rate measured here: {reduce}"
     if unmeasured and steps > MAX_UNMEASURED_STEPS:
@@ -41,7 +41,7 @@ def cost_refusal(steps: int, seconds: float, unmeasured: Sequence[str], *, measu
     return None
 
 
-def check_confirmed(runs: int, steps: int, confirm: str | None, confirmed_steps: int | None) -> None:
+def require_confirmation(runs: int, steps: int, confirm: str | None, confirmed_steps: int | None) -> None:
     """Raise a problem if the total of steps must be confirmed and is not, or if another total is."""
     if confirmed_steps is not None and confirmed_steps != steps:
         message = f"{runs:,} runs train {steps:,} steps now, not {confirmed_steps:,}: send {steps}"

@@ -9,10 +9,10 @@ from backend.colors import PALETTE, TOGETHER
 from backend.figures.drawing import as_text
 from backend.figures.schemas import Figure
 from backend.runs.labels import written
-from backend.studies.points import values_at
+from backend.studies.labels import axis_title, axis_value_label, point_label
+from backend.studies.points import point_values
 from backend.studies.results import Point
 from backend.studies.specification import Axis, Specification
-from backend.studies.words import axis_title, label_of, place_in_words
 
 RETURN = "mean return of the last 100 episodes"
 # More values than this are not all written below the axis.
@@ -25,7 +25,7 @@ def scatter_figure(asked: Specification, points: Sequence[Point], number: int) -
     words = next((place for place, other in enumerate(asked.axes) if place != number and not other.numeric), None)
     series: dict[str, list[Point]] = {}
     for point in points:
-        series.setdefault("" if words is None else place_in_words(asked.axes[words], point.draw[words]), []).append(
+        series.setdefault("" if words is None else axis_value_label(asked.axes[words], point.draw[words]), []).append(
             point
         )
     traces: list[go.Scatter] = []
@@ -54,7 +54,9 @@ def _series(
     def where(point: Point) -> Any:
         place = point.draw[number]
         return (
-            (place if axis.values is None else axis.values[int(place)]) if axis.numeric else place_in_words(axis, place)
+            (place if axis.values is None else axis.values[int(place)])
+            if axis.numeric
+            else axis_value_label(axis, place)
         )
 
     dots = [(where(point), run, point) for point in points for run in point.runs if run.score is not None]
@@ -109,7 +111,7 @@ def _intervals(points: Sequence[Point], color: str) -> Mapping[str, Any]:
 
 
 def _told(asked: Specification, point: Point) -> str:
-    return label_of(values_at(asked, point.draw))
+    return point_label(point_values(asked, point.draw))
 
 
 def _mean_told(asked: Specification, point: Point) -> str:

@@ -7,37 +7,37 @@ from sqlalchemy.orm import Session
 
 from backend.database import tables
 from backend.studies import schemas
-from backend.studies.making import counts
-from backend.studies.planning import unmade_count
-from backend.studies.points import specification_of, values_at
-from backend.studies.results import Point, Tried, best_means, points_of
+from backend.studies.labels import axis_title, point_label
+from backend.studies.planning import remaining_run_count
+from backend.studies.points import point_values, read_specification
+from backend.studies.results import PlannedRun, Point, best_means, load_points
+from backend.studies.run_queue import count_runs_by_state
 from backend.studies.service import refusal
 from backend.studies.specification import Specification
-from backend.studies.words import axis_title, label_of
 
 NO_RUNS = dict.fromkeys(schemas.RunCounts.model_fields, 0)
 
 
-def page(session: Session, limit: int, before: int | None) -> schemas.StudyPage:
+def list_studies(session: Session, limit: int, before: int | None) -> schemas.StudyPage:
     """The newest studies, or those before one."""
     query = select(tables.Study).order_by(tables.Study.id.desc()).limit(limit + 1)
     if before is not None:
         query = query.where(tables.Study.id < before)
     studies = session.scalars(query).all()
-    items = summaries(session, studies[:limit])
+    items = to_summaries(session, studies[:limit])
     return schemas.StudyPage(items=items, next_cursor=items[-1].id if len(studies) > limit else None)
 
 
-def shown(session: Session, study: tables.Study) -> schemas.Study:
+def to_schema(session: Session, study: tables.Study) -> schemas.Study:
     """A study with its points."""
-    points = points_of(session, study)
-    asked = specification_of(study)
+    points = load_points(session, study)
+    asked = read_specification(study)
     return schemas.Study(
-        **summaries(session, [study])[0].model_dump(),
+        **to_summaries(session, [study])[0].model_dump(),
         question=study.question,
         origin=_origin(session, study),
         specification=asked,
-        unmade=unmade_count(session, study),
+        unmade=remaining_run_count(session, study),
         axes=[
             schemas.StudyAxis(title=axis_title(axis), fields=axis.fields, numeric=axis.numeric, log=axis.log)
             for axis in asked.axes
@@ -53,10 +53,10 @@ def _origin(session: Session, study: tables.Study) -> schemas.StudyOrigin | None
     return schemas.StudyOrigin(paper=found.paper, item=found.item, part=found.part, share=found.share)
 
 
-def summaries(session: Session, studies: Sequence[tables.Study]) -> list[schemas.StudySummary]:
+def to_summaries(session: Session, studies: Sequence[tables.Study]) -> list[schemas.StudySummary]:
     """Studies without their points."""
     ids = [study.id for study in studies]
-    counted, best = counts(session, ids), best_means(session, ids)
+    counted, best = count_runs_by_state(session, ids), best_means(session, ids)
     of = tables.StudyPoint.study_id
     query = select(of, func.count()).where(of.in_(ids)).group_by(of)
     points = {row[0]: row[1] for row in session.execute(query)}
@@ -81,10 +81,10 @@ def summaries(session: Session, studies: Sequence[tables.Study]) -> list[schemas
 
 
 def _point(asked: Specification, point: Point) -> schemas.StudyPoint:
-    values = values_at(asked, point.draw)
+    values = point_values(asked, point.draw)
     return schemas.StudyPoint(
         number=point.number,
-        label=label_of(values),
+        label=point_label(values),
         values=values,
         runs=[_run(run) for run in point.runs],
         n=point.n,
@@ -94,7 +94,7 @@ def _point(asked: Specification, point: Point) -> schemas.StudyPoint:
     )
 
 
-def _run(run: Tried) -> schemas.StudyRun:
+def _run(run: PlannedRun) -> schemas.StudyRun:
     state = run.state or ("planned" if run.run_id is None else "removed")
     return schemas.StudyRun(
         seed=run.seed, run_id=run.run_id, state=state, step=run.step, total_steps=run.total_steps, score=run.score

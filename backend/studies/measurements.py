@@ -20,7 +20,7 @@ TRAINING_SECONDS = 30.0
 MAX_DURATION = timedelta(minutes=5)
 
 
-def measure(session: Session, configs: Iterable[RunConfig]) -> list[Run]:
+def queue_measurements(session: Session, configs: Iterable[RunConfig]) -> list[Run]:
     """Queue a run for each method whose speed is not known here, unless it is being measured already."""
     wanted: dict[str, RunConfig] = {}
     for config in configs:
@@ -40,7 +40,7 @@ def _queue(session: Session, config: RunConfig) -> Run:
     return run
 
 
-def is_due(session: Session) -> bool:
+def has_work(session: Session) -> bool:
     """Return True if a measurement has to be stopped or archived."""
     found = _open(session)
     return any(run.state in ENDED for run in found) or bool(_stoppable(session, found))

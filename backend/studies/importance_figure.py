@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 from backend.colors import PALETTE
 from backend.figures.drawing import as_text
 from backend.figures.schemas import Figure
+from backend.studies.labels import axis_title
 from backend.studies.results import Point
 from backend.studies.specification import Specification
-from backend.studies.words import axis_title
 
 # Into so many parts of equal number are places drawn from a range divided.
 PARTS = 4

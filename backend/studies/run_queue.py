@@ -14,18 +14,18 @@ from backend.live.notices import publish
 from backend.runs.labels import name_by
 from backend.runs.service import put_in_queue
 from backend.runs.states import ACTIVE, ENDED
-from backend.studies.planning import undrawn
-from backend.studies.points import config_at, specification_of
+from backend.studies.planning import points_remaining
+from backend.studies.points import point_config, read_specification
 
 # After so many failures in a row the next runs would fail too.
-MOST_FAILURES = 5
+MAX_CONSECUTIVE_FAILURES = 5
 # At most so many in one transaction, which others wait for.
-MOST_MADE = 100
+CREATE_BATCH_SIZE = 100
 
-UNDER_WAY = ("queued", *ACTIVE)
+ACTIVE_STATES = ("queued", *ACTIVE)
 
 
-def counts(session: Session, study_ids: Sequence[int]) -> dict[int, dict[str, int]]:
+def count_runs_by_state(session: Session, study_ids: Sequence[int]) -> dict[int, dict[str, int]]:
     """By study, how many runs are in each state: planned is one that is not made yet, removed one that was purged."""
     query = (
         select(StudyRun.study_id, StudyRun.run_id.is_(None), Run.state, func.count())
@@ -39,56 +39,56 @@ def counts(session: Session, study_ids: Sequence[int]) -> dict[int, dict[str, in
     return found
 
 
-def is_due(session: Session, study: Study) -> bool:
+def has_work(session: Session, study: Study) -> bool:
     """Whether a study that runs has something to be done; it is looked at again once its row is locked."""
-    found = counts(session, [study.id])[study.id]
-    return _over(session, study, found) or (_room(study, found) > 0 and bool(found.get("planned")))
+    found = count_runs_by_state(session, [study.id])[study.id]
+    return _is_complete(session, study, found) or (_free_slots(study, found) > 0 and bool(found.get("planned")))
 
 
-def points_wanted(session: Session, study: Study) -> bool:
+def needs_point(session: Session, study: Study) -> bool:
     """Whether another point is to be drawn: there is room for its runs, and none is planned."""
-    found = counts(session, [study.id])[study.id]
-    return _room(study, found) > found.get("planned", 0) and undrawn(session, study) > 0
+    found = count_runs_by_state(session, [study.id])[study.id]
+    return _free_slots(study, found) > found.get("planned", 0) and points_remaining(session, study) > 0
 
 
-def go_on(session: Session, study: Study) -> list[Run]:
+def queue_next_runs(session: Session, study: Study) -> list[Run]:
     """Put the next runs in the queue, or end a study that has no more; its row is locked."""
     if study.state != "running":
         return []
-    found = counts(session, [study.id])[study.id]
-    if reason := _why_not(session, study):
-        halt(session, study, reason)
+    found = count_runs_by_state(session, [study.id])[study.id]
+    if reason := _failure_reason(session, study):
+        pause_with_reason(session, study, reason)
         return []
-    if _over(session, study, found):
+    if _is_complete(session, study, found):
         study.state, study.finished_at = "finished", utc_now()
-        announce(session, study)
-    return _make(session, study, min(_room(study, found), MOST_MADE))
+        announce_study(session, study)
+    return _create_runs(session, study, min(_free_slots(study, found), CREATE_BATCH_SIZE))
 
 
-def halt(session: Session, study: Study, reason: str) -> None:
+def pause_with_reason(session: Session, study: Study, reason: str) -> None:
     """Make no more runs until the user has seen why."""
     study.state, study.state_reason = "paused", reason
-    announce(session, study)
+    announce_study(session, study)
 
 
-def announce(session: Session, study: Study) -> None:
+def announce_study(session: Session, study: Study) -> None:
     """Tell open pages after the commit."""
     after_commit(session, lambda: publish("study.changed", {"study_id": study.id}))
 
 
-def _room(study: Study, found: Mapping[str, int]) -> int:
-    at_once = specification_of(study).at_once
-    return at_once - sum(found.get(state, 0) for state in UNDER_WAY)
+def _free_slots(study: Study, found: Mapping[str, int]) -> int:
+    at_once = read_specification(study).at_once
+    return at_once - sum(found.get(state, 0) for state in ACTIVE_STATES)
 
 
-def _over(session: Session, study: Study, found: Mapping[str, int]) -> bool:
-    under_way = any(found.get(state) for state in ("planned", "paused", *UNDER_WAY))
-    return not under_way and not undrawn(session, study)
+def _is_complete(session: Session, study: Study, found: Mapping[str, int]) -> bool:
+    under_way = any(found.get(state) for state in ("planned", "paused", *ACTIVE_STATES))
+    return not under_way and not points_remaining(session, study)
 
 
-def _make(session: Session, study: Study, room: int) -> list[Run]:
+def _create_runs(session: Session, study: Study, room: int) -> list[Run]:
     """Make the next runs: every point with its first seed, then with the next one."""
-    asked = specification_of(study)
+    asked = read_specification(study)
     query = (
         select(StudyRun, StudyPoint.draw)
         .join(StudyPoint, (StudyPoint.study_id == StudyRun.study_id) & (StudyPoint.number == StudyRun.point))
@@ -98,10 +98,10 @@ def _make(session: Session, study: Study, room: int) -> list[Run]:
     made = []
     for planned, draw in session.execute(query.limit(max(0, room))).all():
         try:
-            config = config_at(asked, draw, planned.seed)
+            config = point_config(asked, draw, planned.seed)
         except Invalid as refused:
             # It was right when the study began: this version of Arcadia has other presets or fields.
-            halt(session, study, f"Point {planned.point + 1} is refused: {refused.detail}.")
+            pause_with_reason(session, study, f"Point {planned.point + 1} is refused: {refused.detail}.")
             break
         varied = ["seed", *(field for axis in asked.axes for field in axis.fields)]
         name = name_by(configs.as_document(config), varied)
@@ -109,20 +109,20 @@ def _make(session: Session, study: Study, room: int) -> list[Run]:
         planned.run_id = run.id
         made.append(run)
     if made:
-        announce(session, study)
+        announce_study(session, study)
     return made
 
 
-def _why_not(session: Session, study: Study) -> str | None:
+def _failure_reason(session: Session, study: Study) -> str | None:
     """Why no more runs are to be made: the last ones have all failed."""
     query = (
         select(Run.state, Run.failure_message)
         .join(StudyRun, StudyRun.run_id == Run.id)
         .where(StudyRun.study_id == study.id, Run.state.in_(ENDED), Run.finished_at >= study.started_at)
         .order_by(Run.finished_at.desc(), Run.id.desc())
-        .limit(MOST_FAILURES)
+        .limit(MAX_CONSECUTIVE_FAILURES)
     )
     rows = session.execute(query).all()
-    if len(rows) < MOST_FAILURES or any(row.state != "failed" for row in rows):
+    if len(rows) < MAX_CONSECUTIVE_FAILURES or any(row.state != "failed" for row in rows):
         return None
-    return f"The last {MOST_FAILURES} runs have failed, the latest with: {rows[0].failure_message}"
+    return f"The last {MAX_CONSECUTIVE_FAILURES} runs have failed, the latest with: {rows[0].failure_message}"

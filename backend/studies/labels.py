@@ -13,12 +13,12 @@ def axis_title(axis: Axis) -> str:
     return ", ".join(_title(field) for field in axis.fields)
 
 
-def label_of(values: Mapping[str, Any]) -> str:
+def point_label(values: Mapping[str, Any]) -> str:
     """A point in words."""
     return " · ".join(_told(field, value) for field, value in values.items()) or "as it stands"
 
 
-def place_in_words(axis: Axis, place: float) -> str:
+def axis_value_label(axis: Axis, place: float) -> str:
     """A value of an axis as people write it."""
     value = place if axis.values is None else axis.values[int(place)]
     return ", ".join(map(written, value)) if isinstance(value, list) else written(value)

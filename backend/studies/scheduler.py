@@ -12,10 +12,10 @@ from backend.database.engine import Database
 from backend.database.tables import Study
 from backend.doorbell import Doorbell
 from backend.errors import NotFound
-from backend.studies import making, measuring, planning
-from backend.studies.judging import Judge
-from backend.studies.points import specification_of
-from backend.studies.results import points_of
+from backend.studies import measurements, planning, run_queue
+from backend.studies.points import read_specification
+from backend.studies.pruning import StudyPruner
+from backend.studies.results import load_points
 from backend.studies.sampling import next_draw
 from backend.studies.service import find_study
 
@@ -23,7 +23,7 @@ from backend.studies.service import find_study
 PART = 1 / 4
 
 
-class Keeper:
+class StudyScheduler:
     """Several backends may each run one, since a study is locked and looked at again before it goes on."""
 
     def __init__(self, database: Database, settings: Settings, doorbell: Doorbell) -> None:
@@ -31,9 +31,9 @@ class Keeper:
         self._doorbell = doorbell
         self._pause = PART * settings.sweep_seconds
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="scheduler", daemon=True)
         self._chores = Chores()
-        self._judge = Judge(database)
+        self._judge = StudyPruner(database)
 
     def start(self) -> None:
         """Start the thread."""
@@ -45,17 +45,17 @@ class Keeper:
         if self._thread.is_alive():
             self._thread.join(timeout=10)
 
-    def keep(self) -> None:
+    def run_once(self) -> None:
         """Have each study go on that can, whatever becomes of the others."""
         self._chores.do("Looking for studies", self._keep)
         self._chores.do("Ending measurements", self._end_measurements)
 
     def _end_measurements(self) -> None:
         with self._database.read() as session:
-            due = measuring.is_due(session)
+            due = measurements.has_work(session)
         if due:
             with self._database.write() as session:
-                measuring.end_measurements(session)
+                measurements.end_measurements(session)
 
     def _keep(self) -> None:
         with self._database.read() as session:
@@ -69,29 +69,29 @@ class Keeper:
     def _go_on(self, study: Study) -> None:
         self._draw(study)
         with self._database.read() as session:
-            due = making.is_due(session, study)
+            due = run_queue.has_work(session, study)
         if due:
             with self._database.write() as session, suppress(NotFound):
-                for run in making.go_on(session, find_study(session, study.id, lock=True)):
+                for run in run_queue.queue_next_runs(session, find_study(session, study.id, lock=True)):
                     self._doorbell.ring_after_commit(session, run)
 
     def _draw(self, study: Study) -> None:
         """Draw points by what the runs have come to; a slow thing, so outside of the transaction that plans it."""
-        asked = specification_of(study)
+        asked = read_specification(study)
         while asked.sampler == "tpe":
             with self._database.read() as session:
-                if not making.points_wanted(session, study):
+                if not run_queue.needs_point(session, study):
                     return
-                known = points_of(session, study)
+                known = load_points(session, study)
             drawn = next_draw(asked, known)
             with self._database.write() as session:
                 locked = session.get(Study, study.id, with_for_update=True)
                 # Meanwhile it may have been removed too.
-                if locked is None or locked.state != "running" or len(points_of(session, locked)) != len(known):
+                if locked is None or locked.state != "running" or len(load_points(session, locked)) != len(known):
                     return
-                planning.plan(session, locked, [drawn], asked.seeds)
-                making.announce(session, locked)
+                planning.add_points(session, locked, [drawn], asked.seeds)
+                run_queue.announce_study(session, locked)
 
     def _run(self) -> None:
         while not self._stopping.wait(self._pause):
-            self.keep()
+            self.run_once()

@@ -11,10 +11,10 @@ from backend.figures.drawing import as_text
 from backend.figures.schemas import Figure
 from backend.metrics.points import Floats
 from backend.runs.labels import written
-from backend.studies.points import values_at
+from backend.studies.labels import axis_title, axis_value_label, point_label
+from backend.studies.points import point_values
 from backend.studies.results import Point
 from backend.studies.specification import Axis, Specification
-from backend.studies.words import axis_title, label_of, place_in_words
 
 # From the worst fifth of the points to the best, told apart by colour-blind eyes too.
 COLORS = ("#8d99ae", "#56b4e9", "#009e73", "#e69f00", "#d55e00")
@@ -74,7 +74,7 @@ def _lines(
     told: list[str | None] = []
     for place in chosen.tolist():
         point = points[place]
-        words = as_text(f"{label_of(values_at(asked, point.draw))}: {point.mean:,.6g} (n = {point.n})")
+        words = as_text(f"{point_label(point_values(asked, point.draw))}: {point.mean:,.6g} (n = {point.n})")
         x += [*range(heights.shape[1]), None]
         y += [*heights[place].tolist(), None]
         told += [words] * heights.shape[1] + [None]
@@ -95,7 +95,7 @@ def _values(axis: Axis, place: int, points: Sequence[Point]) -> list[Mapping[str
     """The values beside an axis, or its two ends where they are many."""
     if axis.values is not None and len(axis.values) <= MOST_WRITTEN:
         last = max(1, len(axis.values) - 1)
-        return [_note(place, n / last, place_in_words(axis, n)) for n in range(len(axis.values))]
+        return [_note(place, n / last, axis_value_label(axis, n)) for n in range(len(axis.values))]
     if not axis.numeric:
         return []
     numbers = [p.draw[place] if axis.values is None else axis.values[int(p.draw[place])] for p in points]
