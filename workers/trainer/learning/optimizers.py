@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -105,6 +106,24 @@ def _view(flat: Tensor, like: Tensor) -> Tensor:
     return flat.view(outputs, height, width, inputs).permute(0, 3, 1, 2)
 
 
+class Optimizer(Protocol):
+    """An optimizer over flat parameters, as the training loops see it.
+
+    A method may bring its own, such as Adam. `step` reads the gradients in the buffer, writes the values, and calls
+    `FlatParameters.changed`. It passes its step to `correct` before it takes it.
+    """
+
+    parameters: FlatParameters
+
+    def step(self, learning_rate: float | Tensor, correct: Correction | None = None) -> None:
+        """Update the parameters with the gradients in the buffer. In a CUDA graph the learning rate is a tensor."""
+        ...
+
+    def statistics(self) -> dict[str, Tensor]:
+        """Return the tensors that checkpoints store and restore in place, by name."""
+        ...
+
+
 class RMSProp:
     """g ← αg + (1−α)Δθ²;  θ ← θ − ηΔθ/√(g+ε), with ε inside the root, unlike torch (A3C, equation 1).
 
@@ -145,6 +164,9 @@ class RMSProp:
         else:
             self.parameters.values.add_(self._direction, alpha=-learning_rate)
         self.parameters.changed()
+
+    def statistics(self) -> dict[str, Tensor]:
+        return {"mean_square": self.mean_square}
 
     def _find_direction(self, where: slice) -> None:
         mean_square, gradients = self.mean_square[where], self.parameters.gradients[where]
@@ -223,9 +245,6 @@ class AdaGrad:
         scale = (self.sum_square + self.epsilon).rsqrt_()
         self.parameters.values.addcmul_(gradients, scale, value=-learning_rate)
         self.parameters.changed()
-
-
-Optimizer = RMSProp | MomentumSGD
 
 
 def clip_to_norm(gradients: Tensor, limit: float) -> Tensor:

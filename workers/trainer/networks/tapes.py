@@ -19,7 +19,7 @@ class Tape:
     """The outputs of a body's layers, one row for each of at most `rows` states. Several threads may act at a time."""
 
     def __init__(self, body: Body, rows: int, side_by_side: SideBySide = ALONE) -> None:
-        self._body = body
+        self.body = body
         self._outputs = (
             PixelOutputs(body, rows, side_by_side) if isinstance(body, PixelBody) else VectorOutputs(body, rows)
         )
@@ -68,17 +68,17 @@ class Tape:
         """Return the kept features attached to autograd, which can then compute the body's gradients."""
         if self._filled != len(states):
             raise ValueError(f"the tape keeps {self._filled} states, but {len(states)} were given")
-        return cast(Tensor, _Recalled.apply(self, states, *self._body.parameters()))  # type: ignore[no-untyped-call]
+        return cast(Tensor, _Recalled.apply(self, states, *self.body.parameters()))  # type: ignore[no-untyped-call]
 
     @torch.no_grad()
     def backward(self, states: Tensor, gradient: Tensor) -> None:
         """Write the gradients of the body's parameters into their buffers, given the gradient of the features."""
-        self._outputs.write_gradients([gradient_of(each) for each in self._body.parameters()], states, gradient)
+        self._outputs.write_gradients([gradient_of(each) for each in self.body.parameters()], states, gradient)
 
     @torch.no_grad()
     def gradients(self, states: Tensor, gradient: Tensor) -> list[Tensor]:
         """Return the gradients of the body's parameters, in their order, given the gradient of the features."""
-        found = [torch.empty_like(parameter) for parameter in self._body.parameters()]
+        found = [torch.empty_like(parameter) for parameter in self.body.parameters()]
         self._outputs.write_gradients(found, states, gradient)
         return found
 

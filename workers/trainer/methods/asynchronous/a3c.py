@@ -13,12 +13,12 @@ from workers.trainer.host.processes import Link
 from workers.trainer.learning.centring import Centring
 from workers.trainer.learning.decay import decayed
 from workers.trainer.learning.losses import Losses
-from workers.trainer.learning.optimizers import FlatParameters, Optimizer, clip_to_norm
+from workers.trainer.learning.optimizers import FlatParameters, clip_to_norm
 from workers.trainer.learning.policies import Policy, policy_over
 from workers.trainer.learning.returns import returns_of_one
 from workers.trainer.methods.asynchronous import actor_learners
 from workers.trainer.methods.asynchronous.rollout_states import RolloutStates
-from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState
+from workers.trainer.methods.asynchronous.shared_state import ActorLearnerOptimizer, Participant, SharedState
 from workers.trainer.methods.players import AgentPlayer, restored
 from workers.trainer.networks import agents
 from workers.trainer.networks.agents import Agent, AgentTape
@@ -94,7 +94,7 @@ def learn(
     actor: PolicyActor,
     rollout: EpisodeRollout,
     config: A3cConfig,
-    optimizer: Optimizer,
+    optimizer: ActorLearnerOptimizer,
     learning_rate: float,
     entropy_cost: float,
     centring: Centring | None = None,

@@ -11,11 +11,13 @@ from workers.contract.config import AsynchronousFields
 from workers.trainer.environments.own_environment import FinishedEpisode
 from workers.trainer.host.processes import Link
 from workers.trainer.learning.decay import decayed
-from workers.trainer.learning.optimizers import FlatParameters, MomentumSGD, Optimizer, RMSProp
+from workers.trainer.learning.optimizers import FlatParameters, MomentumSGD, RMSProp
 from workers.trainer.networks.dead_units import Measurable, NetworkWatch
 from workers.trainer.run.run import TrainingState
 
 LARGEST_SEED = 2**31 - 1
+
+ActorLearnerOptimizer = RMSProp | MomentumSGD
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class Participant:
         config = self._config
         return decayed(config.learning_rate, config.learning_rate_decay, self.T, config.total_steps)
 
-    def optimizer(self, parameters: FlatParameters) -> Optimizer:
+    def optimizer(self, parameters: FlatParameters) -> ActorLearnerOptimizer:
         """Make the optimizer that the run asks for, over the shared statistics or this actor-learner's own."""
         config, rows = self._config, self._shared.statistics
         statistics = rows[self._link.number % len(rows)]

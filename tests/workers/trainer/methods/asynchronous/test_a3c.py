@@ -17,10 +17,10 @@ from workers.trainer.environments.environments import Actions
 from workers.trainer.environments.own_environment import FinishedEpisode, Outcome, OwnEnvironment
 from workers.trainer.host.processes import Link
 from workers.trainer.learning.centring import Centring
-from workers.trainer.learning.optimizers import Correction, FlatParameters, Optimizer
+from workers.trainer.learning.optimizers import Correction, FlatParameters
 from workers.trainer.methods.asynchronous import a3c
 from workers.trainer.methods.asynchronous.a3c import MEASURES, EpisodeRollout, PolicyActor
-from workers.trainer.methods.asynchronous.shared_state import Participant, SharedState, lay_out
+from workers.trainer.methods.asynchronous.shared_state import ActorLearnerOptimizer, Participant, SharedState, lay_out
 from workers.trainer.networks import agents
 from workers.trainer.networks.agents import Agent, Memory
 from workers.trainer.run.run import NullRun, TrainingState
@@ -71,7 +71,7 @@ class Setting:
     config: A3cConfig
     agent: Agent
     actor: PolicyActor
-    optimizer: Optimizer
+    optimizer: ActorLearnerOptimizer
     shared: SharedState
     participant: Participant
     link: FakeLink

@@ -48,7 +48,7 @@ def made_networks() -> tuple[ActionValues, ActionValues]:
     return network, target
 
 
-def q_loss(network: ActionValues, target: ActionValues, rollout: Rollout) -> paac_q.Loss:
+def q_loss(network: ActionValues, target: ActionValues, rollout: Rollout) -> paac_q.QLoss:
     """Return the loss that training computes."""
     return paac_q.q_loss(network(rollout.states.flatten(0, 1)), target, rollout, CONFIG.gamma)
 
