@@ -11,7 +11,7 @@ from workers.contract.config.asynchronous import (
     OneStepQConfig,
     OneStepSarsaConfig,
 )
-from workers.contract.config.fields import Activation, Device, Network, Optimizer, Precision, TrainingConfig
+from workers.contract.config.fields import Activation, Device, Network, Precision, TrainingConfig
 from workers.contract.config.ga3c import Ga3cConfig
 from workers.contract.config.gorila import GorilaConfig
 from workers.contract.config.synchronous import PaacConfig, PaacQConfig, SynchronousFields
@@ -57,7 +57,6 @@ __all__ = [
     "Network",
     "OneStepQConfig",
     "OneStepSarsaConfig",
-    "Optimizer",
     "PaacConfig",
     "PaacQConfig",
     "Precision",

@@ -7,12 +7,13 @@ from pydantic import ConfigDict, Field, JsonValue
 from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centred import CentredFields
-from workers.contract.config.fields import NETWORK, OPTIMISATION, ROLLOUT, RUN, Optimizer, TrainingConfig
+from workers.contract.config.fields import NETWORK, OPTIMISATION, ROLLOUT, RUN, TrainingConfig
+from workers.contract.config.optimizers import RmsPropFields
 from workers.contract.config.value_based import ValueBasedFields
 from workers.contract.games import ActionKind
 
 
-class AsynchronousFields(CentredFields):
+class AsynchronousFields(CentredFields, RmsPropFields):
     """The fields of all four methods of the A3C paper (Mnih et al. 2016, section 4)."""
 
     device: Literal["auto", "cpu"] = Field(
@@ -29,7 +30,7 @@ class AsynchronousFields(CentredFields):
         description="Processes, each with its own environment, that update the shared parameters; best one a core.",
         json_schema_extra=ROLLOUT,
     )
-    optimizer: Optimizer = Field(
+    optimizer: Literal["shared_rmsprop", "rmsprop", "momentum_sgd"] = Field(
         default="shared_rmsprop",
         title="Optimizer",
         description="shared_rmsprop: all actor-learners share RMSProp's statistics; rmsprop: each keeps its own; "

@@ -24,7 +24,6 @@ Network = Literal[
     "auto", "nips", "nature", "large-stride-4", "large-stride-3", "large-stride-2", "large-stride-1", "mlp"
 ]
 Activation = Literal["tanh", "relu"]
-Optimizer = Literal["shared_rmsprop", "rmsprop", "momentum_sgd"]
 Decay = Literal["linear", "late", "none"]
 DECAY = (
     "linear: falls to zero at the last step; late: stays the same for two thirds of the steps and then falls to zero "
@@ -191,22 +190,6 @@ class TrainingConfig(BaseModel):
         default="linear",
         title="Learning rate decay",
         description=DECAY,
-        json_schema_extra=OPTIMISATION,
-    )
-    rmsprop_decay: float = Field(
-        default=0.99,
-        ge=0,
-        lt=1,
-        title="RMSProp decay",
-        description="Share of the running mean of squared gradients that an update keeps.",
-        json_schema_extra=OPTIMISATION,
-    )
-    rmsprop_epsilon: float = Field(
-        default=0.1,
-        gt=0,
-        le=10,
-        title="RMSProp ε",
-        description="Added to the mean squared gradient inside the root: Δθ = α·g / √(mean g² + ε).",
         json_schema_extra=OPTIMISATION,
     )
     max_grad_norm: float = Field(

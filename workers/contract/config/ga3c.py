@@ -8,9 +8,10 @@ from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centred import CentredFields
 from workers.contract.config.fields import OPTIMISATION, ROLLOUT, RUN
+from workers.contract.config.optimizers import RmsPropFields
 
 
-class Ga3cConfig(CentredFields, ActorCriticFields):
+class Ga3cConfig(CentredFields, ActorCriticFields, RmsPropFields):
     """GA3C: hybrid CPU/GPU A3C (Babaeizadeh et al. 2017, section 4)."""
 
     model_config = ConfigDict(title="GA3C")

@@ -16,10 +16,11 @@ from workers.contract.config.fields import (
     Decay,
     TrainingConfig,
 )
+from workers.contract.config.optimizers import RmsPropFields
 from workers.contract.config.value_based import ActionValueConfig
 
 
-class GorilaConfig(ActionValueConfig):
+class GorilaConfig(ActionValueConfig, RmsPropFields):
     """Gorila DQN (Nair et al. 2015, section 4); with one bundle and one shard it is plain DQN."""
 
     model_config = ConfigDict(title="Gorila")

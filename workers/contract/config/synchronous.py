@@ -8,6 +8,7 @@ from workers.contract.config.actor_critic import ActorCriticFields
 from workers.contract.config.ceiling import Stepping
 from workers.contract.config.centred import CentredFields
 from workers.contract.config.fields import OPTIMISATION, ROLLOUT, RUN
+from workers.contract.config.optimizers import RmsPropFields
 from workers.contract.config.value_based import ValueBasedFields
 
 
@@ -73,7 +74,7 @@ class SynchronousFields(CentredFields):
         return self.learning_rate * (self.num_envs if self.learning_rate_scale == "num_envs" else 1)
 
 
-class PaacConfig(SynchronousFields, ActorCriticFields):
+class PaacConfig(SynchronousFields, ActorCriticFields, RmsPropFields):
     """PAAC: parallel advantage actor-critic (Clemente et al. 2017, algorithm 1)."""
 
     model_config = ConfigDict(title="PAAC")
@@ -92,7 +93,7 @@ class PaacConfig(SynchronousFields, ActorCriticFields):
     )
 
 
-class PaacQConfig(SynchronousFields, ValueBasedFields):
+class PaacQConfig(SynchronousFields, ValueBasedFields, RmsPropFields):
     """n-step Q-learning in PAAC's framework (Clemente et al. 2017, section 3)."""
 
     model_config = ConfigDict(title="PAAC n-step Q")

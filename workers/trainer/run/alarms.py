@@ -17,8 +17,8 @@ class DeadLayerAlarm:
             self._living.remove(metric)
             layer = metric.title.removeprefix("Dead in ")
             yield (
-                f"All units of {layer} are dead: no recent state moved them, so the network tells no states "
-                "apart, and no gradient reaches them. This run will hardly learn any more. Start it again, or fork it "
-                "from a checkpoint before this, with a smaller learning rate, a larger RMSProp ε or, where the method "
-                "has the setting, centred inputs."
+                f"All units of {layer} are dead: no recent state activated them, so the network cannot distinguish "
+                "states and no gradient reaches them. This run will hardly learn any more. Start it again, or fork it "
+                "from an earlier checkpoint, with a smaller learning rate, a larger ε in the optimizer or, where the "
+                "method has the setting, centered inputs."
             )

@@ -259,7 +259,7 @@ class DirectoryRun:
         return DivergedError(
             f"The run has diverged: at step {self.step:,} some weights of its network are NaN or infinite, "
             f"so it cannot learn any more. Start it again{other_way} with a smaller learning rate, "
-            "a lower gradient norm limit or a larger RMSProp ε."
+            "a lower gradient norm limit or a larger ε in the optimizer."
         )
 
     def _emit(self, kind: type[Milestone], **fields: object) -> None:

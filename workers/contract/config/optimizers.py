@@ -1,0 +1,26 @@
+"""The fields of the optimizers. A method's configuration includes those of the optimizers that it offers."""
+
+from pydantic import Field
+
+from workers.contract.config.fields import OPTIMISATION, TrainingConfig
+
+
+class RmsPropFields(TrainingConfig):
+    """The fields of RMSProp."""
+
+    rmsprop_decay: float = Field(
+        default=0.99,
+        ge=0,
+        lt=1,
+        title="RMSProp decay",
+        description="Share of the running mean of squared gradients that an update keeps.",
+        json_schema_extra=OPTIMISATION,
+    )
+    rmsprop_epsilon: float = Field(
+        default=0.1,
+        gt=0,
+        le=10,
+        title="RMSProp ε",
+        description="Added to the mean squared gradient inside the root: Δθ = α·g / √(mean g² + ε).",
+        json_schema_extra=OPTIMISATION,
+    )
