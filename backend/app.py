@@ -51,9 +51,9 @@ from backend.web.api_reference.routes import serve_reference
 from backend.web.compression import Compression
 from backend.web.frontend import serve_frontend
 from backend.web.parameters import refuse_unknown_parameters
-from backend.web.rate_limit import WrongTries
+from backend.web.rate_limit import WrongTokenLimit
 from backend.web.security import API, Perimeter, describe_access, guard, guard_socket
-from backend.web.sessions import SignIns
+from backend.web.sessions import SessionStore
 from backend.web.sign_in import router as session
 from backend.worker_api.routes import router as workers
 from backend.worker_api.sweeper import Sweeper
@@ -100,10 +100,10 @@ def create_app(settings: Settings) -> FastAPI:
         settings: Settings = app.state.settings
         migrate(settings)
         app.state.database = open_database(settings)
-        app.state.turns = write_slots.new_turns()
+        app.state.write_slots = write_slots.new_write_slots()
         sweep(app.state.database)
         app.state.installation = identity_of(app.state.database)
-        app.state.sign_ins = SignIns(app.state.database)
+        app.state.sessions = SessionStore(app.state.database)
         app.state.doorbell = Doorbell(settings.broker_url.get_secret_value())
         app.state.stages = Stages(settings.broker_url.get_secret_value())
         sweeper = Sweeper(app.state.database, settings, app.state.doorbell)
@@ -133,8 +133,8 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.settings = settings
     app.state.drawer = drawer(app.state)
-    app.state.wrong_tries = WrongTries()
-    app.state.wrong_worker_tries = WrongTries("wrong worker token")
+    app.state.user_token_limit = WrongTokenLimit()
+    app.state.worker_token_limit = WrongTokenLimit("wrong worker token")
     errors.install(app)
     write_slots.install(app)
     allowed = Allowed(API, ROUTERS)
@@ -158,7 +158,7 @@ def _api(app: FastAPI, allowed: Allowed) -> APIRouter:
         Depends(guard),
         Depends(allowed.refuse_others),
         Depends(refuse_unknown_parameters),
-        Depends(write_slots.take_turn, scope="function"),
+        Depends(write_slots.hold_write_slot, scope="function"),
     ]
     api = APIRouter(prefix=API, dependencies=every_route, responses={"default": {"model": errors.ProblemDocument}})
     for router in ROUTERS:

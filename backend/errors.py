@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 DISK_FULL = "The server's disk is full. Free some space on it; until then nothing can be stored."
 
 # A list of thousands may be wrong in each place.
-MOST_TOLD = 20
+MAX_FIELD_ERRORS = 20
 
 
 class FieldError(BaseModel):
@@ -147,7 +147,7 @@ def field_errors(errors: Sequence[Any]) -> list[FieldError]:
     """Pydantic's errors by dotted field; `body` is not part of a field's name."""
     told = [error for before, error in zip([None, *errors], errors, strict=False) if not _follows(before, error)]
     found = []
-    for error in told[:MOST_TOLD]:
+    for error in told[:MAX_FIELD_ERRORS]:
         path = [str(part) for part in error["loc"]]
         if path and path[0] in ("body", "query", "path", "header"):
             path = path[1:]
@@ -155,8 +155,8 @@ def field_errors(errors: Sequence[Any]) -> list[FieldError]:
         if error["type"] == "extra_forbidden":
             message = "no such field"
         found.append(FieldError(field=".".join(path) or "body", message=message))
-    if len(told) > MOST_TOLD:
-        found.append(FieldError(field="body", message=f"{len(told) - MOST_TOLD:,} more values are not right"))
+    if len(told) > MAX_FIELD_ERRORS:
+        found.append(FieldError(field="body", message=f"{len(told) - MAX_FIELD_ERRORS:,} more values are not right"))
     return found
 
 

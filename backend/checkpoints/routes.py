@@ -1,9 +1,8 @@
 """A run's checkpoints: listed, and pinned."""
 
 from datetime import datetime
-from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -14,12 +13,10 @@ from backend.checkpoints.thinning import KeptAs, kept_as
 from backend.database import tables
 from backend.database.engine import Db
 from backend.web.json_numbers import JsonNumber
-from backend.web.lookup import KnownRun, RunId, find_run
+from backend.web.lookup import PathId, PathRun, find_run
 from workers.contract.values import Truth
 
 router = APIRouter(tags=["files"])
-
-CheckpointId = Annotated[int, Path(ge=1, le=2**53)]
 
 
 class RunCheckpoint(BaseModel):
@@ -58,14 +55,14 @@ class EditCheckpoint(BaseModel):
 
 
 @router.get("/runs/{run_id}/checkpoints")
-def list_checkpoints(db: Db, run: KnownRun) -> list[RunCheckpoint]:
+def list_checkpoints(db: Db, run: PathRun) -> list[RunCheckpoint]:
     """Saved training states by step, also those thinned out."""
     with db.read() as session:
         return _shown(session, run.id)
 
 
 @router.patch("/runs/{run_id}/checkpoints/{checkpoint_id}")
-def edit_checkpoint(db: Db, run_id: RunId, checkpoint_id: CheckpointId, changes: EditCheckpoint) -> RunCheckpoint:
+def edit_checkpoint(db: Db, run_id: PathId, checkpoint_id: PathId, changes: EditCheckpoint) -> RunCheckpoint:
     """Pin a checkpoint, so that it is never thinned out, or unpin it; it then goes by the rule with the next one."""
     with db.write() as session:
         # Locked, so that it is not thinned out meanwhile.

@@ -15,7 +15,7 @@ from backend.checkpoints.superseded import superseded_of
 from backend.database.tables import Checkpoint, Job, Run
 from backend.files.service import delete_files
 from backend.replays.thinning import delete_replays
-from backend.web.lookup import begun_attempt
+from backend.web.lookup import last_started_attempt
 from workers.contract.thinning import USUALLY_KEPT, spent
 
 KeptAs = Literal["pinned", "best", "first", "last", "spread"]
@@ -37,13 +37,13 @@ def thin_out(session: Session, run: Run) -> None:
 
 def settle(session: Session, run: Run) -> None:
     """Go by the rule again after a job, unless nobody knows yet where the run's present attempt begins."""
-    if begun_attempt(session, run) is not None:
+    if last_started_attempt(session, run) is not None:
         thin_out(session, run)
 
 
 def choose_anew(session: Session, run: Run) -> None:
     """Choose the best again where some no longer count; the rule waits for the next checkpoint or job."""
-    if begun_attempt(session, run) is not None:
+    if last_started_attempt(session, run) is not None:
         rows = _by_step(session, run)
         _mark_best(session, run, rows, _current(session, run, rows))
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.database.tables import Run
 from backend.errors import FieldError, Invalid, NotFound
+from workers.contract.values import MAX_ID
 
 MAX_RUNS = 100
 LARGEST_ID = 2**63 - 1
@@ -29,7 +30,7 @@ GroupBy = Annotated[
 
 AtStep = Annotated[
     int | None,
-    Query(ge=1, le=2**53, description="At which step; without it the last that enough runs of each group reached."),
+    Query(ge=1, le=MAX_ID, description="At which step; without it the last that enough runs of each group reached."),
 ]
 
 

@@ -15,6 +15,7 @@ from backend.database.engine import Db
 from backend.database.tables import Run
 from backend.errors import FieldError, Invalid
 from backend.runs.labels import group_names
+from workers.contract.values import Id
 
 router = APIRouter(tags=["compare"])
 
@@ -75,9 +76,7 @@ def compare_times(
         float | None,
         Query(allow_inf_nan=False, description="The mean over 100 episodes; without it the best that all came to."),
     ] = None,
-    to: Annotated[
-        int | None, Query(ge=1, le=2**53, description="A run of the group that others are compared with; the first.")
-    ] = None,
+    to: Annotated[Id | None, Query(description="A run of the group that others are compared with; the first.")] = None,
     group_by: GroupBy = "",
 ) -> Thresholds:
     """Steps, frames and training time until settings came to a score, and speed-ups as ratios to one of them."""

@@ -21,10 +21,10 @@ log = logging.getLogger(__name__)
 AfterCommit = Callable[[], None]
 _PENDING = "after_commit"
 # With another thread that writes, and with another program that has SQLite's lock.
-PATIENCE_SECONDS = 10
-LARGEST_IDLE_LOG = 64_000_000
+LOCK_TIMEOUT_SECONDS = 10
+MAX_IDLE_WAL_BYTES = 64_000_000
 # Another backend that starts at the same time migrates first.
-MIGRATION_PATIENCE_MS = 30_000
+MIGRATION_LOCK_TIMEOUT_MS = 30_000
 RETRY_SECONDS = 0.05
 
 
@@ -145,7 +145,7 @@ def migration_engine(url: str) -> Engine:
         @event.listens_for(engine, "connect")
         def configure(connection: Any, _record: Any) -> None:
             connection.isolation_level = None
-            connection.execute(f"PRAGMA busy_timeout = {MIGRATION_PATIENCE_MS}")
+            connection.execute(f"PRAGMA busy_timeout = {MIGRATION_LOCK_TIMEOUT_MS}")
             # Before the first table is made; of a database that has some, see backend/database/space.py.
             _set(connection, "auto_vacuum = INCREMENTAL")
             _set(connection, "journal_mode = WAL")
@@ -159,7 +159,7 @@ def migration_engine(url: str) -> Engine:
 
 def _set(connection: sqlite3.Connection, pragma: str) -> None:
     """Set what needs the file alone; while another makes the database SQLite may refuse it at once, not waiting."""
-    ends = time.monotonic() + MIGRATION_PATIENCE_MS / 1000
+    ends = time.monotonic() + MIGRATION_LOCK_TIMEOUT_MS / 1000
     while True:
         try:
             connection.execute(f"PRAGMA {pragma}")
@@ -192,7 +192,7 @@ def _sqlite_engine(url: str, *, writes: bool) -> Engine:
         url,
         pool_size=1 if writes else 8,
         max_overflow=0 if writes else 32,
-        pool_timeout=PATIENCE_SECONDS,
+        pool_timeout=LOCK_TIMEOUT_SECONDS,
         connect_args={"check_same_thread": False},
     )
 
@@ -201,14 +201,14 @@ def _sqlite_engine(url: str, *, writes: bool) -> Engine:
         # The driver's own transaction handling would begin too late to be IMMEDIATE.
         connection.isolation_level = None
         cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout = {PATIENCE_SECONDS * 1000}")
+        cursor.execute(f"PRAGMA busy_timeout = {LOCK_TIMEOUT_SECONDS * 1000}")
         cursor.execute("PRAGMA foreign_keys = ON")
         cursor.execute("PRAGMA temp_store = MEMORY")
         if writes:
             _set(connection, "journal_mode = WAL")
             # docs/decisions/0003-sqlite-waits-for-the-disk.md
             cursor.execute("PRAGMA synchronous = FULL")
-            cursor.execute(f"PRAGMA journal_size_limit = {LARGEST_IDLE_LOG}")
+            cursor.execute(f"PRAGMA journal_size_limit = {MAX_IDLE_WAL_BYTES}")
         else:
             cursor.execute("PRAGMA query_only = ON")
         cursor.close()

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
 from backend.checkpoints.thinning import choose_anew
@@ -14,15 +14,13 @@ from backend.evaluations.schedule import catch_up
 from backend.evaluations.spreadsheet import episode_lines, evaluation_lines
 from backend.jobs import service as jobs
 from backend.web.csv_files import attached
-from backend.web.lookup import KnownRun, RunId, find_run
+from backend.web.lookup import PathId, PathRun, find_run
 
 router = APIRouter(tags=["evaluations"])
 
-EvaluationId = Annotated[int, Path(ge=1, le=2**53)]
-
 
 @router.post("/runs/{run_id}/evaluations", status_code=201)
-def ask_evaluation(db: Db, bell: Bell, run_id: RunId, wanted: schemas.AskEvaluation) -> schemas.EvaluationWithEpisodes:
+def ask_evaluation(db: Db, bell: Bell, run_id: PathId, wanted: schemas.AskEvaluation) -> schemas.EvaluationWithEpisodes:
     """Have a worker play episodes from a checkpoint of a run, beside what it trains."""
     with db.write() as session:
         # Locked, so that the checkpoint is not thinned out meanwhile.
@@ -35,7 +33,7 @@ def ask_evaluation(db: Db, bell: Bell, run_id: RunId, wanted: schemas.AskEvaluat
 @router.get("/runs/{run_id}/evaluations")
 def list_evaluations(
     db: Db,
-    run: KnownRun,
+    run: PathRun,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
     cursor: Annotated[str | None, Query(max_length=100)] = None,
 ) -> schemas.EvaluationPage:
@@ -45,21 +43,21 @@ def list_evaluations(
 
 
 @router.get("/runs/{run_id}/evaluation-choices")
-def list_evaluation_choices(db: Db, run: KnownRun) -> EvaluationChoices:
+def list_evaluation_choices(db: Db, run: PathRun) -> EvaluationChoices:
     """How a run can be evaluated, and why it cannot otherwise."""
     with db.read() as session:
         return choices(session, run)
 
 
 @router.get("/evaluations/{evaluation_id}")
-def read_evaluation(db: Db, evaluation_id: EvaluationId) -> schemas.EvaluationWithEpisodes:
+def read_evaluation(db: Db, evaluation_id: PathId) -> schemas.EvaluationWithEpisodes:
     """An evaluation with its episodes."""
     with db.read() as session:
         return view.shown(session, *service.find_evaluation(session, evaluation_id))
 
 
 @router.post("/evaluations/{evaluation_id}/cancel")
-def cancel_evaluation(db: Db, evaluation_id: EvaluationId) -> schemas.EvaluationWithEpisodes:
+def cancel_evaluation(db: Db, evaluation_id: PathId) -> schemas.EvaluationWithEpisodes:
     """Cancel an evaluation that waits or is played."""
     with db.write() as session:
         evaluation, job = service.find_evaluation(session, evaluation_id, lock=True)
@@ -69,7 +67,7 @@ def cancel_evaluation(db: Db, evaluation_id: EvaluationId) -> schemas.Evaluation
 
 
 @router.delete("/evaluations/{evaluation_id}", status_code=204)
-def delete_evaluation(db: Db, evaluation_id: EvaluationId) -> Response:
+def delete_evaluation(db: Db, evaluation_id: PathId) -> Response:
     """Remove an evaluation for good; one that is played ends. No checkpoint is deleted."""
     with db.write() as session:
         evaluation, job = service.find_evaluation(session, evaluation_id, lock=True)
@@ -82,7 +80,7 @@ def delete_evaluation(db: Db, evaluation_id: EvaluationId) -> Response:
 
 
 @router.get("/export/evaluations/{evaluation_id}.csv", response_class=StreamingResponse)
-def export_evaluation(db: Db, evaluation_id: EvaluationId) -> StreamingResponse:
+def export_evaluation(db: Db, evaluation_id: PathId) -> StreamingResponse:
     """Every episode of an evaluation as CSV."""
     with db.read() as session:
         found = view.shown(session, *service.find_evaluation(session, evaluation_id))
@@ -90,7 +88,7 @@ def export_evaluation(db: Db, evaluation_id: EvaluationId) -> StreamingResponse:
 
 
 @router.get("/export/runs/{run_id}/evaluations.csv", response_class=StreamingResponse)
-def export_evaluations(db: Db, run: KnownRun) -> StreamingResponse:
+def export_evaluations(db: Db, run: PathRun) -> StreamingResponse:
     """Every evaluation of a run as CSV, in the order of its steps."""
     with db.read() as session:
         found = view.of_run(session, run)

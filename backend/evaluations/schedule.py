@@ -9,7 +9,7 @@ from backend.database.tables import Checkpoint, Evaluation, Job, Run
 from backend.evaluations.service import add
 from backend.jobs import service as jobs
 from backend.recordings.service import follow
-from backend.web.lookup import begun_attempt
+from backend.web.lookup import last_started_attempt
 from workers.contract.config import CONFIGURATIONS
 from workers.contract.config.evaluation import protocol_of
 from workers.contract.jobs import EvaluationParameters
@@ -40,7 +40,7 @@ def catch_up(session: Session, run: Run) -> None:
 
     So the last checkpoint of a run is evaluated too, however far its workers are behind.
     """
-    if begun_attempt(session, run) is not None and _waiting(session, run) == MOST_WAITING - 1:
+    if last_started_attempt(session, run) is not None and _waiting(session, run) == MOST_WAITING - 1:
         keep_schedule(session, run)
 
 
@@ -54,4 +54,4 @@ def _last_scheduled(session: Session, run: Run) -> int:
 def _waiting(session: Session, run: Run) -> int:
     query = select(func.count()).select_from(Evaluation).join(Job, Job.id == Evaluation.job_id)
     by_schedule = (Evaluation.run_id == run.id, Evaluation.origin == "schedule")
-    return session.scalar(query.where(*by_schedule, Job.state.in_(jobs.UNDER_WAY))) or 0
+    return session.scalar(query.where(*by_schedule, Job.state.in_(jobs.UNFINISHED))) or 0

@@ -12,13 +12,11 @@ from backend.web.json_numbers import JsonNumber
 from workers.contract.protocols.acting import Acting
 from workers.contract.protocols.document import NormalisedBy, PlayedEpisode
 from workers.contract.protocols.starts import MOST_STARTS
-from workers.contract.values import NO_BOOLEAN, Id, ShortText
+from workers.contract.values import NO_BOOLEAN, Id, Seed, ShortText
 from workers.contract.worker_api import JobState
 
 # One from each point of the largest set.
 MOST_EPISODES = MOST_STARTS
-
-Seed = Annotated[int, Field(ge=0, le=2**53), NO_BOOLEAN]
 
 
 class AskEvaluation(BaseModel):

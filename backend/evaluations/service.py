@@ -37,7 +37,7 @@ def ask(session: Session, run: Run, wanted: AskEvaluation) -> Evaluation:
         raise Invalid(FieldError(field="acting", message=refusal))
     starts = wanted_starts(session, run.env, protocol, wanted.start_set, wanted.episodes)
     checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
-    if jobs.waiting(session, run, "evaluation") >= MOST_WAITING:
+    if jobs.count_unfinished(session, run, "evaluation") >= MOST_WAITING:
         raise Conflict(f"{MOST_WAITING} evaluations of run {run.id} wait already. Ask again once one of them is done.")
     episodes = wanted.episodes or (starts.points if starts else PROTOCOLS[protocol].episodes)
     how = EvaluationParameters(protocol=protocol, acting=acting, seed=wanted.seed, episodes=episodes)
@@ -53,7 +53,7 @@ def add(
     starts: StartSet | None = None,
 ) -> Evaluation:
     """Have a checkpoint evaluated like this."""
-    job = jobs.ask(session, run, checkpoint, "evaluation", how.model_dump(mode="json"), how.episodes)
+    job = jobs.enqueue(session, run, checkpoint, "evaluation", how.model_dump(mode="json"), how.episodes)
     evaluation = Evaluation(
         run_id=run.id,
         job_id=job.id,

@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 
 from backend.database.tables import Evaluation, Job, StartSet
 from backend.errors import FieldError, Invalid, NotFound
-from backend.start_sets.service import find_starts, listed
+from backend.start_sets.service import find_start_set, listed
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.starts import MOST_STARTS
@@ -52,7 +52,7 @@ def offered_starts(session: Session, job: Job) -> OfferedStarts | None:
     """The start points that a worker fetches for a job; most need none."""
     if (number := _number_of(session, job)) is None:
         return None
-    stored = find_starts(session, number)
+    stored = find_start_set(session, number)
     return OfferedStarts(sha256=stored.sha256, bytes=stored.bytes)
 
 
@@ -60,7 +60,7 @@ def starts_of(session: Session, job: Job) -> StartSet:
     """The set that a job's evaluation begins at, with its points; it is kept until the job has ended."""
     if (number := _number_of(session, job)) is None:
         raise NotFound(f"Job {job.id} begins at no start points.")
-    return find_starts(session, number, content=True)
+    return find_start_set(session, number, content=True)
 
 
 def _number_of(session: Session, job: Job) -> int | None:

@@ -10,8 +10,8 @@ from backend.database.tables import Evaluation, Job, Run
 from backend.errors import FieldError, Invalid
 from backend.evaluations import service
 from backend.evaluations.schemas import EvaluationPage, EvaluationWithEpisodes, RunEvaluation
-from backend.jobs.queue import Line, line
-from backend.jobs.service import reason
+from backend.jobs.queue import JobQueue, read_queue
+from backend.jobs.service import state_reason
 from backend.start_sets.schemas import UsedStarts
 from backend.start_sets.service import used
 from workers.contract.protocols.document import EvaluationDocument
@@ -52,7 +52,7 @@ def of_run(session: Session, run: Run) -> list[RunEvaluation]:
 
 def _shown(session: Session, run_id: int, rows: Sequence[tuple[Evaluation, Job]]) -> list[RunEvaluation]:
     waiting = any(job.state == "queued" for _, job in rows)
-    queue = line(session) if waiting else None
+    queue = read_queue(session) if waiting else None
     starts = used(session, [evaluation for evaluation, _ in rows])
     gone = superseded_of(session, run_id)
     return [
@@ -62,7 +62,7 @@ def _shown(session: Session, run_id: int, rows: Sequence[tuple[Evaluation, Job]]
 
 
 def _one(
-    evaluation: Evaluation, job: Job, queue: Line | None, starts: UsedStarts | None, *, superseded: bool
+    evaluation: Evaluation, job: Job, queue: JobQueue | None, starts: UsedStarts | None, *, superseded: bool
 ) -> RunEvaluation:
     # Until it is done, what an attempt has found may be discarded yet.
     ended = job.state == "done" and evaluation.document is not None
@@ -75,7 +75,7 @@ def _one(
         | {name: getattr(document, name, None) for name in FOUND}
         | {
             "unlike_training": document.unlike_training if document else [],
-            "reason": reason(job, queue),
+            "reason": state_reason(job, queue),
             "start_set": starts,
             "superseded": superseded,
             "checkpoint_sha256": evaluation.sha256,

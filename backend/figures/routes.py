@@ -22,6 +22,7 @@ from backend.figures.schemas import Figure, FigureName
 from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis
 from workers.contract.metrics import EPISODE_RETURN
+from workers.contract.values import Id
 
 router = APIRouter(tags=["figures"])
 
@@ -57,7 +58,7 @@ class FigureQuery:
 
 
 Asked = Annotated[FigureQuery, Depends()]
-EvaluationId = Annotated[int, Query(ge=1, le=2**53, description="Number of an evaluation.")]
+EvaluationId = Annotated[Id, Query(description="Number of an evaluation.")]
 
 
 @router.get("/figures")

@@ -6,14 +6,14 @@ from backend.config import CurrentSettings
 from backend.database.engine import Db
 from backend.files import service
 from backend.files.download import download
-from backend.web.lookup import FileId
+from backend.web.lookup import PathId
 
 router = APIRouter(tags=["files"])
 
 
 @router.head("/files/{file_id}", response_class=Response, include_in_schema=False)
 @router.get("/files/{file_id}", response_class=Response)
-def read_file(request: Request, db: Db, settings: CurrentSettings, file_id: FileId) -> Response:
+def read_file(request: Request, db: Db, settings: CurrentSettings, file_id: PathId) -> Response:
     """A replay, its poster or a checkpoint; byte ranges are served."""
     with db.read() as session:
         file = service.find_file(session, file_id)

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from backend.colors import color_of
 from backend.database.tables import Checkpoint, Evaluation, Job, Run
 from backend.games.schemas import WaitingEvaluation, WaitingRun
-from backend.jobs.queue import Line, line
-from backend.jobs.service import UNDER_WAY, reason
+from backend.jobs.queue import JobQueue, read_queue
+from backend.jobs.service import UNFINISHED, state_reason
 from workers.contract.config.problems import title_of
 
 MOST_SHOWN = 50
@@ -22,7 +22,7 @@ def waiting(session: Session, env: str, scored: Collection[int]) -> tuple[list[W
     ids = [number for number in session.scalars(listed) if number not in scored]
     rows = session.execute(_runs_with_evaluations().where(Run.id.in_(ids[:MOST_SHOWN]))).all()
     queued = any(row.Job is not None and row.Job.state == "queued" for row in rows)
-    queue = line(session) if queued else None
+    queue = read_queue(session) if queued else None
     return [_shown(row, queue) for row in rows], len(ids)
 
 
@@ -44,7 +44,7 @@ def _told_evaluation() -> ScalarSelect[int]:
     return query.order_by(*under_way, Evaluation.id.desc()).limit(1).correlate(Run).scalar_subquery()
 
 
-def _shown(row: Any, queue: Line | None) -> WaitingRun:
+def _shown(row: Any, queue: JobQueue | None) -> WaitingRun:
     return WaitingRun(
         id=row.id,
         name=row.name,
@@ -57,13 +57,13 @@ def _shown(row: Any, queue: Line | None) -> WaitingRun:
     )
 
 
-def _evaluation(row: Any, job: Job | None, queue: Line | None) -> WaitingEvaluation | None:
-    if job is None or job.state not in (*UNDER_WAY, "failed"):
+def _evaluation(row: Any, job: Job | None, queue: JobQueue | None) -> WaitingEvaluation | None:
+    if job is None or job.state not in (*UNFINISHED, "failed"):
         return None
     return WaitingEvaluation(
         id=row.evaluation_id,
         state=job.state,
-        reason=reason(job, queue),
+        reason=state_reason(job, queue),
         traceback=job.traceback,
         protocol=row.protocol,
         step=row.evaluated_step,

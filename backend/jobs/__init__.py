@@ -1,1 +1,1 @@
-"""Jobs: short assignments for a run that a worker does beside its training, such as an evaluation of a checkpoint."""
+"""Jobs: short tasks that a worker does beside its training, such as the evaluation of a checkpoint."""

@@ -1,4 +1,4 @@
-"""The line in which jobs wait for a worker."""
+"""The queue of jobs: its order, and why a job still waits."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -8,39 +8,39 @@ from sqlalchemy.orm import Session
 
 from backend.database.columns import utc_now
 from backend.database.tables import Job
-from backend.workers.presence import places_for_jobs
+from backend.workers.presence import count_free_job_slots
 from workers.contract.worker_api import JobKind
 
-# A free worker that has not taken a job after this long is held up.
-SOON = timedelta(seconds=15)
-# Somebody sits before these and waits; all else is done in the order in which it was asked for.
-WATCHED: tuple[JobKind, ...] = ("live", "play")
-ORDER = (case((Job.kind.in_(WATCHED), 0), else_=1), Job.created_at, Job.id)
+# A free worker that has not claimed a job after this time is probably slowed down by other work.
+EXPECTED_CLAIM_TIME = timedelta(seconds=15)
+# A person waits for these jobs, so they go first. All others run in the order of their creation.
+INTERACTIVE: tuple[JobKind, ...] = ("live", "play")
+ORDER = (case((Job.kind.in_(INTERACTIVE), 0), else_=1), Job.created_at, Job.id)
 
 
 @dataclass(frozen=True)
-class Line:
-    """How many jobs could begin now, None where no worker takes any, and the waiting ones in their order."""
+class JobQueue:
+    """The ids of the waiting jobs in order, and the number of free job slots. It is None if no worker has any."""
 
-    free: int | None
+    free_slots: int | None
     waiting: tuple[int, ...]
 
-    def words(self, job: Job) -> str:
-        """Say in a sentence what one of them waits for."""
-        if self.free is None:
+    def wait_reason(self, job: Job) -> str:
+        """Return a sentence that says what a job waits for."""
+        if self.free_slots is None:
             return "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`."
-        before = self.waiting.index(job.id) if job.id in self.waiting else 0
-        if before < self.free and utc_now() - job.created_at < SOON:
+        ahead = self.waiting.index(job.id) if job.id in self.waiting else 0
+        if ahead < self.free_slots and utc_now() - job.created_at < EXPECTED_CLAIM_TIME:
             return "A worker is about to take it."
-        if before < self.free:
-            return "Next in line. A free worker has not taken it yet: a busy host may need minutes."
-        if not before:
-            return "Every worker is busy with other jobs; it begins once one of them is done."
-        others = "another one" if before == 1 else f"{before} others"
-        return f"Every worker is busy with other jobs, and {others} will be taken before it."
+        if ahead < self.free_slots:
+            return "Next in the queue. A free worker has not taken it yet. A busy host may need minutes."
+        if not ahead:
+            return "All workers are busy with other jobs. It starts when one of them is done."
+        others = "1 other job is" if ahead == 1 else f"{ahead} other jobs are"
+        return f"All workers are busy with other jobs, and {others} ahead of it in the queue."
 
 
-def line(session: Session) -> Line:
-    """Look who waits, and for how many there is a place."""
+def read_queue(session: Session) -> JobQueue:
+    """Return the current job queue."""
     waiting = session.scalars(select(Job.id).where(Job.state == "queued").order_by(*ORDER)).all()
-    return Line(places_for_jobs(session), tuple(waiting))
+    return JobQueue(count_free_job_slots(session), tuple(waiting))

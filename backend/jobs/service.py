@@ -1,6 +1,6 @@
-"""Jobs as users and schedules ask for them; every function works inside the caller's transaction.
+"""Creation, cancellation and state changes of jobs. Every function runs in the caller's transaction.
 
-The caller has locked the job's run before, if it has one, so that all lock in the same order.
+If a job has a run, the caller has locked that run first, so that all transactions lock rows in the same order.
 """
 
 from typing import Any
@@ -13,14 +13,14 @@ from backend.database.engine import after_commit
 from backend.database.tables import Checkpoint, File, Job, Run
 from backend.errors import Conflict
 from backend.files.service import delete_files
-from backend.jobs.queue import Line
+from backend.jobs.queue import JobQueue
 from backend.live.notices import publish
 from workers.contract.worker_api import JobKind, JobState
 
-UNDER_WAY: tuple[JobState, ...] = ("queued", "running")
+UNFINISHED: tuple[JobState, ...] = ("queued", "running")
 
 
-def ask(
+def enqueue(
     session: Session,
     run: Run | None,
     checkpoint: Checkpoint | None,
@@ -28,7 +28,7 @@ def ask(
     parameters: dict[str, Any],
     total: int,
 ) -> Job:
-    """Put a job into the queue; those of people who play are of no run."""
+    """Create a job in the queue. Jobs of people who play have no run and no checkpoint."""
     job = Job(
         kind=kind,
         run_id=run.id if run else None,
@@ -43,33 +43,33 @@ def ask(
     return job
 
 
-def waiting(session: Session, run: Run, kind: JobKind) -> int:
-    """Count a run's jobs of a kind that are under way."""
-    of_run = select(func.count()).select_from(Job).where(Job.run_id == run.id, Job.kind == kind)
-    return session.scalar(of_run.where(Job.state.in_(UNDER_WAY))) or 0
+def count_unfinished(session: Session, run: Run, kind: JobKind) -> int:
+    """Return how many jobs of a kind are queued or running for a run."""
+    jobs = select(func.count()).select_from(Job).where(Job.run_id == run.id, Job.kind == kind)
+    return session.scalar(jobs.where(Job.state.in_(UNFINISHED))) or 0
 
 
 def cancel(session: Session, job: Job) -> None:
-    """Cancel a job; one that a worker does is cancelled once its process has ended."""
-    if job.state not in UNDER_WAY:
-        raise Conflict(f"It is {job.state} already, so there is nothing to cancel.")
+    """Cancel a job. A running job becomes cancelled when its process has ended."""
+    if job.state not in UNFINISHED:
+        raise Conflict(f"The job is already {job.state}, so it cannot be cancelled.")
     job.desired = "cancel"
     if job.state == "queued":
-        job.message = None  # It told why the job is back in the queue.
-        end(session, job, "cancelled")
+        job.message = None  # It said why the job is back in the queue.
+        set_state(session, job, "cancelled")
     announce(session, job)
 
 
-def end(session: Session, job: Job, state: JobState, message: str | None = None) -> None:
-    """Move a job on from its attempt, and tell open pages."""
+def set_state(session: Session, job: Job, state: JobState, message: str | None = None) -> None:
+    """End the current attempt of a job with a new state, and notify open pages."""
     job.state, job.worker, job.lease_expires_at = state, None, None
     job.message = message or job.message
-    job.finished_at = None if state in UNDER_WAY else utc_now()
+    job.finished_at = None if state in UNFINISHED else utc_now()
     announce(session, job)
 
 
 def remove(session: Session, job: Job) -> None:
-    """Remove a job with all that it brought; a worker that does it hears that it is gone, and ends."""
+    """Delete a job with its results. A worker that runs it gets 404 and ends it."""
     announce(session, job)
     delete_job_files(session, job)
     session.delete(job)
@@ -81,15 +81,15 @@ def delete_job_files(session: Session, job: Job) -> None:
     delete_files(session, session.scalars(select(File.id).where(File.job_id == job.id)).all())
 
 
-def reason(job: Job, queue: Line | None) -> str | None:
-    """In plain words, why a job is in its state, or what one that waits for a worker waits for."""
+def state_reason(job: Job, queue: JobQueue | None) -> str | None:
+    """Return why a job is in its state. For a queued job this includes what it waits for."""
     if job.state != "queued":
         return "Cancelling." if job.state == "running" and job.desired == "cancel" else job.message
-    return " ".join(part for part in (job.message, queue and queue.words(job)) if part)
+    return " ".join(part for part in (job.message, queue and queue.wait_reason(job)) if part)
 
 
 def announce(session: Session, job: Job) -> None:
-    """Tell open pages after the commit that a job, or what it brought, has changed."""
+    """Notify open pages after the commit that a job or its results changed."""
     if job.run_id is None:
         name, notice = "play.changed", {"id": job.id}
     else:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from backend.config import CurrentSettings
 from backend.database.engine import Db
@@ -10,11 +10,10 @@ from backend.kept_games import service
 from backend.kept_games.schemas import KeptGame
 from backend.start_sets import service as start_points
 from backend.start_sets.schemas import Name, StartSet
+from backend.web.lookup import PathId
 from workers.contract.games import EnvironmentId
 
 router = APIRouter(tags=["live"])
-
-KeptId = Annotated[int, Path(ge=1, le=2**53)]
 
 
 @router.get("/kept-games")
@@ -27,7 +26,7 @@ def list_kept_games(
 
 
 @router.get("/kept-games/{kept_id}")
-def read_kept_game(db: Db, kept_id: KeptId) -> KeptGame:
+def read_kept_game(db: Db, kept_id: PathId) -> KeptGame:
     """A kept game, and where its film stands."""
     with db.read() as session:
         return service.shown(session, service.find_kept(session, kept_id))
@@ -37,7 +36,7 @@ def read_kept_game(db: Db, kept_id: KeptId) -> KeptGame:
 def keep_start_points(
     db: Db,
     settings: CurrentSettings,
-    kept_id: KeptId,
+    kept_id: PathId,
     name: Annotated[Name, Query(description="What to call the set.")],
 ) -> StartSet:
     """Store 100 points spread over a kept game as a set of human-starts."""
@@ -50,7 +49,7 @@ def keep_start_points(
 
 
 @router.delete("/kept-games/{kept_id}", status_code=204)
-def delete_kept_game(db: Db, kept_id: KeptId) -> Response:
+def delete_kept_game(db: Db, kept_id: PathId) -> Response:
     """Remove a kept game and its film for good; start points that were made of it stay."""
     with db.write() as session:
         service.remove(session, service.find_kept(session, kept_id))

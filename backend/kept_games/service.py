@@ -10,7 +10,7 @@ from backend.database.tables import Job, KeptGame, StartSet
 from backend.errors import Conflict, NotFound
 from backend.files.service import Maker, reported_file
 from backend.jobs import service as jobs
-from backend.jobs.queue import Line, line
+from backend.jobs.queue import JobQueue, read_queue
 from backend.kept_games import schemas
 from backend.start_sets import service as start_points
 from backend.web.lookup import find_job
@@ -34,7 +34,7 @@ def keep(session: Session, job: Job, event: ev.GameKept) -> None:
     which = FilmParameters(
         env=env, seed=event.seed, actions=event.actions, played=event.played, score=event.score
     ).model_dump(mode="json")
-    film = jobs.ask(session, None, None, "film", which, total=event.played)
+    film = jobs.enqueue(session, None, None, "film", which, total=event.played)
     session.add(
         KeptGame(
             env=env,
@@ -82,14 +82,14 @@ def listed(session: Session, env: str | None) -> list[schemas.KeptGame]:
     """The kept games, of one game where it is given, the newest first."""
     query = select(KeptGame, Job).join(Job, Job.id == KeptGame.job_id).order_by(KeptGame.id.desc())
     rows = session.execute(query.where(KeptGame.env == env) if env is not None else query).all()
-    queue = line(session) if any(film.state == "queued" for _, film in rows) else None
+    queue = read_queue(session) if any(film.state == "queued" for _, film in rows) else None
     return [_shown(kept, film, queue) for kept, film in rows]
 
 
 def shown(session: Session, kept: KeptGame) -> schemas.KeptGame:
     """A kept game as the API shows it."""
     film = session.get_one(Job, kept.job_id)
-    return _shown(kept, film, line(session) if film.state == "queued" else None)
+    return _shown(kept, film, read_queue(session) if film.state == "queued" else None)
 
 
 def remove(session: Session, kept: KeptGame) -> None:
@@ -133,8 +133,8 @@ def _filmed_by(session: Session, job: Job) -> KeptGame:
     return session.scalars(select(KeptGame).where(KeptGame.job_id == job.id)).one()
 
 
-def _shown(kept: KeptGame, film: Job, queue: Line | None) -> schemas.KeptGame:
+def _shown(kept: KeptGame, film: Job, queue: JobQueue | None) -> schemas.KeptGame:
     same = ("id", "env", "score", "frames", "ended", "start_points", "created_at", "file_id", "poster_file_id")
     told = {name: getattr(kept, name) for name in same}
-    told |= {"film": film.state, "reason": jobs.reason(film, queue), "traceback": film.traceback}
+    told |= {"film": film.state, "reason": jobs.state_reason(film, queue), "traceback": film.traceback}
     return schemas.KeptGame.model_validate(told)

@@ -15,7 +15,7 @@ from backend.database.engine import Database
 from backend.database.tables import Job
 from backend.failure_log import FailureLog
 from backend.jobs import service as jobs
-from backend.jobs.queue import WATCHED
+from backend.jobs.queue import INTERACTIVE
 from backend.live_games.stage import Stage
 from backend.live_games.stages import Stages
 
@@ -79,7 +79,7 @@ async def _again(waiting: Waiting) -> None:
 
 def _waiting(db: Database) -> set[int]:
     with db.read() as session:
-        return set(session.scalars(select(Job.id).where(Job.state == "queued", Job.kind.in_(WATCHED))))
+        return set(session.scalars(select(Job.id).where(Job.state == "queued", Job.kind.in_(INTERACTIVE))))
 
 
 def _cancel(db: Database, number: int) -> None:

@@ -10,7 +10,7 @@ from backend.database.tables import Job
 from backend.errors import NotFound
 from backend.games.catalogue import find_game
 from backend.jobs import service as jobs
-from backend.jobs.queue import line
+from backend.jobs.queue import read_queue
 from backend.live_games.schemas import PlayedGame
 from backend.live_games.service import check_room, find_shown
 from workers.contract.live import PlayParameters
@@ -22,9 +22,9 @@ def ask(session: Session, settings: Settings, slug: str) -> Job:
     told = PlayParameters(env=find_game(slug).id).model_dump(mode="json")
     for earlier in _of_people(session):
         # Nothing is kept of them.
-        if earlier.parameters == told and earlier.state not in jobs.UNDER_WAY:
+        if earlier.parameters == told and earlier.state not in jobs.UNFINISHED:
             jobs.remove(session, earlier)
-    return jobs.ask(session, None, None, "play", told, total=1)
+    return jobs.enqueue(session, None, None, "play", told, total=1)
 
 
 def find_play(session: Session, slug: str, number: int, *, lock: bool = False) -> Job:
@@ -37,10 +37,10 @@ def find_play(session: Session, slug: str, number: int, *, lock: bool = False) -
 
 def shown(session: Session, job: Job) -> PlayedGame:
     """A game that people play, as the API shows it."""
-    queue = line(session) if job.state == "queued" else None
+    queue = read_queue(session) if job.state == "queued" else None
     same = ("id", "state", "traceback", "worker", "created_at", "started_at")
     told = {name: getattr(job, name) for name in same}
-    return PlayedGame.model_validate(told | {"env": job.parameters["env"], "reason": jobs.reason(job, queue)})
+    return PlayedGame.model_validate(told | {"env": job.parameters["env"], "reason": jobs.state_reason(job, queue)})
 
 
 def _of_people(session: Session) -> Sequence[Job]:

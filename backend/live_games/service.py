@@ -11,7 +11,7 @@ from backend.config import Settings
 from backend.database.tables import Checkpoint, Job, Run
 from backend.errors import Conflict, NotFound
 from backend.jobs import service as jobs
-from backend.jobs.queue import WATCHED, line
+from backend.jobs.queue import INTERACTIVE, read_queue
 from backend.live_games.schemas import AskLive, LiveGame
 from backend.web.lookup import find_job
 from workers.contract.live import LiveParameters
@@ -22,7 +22,7 @@ def ask(session: Session, settings: Settings, run: Run, wanted: AskLive) -> Job:
     """The run's live game of that checkpoint, begun if there is none; the run is locked."""
     follows = wanted.checkpoint == "newest"
     checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
-    under_way = [job for job in _of_run(session, run) if job.state in jobs.UNDER_WAY]
+    under_way = [job for job in _of_run(session, run) if job.state in jobs.UNFINISHED]
     for job in under_way:
         same = job.parameters == {"follows": True} if follows else job.checkpoint_id == checkpoint.id
         if same and job.parameters["follows"] == follows and job.desired == "run":
@@ -30,7 +30,7 @@ def ask(session: Session, settings: Settings, run: Run, wanted: AskLive) -> Job:
     check_room(session, settings)
     _forget_ended(session, run)
     told = LiveParameters(follows=follows)
-    return jobs.ask(session, run, checkpoint, "live", told.model_dump(mode="json"), total=1)
+    return jobs.enqueue(session, run, checkpoint, "live", told.model_dump(mode="json"), total=1)
 
 
 def find_shown(session: Session, number: int, *kinds: JobKind, lock: bool = False) -> Job:
@@ -42,12 +42,12 @@ def find_shown(session: Session, number: int, *kinds: JobKind, lock: bool = Fals
 
 def shown(session: Session, job: Job) -> LiveGame:
     """A live game as the API shows it."""
-    queue = line(session) if job.state == "queued" else None
+    queue = read_queue(session) if job.state == "queued" else None
     same = ("id", "run_id", "state", "traceback", "checkpoint_id", "worker", "created_at", "started_at")
     return LiveGame.model_validate(
         {name: getattr(job, name) for name in same}
         | {
-            "reason": jobs.reason(job, queue),
+            "reason": jobs.state_reason(job, queue),
             "step": session.get_one(Checkpoint, job.checkpoint_id).step,
             "follows": LiveParameters.model_validate(job.parameters).follows,
         }
@@ -56,7 +56,7 @@ def shown(session: Session, job: Job) -> LiveGame:
 
 def of_run(session: Session, run: Run) -> list[LiveGame]:
     """A run's live games that are under way."""
-    return [shown(session, job) for job in _of_run(session, run) if job.state in jobs.UNDER_WAY]
+    return [shown(session, job) for job in _of_run(session, run) if job.state in jobs.UNFINISHED]
 
 
 def newer(session: Session, job: Job, than: int | None) -> Checkpoint | None:
@@ -74,7 +74,7 @@ def _of_run(session: Session, run: Run) -> Sequence[Job]:
 
 def check_room(session: Session, settings: Settings) -> None:
     """Refuse one live game more than are allowed; games of agents and of people count alike."""
-    query = select(func.count()).where(Job.kind.in_(WATCHED), Job.state.in_(jobs.UNDER_WAY))
+    query = select(func.count()).where(Job.kind.in_(INTERACTIVE), Job.state.in_(jobs.UNFINISHED))
     if (session.scalar(query) or 0) >= settings.max_live_games:
         one = settings.max_live_games == 1
         games = "live game is being played or waits" if one else "live games are being played or wait"
@@ -87,5 +87,5 @@ def check_room(session: Session, settings: Settings) -> None:
 def _forget_ended(session: Session, run: Run) -> None:
     """Remove the run's earlier live games: nothing is kept of them."""
     for job in _of_run(session, run):
-        if job.state not in jobs.UNDER_WAY:
+        if job.state not in jobs.UNFINISHED:
             jobs.remove(session, job)

@@ -5,19 +5,20 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Annotated, Any
 
 import anyio
-from fastapi import APIRouter, Path, Query, WebSocket, WebSocketDisconnect
+from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 from fastapi.concurrency import run_in_threadpool
 
 from backend.database.engine import Database
 from backend.errors import NotFound, Problem
 from backend.files.service import find_file
 from backend.files.storage import place_of
-from backend.jobs.queue import WATCHED
-from backend.jobs.service import UNDER_WAY
+from backend.jobs.queue import INTERACTIVE
+from backend.jobs.service import UNFINISHED
 from backend.live_games import service
 from backend.live_games.stage import Stage
 from backend.live_games.stages import Stages
 from backend.live_games.viewer import EndError, Post, Viewer
+from backend.web.lookup import PathId
 from backend.worker_api.attempts import StaleAttempt, offered
 from backend.worker_api.jobs import current_job
 from workers.contract.events import CheckpointFile
@@ -33,11 +34,9 @@ LIFE_SECONDS = 3_600.0
 SEND_SECONDS = 20.0
 LOOK_SECONDS = 2.0
 
-Number = Annotated[int, Path(ge=1, le=2**53)]
-
 
 @router.websocket("/live/{live_id}")
-async def watch(socket: WebSocket, live_id: Number) -> None:
+async def watch(socket: WebSocket, live_id: PathId) -> None:
     """Show a live game to a page, and take the page's orders."""
     await socket.accept()
     stages: Stages = socket.app.state.stages
@@ -54,7 +53,7 @@ async def watch(socket: WebSocket, live_id: Number) -> None:
 
 
 @router.websocket("/worker/jobs/{job_id}/live")
-async def play(socket: WebSocket, job_id: Number, attempt: Annotated[AttemptNumber, Query()]) -> None:
+async def play(socket: WebSocket, job_id: PathId, attempt: Annotated[AttemptNumber, Query()]) -> None:
     """Take the pictures of the process that plays, and hand it orders and newer checkpoints."""
     db: Database = socket.app.state.database
     stages: Stages = socket.app.state.stages
@@ -147,8 +146,8 @@ async def _follow(db: Database, player: Post, job_id: int, attempt: int, played:
 
 def _refuse_what_is_over(db: Database, live_id: int) -> None:
     with db.read() as session:
-        job = service.find_shown(session, live_id, *WATCHED)
-        if job.state not in UNDER_WAY:
+        job = service.find_shown(session, live_id, *INTERACTIVE)
+        if job.state not in UNFINISHED:
             raise EndError(ENDED, "This game is over.")
 
 
@@ -156,7 +155,7 @@ def _checkpoint_of(db: Database, job_id: int, attempt: int) -> int | None:
     """The checkpoint that an attempt at a live game began with, if an agent plays."""
     with db.read() as session:
         job = current_job(session, job_id, attempt)
-        if job.kind not in WATCHED:
+        if job.kind not in INTERACTIVE:
             raise NotFound(f"Job {job_id} is no live game.")
         return job.checkpoint_id
 

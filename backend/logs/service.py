@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.database.engine import Db
 from backend.database.tables import LogLine, Run
-from backend.web.lookup import KnownRun
+from backend.web.lookup import PathRun
 from workers.contract.events import LogLevel
 from workers.contract.values import Text
 
@@ -44,7 +44,7 @@ def note(session: Session, run: Run, message: str, level: LogLevel = "info") -> 
 @router.get("/runs/{run_id}/log")
 def read_log(
     db: Db,
-    run: KnownRun,
+    run: PathRun,
     after: LineId = None,
     before: LineId = None,
     limit: Annotated[int, Query(ge=1, le=5_000)] = 500,

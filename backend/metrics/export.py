@@ -14,7 +14,7 @@ from backend.metrics.points import Array, Bools
 from backend.metrics.reading import portions, stored_chunks, visible_limits
 from backend.web.csv_files import attached
 from backend.web.json_numbers import spelled
-from backend.web.lookup import KnownRun
+from backend.web.lookup import PathRun
 
 router = APIRouter(tags=["export"])
 
@@ -23,7 +23,7 @@ Write = Callable[[str, int, Array, Bools], str]
 
 
 @router.get("/export/runs/{run_id}.csv", response_class=StreamingResponse)
-def export_csv(db: Db, run: KnownRun) -> StreamingResponse:
+def export_csv(db: Db, run: PathRun) -> StreamingResponse:
     """Every point of a run as CSV, superseded ones too."""
 
     def lines() -> Iterator[str]:
@@ -34,7 +34,7 @@ def export_csv(db: Db, run: KnownRun) -> StreamingResponse:
 
 
 @router.get("/export/runs/{run_id}.jsonl", response_class=StreamingResponse)
-def export_jsonl(db: Db, run: KnownRun) -> StreamingResponse:
+def export_jsonl(db: Db, run: PathRun) -> StreamingResponse:
     """Every point of a run as JSON lines, superseded ones too."""
     return attached(export(db, run.id, json_lines), f"run-{run.id}.jsonl", "application/jsonl")
 

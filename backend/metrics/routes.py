@@ -10,7 +10,7 @@ from backend.errors import FieldError, Invalid
 from backend.metrics import queries
 from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, Axis, RunMetrics
-from backend.web.lookup import KnownRun
+from backend.web.lookup import PathRun
 from workers.contract.metrics import CATALOGUE, MetricSection
 
 router = APIRouter(tags=["metrics"])
@@ -19,7 +19,7 @@ router = APIRouter(tags=["metrics"])
 @router.get("/runs/{run_id}/metrics")
 def read_metrics(
     db: Db,
-    run: KnownRun,
+    run: PathRun,
     names: Annotated[str, Query(description="Names separated by commas; all when empty.", max_length=10_000)] = "",
     x: Axis = "step",
     low: Annotated[float, Query(alias="from", description="Where the axis begins.")] = -inf,
@@ -36,7 +36,7 @@ def read_metrics(
 
 
 @router.get("/runs/{run_id}/metric-names")
-def read_metric_names(db: Db, run: KnownRun) -> list[str]:
+def read_metric_names(db: Db, run: PathRun) -> list[str]:
     """Names of the metrics that the run has reported."""
     with db.read() as session:
         return queries.metric_names(session, run.id)

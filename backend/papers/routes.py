@@ -14,6 +14,7 @@ from backend.papers.catalogue import every_paper, find_item, find_paper, find_pa
 from backend.papers.cost import configs_of, together
 from backend.papers.diagram_view import drawn
 from backend.studies import measurements, planning, run_queue
+from workers.contract.values import Id
 
 router = APIRouter(tags=["papers"])
 
@@ -72,9 +73,7 @@ def read_diagram(
     paper: PaperName,
     item: ItemName,
     diagram: Annotated[str, Path(max_length=60, description="As ga3c.")],
-    run: Annotated[
-        int | None, Query(ge=1, le=2**53, description="Whose numbers; without it those of the newest run.")
-    ] = None,
+    run: Annotated[Id | None, Query(description="Whose numbers; without it those of the newest run.")] = None,
 ) -> schemas.Diagram:
     """Return the architecture of a method with the numbers of a run: queues, batches, and counts of each role."""
     found = find_item(find_paper(paper), item)

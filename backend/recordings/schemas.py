@@ -6,12 +6,10 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.checkpoints.wanted import WantedCheckpoint
-from workers.contract.values import NO_BOOLEAN, ShortText
+from workers.contract.values import NO_BOOLEAN, Seed, ShortText
 from workers.contract.worker_api import JobState
 
 MOST_EPISODES = 1_000_000
-
-Seed = Annotated[int, Field(ge=0, le=2**53), NO_BOOLEAN]
 
 
 class AskRecording(BaseModel):

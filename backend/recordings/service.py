@@ -9,7 +9,7 @@ from backend.checkpoints.wanted import wanted_checkpoint
 from backend.database.tables import Checkpoint, Evaluation, Job, Run, Video
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.jobs import service as jobs
-from backend.jobs.queue import line
+from backend.jobs.queue import read_queue
 from backend.recordings.schemas import AskRecording, Recording
 from backend.replays.service import discard_recording
 from backend.web.lookup import find_run
@@ -28,19 +28,19 @@ def ask(session: Session, run: Run, wanted: AskRecording) -> Job:
     if (refusal := unfit_without_starts_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=refusal))
     checkpoint = wanted_checkpoint(session, run, wanted.checkpoint)
-    if jobs.waiting(session, run, "recording") >= MOST_WAITING:
+    if jobs.count_unfinished(session, run, "recording") >= MOST_WAITING:
         raise Conflict(f"{MOST_WAITING} recordings of run {run.id} wait already. Ask again once one of them is done.")
     told = RecordingParameters(protocol=protocol, seed=wanted.seed, episode=wanted.episode)
-    return jobs.ask(session, run, checkpoint, "recording", told.model_dump(mode="json"), total=1)
+    return jobs.enqueue(session, run, checkpoint, "recording", told.model_dump(mode="json"), total=1)
 
 
 def follow(session: Session, run: Run, evaluation: Evaluation) -> None:
     """Have the first episode of a scheduled evaluation recorded too: the same start at every age of the agent."""
-    if PROTOCOLS[evaluation.protocol].starts_from or jobs.waiting(session, run, "recording") >= MOST_SCHEDULED:
+    if PROTOCOLS[evaluation.protocol].starts_from or jobs.count_unfinished(session, run, "recording") >= MOST_SCHEDULED:
         return
     told = RecordingParameters(protocol=evaluation.protocol, seed=evaluation.seed, episode=0)
     checkpoint = session.get_one(Checkpoint, evaluation.checkpoint_id)
-    jobs.ask(session, run, checkpoint, "recording", told.model_dump(mode="json"), total=1)
+    jobs.enqueue(session, run, checkpoint, "recording", told.model_dump(mode="json"), total=1)
 
 
 def find_recording(session: Session, recording_id: int, *, lock: bool = False) -> Job:
@@ -63,7 +63,7 @@ def remove(session: Session, job: Job) -> None:
 
 def shown(session: Session, found: Sequence[Job]) -> list[Recording]:
     """Recordings as the API shows them."""
-    queue = line(session) if any(job.state == "queued" for job in found) else None
+    queue = read_queue(session) if any(job.state == "queued" for job in found) else None
     of = Video.job_id.in_([job.id for job in found])
     videos = dict(session.execute(select(Video.job_id, Video.id).where(of)).all())
     at = Checkpoint.id.in_([job.checkpoint_id for job in found])
@@ -74,7 +74,7 @@ def shown(session: Session, found: Sequence[Job]) -> list[Recording]:
             {name: getattr(job, name) for name in same}
             | RecordingParameters.model_validate(job.parameters).model_dump()
             | {
-                "reason": jobs.reason(job, queue),
+                "reason": jobs.state_reason(job, queue),
                 "step": steps[job.checkpoint_id],
                 "video_id": videos.get(job.id) if job.state == "done" else None,
             }

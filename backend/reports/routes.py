@@ -11,7 +11,7 @@ from backend.reports import schemas, service
 from backend.reports.blocks import FinishedBlock, finished
 from backend.reports.contents import content_of
 from backend.reports.exporting import to_page
-from backend.web.lookup import ReportId
+from backend.web.lookup import PathId
 
 router = APIRouter(tags=["reports"])
 
@@ -46,14 +46,14 @@ async def preview_block(db: Db, figures: Figures, asked: schemas.PreviewBlock) -
 
 
 @router.get("/reports/{report_id}")
-def read_report(db: Db, report_id: ReportId) -> schemas.Report:
+def read_report(db: Db, report_id: PathId) -> schemas.Report:
     """A report."""
     with db.read() as session:
         return schemas.Report.model_validate(service.find_report(session, report_id))
 
 
 @router.get("/reports/{report_id}/export", response_class=HTMLResponse)
-async def export_report(db: Db, figures: Figures, report_id: ReportId) -> HTMLResponse:
+async def export_report(db: Db, figures: Figures, report_id: PathId) -> HTMLResponse:
     """The report as it is now, as one HTML file that needs neither server nor network."""
     blocks = finished((await run_in_threadpool(read_report, db, report_id)).blocks)
     # One after another: a report of a hundred charts leaves threads to others.
@@ -64,7 +64,7 @@ async def export_report(db: Db, figures: Figures, report_id: ReportId) -> HTMLRe
 
 
 @router.patch("/reports/{report_id}")
-def edit_report(db: Db, report_id: ReportId, changes: schemas.EditReport) -> schemas.Report:
+def edit_report(db: Db, report_id: PathId, changes: schemas.EditReport) -> schemas.Report:
     """Change title or blocks; refused with 409 where somebody changed it since it was read."""
     with db.write() as session:
         report = service.find_report(session, report_id, lock=True)
@@ -73,7 +73,7 @@ def edit_report(db: Db, report_id: ReportId, changes: schemas.EditReport) -> sch
 
 
 @router.delete("/reports/{report_id}", status_code=204)
-def delete_report(db: Db, report_id: ReportId) -> Response:
+def delete_report(db: Db, report_id: PathId) -> Response:
     """Remove a report and its link; what it shows stays."""
     with db.write() as session:
         session.delete(service.find_report(session, report_id, lock=True))
@@ -81,7 +81,7 @@ def delete_report(db: Db, report_id: ReportId) -> Response:
 
 
 @router.post("/reports/{report_id}/share")
-def share_report(db: Db, report_id: ReportId) -> schemas.Report:
+def share_report(db: Db, report_id: PathId) -> schemas.Report:
     """Make the read-only link, for people who cannot sign in too; one that is there stays the same."""
     with db.write() as session:
         report = service.find_report(session, report_id, lock=True)
@@ -90,7 +90,7 @@ def share_report(db: Db, report_id: ReportId) -> schemas.Report:
 
 
 @router.delete("/reports/{report_id}/share")
-def revoke_link(db: Db, report_id: ReportId) -> schemas.Report:
+def revoke_link(db: Db, report_id: PathId) -> schemas.Report:
     """Have the read-only link open nothing any more."""
     with db.write() as session:
         report = service.find_report(session, report_id, lock=True)

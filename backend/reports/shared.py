@@ -13,7 +13,7 @@ from backend.reports import schemas, service
 from backend.reports.blocks import AnyBlock, finished, read_blocks
 from backend.reports.contents import content_of
 from backend.reports.routes import Figures
-from backend.web.lookup import FileId
+from backend.web.lookup import PathId
 
 router = APIRouter(tags=["reports"])
 
@@ -36,7 +36,7 @@ async def read_shared_block(db: Db, figures: Figures, token: Token, position: Po
 
 
 @router.get("/shared/{token}/files/{file_id}", response_class=Response)
-def read_shared_file(request: Request, db: Db, settings: CurrentSettings, token: Token, file_id: FileId) -> Response:
+def read_shared_file(request: Request, db: Db, settings: CurrentSettings, token: Token, file_id: PathId) -> Response:
     """A replay of a shared report, or its picture; byte ranges are served."""
     with db.read() as session:
         file = service.shown_file(session, service.find_shared(session, token), file_id)

@@ -13,7 +13,7 @@ from backend.database.tables import Run, RunTag, StudyRun
 from backend.errors import FieldError, Invalid
 from backend.metrics.models import MetricSeries
 from backend.runs.config_order import config_key, config_kind
-from workers.contract.values import LARGEST, storable
+from workers.contract.values import LARGEST, MAX_ID, storable
 
 SORTABLE = (
     "id name state desired algorithm env queue attempt priority created_at started_at finished_at archived_at worker "
@@ -143,7 +143,7 @@ def _read_cursor(cursor: str, sort: str) -> tuple[Any, int]:
         raise _not_a_cursor() from None
     fits = value is None or type(value) is _python_type(sort)
     fits = fits and not _is_beyond_databases(value)
-    if sorted_by != sort or not fits or type(run_id) is not int or not 0 <= run_id < 2**53:
+    if sorted_by != sort or not fits or type(run_id) is not int or not 0 <= run_id < MAX_ID:
         raise _not_a_cursor()
     return value, run_id
 

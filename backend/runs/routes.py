@@ -3,15 +3,15 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
-from pydantic import Field, StringConstraints
+from pydantic import StringConstraints
 
 from backend.database.engine import Database, Db
 from backend.doorbell import Bell, Doorbell
 from backend.metrics.queries import MAX_NAMES
 from backend.metrics.schemas import NAME_PATTERN
 from backend.runs import facets, failures, listing, schemas, service, view
-from backend.web.lookup import KnownRun, RunId, find_run
-from workers.contract.values import Text
+from backend.web.lookup import PathId, PathRun, find_run
+from workers.contract.values import Id, Text
 from workers.contract.worker_api import State
 
 router = APIRouter(tags=["runs"])
@@ -44,9 +44,9 @@ def wanted_runs(
         ),
     ] = "",
     archived: Annotated[bool, Query(description="The archived runs instead of the others.")] = False,
-    study: Annotated[int | None, Query(ge=1, le=2**53, description="Those that this study has made.")] = None,
+    study: Annotated[Id | None, Query(description="Those that this study has made.")] = None,
     id: Annotated[  # noqa: A002 - the parameter's name in the API
-        list[Annotated[int, Field(ge=1, le=2**53)]], Query(max_length=100, description="Runs of these numbers alone.")
+        list[Id], Query(max_length=100, description="Runs of these numbers alone.")
     ] = [],  # noqa: B006
 ) -> listing.Filters:
     """Which runs a list is to have."""
@@ -117,14 +117,14 @@ def act_on_many(db: Db, bell: Bell, wanted: schemas.BulkRequest) -> schemas.Bulk
 
 
 @router.get("/runs/{run_id}")
-def read_run(db: Db, run: KnownRun) -> schemas.Run:
+def read_run(db: Db, run: PathRun) -> schemas.Run:
     """One run."""
     with db.read() as session:
         return view.shown_one(session, run)
 
 
 @router.patch("/runs/{run_id}")
-def edit_run(db: Db, run_id: RunId, changes: schemas.EditRun) -> schemas.Run:
+def edit_run(db: Db, run_id: PathId, changes: schemas.EditRun) -> schemas.Run:
     """Change name, tags, notes or priority."""
     with db.write() as session:
         run = find_run(session, run_id, lock=True)
@@ -134,7 +134,7 @@ def edit_run(db: Db, run_id: RunId, changes: schemas.EditRun) -> schemas.Run:
 
 
 @router.delete("/runs/{run_id}", status_code=204)
-def purge_run(db: Db, run_id: RunId) -> Response:
+def purge_run(db: Db, run_id: PathId) -> Response:
     """Remove a run that has ended, with its files, for good."""
     with db.write() as session:
         service.act(session, find_run(session, run_id, lock=True), "purge")
@@ -142,37 +142,37 @@ def purge_run(db: Db, run_id: RunId) -> Response:
 
 
 @router.post("/runs/{run_id}/stop")
-def stop_run(db: Db, bell: Bell, run_id: RunId) -> schemas.Run:
+def stop_run(db: Db, bell: Bell, run_id: PathId) -> schemas.Run:
     """Stop for good; the trainer saves a checkpoint first."""
     return _act(db, bell, run_id, "stop")
 
 
 @router.post("/runs/{run_id}/pause")
-def pause_run(db: Db, bell: Bell, run_id: RunId) -> schemas.Run:
+def pause_run(db: Db, bell: Bell, run_id: PathId) -> schemas.Run:
     """Free the worker and keep the checkpoint."""
     return _act(db, bell, run_id, "pause")
 
 
 @router.post("/runs/{run_id}/resume")
-def resume_run(db: Db, bell: Bell, run_id: RunId) -> schemas.Run:
+def resume_run(db: Db, bell: Bell, run_id: PathId) -> schemas.Run:
     """Queue a paused run again; it goes on from its last checkpoint."""
     return _act(db, bell, run_id, "resume")
 
 
 @router.post("/runs/{run_id}/archive")
-def archive_run(db: Db, bell: Bell, run_id: RunId) -> schemas.Run:
+def archive_run(db: Db, bell: Bell, run_id: PathId) -> schemas.Run:
     """Hide from the list."""
     return _act(db, bell, run_id, "archive")
 
 
 @router.post("/runs/{run_id}/restore")
-def restore_run(db: Db, bell: Bell, run_id: RunId) -> schemas.Run:
+def restore_run(db: Db, bell: Bell, run_id: PathId) -> schemas.Run:
     """Show in the list again."""
     return _act(db, bell, run_id, "restore")
 
 
 @router.post("/runs/{run_id}/clone", status_code=201)
-def clone_run(db: Db, bell: Bell, run: KnownRun, wanted: schemas.CloneRun) -> schemas.Run:
+def clone_run(db: Db, bell: Bell, run: PathRun, wanted: schemas.CloneRun) -> schemas.Run:
     """Launch the same configuration again, with some fields changed."""
     with db.write() as session:
         copy = service.clone(session, run, wanted)
@@ -181,7 +181,7 @@ def clone_run(db: Db, bell: Bell, run: KnownRun, wanted: schemas.CloneRun) -> sc
 
 
 @router.post("/runs/{run_id}/fork", status_code=201)
-def fork_run(db: Db, bell: Bell, run_id: RunId, wanted: schemas.ForkRun) -> schemas.Run:
+def fork_run(db: Db, bell: Bell, run_id: PathId, wanted: schemas.ForkRun) -> schemas.Run:
     """Launch a run that goes on from a checkpoint of this one, with some fields changed."""
     with db.write() as session:
         # Locked, so that the checkpoint is not thinned out while it is copied.
@@ -190,7 +190,7 @@ def fork_run(db: Db, bell: Bell, run_id: RunId, wanted: schemas.ForkRun) -> sche
         return view.shown_one(session, run)
 
 
-def _act(db: Database, bell: Doorbell, run_id: RunId, action: schemas.Action) -> schemas.Run:
+def _act(db: Database, bell: Doorbell, run_id: PathId, action: schemas.Action) -> schemas.Run:
     with db.write() as session:
         run = find_run(session, run_id, lock=True)
         service.act(session, run, action)

@@ -14,7 +14,7 @@ from backend.metrics.curves import training_seconds
 from backend.metrics.models import MetricSeries
 from backend.runs import schemas, start_steps
 from backend.runs.states import ACTIVE, refusals
-from backend.workers.presence import free_workers
+from backend.workers.presence import count_idle_workers
 from workers.contract.config.problems import title_of
 from workers.contract.events import RolePlace
 
@@ -26,7 +26,7 @@ SOON = timedelta(seconds=15)
 def shown(session: Session, runs: Sequence[tables.Run], metrics: Sequence[str] = ()) -> list[schemas.Run]:
     """Runs as the API shows them, with some of their metrics if any are asked for."""
     queues = {run.queue for run in runs if run.state == "queued"}
-    free, ahead = free_workers(session, queues), _ahead(session, queues)
+    free, ahead = count_idle_workers(session, queues), _ahead(session, queues)
     extents = _extents(session, [run.id for run in runs], metrics) if metrics else {}
     seconds = training_seconds(session, [run.id for run in runs])
     studies = _studies(session, [run.id for run in runs])

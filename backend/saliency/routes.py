@@ -6,15 +6,15 @@ from backend.config import CurrentSettings
 from backend.database.engine import Db
 from backend.doorbell import Bell
 from backend.jobs import service as jobs
-from backend.replays.routes import VideoId
 from backend.saliency import maps, service
 from backend.saliency.schemas import ReplaySaliency, SaliencyMaps
+from backend.web.lookup import PathId
 
 router = APIRouter(tags=["files"])
 
 
 @router.post("/videos/{video_id}/saliency")
-def ask_saliency(db: Db, bell: Bell, video_id: VideoId) -> ReplaySaliency:
+def ask_saliency(db: Db, bell: Bell, video_id: PathId) -> ReplaySaliency:
     """Have a worker compute which places counted in a replay; one that is there, or under way, stays as it is."""
     with db.write() as session:
         video, job = service.ask(session, video_id)
@@ -24,14 +24,14 @@ def ask_saliency(db: Db, bell: Bell, video_id: VideoId) -> ReplaySaliency:
 
 
 @router.get("/videos/{video_id}/saliency")
-def read_saliency(db: Db, video_id: VideoId) -> ReplaySaliency:
+def read_saliency(db: Db, video_id: PathId) -> ReplaySaliency:
     """Where the saliency of a replay stands."""
     with db.read() as session:
         return service.shown(session, *service.find(session, video_id))
 
 
 @router.get("/videos/{video_id}/saliency/maps")
-def read_saliency_maps(db: Db, settings: CurrentSettings, video_id: VideoId) -> SaliencyMaps:
+def read_saliency_maps(db: Db, settings: CurrentSettings, video_id: PathId) -> SaliencyMaps:
     """How much each place counted in a replay, decision by decision."""
     with db.read() as session:
         file = service.find_file(session, video_id)
@@ -39,7 +39,7 @@ def read_saliency_maps(db: Db, settings: CurrentSettings, video_id: VideoId) -> 
 
 
 @router.delete("/videos/{video_id}/saliency", status_code=204)
-def delete_saliency(db: Db, video_id: VideoId) -> Response:
+def delete_saliency(db: Db, video_id: PathId) -> Response:
     """Remove the saliency of a replay; a computation that is under way ends."""
     with db.write() as session:
         jobs.remove(session, service.find(session, video_id, lock=True)[1])

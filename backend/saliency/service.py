@@ -8,7 +8,7 @@ from backend.errors import Conflict, NotFound
 from backend.files.service import Maker, files_root, reported_file
 from backend.files.storage import place_of
 from backend.jobs import service as jobs
-from backend.jobs.queue import line
+from backend.jobs.queue import read_queue
 from backend.replays.service import find_track, find_video
 from backend.replays.thinning import thin_out
 from backend.saliency.schemas import ReplaySaliency
@@ -26,7 +26,7 @@ def ask(session: Session, video_id: int) -> tuple[Video, Job]:
     """Have a worker compute the saliency of a replay, unless one does or has."""
     video = find_video(session, video_id, lock=True)
     run, before = session.get_one(Run, video.run_id), _job_of(session, video)
-    if before is not None and before.state in (*jobs.UNDER_WAY, "done"):
+    if before is not None and before.state in (*jobs.UNFINISHED, "done"):
         return video, before
     track = _track(session, video)
     checkpoint = _checkpoint(session, run, track)
@@ -40,7 +40,7 @@ def ask(session: Session, video_id: int) -> tuple[Video, Job]:
         actions=track.columns["action"].tolist(),
         score=track.head.score,
     )
-    job = jobs.ask(session, run, checkpoint, "saliency", told.model_dump(mode="json"), total=len(track))
+    job = jobs.enqueue(session, run, checkpoint, "saliency", told.model_dump(mode="json"), total=len(track))
     video.saliency_job_id = job.id
     session.flush()
     return video, job
@@ -57,12 +57,12 @@ def find(session: Session, video_id: int, *, lock: bool = False) -> tuple[Video,
 
 def shown(session: Session, video: Video, job: Job) -> ReplaySaliency:
     """The state of a saliency as the API shows it."""
-    queue = line(session) if job.state == "queued" else None
+    queue = read_queue(session) if job.state == "queued" else None
     file = _file(session, job) if job.state == "done" else None
     same = ("state", "traceback", "done", "total", "created_at", "finished_at")
     told = {name: getattr(job, name) for name in same}
     told |= {"video_id": video.id, "run_id": video.run_id, "file_id": file.id if file else None}
-    return ReplaySaliency.model_validate(told | {"reason": jobs.reason(job, queue)})
+    return ReplaySaliency.model_validate(told | {"reason": jobs.state_reason(job, queue)})
 
 
 def find_file(session: Session, video_id: int) -> File:
@@ -125,5 +125,5 @@ def _checkpoint(session: Session, run: Run, track: Track) -> Checkpoint:
 
 
 def _check_room(session: Session, run: Run) -> None:
-    if jobs.waiting(session, run, "saliency") >= MOST_WAITING:
+    if jobs.count_unfinished(session, run, "saliency") >= MOST_WAITING:
         raise Conflict(f"{MOST_WAITING} saliencies of run {run.id} wait already. Ask again once one of them is done.")

@@ -2,17 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from backend.database.engine import Db
 from backend.start_sets import service
 from backend.start_sets.schemas import Name, StartSet
+from backend.web.lookup import PathId
 from workers.contract.games import EnvironmentId
 from workers.contract.protocols.starts import StartSetFile
 
 router = APIRouter(tags=["evaluations"])
-
-StartSetId = Annotated[int, Path(ge=1, le=2**53)]
 
 
 @router.post("/start-sets", status_code=201)
@@ -37,24 +36,24 @@ def list_start_sets(
 
 
 @router.get("/start-sets/{start_set_id}")
-def read_start_set(db: Db, start_set_id: StartSetId) -> StartSet:
+def read_start_set(db: Db, start_set_id: PathId) -> StartSet:
     """A set of start points, without the points."""
     with db.read() as session:
-        return service.shown(service.find_starts(session, start_set_id))
+        return service.shown(service.find_start_set(session, start_set_id))
 
 
 @router.get("/export/start-sets/{start_set_id}.json", response_model=StartSetFile)
-def export_start_set(db: Db, start_set_id: StartSetId) -> Response:
+def export_start_set(db: Db, start_set_id: PathId) -> Response:
     """A set as a file that `arcadia evaluate --starts` reads."""
     with db.read() as session:
-        stored = service.find_starts(session, start_set_id, content=True)
+        stored = service.find_start_set(session, start_set_id, content=True)
     headers = {"Content-Disposition": f'attachment; filename="{service.file_name(stored)}"'}
     return Response(stored.content, headers=headers, media_type="application/json")
 
 
 @router.delete("/start-sets/{start_set_id}", status_code=204)
-def delete_start_set(db: Db, start_set_id: StartSetId) -> Response:
+def delete_start_set(db: Db, start_set_id: PathId) -> Response:
     """Remove a set of start points for good; evaluations that have ended keep their scores."""
     with db.write() as session:
-        service.remove(session, service.find_starts(session, start_set_id, lock=True))
+        service.remove(session, service.find_start_set(session, start_set_id, lock=True))
     return Response(status_code=204)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, undefer
 
 from backend.database.tables import Evaluation, Job, StartSet
 from backend.errors import Conflict, NotFound
-from backend.jobs.service import UNDER_WAY
+from backend.jobs.service import UNFINISHED
 from backend.start_sets import schemas
 from workers.contract.games import ENVIRONMENTS
 from workers.contract.protocols import PROTOCOLS
@@ -59,7 +59,7 @@ def keep(session: Session, stored: StartSet) -> StartSet:
     return stored
 
 
-def find_starts(session: Session, number: int, *, lock: bool = False, content: bool = False) -> StartSet:
+def find_start_set(session: Session, number: int, *, lock: bool = False, content: bool = False) -> StartSet:
     """A set by its number, or a problem that says there is none; its points are read where they are wanted."""
     query = select(StartSet).where(StartSet.id == number)
     query = query.with_for_update() if lock else query
@@ -79,7 +79,7 @@ def listed(session: Session, env: str | None, player: StartPlayer | None = None)
 def remove(session: Session, stored: StartSet) -> None:
     """Remove a set, unless an evaluation is yet to begin its episodes there; what has ended keeps its scores."""
     query = select(func.count()).select_from(Evaluation).join(Job, Job.id == Evaluation.job_id)
-    waiting = session.scalar(query.where(Evaluation.start_set_id == stored.id, Job.state.in_(UNDER_WAY))) or 0
+    waiting = session.scalar(query.where(Evaluation.start_set_id == stored.id, Job.state.in_(UNFINISHED))) or 0
     if waiting:
         them = "An evaluation begins" if waiting == 1 else f"{waiting} evaluations begin"
         raise Conflict(

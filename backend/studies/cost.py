@@ -15,7 +15,7 @@ from backend.metrics.curves import training_seconds
 from backend.runs.labels import env_title
 from backend.studies.points import Draw, point_config
 from backend.studies.specification import Specification
-from backend.workers.presence import workers_here
+from backend.workers.presence import connected_workers
 from workers.contract.config import RunConfig
 from workers.contract.config.ceiling import CeilingFields
 from workers.contract.config.problems import title_of
@@ -127,7 +127,7 @@ def _before_training(config: RunConfig) -> float:
 def _places(session: Session, found: Iterable[RunConfig], at_once: int) -> int:
     """How many runs can train at a time: so many workers of their queues are here."""
     queues = {queue_for(config) for config in found}
-    here = [worker for worker in workers_here(session, utc_now()) if worker.queue in queues]
+    here = [worker for worker in connected_workers(session, utc_now()) if worker.queue in queues]
     return max(1, min(at_once, len(here)))
 
 

@@ -19,7 +19,8 @@ from backend.studies.points import read_specification
 from backend.studies.results import load_points
 from backend.studies.scatter_figure import scatter_figure
 from backend.studies.specification import Specification
-from backend.web.lookup import StudyId
+from backend.web.lookup import PathId
+from workers.contract.values import Id
 
 router = APIRouter(tags=["studies"])
 
@@ -52,7 +53,7 @@ def start_study(db: Db, bell: Bell, settings: CurrentSettings, wanted: schemas.S
 def list_studies(
     db: Db,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    before: Annotated[int | None, Query(ge=1, le=2**53, description="The next_cursor of the page before.")] = None,
+    before: Annotated[Id | None, Query(description="The next_cursor of the page before.")] = None,
 ) -> schemas.StudyPage:
     """Studies, the newest first."""
     with db.read() as session:
@@ -60,7 +61,7 @@ def list_studies(
 
 
 @router.get("/studies/{study_id}")
-def read_study(db: Db, study_id: StudyId) -> schemas.Study:
+def read_study(db: Db, study_id: PathId) -> schemas.Study:
     """A study with its points and what their runs have come to."""
     with db.read() as session:
         return queries.to_schema(session, service.find_study(session, study_id))
@@ -69,7 +70,7 @@ def read_study(db: Db, study_id: StudyId) -> schemas.Study:
 @router.get("/studies/{study_id}/figure")
 def draw_study(
     db: Db,
-    study_id: StudyId,
+    study_id: PathId,
     kind: Annotated[
         schemas.FigureKind,
         Query(
@@ -91,7 +92,7 @@ def draw_study(
 
 
 @router.patch("/studies/{study_id}")
-def edit_study(db: Db, study_id: StudyId, changes: schemas.EditStudy) -> schemas.Study:
+def edit_study(db: Db, study_id: PathId, changes: schemas.EditStudy) -> schemas.Study:
     """Change name or question."""
     with db.write() as session:
         study = service.find_study(session, study_id, lock=True)
@@ -100,7 +101,7 @@ def edit_study(db: Db, study_id: StudyId, changes: schemas.EditStudy) -> schemas
 
 
 @router.delete("/studies/{study_id}", status_code=204)
-def delete_study(db: Db, study_id: StudyId) -> Response:
+def delete_study(db: Db, study_id: PathId) -> Response:
     """Remove a study that is not running; its runs stay."""
     with db.write() as session:
         service.delete(session, service.find_study(session, study_id, lock=True))
@@ -108,26 +109,26 @@ def delete_study(db: Db, study_id: StudyId) -> Response:
 
 
 @router.post("/studies/{study_id}/pause")
-def pause_study(db: Db, bell: Bell, study_id: StudyId) -> schemas.Study:
+def pause_study(db: Db, bell: Bell, study_id: PathId) -> schemas.Study:
     """Make no more runs, and pause those that wait or train."""
     return _act(db, bell, study_id, "pause")
 
 
 @router.post("/studies/{study_id}/resume")
-def resume_study(db: Db, bell: Bell, study_id: StudyId) -> schemas.Study:
+def resume_study(db: Db, bell: Bell, study_id: PathId) -> schemas.Study:
     """Go on, with paused runs too; runs that were stopped stay so."""
     return _act(db, bell, study_id, "resume")
 
 
 @router.post("/studies/{study_id}/stop")
-def stop_study(db: Db, bell: Bell, study_id: StudyId) -> schemas.Study:
+def stop_study(db: Db, bell: Bell, study_id: PathId) -> schemas.Study:
     """Make no more runs, and stop those that have not ended."""
     return _act(db, bell, study_id, "stop")
 
 
 @router.post("/studies/{study_id}/extend")
 def extend_study(
-    db: Db, bell: Bell, settings: CurrentSettings, study_id: StudyId, wanted: schemas.ExtendStudy
+    db: Db, bell: Bell, settings: CurrentSettings, study_id: PathId, wanted: schemas.ExtendStudy
 ) -> schemas.Study:
     """Go on with more seeds, as 3 more of the best 2 points, or with more random points.
 

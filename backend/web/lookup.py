@@ -9,13 +9,9 @@ from sqlalchemy.orm import Session
 from backend.database.engine import Db
 from backend.database.tables import Attempt, Job, Run
 from backend.errors import NotFound
+from workers.contract.values import MAX_ID
 
-# Databases count no further than this.
-RunId = Annotated[int, Path(ge=1, le=2**53)]
-FileId = Annotated[int, Path(ge=1, le=2**53)]
-JobId = Annotated[int, Path(ge=1, le=2**53)]
-StudyId = Annotated[int, Path(ge=1, le=2**53)]
-ReportId = Annotated[int, Path(ge=1, le=2**53)]
+PathId = Annotated[int, Path(ge=1, le=MAX_ID)]
 
 
 def find_run(session: Session, run_id: int, *, lock: bool = False) -> Run:
@@ -40,7 +36,7 @@ def find_job(session: Session, job_id: int, *, lock: bool = False) -> Job:
     return job
 
 
-def begun_attempt(session: Session, run: Run) -> Attempt | None:
+def last_started_attempt(session: Session, run: Run) -> Attempt | None:
     """The run's last attempt that has said where it began; None also while the next one has yet to say it."""
     if run.state == "starting":
         return None
@@ -49,10 +45,10 @@ def begun_attempt(session: Session, run: Run) -> Attempt | None:
     return session.scalar(begun.order_by(Attempt.attempt.desc()).limit(1))
 
 
-def known_run(db: Db, run_id: RunId) -> Run:
+def known_run(db: Db, run_id: PathId) -> Run:
     """The run that a path names, for reading; to change a run, find it inside the transaction."""
     with db.read() as session:
         return find_run(session, run_id)
 
 
-KnownRun = Annotated[Run, Depends(known_run)]
+PathRun = Annotated[Run, Depends(known_run)]

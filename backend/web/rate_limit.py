@@ -12,21 +12,21 @@ from backend.errors import Problem
 
 log = logging.getLogger(__name__)
 
-MOST = 10
-SECONDS = 60.0
+MAX_WRONG_TOKENS = 10
+WINDOW_SECONDS = 60.0
 # Addresses remembered; the one that tried longest ago is forgotten first.
-MOST_ADDRESSES = 10_000
+MAX_ADDRESSES = 10_000
 
 
-class TooManyTries(Problem):
+class TooManyWrongTokens(Problem):
     """An address has shown too many wrong tokens."""
 
     status = 429
-    kind = "too-many-tries"
+    kind = "too-many-wrong-tokens"
     title = "Too many wrong tokens"
 
 
-class WrongTries:
+class WrongTokenLimit:
     """When each address showed a wrong token lately."""
 
     def __init__(self, told: str = "wrong token", clock: Callable[[], float] = time.monotonic) -> None:
@@ -39,21 +39,23 @@ class WrongTries:
         place = _network(address)
         with self._lock:
             now = self._clock()
-            recent = [moment for moment in self._times.get(place, ()) if now - moment < SECONDS]
-            if len(recent) >= MOST:
-                raise _refusal(ceil(SECONDS - (now - recent[0])))
+            recent = [moment for moment in self._times.get(place, ()) if now - moment < WINDOW_SECONDS]
+            if len(recent) >= MAX_WRONG_TOKENS:
+                raise _refusal(ceil(WINDOW_SECONDS - (now - recent[0])))
             if not right:
                 self._times[place] = [*recent, now]
                 self._times.move_to_end(place)
-                if len(self._times) > MOST_ADDRESSES:
+                if len(self._times) > MAX_ADDRESSES:
                     self._times.popitem(last=False)
         if not right:
-            log.warning("%s from %s, try %d of %d a minute", self._told, address, len(recent) + 1, MOST)
+            log.warning("%s from %s, try %d of %d a minute", self._told, address, len(recent) + 1, MAX_WRONG_TOKENS)
         return right
 
 
-def _refusal(seconds: int) -> TooManyTries:
-    refusal = TooManyTries(f"{MOST} wrong tokens came from your address within a minute. Try again in {seconds} s.")
+def _refusal(seconds: int) -> TooManyWrongTokens:
+    refusal = TooManyWrongTokens(
+        f"{MAX_WRONG_TOKENS} wrong tokens came from your address within a minute. Try again in {seconds} s."
+    )
     refusal.headers["Retry-After"] = str(seconds)
     return refusal
 

@@ -15,8 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.config import LOOPBACK_NAMES, Settings
 from backend.errors import NoSuchPath, Problem, respond, unexpected
-from backend.web.rate_limit import WrongTries
-from backend.web.sessions import SignIns, proof_of
+from backend.web.rate_limit import WrongTokenLimit
+from backend.web.sessions import SessionStore, proof_of
 from workers.contract.live import ticket
 from workers.contract.worker_api import INSTALLATION_HEADER, OTHER_INSTALLATION
 
@@ -150,14 +150,14 @@ async def is_signed_in(request: HTTPConnection, settings: Settings) -> bool:
     cookie = request.cookies.get(COOKIE)
     if not cookie:
         return False
-    sign_ins: SignIns = request.app.state.sign_ins
+    sessions: SessionStore = request.app.state.sessions
     proof = proof_of(cookie, token)
-    return sign_ins.believes(proof) or await run_in_threadpool(sign_ins.holds, proof)
+    return sessions.is_cached(proof) or await run_in_threadpool(sessions.is_valid, proof)
 
 
 def matches_token(request: HTTPConnection, given: str, settings: Settings) -> bool:
     """Whether this is the user token, in a time that does not tell how much of it is right; a few tries a minute."""
-    tries: WrongTries = request.app.state.wrong_tries
+    tries: WrongTokenLimit = request.app.state.user_token_limit
     return tries.check(_address(request), right=_same(given, settings.token.get_secret_value()))
 
 
@@ -170,7 +170,7 @@ def _shows_worker_token(request: HTTPConnection, expected: str) -> bool:
     if _same(shown, expected):
         return True
     if shown:
-        tries: WrongTries = request.app.state.wrong_worker_tries
+        tries: WrongTokenLimit = request.app.state.worker_token_limit
         tries.check(_address(request), right=False)
     return False
 

@@ -13,13 +13,13 @@ from backend.database.columns import utc_now
 from backend.database.engine import Database
 from backend.database.tables import SignInSession
 
-SECONDS = 30 * 24 * 3600
+SESSION_SECONDS = 30 * 24 * 3600
 # Every request asks. A sign-out at another process is heard of after this time at the latest.
-BELIEVED_SECONDS = 5.0
+CACHE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
-class Believed:
+class CachedSession:
     """What the database said of a cookie: until when it is let in (Unix time), and until when that is believed."""
 
     ends: float
@@ -31,42 +31,42 @@ class Believed:
         return time.time() < self.ends and time.monotonic() < self.until
 
 
-class SignIns:
+class SessionStore:
     """The sign-ins that hold, each as a proof that its cookie goes with the user token."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._believed: dict[str, Believed] = {}
+        self._believed: dict[str, CachedSession] = {}
 
-    def remember(self, proof: str) -> None:
+    def add(self, proof: str) -> None:
         """Let a cookie in from now on."""
-        ends = datetime.fromtimestamp(time.time() + SECONDS, UTC)
+        ends = datetime.fromtimestamp(time.time() + SESSION_SECONDS, UTC)
         with self._database.write() as session:
             session.execute(delete(SignInSession).where(SignInSession.ends_at <= utc_now()))
             session.add(SignInSession(proof=proof, ends_at=ends))
 
-    def forget(self, proof: str) -> None:
+    def remove(self, proof: str) -> None:
         """Let a cookie in no more."""
         # First where it would outlive this process: should that fail, the next sign-out finds the cookie still let in.
         with self._database.write() as session:
             session.execute(delete(SignInSession).where(SignInSession.proof == proof))
         self._believed.pop(proof, None)
 
-    def believes(self, proof: str) -> bool:
+    def is_cached(self, proof: str) -> bool:
         """Whether the cookie of this proof is known to be let in, without asking the database."""
         believed = self._believed.get(proof)
         return believed is not None and believed.still
 
-    def holds(self, proof: str) -> bool:
+    def is_valid(self, proof: str) -> bool:
         """Whether the cookie of this proof is let in now."""
-        if self.believes(proof):
+        if self.is_cached(proof):
             return True
-        until = time.monotonic() + BELIEVED_SECONDS
+        until = time.monotonic() + CACHE_SECONDS
         with self._database.read() as session:
             ends = session.scalar(select(SignInSession.ends_at).where(SignInSession.proof == proof))
         believed = {each: found for each, found in self._believed.copy().items() if found.still}
         if ends is not None:
-            believed[proof] = Believed(ends.timestamp(), until)
+            believed[proof] = CachedSession(ends.timestamp(), until)
         self._believed = believed
         return ends is not None and time.time() < ends.timestamp()
 

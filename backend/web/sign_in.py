@@ -5,7 +5,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from backend.config import CurrentSettings
 from backend.web.security import COOKIE, Unauthorized, is_signed_in, matches_token
-from backend.web.sessions import SECONDS, SignIns, new_cookie, proof_of
+from backend.web.sessions import SESSION_SECONDS, SessionStore, new_cookie, proof_of
 
 router = APIRouter(tags=["session"])
 
@@ -40,12 +40,12 @@ def sign_in(request: Request, response: Response, settings: CurrentSettings, giv
     if not matches_token(request, given.token, settings):
         raise Unauthorized("That is not the token; it is what ARCADIA_TOKEN was set to on the server.")
     cookie = new_cookie()
-    sign_ins: SignIns = request.app.state.sign_ins
-    sign_ins.remember(proof_of(cookie, token))
+    sessions: SessionStore = request.app.state.sessions
+    sessions.add(proof_of(cookie, token))
     response.set_cookie(
         COOKIE,
         cookie,
-        max_age=SECONDS,
+        max_age=SESSION_SECONDS,
         httponly=True,
         samesite="strict",
         secure=request.scope["scheme"] == "https",
@@ -57,9 +57,9 @@ def sign_in(request: Request, response: Response, settings: CurrentSettings, giv
 def sign_out(request: Request, settings: CurrentSettings) -> Response:
     """Forget the cookie, here and in the browser."""
     proof = proof_of(request.cookies.get(COOKIE, ""), settings.token.get_secret_value())
-    sign_ins: SignIns = request.app.state.sign_ins
-    if sign_ins.holds(proof):
-        sign_ins.forget(proof)
+    sessions: SessionStore = request.app.state.sessions
+    if sessions.is_valid(proof):
+        sessions.remove(proof)
     response = Response(status_code=204)
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return response

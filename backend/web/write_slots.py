@@ -1,4 +1,4 @@
-"""Those who write take turns: few have a thread at a time, so that reads find one whatever holds the writers up."""
+"""Those who write take slots: few have a thread at a time, so that reads find one whatever holds the writers up."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,9 +13,9 @@ from backend.errors import Problem, respond, unavailable
 from backend.web.security import PUBLIC, SAFE_METHODS, UPLOAD
 
 # Of the forty threads that answer requests.
-AT_ONCE = 16
+MAX_CONCURRENT_WRITES = 16
 # Less than the five seconds after which a worker takes the backend for unreachable.
-PATIENCE_SECONDS = 3.0
+WRITE_TIMEOUT_SECONDS = 3.0
 RETRY_AFTER_SECONDS = 2
 
 
@@ -31,35 +31,35 @@ class Busy(Problem):
         self.headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
 
 
-def new_turns() -> anyio.CapacityLimiter:
+def new_write_slots() -> anyio.CapacityLimiter:
     """Turns for one event loop."""
-    return anyio.CapacityLimiter(AT_ONCE)
+    return anyio.CapacityLimiter(MAX_CONCURRENT_WRITES)
 
 
 @asynccontextmanager
-async def turn(app: FastAPI, patience: float) -> AsyncIterator[None]:
-    """Wait for a turn to write, which costs no thread; a problem when none comes soon."""
-    turns: anyio.CapacityLimiter = app.state.turns
+async def write_slot(app: FastAPI, patience: float) -> AsyncIterator[None]:
+    """Wait for a write_slot to write, which costs no thread; a problem when none comes soon."""
+    slots: anyio.CapacityLimiter = app.state.write_slots
     holder = object()
     try:
         with anyio.fail_after(patience):
-            await turns.acquire_on_behalf_of(holder)
+            await slots.acquire_on_behalf_of(holder)
     except TimeoutError:
         raise Busy from None
     try:
         yield
     finally:
-        turns.release_on_behalf_of(holder)
+        slots.release_on_behalf_of(holder)
 
 
-async def take_turn(request: Request) -> AsyncIterator[None]:
-    """The dependency of every API route: one that may write waits for its turn, its body being here already."""
+async def hold_write_slot(request: Request) -> AsyncIterator[None]:
+    """The dependency of every API route: one that may write waits for its write_slot, its body being here already."""
     path: str = request.scope["path"]
-    # An upload takes its turn when its body has come; a sign-in writes nothing.
+    # An upload takes its write_slot when its body has come; a sign-in writes nothing.
     if request.method in SAFE_METHODS or path in PUBLIC or UPLOAD.fullmatch(path):
         yield
         return
-    async with turn(request.app, PATIENCE_SECONDS):
+    async with write_slot(request.app, WRITE_TIMEOUT_SECONDS):
         yield
 
 

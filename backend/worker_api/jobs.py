@@ -114,17 +114,17 @@ def conclude(session: Session, settings: Settings, job: Job, outcome: Outcome, m
         # Its process had reported its end before its worker was lost.
         outcome = job.outcome
     if outcome == "finished" and not _BRINGING[job.kind].has_brought(session, job):
-        service.end(session, job, "failed", job.message or "Its process ended without a result.")
+        service.set_state(session, job, "failed", job.message or "Its process ended without a result.")
     elif outcome == "finished":
-        service.end(session, job, "done")
+        service.set_state(session, job, "done")
     elif outcome == "failed":
-        service.end(session, job, "failed", message or job.message or "It failed without an error message.")
+        service.set_state(session, job, "failed", message or job.message or "It failed without an error message.")
     elif job.desired == "cancel":
-        service.end(session, job, "cancelled")
+        service.set_state(session, job, "cancelled")
     elif outcome == "lost":
         _again_or_give_up(session, settings, job, message or f"Worker {job.worker} fell silent.")
     else:
-        service.end(session, job, "queued", message or f"Worker {job.worker} was shut down.")
+        service.set_state(session, job, "queued", message or f"Worker {job.worker} was shut down.")
     if job.run_id is not None:
         run = session.get_one(Run, job.run_id)
         # What it evaluated may be the best now, and what waited for it may go.
@@ -135,11 +135,11 @@ def conclude(session: Session, settings: Settings, job: Job, outcome: Outcome, m
 def _again_or_give_up(session: Session, settings: Settings, job: Job, reason: str) -> None:
     if job.tries >= settings.max_requeues:
         told = f"{reason} That was once too often: it has been tried again {job.tries} times already."
-        service.end(session, job, "failed", told)
+        service.set_state(session, job, "failed", told)
         return
     job.tries += 1
     again = f"{reason} Back in the queue, {job.tries} of at most {settings.max_requeues} times."
-    service.end(session, job, "queued", again)
+    service.set_state(session, job, "queued", again)
 
 
 def _stale(job: Job, attempt: int) -> StaleAttempt:

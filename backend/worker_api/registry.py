@@ -15,7 +15,7 @@ from backend.errors import NotFound, Problem
 from backend.worker_api.attempts import StaleAttempt, current_run
 from backend.worker_api.jobs import continue_if_silent, is_current
 from backend.workers import schemas
-from backend.workers.presence import announce_worker, is_here
+from backend.workers.presence import announce_worker, is_connected
 from workers.contract import worker_api
 from workers.contract.build import build, differ
 from workers.contract.worker_api import NAME_TAKEN, Desired, WantedJob
@@ -71,7 +71,7 @@ def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> 
 def _refuse_taken_name(session: Session, report: worker_api.Heartbeat) -> None:
     """Refuse a second live worker of a name. A worker may follow one of its own host that has ended."""
     worker = session.get(Worker, report.name)
-    if worker is None or not is_here(worker, utc_now()):
+    if worker is None or not is_connected(worker, utc_now()):
         return
     if worker.host != report.host or worker.pid not in (report.pid, report.replaces):
         raise NameTaken(f"Worker {worker.name} is connected already: process {worker.pid} on host {worker.host}.")
@@ -111,8 +111,8 @@ def listed(session: Session) -> list[schemas.Worker]:
             name=worker.name,
             host=worker.host,
             queue=worker.queue,
-            state=("busy" if worker.run_id is not None else "idle") if is_here(worker, now) else "gone",
-            run_id=worker.run_id if is_here(worker, now) else None,
+            state=("busy" if worker.run_id is not None else "idle") if is_connected(worker, now) else "gone",
+            run_id=worker.run_id if is_connected(worker, now) else None,
             job_slots=worker.job_slots,
             last_seen_at=worker.last_seen_at,
             version=worker.version,
@@ -138,7 +138,7 @@ def forget_gone_workers(database: Database, now: datetime) -> None:
 
 def _keep(session: Session, report: worker_api.Heartbeat, run_id: int | None) -> None:
     worker = session.get(Worker, report.name, with_for_update=True)
-    news = worker is None or not is_here(worker, utc_now()) or worker.run_id != run_id
+    news = worker is None or not is_connected(worker, utc_now()) or worker.run_id != run_id
     if worker is None:
         worker = Worker(name=report.name)
         session.add(worker)

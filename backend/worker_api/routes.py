@@ -4,7 +4,7 @@ from fastapi import APIRouter, Response
 
 from backend.config import CurrentSettings
 from backend.database.engine import Db
-from backend.web.lookup import JobId, RunId
+from backend.web.lookup import PathId
 from backend.worker_api import attempts, ingest, jobs, registry
 from backend.workers import schemas
 from workers.contract import worker_api
@@ -38,7 +38,7 @@ def claim(db: Db, settings: CurrentSettings, wanted: worker_api.ClaimRequest) ->
 
 
 @router.post("/worker/runs/{run_id}/events")
-def post_events(db: Db, run_id: RunId, batch: worker_api.EventBatch) -> worker_api.Acknowledged:
+def post_events(db: Db, run_id: PathId, batch: worker_api.EventBatch) -> worker_api.Acknowledged:
     """Store events; a repeated batch changes nothing, a gap is refused."""
     with db.write() as session:
         acknowledged = ingest.ingest(session, run_id, batch)
@@ -46,7 +46,7 @@ def post_events(db: Db, run_id: RunId, batch: worker_api.EventBatch) -> worker_a
 
 
 @router.post("/worker/runs/{run_id}/release")
-def release(db: Db, settings: CurrentSettings, run_id: RunId, ended: worker_api.Release) -> worker_api.Released:
+def release(db: Db, settings: CurrentSettings, run_id: PathId, ended: worker_api.Release) -> worker_api.Released:
     """Give a run back."""
     with db.write() as session:
         run = attempts.release(session, settings, run_id, ended)
@@ -64,7 +64,7 @@ def claim_job(db: Db, settings: CurrentSettings, wanted: worker_api.JobClaimRequ
 
 
 @router.post("/worker/jobs/{job_id}/events")
-def post_job_events(db: Db, job_id: JobId, batch: worker_api.EventBatch) -> worker_api.Acknowledged:
+def post_job_events(db: Db, job_id: PathId, batch: worker_api.EventBatch) -> worker_api.Acknowledged:
     """Store events of a job; a repeated batch changes nothing, a gap is refused."""
     with db.write() as session:
         acknowledged = jobs.ingest(session, job_id, batch)
@@ -72,7 +72,7 @@ def post_job_events(db: Db, job_id: JobId, batch: worker_api.EventBatch) -> work
 
 
 @router.post("/worker/jobs/{job_id}/release")
-def release_job(db: Db, settings: CurrentSettings, job_id: JobId, ended: worker_api.Release) -> worker_api.Released:
+def release_job(db: Db, settings: CurrentSettings, job_id: PathId, ended: worker_api.Release) -> worker_api.Released:
     """Give a job back."""
     with db.write() as session:
         return worker_api.Released(state=jobs.release(session, settings, job_id, ended).state)

@@ -31,7 +31,7 @@ from backend.web.lookup import find_job, find_run
 from backend.worker_api import attempts, jobs
 from backend.worker_api.registry import forget_gone_workers
 from backend.worker_api.silence import Held, Silence
-from backend.workers.presence import free_for_jobs, workers_here
+from backend.workers.presence import connected_workers, free_job_slots
 from workers.contract.worker_api import LOOK_FOR_JOBS_TASK, LOOK_TASK, QueueName, private_queue
 
 log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class Sweeper:
         """Ring for what waits, and announce workers that fell silent."""
         with self._database.read() as session:
             rings = _rings(session, now)
-            here = {worker.name for worker in workers_here(session, now)}
+            here = {worker.name for worker in connected_workers(session, now)}
         for worker, task, number in rings:
             self._doorbell.ring(private_queue(worker), number, task)
         for name in self._here - here:
@@ -143,13 +143,13 @@ _JOBS = (
 
 def _rings(session: Session, now: datetime) -> list[tuple[str, str, int]]:
     """For each worker with a free place for something that waits: its name, the task to call, and what waits."""
-    here = workers_here(session, now)
+    here = connected_workers(session, now)
     waiting = {queue: _waiting_run(session, queue) for queue in {worker.queue for worker in here}}
     idle = [worker for worker in here if worker.run_id is None]
     rings = [(worker.name, LOOK_TASK, run) for worker in idle if (run := waiting[worker.queue]) is not None]
     job_id = session.scalar(select(Job.id).where(Job.state == "queued").order_by(Job.created_at).limit(1))
     if job_id is not None:
-        free = [name for name, places in free_for_jobs(session, here).items() if places > 0]
+        free = [name for name, places in free_job_slots(session, here).items() if places > 0]
         rings += [(name, LOOK_FOR_JOBS_TASK, job_id) for name in free]
     return rings
 

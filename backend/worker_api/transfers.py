@@ -13,8 +13,8 @@ from backend.errors import NotFound
 from backend.evaluations.starting import starts_of
 from backend.files import service, storage
 from backend.files.download import download
-from backend.web.lookup import FileId, JobId, RunId
-from backend.web.write_slots import turn
+from backend.web.lookup import PathId
+from backend.web.write_slots import write_slot
 from backend.worker_api.attempts import current_run
 from backend.worker_api.jobs import current_job
 from workers.contract.events import Sha256
@@ -23,7 +23,7 @@ from workers.contract.worker_api import AttemptNumber, FileKind, RunPath, Upload
 router = APIRouter(tags=["files"])
 
 # A received file is not thrown away for a short wait; workers wait for thirty seconds.
-UPLOAD_PATIENCE_SECONDS = 20.0
+UPLOAD_WRITE_TIMEOUT_SECONDS = 20.0
 
 Attempt = Annotated[AttemptNumber, Query()]
 
@@ -40,7 +40,7 @@ async def upload_file(
     request: Request,
     db: Db,
     settings: CurrentSettings,
-    run_id: RunId,
+    run_id: PathId,
     attempt: Attempt,
     kind: FileKind,
     path: RunPath,
@@ -55,7 +55,7 @@ async def upload_job_file(
     request: Request,
     db: Db,
     settings: CurrentSettings,
-    job_id: JobId,
+    job_id: PathId,
     attempt: Attempt,
     kind: FileKind,
     path: RunPath,
@@ -67,7 +67,7 @@ async def upload_job_file(
 
 @router.get("/worker/runs/{run_id}/files/{file_id}", response_class=Response)
 def fetch_file(
-    request: Request, db: Db, settings: CurrentSettings, run_id: RunId, file_id: FileId, attempt: Attempt
+    request: Request, db: Db, settings: CurrentSettings, run_id: PathId, file_id: PathId, attempt: Attempt
 ) -> Response:
     """A file of the worker's run."""
     return _give(request, db, settings, _of_run(run_id, attempt), file_id)
@@ -75,14 +75,14 @@ def fetch_file(
 
 @router.get("/worker/jobs/{job_id}/files/{file_id}", response_class=Response)
 def fetch_job_file(
-    request: Request, db: Db, settings: CurrentSettings, job_id: JobId, file_id: FileId, attempt: Attempt
+    request: Request, db: Db, settings: CurrentSettings, job_id: PathId, file_id: PathId, attempt: Attempt
 ) -> Response:
     """A file of the run that the worker's job is for."""
     return _give(request, db, settings, _of_job(job_id, attempt), file_id)
 
 
 @router.get("/worker/jobs/{job_id}/starts", response_class=Response)
-def fetch_job_starts(db: Db, job_id: JobId, attempt: Attempt) -> Response:
+def fetch_job_starts(db: Db, job_id: PathId, attempt: Attempt) -> Response:
     """The start points of the worker's job."""
     with db.read() as session:
         stored = starts_of(session, current_job(session, job_id, attempt))
@@ -119,7 +119,7 @@ async def _take(
             return (twin or service.keep(session, received, made_by, kind, path, sha256, size)).id
 
     try:
-        async with turn(request.app, UPLOAD_PATIENCE_SECONDS):
+        async with write_slot(request.app, UPLOAD_WRITE_TIMEOUT_SECONDS):
             return UploadedFile(file_id=await run_in_threadpool(keep))
     finally:
         received.unlink(missing_ok=True)

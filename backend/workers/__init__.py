@@ -1,1 +1,1 @@
-"""Workers: what they call, and what keeps their runs alive."""
+"""Workers as the backend sees them: who is connected, and who is free."""

@@ -1,4 +1,4 @@
-"""Which workers are here, and which of them are free."""
+"""Which workers are connected, and which of them are free."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -11,46 +11,46 @@ from backend.database.engine import after_commit
 from backend.database.tables import Job, Worker
 from backend.live.notices import publish
 
-# A worker reports every few seconds; after this long without a report it counts as gone.
+# A worker sends a heartbeat every few seconds. It counts as gone after this time without one.
 GONE_AFTER = timedelta(seconds=10)
 
 
-def is_here(worker: Worker, now: datetime) -> bool:
-    """Whether a worker has reported lately and has not said goodbye."""
-    # A report from the future is from before the clock was set back.
+def is_connected(worker: Worker, now: datetime) -> bool:
+    """Return True if a worker has sent a heartbeat recently and has not left."""
+    # A heartbeat from the future means that the clock was set back since.
     return not worker.left and abs(now - worker.last_seen_at) < GONE_AFTER
 
 
-def workers_here(session: Session, now: datetime) -> list[Worker]:
-    """The workers that are here."""
-    return [worker for worker in session.scalars(select(Worker)) if is_here(worker, now)]
+def connected_workers(session: Session, now: datetime) -> list[Worker]:
+    """Return the connected workers."""
+    return [worker for worker in session.scalars(select(Worker)) if is_connected(worker, now)]
 
 
-def free_workers(session: Session, queues: Iterable[str]) -> dict[str, int | None]:
-    """How many workers of each queue are free; None where none is connected at all."""
+def count_idle_workers(session: Session, queues: Iterable[str]) -> dict[str, int | None]:
+    """Return the number of idle workers of each queue, or None for a queue without connected workers."""
     if not queues:
         return {}
-    here = workers_here(session, utc_now())
-    found: dict[str, int | None] = {}
+    connected = connected_workers(session, utc_now())
+    idle: dict[str, int | None] = {}
     for queue in queues:
-        mine = [worker for worker in here if worker.queue == queue]
-        found[queue] = sum(worker.run_id is None for worker in mine) if mine else None
-    return found
+        workers = [worker for worker in connected if worker.queue == queue]
+        idle[queue] = sum(worker.run_id is None for worker in workers) if workers else None
+    return idle
 
 
-def free_for_jobs(session: Session, here: Iterable[Worker]) -> dict[str, int]:
-    """How many more jobs each of these workers takes that takes any, by its name."""
+def free_job_slots(session: Session, workers: Iterable[Worker]) -> dict[str, int]:
+    """Return the number of free job slots by worker name, for workers that have job slots."""
     query = select(Job.worker, func.count()).where(Job.state == "running").group_by(Job.worker)
-    held = {row[0]: row[1] for row in session.execute(query)}
-    return {worker.name: worker.job_slots - held.get(worker.name, 0) for worker in here if worker.job_slots}
+    used = {row[0]: row[1] for row in session.execute(query)}
+    return {worker.name: worker.job_slots - used.get(worker.name, 0) for worker in workers if worker.job_slots}
 
 
-def places_for_jobs(session: Session) -> int | None:
-    """How many jobs could begin now; None where no worker that takes any is connected."""
-    free = free_for_jobs(session, workers_here(session, utc_now()))
-    return sum(max(places, 0) for places in free.values()) if free else None
+def count_free_job_slots(session: Session) -> int | None:
+    """Return the total number of free job slots, or None if no connected worker has any job slots."""
+    free = free_job_slots(session, connected_workers(session, utc_now()))
+    return sum(max(slots, 0) for slots in free.values()) if free else None
 
 
 def announce_worker(session: Session, worker: str) -> None:
-    """Tell open pages after the commit that a worker came, left, took a run or gave one back."""
+    """Notify open pages after the commit that a worker's state changed."""
     after_commit(session, lambda: publish("worker.changed", {"name": worker}))

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from backend.app import description
 from backend.config import Settings
-from backend.web.rate_limit import WrongTries
+from backend.web.rate_limit import WrongTokenLimit
 from tests.conftest import WORKER_TOKEN
 from tests.door import HANGS_SECONDS, listening
 from tests.factories import Api
@@ -56,8 +56,8 @@ def token() -> str:
 def door(app: FastAPI, settings: Settings, token: str) -> Iterator[Door]:
     """The server; it never tires of wrong tokens, of which these tests show many."""
     app.state.settings = settings.model_copy(update={"token": SecretStr(token)})
-    app.state.wrong_tries = WrongTries(clock=count(step=61).__next__)
-    app.state.wrong_worker_tries = WrongTries(clock=count(step=61).__next__)
+    app.state.user_token_limit = WrongTokenLimit(clock=count(step=61).__next__)
+    app.state.worker_token_limit = WrongTokenLimit(clock=count(step=61).__next__)
     user = {"Authorization": f"Bearer {token}"} if token else {}
     worker = {"Authorization": f"Bearer {WORKER_TOKEN}"}
     with listening(app) as port:
@@ -67,5 +67,5 @@ def door(app: FastAPI, settings: Settings, token: str) -> Iterator[Door]:
             httpx.Client(base_url=address, headers=worker, timeout=HANGS_SECONDS) as worker_client,
         ):
             yield Door(port, description(app), Api(user_client, worker_client), user, worker)
-    app.state.wrong_tries = WrongTries()
-    app.state.wrong_worker_tries = WrongTries()
+    app.state.user_token_limit = WrongTokenLimit()
+    app.state.worker_token_limit = WrongTokenLimit()

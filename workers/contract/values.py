@@ -35,10 +35,13 @@ ShortText = Annotated[str, Field(max_length=100), STORABLE]
 Message = Annotated[str, STORABLE, AfterValidator(lambda text: text[:LONGEST_MESSAGE])]
 Traceback = Annotated[str, STORABLE, AfterValidator(lambda text: text[-LONGEST_TRACEBACK:])]
 
+# The largest integer that JavaScript represents exactly.
+MAX_ID = 2**53
 # What a database's integers hold.
 LARGEST, LARGEST_SMALL = 2**63 - 1, 2**31 - 1
 Count = Annotated[int, Field(ge=0, le=LARGEST), NO_BOOLEAN]
 SmallCount = Annotated[int, Field(ge=0, le=LARGEST_SMALL), NO_BOOLEAN]
 Ordinal = Annotated[int, Field(ge=1, le=LARGEST_SMALL), NO_BOOLEAN]
-Id = Annotated[int, Field(ge=1, le=2**53), NO_BOOLEAN]
+Id = Annotated[int, Field(ge=1, le=MAX_ID), NO_BOOLEAN]
+Seed = Annotated[int, Field(ge=0, le=MAX_ID), NO_BOOLEAN]
 Integer = Annotated[int, Field(ge=-LARGEST - 1, le=LARGEST), NO_BOOLEAN]

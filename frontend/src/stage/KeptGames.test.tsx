@@ -37,7 +37,7 @@ describe("kept games", () => {
   });
 
   it("say why their film is not there", async () => {
-    const reason = "Every worker is busy with other jobs; it begins once one of them is done.";
+    const reason = "All workers are busy with other jobs. It starts when one of them is done.";
     show([kept({ film: "queued", reason, file_id: null, poster_file_id: null })]);
     expect(await screen.findByText(reason)).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Watch" })).toBeNull();

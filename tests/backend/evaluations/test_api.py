@@ -239,7 +239,7 @@ def test_one_that_waits_is_cancelled_at_once_and_one_that_is_played_by_its_worke
     again = api.user.post(f"/api/v1/evaluations/{playing}/cancel")
     assert (again.status_code, again.json()["detail"]) == (
         409,
-        "It is cancelled already, so there is nothing to cancel.",
+        "The job is already cancelled, so it cannot be cancelled.",
     )
 
 
@@ -274,7 +274,7 @@ def test_one_that_is_removed_while_another_waits_for_its_run_is_not_there(
     [
         (None, "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`."),
         (0, "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`."),
-        (1, "Every worker is busy with other jobs; it begins once one of them is done."),
+        (1, "All workers are busy with other jobs. It starts when one of them is done."),
         (2, "A worker is about to take it."),
     ],
 )
@@ -301,8 +301,8 @@ def test_those_that_are_taken_before_it_are_told(api: Api) -> None:
     waiting = [api.evaluate(run_id, seed=seed)["id"] for seed in (1, 2, 3)]
     assert [api.evaluation(number)["reason"] for number in waiting] == [
         "A worker is about to take it.",
-        "Every worker is busy with other jobs, and another one will be taken before it.",
-        "Every worker is busy with other jobs, and 2 others will be taken before it.",
+        "All workers are busy with other jobs, and 1 other job is ahead of it in the queue.",
+        "All workers are busy with other jobs, and 2 other jobs are ahead of it in the queue.",
     ]
 
 

@@ -3,39 +3,39 @@
 import pytest
 
 from backend.web import rate_limit
-from backend.web.rate_limit import MOST, TooManyTries, WrongTries
+from backend.web.rate_limit import MAX_WRONG_TOKENS, TooManyWrongTokens, WrongTokenLimit
 
 
 def test_each_address_has_its_tries_and_an_ipv6_network_counts_as_one() -> None:
-    wrong = WrongTries(clock=lambda: 0.0)
-    for number in range(MOST):
+    wrong = WrongTokenLimit(clock=lambda: 0.0)
+    for number in range(MAX_WRONG_TOKENS):
         assert not wrong.check(f"2001:db8::{number}", right=False)
-    with pytest.raises(TooManyTries):
+    with pytest.raises(TooManyWrongTokens):
         wrong.check("2001:db8::ffff", right=True)
     assert wrong.check("192.0.2.1", right=True)
 
 
 def test_a_try_counts_for_a_minute() -> None:
     now = 0.0
-    wrong = WrongTries(clock=lambda: now)
-    for number in range(MOST):
+    wrong = WrongTokenLimit(clock=lambda: now)
+    for number in range(MAX_WRONG_TOKENS):
         now = float(number)
         wrong.check("192.0.2.1", right=False)
-    with pytest.raises(TooManyTries, match=r"in 51 s\.") as refused:
+    with pytest.raises(TooManyWrongTokens, match=r"in 51 s\.") as refused:
         wrong.check("192.0.2.1", right=False)
     assert refused.value.headers == {"Retry-After": "51"}
     now = 60.0
     assert not wrong.check("192.0.2.1", right=False)
-    with pytest.raises(TooManyTries):
+    with pytest.raises(TooManyWrongTokens):
         wrong.check("192.0.2.1", right=False)
 
 
 def test_only_so_many_addresses_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limit, "MOST_ADDRESSES", 2)
-    wrong = WrongTries(clock=lambda: 0.0)
+    monkeypatch.setattr(rate_limit, "MAX_ADDRESSES", 2)
+    wrong = WrongTokenLimit(clock=lambda: 0.0)
     for address in ("a", "b", "c"):
-        for _ in range(MOST):
+        for _ in range(MAX_WRONG_TOKENS):
             wrong.check(address, right=False)
     assert wrong.check("a", right=True)
-    with pytest.raises(TooManyTries):
+    with pytest.raises(TooManyWrongTokens):
         wrong.check("c", right=True)

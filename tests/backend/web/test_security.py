@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 from backend.app import create_app, description
 from backend.config import Settings, UnsafeBindingError
 from backend.web import sessions
-from backend.web.rate_limit import MOST, WrongTries
+from backend.web.rate_limit import MAX_WRONG_TOKENS, WrongTokenLimit
 from backend.web.security import API, COOKIE, PUBLIC, SHARED, is_public
 from tests.door import listening
 
@@ -49,8 +49,8 @@ def running(guarded_app: FastAPI) -> Iterator[None]:
 @pytest.fixture
 def stranger(guarded_app: FastAPI, running: None) -> TestClient:  # noqa: ARG001 - it must run
     """Somebody who has shown nothing."""
-    guarded_app.state.wrong_tries = WrongTries()
-    guarded_app.state.wrong_worker_tries = WrongTries("wrong worker token")
+    guarded_app.state.user_token_limit = WrongTokenLimit()
+    guarded_app.state.worker_token_limit = WrongTokenLimit("wrong worker token")
     return TestClient(guarded_app, base_url="http://localhost:8000", raise_server_exceptions=False)
 
 
@@ -88,7 +88,7 @@ def test_every_route_refuses_a_stranger(guarded_app: FastAPI, stranger: TestClie
             address = address.replace(f"{{{name}}}", "1")
         # The browser and the programs of other sites know neither token; a worker's does not open users' routes.
         wrong = bearer(TOKEN if path.startswith(f"{API}/worker/") else WORKER_TOKEN)
-        guarded_app.state.wrong_tries = guarded_app.state.wrong_worker_tries = WrongTries()
+        guarded_app.state.user_token_limit = guarded_app.state.worker_token_limit = WrongTokenLimit()
         for headers in ({}, wrong, bearer(""), {"Authorization": "Basic dXNlcjo="}):
             response = stranger.request(method, address, headers=headers, json={})
             if is_public(path):
@@ -201,7 +201,7 @@ def test_sign_ins_outlive_a_restart_and_end_with_the_token(tmp_path: Path) -> No
 def test_a_sign_in_at_one_backend_process_lets_into_the_others_and_ends_at_all(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "BELIEVED_SECONDS", 0.0)
+    monkeypatch.setattr(sessions, "CACHE_SECONDS", 0.0)
     guarded = settings.model_copy(update={"token": SecretStr(TOKEN)})
     one, other = (TestClient(create_app(guarded), base_url="http://localhost") for _ in range(2))
     with one, other:
@@ -219,7 +219,7 @@ def test_a_request_seconds_after_another_asks_the_database_no_more_who_is_signed
 ) -> None:
     cookie = signed_in(stranger)
     assert opens(stranger, cookie)
-    monkeypatch.setattr(guarded_app.state.sign_ins, "holds", lambda _: False)
+    monkeypatch.setattr(guarded_app.state.sessions, "is_valid", lambda _: False)
     assert opens(stranger, cookie)
 
 
@@ -248,18 +248,18 @@ def test_wrong_tokens_are_told_in_the_log_and_limited(
     guarded_app: FastAPI, stranger: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     now = 0.0
-    guarded_app.state.wrong_tries = WrongTries(clock=lambda: now)
+    guarded_app.state.user_token_limit = WrongTokenLimit(clock=lambda: now)
     cookie = signed_in(stranger)
-    for number in range(MOST):
+    for number in range(MAX_WRONG_TOKENS):
         if number % 2:
             assert stranger.post("/api/v1/session", json={"token": "guess"}).status_code == 401
         else:
             assert stranger.get("/api/v1/runs", headers=bearer("guess")).status_code == 401
-    assert sum("wrong token from testclient" in line for line in caplog.messages) == MOST
+    assert sum("wrong token from testclient" in line for line in caplog.messages) == MAX_WRONG_TOKENS
     assert "guess" not in caplog.text
     refused = stranger.post("/api/v1/session", json={"token": TOKEN})
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
-    assert refused.json()["type"] == "/problems/too-many-tries"
+    assert refused.json()["type"] == "/problems/too-many-wrong-tokens"
     assert stranger.get("/api/v1/runs", headers=bearer(TOKEN)).status_code == 429
     assert opens(stranger, cookie)
     now = 60.0
@@ -273,8 +273,8 @@ def test_wrong_worker_tokens_are_logged_and_limited_but_never_lock_a_worker_out(
         status: int = stranger.post("/api/v1/worker/goodbye", json={"name": "w"}, headers=bearer(token)).status_code
         return status
 
-    assert [goodbye("guess") for _ in range(MOST)] == [401] * MOST
-    assert sum("wrong worker token from testclient" in line for line in caplog.messages) == MOST
+    assert [goodbye("guess") for _ in range(MAX_WRONG_TOKENS)] == [401] * MAX_WRONG_TOKENS
+    assert sum("wrong worker token from testclient" in line for line in caplog.messages) == MAX_WRONG_TOKENS
     assert "guess" not in caplog.text
     assert goodbye("guess") == 429
     assert goodbye("") == 401
@@ -284,7 +284,10 @@ def test_wrong_worker_tokens_are_logged_and_limited_but_never_lock_a_worker_out(
 
 @pytest.mark.parametrize(
     ("proxies", "statuses", "logged"),
-    [((), {401: MOST, 429: 5}, "from 127.0.0.1,"), (("127.0.0.1",), {401: MOST + 5}, "from 10.0.14.1,")],
+    [
+        ((), {401: MAX_WRONG_TOKENS, 429: 5}, "from 127.0.0.1,"),
+        (("127.0.0.1",), {401: MAX_WRONG_TOKENS + 5}, "from 10.0.14.1,"),
+    ],
 )
 def test_only_a_trusted_proxy_may_name_its_client(
     guarded_settings: Settings,
@@ -297,7 +300,7 @@ def test_only_a_trusted_proxy_may_name_its_client(
     settings = guarded_settings.model_copy(update={"data_dir": tmp_path, "trusted_proxies": proxies})
     found: Counter[int] = Counter()
     with listening(create_app(settings)) as port, httpx.Client(trust_env=False) as client:
-        for number in range(MOST + 5):
+        for number in range(MAX_WRONG_TOKENS + 5):
             headers = {"X-Forwarded-For": f"10.0.{number}.1"}
             url = f"http://127.0.0.1:{port}/api/v1/session"
             found[client.post(url, json={"token": "guess"}, headers=headers).status_code] += 1

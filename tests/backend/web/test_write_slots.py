@@ -42,15 +42,15 @@ def api(client: TestClient) -> Api:
 
 def occupied(app: FastAPI) -> int:
     """How many turns are taken."""
-    taken: int = app.state.turns.borrowed_tokens
+    taken: int = app.state.write_slots.borrowed_tokens
     return taken
 
 
 @pytest.fixture
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody gives up waiting while a test looks."""
-    monkeypatch.setattr(write_slots, "PATIENCE_SECONDS", 100.0)
-    monkeypatch.setattr("backend.database.engine.PATIENCE_SECONDS", 100)
+    monkeypatch.setattr(write_slots, "WRITE_TIMEOUT_SECONDS", 100.0)
+    monkeypatch.setattr("backend.database.engine.LOCK_TIMEOUT_SECONDS", 100)
 
 
 @pytest.mark.usefixtures("_patient")
@@ -59,7 +59,7 @@ def test_reads_are_answered_while_sixty_workers_wait_to_write(api: Api, app: Fas
     with ThreadPoolExecutor(WORKERS) as pool:
         with locked_by_another_program(settings):
             beats: list[Future[Response]] = [pool.submit(api.beat, f"w{number}") for number in range(WORKERS)]
-            wait_until(lambda: occupied(app) == write_slots.AT_ONCE)
+            wait_until(lambda: occupied(app) == write_slots.MAX_CONCURRENT_WRITES)
             assert api.user.get("/api/v1/runs").json()["total"] == 1
             assert api.user.get("/api/v1/health").json()["database"]["ok"]
             assert not any(beat.done() for beat in beats), "both were answered before any writer was"
@@ -77,12 +77,12 @@ def test_who_gets_no_turn_is_told_to_come_again(
     api: Api, app: FastAPI, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id, _attempt = api.running()
-    monkeypatch.setattr(write_slots, "PATIENCE_SECONDS", 0.05)
-    monkeypatch.setattr("backend.worker_api.transfers.UPLOAD_PATIENCE_SECONDS", 0.05)
-    with ThreadPoolExecutor(write_slots.AT_ONCE) as pool:
+    monkeypatch.setattr(write_slots, "WRITE_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr("backend.worker_api.transfers.UPLOAD_WRITE_TIMEOUT_SECONDS", 0.05)
+    with ThreadPoolExecutor(write_slots.MAX_CONCURRENT_WRITES) as pool:
         with locked_by_another_program(settings):
-            beats = [pool.submit(api.beat, f"w{number}") for number in range(write_slots.AT_ONCE)]
-            wait_until(lambda: occupied(app) == write_slots.AT_ONCE)
+            beats = [pool.submit(api.beat, f"w{number}") for number in range(write_slots.MAX_CONCURRENT_WRITES)]
+            wait_until(lambda: occupied(app) == write_slots.MAX_CONCURRENT_WRITES)
             assert_told_to_come_again(api.beat("late"))
             assert_told_to_come_again(put(api, run_id))
             assert stored_files(settings.files_dir) == []
@@ -95,7 +95,7 @@ def test_who_gets_no_turn_is_told_to_come_again(
 def test_a_lock_that_is_not_let_go_is_told_as_busy(
     app: FastAPI, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("backend.database.engine.PATIENCE_SECONDS", 0)
+    monkeypatch.setattr("backend.database.engine.LOCK_TIMEOUT_SECONDS", 0)
     app.state.settings = settings
     with TestClient(app, base_url="http://localhost") as client, locked_by_another_program(settings):
         assert_told_to_come_again(client.post("/api/v1/runs", json={"preset": "paac-cartpole"}))

@@ -142,9 +142,9 @@ describe("a live game", () => {
   });
 
   it("says why it waits, why it is refused and that it is over", async () => {
-    const waits = game({ state: "queued", reason: "Every worker is busy with other jobs." });
+    const waits = game({ state: "queued", reason: "All workers are busy with other jobs." });
     const { socket } = await watch({ [ASK]: waits, "GET /live/5": waits });
-    expect(await screen.findByText("Every worker is busy with other jobs.")).toBeTruthy();
+    expect(await screen.findByText("All workers are busy with other jobs.")).toBeTruthy();
     act(() => socket.onclose?.({ code: 4000, reason: "Nobody has watched for 10 seconds." }));
     expect(await screen.findByText("This game is over.")).toBeTruthy();
     expect(screen.getByRole("button", { name: "Watch again" })).toBeTruthy();
