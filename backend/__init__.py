@@ -3,7 +3,7 @@
 A package imports only packages from earlier lines. tests/contract/test_backend_order.py enforces this list:
 
     colors, failure_log, refusals
-    chores, config, errors
+    config, errors
     database, live
     configuration, doorbell, startup, web, workers
     files, logs, metrics

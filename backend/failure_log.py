@@ -1,21 +1,22 @@
-"""Log of repeated failures: the first one in full, then a count for each minute."""
+"""Log of repeated failures: the first one with its traceback, then a count per minute."""
 
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sqlalchemy.exc import DBAPIError
 
 REPEAT_SECONDS = 60.0
-# A failure that was last seen this long ago is logged in full again.
+# A failure that has not happened for this long is logged in full again.
 FORGET_SECONDS = 600.0
 
 
 @dataclass
 class _Repeats:
-    """One failure that keeps happening."""
+    """How often one failure was repeated."""
 
     logged_at: float
     seen_at: float
@@ -23,9 +24,9 @@ class _Repeats:
 
 
 class FailureLog:
-    """Logs a failure with its traceback once, and how often it is repeated at most once a minute.
+    """Logger that writes a repeated failure once in full, and then at most once a minute.
 
-    The same error in several places gets one traceback.
+    If the same error happens in several places, only the first gets a traceback.
     """
 
     def __init__(self, log: logging.Logger, clock: Callable[[], float] = time.monotonic) -> None:
@@ -34,7 +35,7 @@ class FailureLog:
         self._repeats: dict[tuple[str, str], _Repeats] = {}
 
     def failed(self, what: str, error: BaseException, *, traceback: bool = True, level: int = logging.ERROR) -> None:
-        """Log that `what` happened because of an error, unless the same was logged in the last minute."""
+        """Log that `what` happened because of an error, unless that was logged in the last minute."""
         signature, now = _signature(error), self._clock()
         with self._lock:
             self._forget(now)
@@ -52,8 +53,20 @@ class FailureLog:
                 self._log.log(level, "%s: %s (%d more times)", what, signature, repeats.count)
                 repeats.count, repeats.logged_at = 0, now
 
+    @contextmanager
+    def guard(self, task: str) -> Iterator[None]:
+        """Log an error of the block instead of raising it, so that a background loop continues."""
+        failure = f"{task} failed and will be retried"
+        try:
+            yield
+        except Exception as error:
+            self.failed(failure, error)
+        else:
+            if self.recovered(failure):
+                self._log.info("%s works again", task)
+
     def recovered(self, what: str) -> bool:
-        """Forget the failures of `what`. Return whether there were any."""
+        """Forget the failures of `what`. Return True if there were any."""
         with self._lock:
             known = [key for key in self._repeats if key[0] == what]
             for key in known:
@@ -67,7 +80,7 @@ class FailureLog:
 
 
 def _signature(error: BaseException) -> str:
-    """Return the error in one line, without what differs from one time to the next."""
+    """Return the error in one line, without details such as a file name, so that repetitions are recognized."""
     if isinstance(error, DBAPIError):
         error = error.orig or error
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error).partition("\n")[0]

@@ -64,14 +64,11 @@ class Waiting:
 
 
 async def _again(waiting: Waiting) -> None:
-    failures, failure = FailureLog(log), "Games that nobody watches may wait on; trying again"
+    failures = FailureLog(log)
     try:
         while True:
-            try:
+            with failures.guard("Cancelling games that nobody watches"):
                 await waiting.look()
-                failures.recovered(failure)
-            except Exception as error:
-                failures.failed(failure, error)
             await asyncio.sleep(LOOK_SECONDS)
     finally:
         waiting.close()

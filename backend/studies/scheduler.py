@@ -1,23 +1,25 @@
 """A thread that, every moment, has studies go on whose runs have ended."""
 
+import logging
 import threading
 from contextlib import suppress
-from functools import partial
 
 from sqlalchemy import select
 
-from backend.chores import Chores
 from backend.config import Settings
 from backend.database.engine import Database
 from backend.database.tables import Study
 from backend.doorbell import Doorbell
 from backend.errors import NotFound
+from backend.failure_log import FailureLog
 from backend.studies import measurements, planning, run_queue
 from backend.studies.points import read_specification
 from backend.studies.pruning import StudyPruner
 from backend.studies.results import load_points
 from backend.studies.sampling import next_draw
 from backend.studies.service import find_study
+
+log = logging.getLogger(__name__)
 
 # How often it looks, in parts of the sweeper's pause: a worker waits for the next run of a study.
 PART = 1 / 4
@@ -32,7 +34,7 @@ class StudyScheduler:
         self._pause = PART * settings.sweep_seconds
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="scheduler", daemon=True)
-        self._chores = Chores()
+        self._failures = FailureLog(log)
         self._judge = StudyPruner(database)
 
     def start(self) -> None:
@@ -47,8 +49,10 @@ class StudyScheduler:
 
     def run_once(self) -> None:
         """Have each study go on that can, whatever becomes of the others."""
-        self._chores.do("Looking for studies", self._keep)
-        self._chores.do("Ending measurements", self._end_measurements)
+        with self._failures.guard("Scheduling studies"):
+            self._keep()
+        with self._failures.guard("Ending measurements"):
+            self._end_measurements()
 
     def _end_measurements(self) -> None:
         with self._database.read() as session:
@@ -63,8 +67,10 @@ class StudyScheduler:
         if not running:
             self._judge.forget()
         for study in running:
-            self._chores.do(f"Going on with study {study.id}", partial(self._go_on, study))
-            self._chores.do(f"Pruning study {study.id}", partial(self._judge.judge, study))
+            with self._failures.guard(f"Scheduling study {study.id}"):
+                self._go_on(study)
+            with self._failures.guard(f"Pruning study {study.id}"):
+                self._judge.judge(study)
 
     def _go_on(self, study: Study) -> None:
         self._draw(study)

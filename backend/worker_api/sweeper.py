@@ -16,7 +16,6 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.chores import Chores
 from backend.config import Settings
 from backend.database.columns import utc_now
 from backend.database.engine import Database, after_commit
@@ -24,6 +23,7 @@ from backend.database.space import give_back_space
 from backend.database.tables import Job, Run
 from backend.doorbell import Doorbell
 from backend.errors import NotFound
+from backend.failure_log import FailureLog
 from backend.files.removal import remove_waiting
 from backend.live.notices import publish
 from backend.runs.states import ACTIVE
@@ -52,9 +52,9 @@ class Sweeper:
         self._doorbell = doorbell
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
-        self._silences = [Silence(settings.lease_seconds, settings.sweep_seconds, clock) for _ in _JOBS]
+        self._silences = [Silence(settings.lease_seconds, settings.sweep_seconds, clock) for _ in _KINDS]
         self._here: set[str] = set()
-        self._chores = Chores()
+        self._failures = FailureLog(log)
 
     def start(self) -> None:
         """Start the thread."""
@@ -67,16 +67,18 @@ class Sweeper:
             self._thread.join(timeout=10)
 
     def sweep(self) -> None:
-        """Do all that is to be done every few seconds, each whatever becomes of the others."""
+        """Run every task once. A task that fails does not stop the others."""
         now = utc_now()
-        for name, work in (
-            ("Taking back what silent workers held", lambda: self.reap(now)),
-            ("Ringing for what waits", lambda: self._ring(now)),
-            ("Removing files", lambda: remove_waiting(self._database.files_dir)),
-            ("Giving space back", lambda: give_back_space(self._database)),
-            ("Forgetting workers", lambda: forget_gone_workers(self._database, now)),
-        ):
-            self._chores.do(name, work)
+        with self._failures.guard("Ending the attempts of silent workers"):
+            self.end_silent_attempts(now)
+        with self._failures.guard("Ringing for waiting work"):
+            self._ring(now)
+        with self._failures.guard("Removing deleted files"):
+            remove_waiting(self._database.files_dir)
+        with self._failures.guard("Shrinking the database file"):
+            give_back_space(self._database)
+        with self._failures.guard("Deleting workers that are gone"):
+            forget_gone_workers(self._database, now)
 
     def _ring(self, now: datetime) -> None:
         """Ring for what waits, and announce workers that fell silent."""
@@ -89,34 +91,32 @@ class Sweeper:
             publish("worker.changed", {"name": name})
         self._here = here
 
-    def reap(self, now: datetime) -> None:
-        """Take back runs and jobs whose workers have been silent for too long, each whatever becomes of others."""
-        for assignment, silence in zip(_JOBS, self._silences, strict=True):
-            self._chores.do(f"Looking for silent {assignment.noun}", partial(self._reap, assignment, silence, now))
+    def end_silent_attempts(self, now: datetime) -> None:
+        """End the attempts at runs and jobs whose workers have been silent for too long."""
+        for kind, silence in zip(_KINDS, self._silences, strict=True):
+            with self._failures.guard(f"Reading the leases of {kind.noun}s"):
+                self._end_silent(kind, silence, now)
 
-    def _reap(self, assignment: "_Assignment", silence: Silence, now: datetime) -> None:
-        model = assignment.model
+    def _end_silent(self, kind: "_AssignmentKind", silence: Silence, now: datetime) -> None:
+        model = kind.model
         with self._database.read() as session:
             query = select(model.id, model.attempt, model.lease_expires_at).where(
-                model.state.in_(assignment.active), model.lease_expires_at.is_not(None)
+                model.state.in_(kind.active), model.lease_expires_at.is_not(None)
             )
             leases = {(row.id, row.attempt): row.lease_expires_at for row in session.execute(query)}
         for held in silence.silent(leases, now):
-            self._chores.do(
-                f"Taking back {assignment.noun} {held[0]}", partial(self._take_back, assignment, held, leases[held])
-            )
+            with self._failures.guard(f"Ending the attempt at {kind.noun} {held[0]}"):
+                self._end_attempt(kind, held, leases[held])
 
-    def _take_back(self, assignment: "_Assignment", held: Held, lease: datetime) -> None:
-        """End an attempt as lost, unless its lease was renewed since it was looked at."""
+    def _end_attempt(self, kind: "_AssignmentKind", held: Held, lease: datetime) -> None:
+        """End an attempt as lost, unless its lease was renewed in the meantime."""
         number, attempt = held
         with self._database.write() as session, suppress(NotFound):
-            row = assignment.locked(session, number)
-            if row.attempt == attempt and row.lease_expires_at == lease and row.state in assignment.active:
+            row = kind.locked(session, number)
+            if row.attempt == attempt and row.lease_expires_at == lease and row.state in kind.active:
                 worker = row.worker
-                after_commit(
-                    session, lambda: log.warning("%s %d: worker %s fell silent", assignment.noun, number, worker)
-                )
-                assignment.lose(session, self._settings, row)
+                after_commit(session, lambda: log.warning("%s %d: worker %s fell silent", kind.noun, number, worker))
+                kind.lose(session, self._settings, row)
                 self._doorbell.ring_after_commit(session, row)
 
     def _run(self) -> None:
@@ -125,8 +125,8 @@ class Sweeper:
 
 
 @dataclass(frozen=True)
-class _Assignment:
-    """What a worker may hold, and what becomes of it when the worker falls silent."""
+class _AssignmentKind:
+    """How to lock a run or a job, and how to end the attempt of a silent worker."""
 
     noun: str
     model: type[Run] | type[Job]
@@ -135,9 +135,9 @@ class _Assignment:
     lose: Callable[[Session, Settings, Any], None]
 
 
-_JOBS = (
-    _Assignment("run", Run, ACTIVE, partial(find_run, lock=True), attempts.lose),
-    _Assignment("job", Job, ("running",), partial(find_job, lock=True), jobs.lose),
+_KINDS = (
+    _AssignmentKind("run", Run, ACTIVE, partial(find_run, lock=True), attempts.lose),
+    _AssignmentKind("job", Job, ("running",), partial(find_job, lock=True), jobs.lose),
 )
 
 

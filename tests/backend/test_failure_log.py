@@ -46,3 +46,16 @@ def test_a_failure_after_a_recovery_is_logged_again(caplog: pytest.LogCaptureFix
     assert failures.recovered("It failed")
     error_of(failures, "It failed", ValueError("first"))
     assert caplog.messages == ["It failed", "It failed"]
+
+
+def test_a_guarded_task_logs_a_failure_once_until_it_works_again(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    failures = FailureLog(log)
+    outcomes: list[Exception | None] = [OSError("no room"), OSError("no room"), None, None, KeyError("gone")]
+    for error in outcomes:
+        with failures.guard("Sweeping"):
+            if error is not None:
+                raise error
+    failed = "Sweeping failed and will be retried"
+    assert caplog.messages == [failed, "Sweeping works again", failed]
+    assert "no room" in caplog.text

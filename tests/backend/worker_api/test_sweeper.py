@@ -53,7 +53,7 @@ def wait(reaper: Sweeper, clock: Clock, seconds: float) -> None:
     """Let time pass, with a look at every quarter of it."""
     for _ in range(4):
         clock.seconds += seconds / 4
-        reaper.reap(utc_now())
+        reaper.end_silent_attempts(utc_now())
 
 
 def expire(database: Database, run_id: int, hours: float = 0.001) -> None:
@@ -89,7 +89,7 @@ def test_a_claim_whose_answer_was_lost_goes_back_to_the_queue_after_a_quarter_of
     reaper, _ = sweeper(database, settings, clock)
     for seconds in (0, 5, 10, 16):
         clock.seconds = seconds
-        reaper.reap(utc_now() + timedelta(seconds=seconds))
+        reaper.end_silent_attempts(utc_now() + timedelta(seconds=seconds))
     assert [api.run(run_id)["state"] for run_id in (lost, heard)] == ["queued", "starting"]
 
 
@@ -229,7 +229,7 @@ def test_the_thread_survives_whatever_one_round_brings_and_does_the_rest(
 
     monkeypatch.setattr("backend.worker_api.sweeper.remove_waiting", broken)
     reaper, _ = sweeper(database, settings)
-    monkeypatch.setattr(reaper, "reap", broken)
+    monkeypatch.setattr(reaper, "end_silent_attempts", broken)
     given_back: list[object] = []
     monkeypatch.setattr("backend.worker_api.sweeper.give_back_space", given_back.append)
     reaper.start()
@@ -252,8 +252,8 @@ def test_a_run_that_cannot_be_taken_back_keeps_no_other_from_it(
             raise RuntimeError("this row is odd")
         lose(session, settings, run)
 
-    runs, jobs = sweeping._JOBS
-    monkeypatch.setattr(sweeping, "_JOBS", (replace(runs, lose=broken), jobs))
+    runs, jobs = sweeping._KINDS
+    monkeypatch.setattr(sweeping, "_KINDS", (replace(runs, lose=broken), jobs))
     clock = Clock()
     reaper, _ = sweeper(database, settings, clock)
     wait(reaper, clock, 40)
