@@ -36,7 +36,7 @@ from backend.metrics.export import router as export
 from backend.metrics.routes import router as metrics
 from backend.papers.routes import router as papers
 from backend.recordings.routes import router as recordings
-from backend.replays.routes import router as videos
+from backend.replays.routes import router as replays
 from backend.reports.drawing import drawer
 from backend.reports.routes import router as reports
 from backend.reports.shared import router as shared
@@ -66,7 +66,7 @@ ROUTERS = (
     transfers,
     files,
     checkpoints,
-    videos,
+    replays,
     evaluations,
     start_points,
     recordings,

@@ -135,8 +135,8 @@ def recorded(installation: Installation, run: int) -> dict[str, float]:
     done = _recording(installation, run, asked)
     started, finished = (datetime.fromisoformat(done[each]) for each in ("started_at", "finished_at"))
     took = (finished - started).total_seconds()
-    videos = {video["id"]: video for video in installation.read(f"runs/{run}/videos")}
-    lasts = float(videos[done["video_id"]]["seconds"])
+    replays = {replay["id"]: replay for replay in installation.read(f"runs/{run}/replays")}
+    lasts = float(replays[done["replay_id"]]["seconds"])
     return {"seconds_of_game": round(lasts, 1), "took": round(took, 1), "over_real_time": round(lasts / took, 2)}
 
 

@@ -14,7 +14,7 @@ from backend.checkpoints.best import choose_best, trained_score
 from backend.checkpoints.superseded import superseded_of
 from backend.database.tables import Checkpoint, Job, Run
 from backend.files.service import delete_files
-from backend.replays.thinning import delete_replays
+from backend.replays.thinning import delete_replays_of_checkpoints
 from backend.web.lookup import last_started_attempt
 from workers.contract.thinning import USUALLY_KEPT, spent
 
@@ -96,4 +96,4 @@ def _delete(session: Session, run: Run, rows: Sequence[Checkpoint]) -> None:
     session.flush()
     if ids:
         delete_files(session, ids)
-        delete_replays(session, run, [row.file for row in rows])
+        delete_replays_of_checkpoints(session, run, [row.file for row in rows])

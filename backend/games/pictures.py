@@ -5,26 +5,26 @@ from collections.abc import Collection
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from backend.database.tables import Run, Video
+from backend.database.tables import Replay, Run
 from backend.games.schemas import Picture
 
-COLUMNS = (Video.run_id, Video.step, Video.file_id, Video.poster_file_id)
+COLUMNS = (Replay.run_id, Replay.step, Replay.file_id, Replay.poster_file_id)
 
 
 def newest_of_runs(session: Session, run_ids: Collection[int]) -> dict[int, Picture]:
     """The replay of each run that is farthest along."""
-    query = select(*COLUMNS).where(Video.run_id.in_(run_ids), Video.file_id.is_not(None))
-    rows = session.execute(query.order_by(Video.step, Video.id))
+    query = select(*COLUMNS).where(Replay.run_id.in_(run_ids), Replay.file_id.is_not(None))
+    rows = session.execute(query.order_by(Replay.step, Replay.id))
     return {row.run_id: Picture.model_validate(row, from_attributes=True) for row in rows}
 
 
 def newest_of_games(session: Session, envs: Collection[str]) -> dict[str, Picture]:
     """The replay of each game that was recorded last."""
     newest = (
-        select(func.max(Video.id))
-        .join(Run, Run.id == Video.run_id)
-        .where(Video.file_id.is_not(None), Run.env.in_(envs))
+        select(func.max(Replay.id))
+        .join(Run, Run.id == Replay.run_id)
+        .where(Replay.file_id.is_not(None), Run.env.in_(envs))
         .group_by(Run.env)
     )
-    query = select(Run.env, *COLUMNS).join(Run, Run.id == Video.run_id).where(Video.id.in_(newest))
+    query = select(Run.env, *COLUMNS).join(Run, Run.id == Replay.run_id).where(Replay.id.in_(newest))
     return {row.env: Picture.model_validate(row, from_attributes=True) for row in session.execute(query)}

@@ -40,7 +40,7 @@ class Recording(BaseModel):
     protocol: str
     seed: int
     episode: int
-    video_id: int | None = Field(description="Its replay, once it is done.")
+    replay_id: int | None = Field(description="Its replay, once it is done.")
     worker: str | None
     created_at: datetime
     started_at: datetime | None

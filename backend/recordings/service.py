@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.checkpoints.wanted import wanted_checkpoint
-from backend.database.tables import Checkpoint, Evaluation, Job, Run, Video
+from backend.database.tables import Checkpoint, Evaluation, Job, Replay, Run
 from backend.errors import Conflict, FieldError, Invalid, NotFound
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
@@ -64,8 +64,8 @@ def remove(session: Session, job: Job) -> None:
 def shown(session: Session, found: Sequence[Job]) -> list[Recording]:
     """Recordings as the API shows them."""
     queue = read_queue(session) if any(job.state == "queued" for job in found) else None
-    of = Video.job_id.in_([job.id for job in found])
-    videos = dict(session.execute(select(Video.job_id, Video.id).where(of)).all())
+    of = Replay.job_id.in_([job.id for job in found])
+    replays = dict(session.execute(select(Replay.job_id, Replay.id).where(of)).all())
     at = Checkpoint.id.in_([job.checkpoint_id for job in found])
     steps: dict[int | None, int] = dict(session.execute(select(Checkpoint.id, Checkpoint.step).where(at)).all())
     same = ("id", "run_id", "state", "traceback", "checkpoint_id", "worker", "created_at", "started_at", "finished_at")
@@ -76,7 +76,7 @@ def shown(session: Session, found: Sequence[Job]) -> list[Recording]:
             | {
                 "reason": jobs.state_reason(job, queue),
                 "step": steps[job.checkpoint_id],
-                "video_id": videos.get(job.id) if job.state == "done" else None,
+                "replay_id": replays.get(job.id) if job.state == "done" else None,
             }
         )
         for job in found

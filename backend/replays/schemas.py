@@ -9,7 +9,7 @@ from workers.contract.tracks import TrackHead
 from workers.contract.values import Truth
 
 
-class RunVideo(BaseModel):
+class Replay(BaseModel):
     """A replay: one episode played from a checkpoint. NaN and the infinities are strings."""
 
     model_config = ConfigDict(from_attributes=True, ser_json_inf_nan="strings")
@@ -31,7 +31,7 @@ class RunVideo(BaseModel):
     created_at: datetime
 
 
-class EditVideo(BaseModel):
+class EditReplay(BaseModel):
     """What can be changed of a replay."""
 
     model_config = ConfigDict(extra="forbid")

@@ -75,7 +75,7 @@ class ReplayBlock(_Block):
     """A replay of a run; it is pinned while it is put in, so that it is never thinned out."""
 
     kind: Literal["replay"]
-    video: Id = Field(description="Its number among /runs/{run_id}/videos.")
+    video: Id = Field(description="Its number among /runs/{run_id}/replays.")
     caption: Caption = ""
 
 

@@ -10,10 +10,10 @@ from starlette.concurrency import run_in_threadpool
 from backend.database.engine import Database
 from backend.database.tables import Run
 from backend.errors import NotFound
-from backend.replays.service import find_video
+from backend.replays.service import find_replay
 from backend.reports.blocks import AnyBlock, ChartBlock, DraftBlock, ReplayBlock, TableBlock
 from backend.reports.drawing import draw, runs_at, with_runs
-from backend.reports.schemas import BlockContent, Replay
+from backend.reports.schemas import BlockContent, ReplayContent
 from backend.reports.tables import in_words_missing, table_of
 
 
@@ -56,16 +56,16 @@ def _read(db: Database, block: AnyBlock) -> BlockContent:
     return BlockContent()
 
 
-def _replay(session: Session, block: ReplayBlock) -> Replay:
-    video = find_video(session, block.video)
-    if video.file_id is None:
-        raise NotFound(f"The film of replay {video.id} was removed.")
-    return Replay(
-        run_id=video.run_id,
-        run_name=session.get_one(Run, video.run_id).name,
-        step=video.step,
-        episode_return=video.episode_return,
-        seconds=video.seconds,
-        file_id=video.file_id,
-        poster_file_id=video.poster_file_id,
+def _replay(session: Session, block: ReplayBlock) -> ReplayContent:
+    replay = find_replay(session, block.video)
+    if replay.file_id is None:
+        raise NotFound(f"The film of replay {replay.id} was removed.")
+    return ReplayContent(
+        run_id=replay.run_id,
+        run_name=session.get_one(Run, replay.run_id).name,
+        step=replay.step,
+        episode_return=replay.episode_return,
+        seconds=replay.seconds,
+        file_id=replay.file_id,
+        poster_file_id=replay.poster_file_id,
     )

@@ -17,7 +17,7 @@ from backend.database.tables import File, Report
 from backend.files.service import files_root
 from backend.reports.blocks import ChartBlock, FinishedBlock, ReplayBlock, TextBlock
 from backend.reports.markdown import to_html
-from backend.reports.schemas import BlockContent, Replay, Table
+from backend.reports.schemas import BlockContent, ReplayContent, Table
 from backend.web.json_numbers import spelled
 from workers.contract.paths import OutsideFolderError, path_inside
 
@@ -38,7 +38,7 @@ class Films:
         self._session = session
         self._left = MOST_BYTES
 
-    def shown(self, replay: Replay) -> str:
+    def shown(self, replay: ReplayContent) -> str:
         """The film, or its picture with words that say why."""
         film = self._session.get(File, replay.file_id)
         size, picture = self._size(film), self._picture(replay)
@@ -61,7 +61,7 @@ class Films:
         """How large the film is; nothing where it is gone."""
         return film.bytes if film and self._path(film) else 0
 
-    def _picture(self, replay: Replay) -> str | None:
+    def _picture(self, replay: ReplayContent) -> str | None:
         poster = self._session.get(File, replay.poster_file_id) if replay.poster_file_id else None
         return self._inlined(poster, "image/png") if poster else None
 

@@ -81,7 +81,7 @@ class Table(BaseModel):
     rows: list[list[str | int | JsonNumber | None]]
 
 
-class Replay(BaseModel):
+class ReplayContent(BaseModel):
     """A replay with what is said beside it; NaN and the infinities are strings."""
 
     model_config = ConfigDict(ser_json_inf_nan="strings")
@@ -100,6 +100,6 @@ class BlockContent(BaseModel):
 
     figure: Figure | None = None
     table: Table | None = None
-    replay: Replay | None = None
+    replay: ReplayContent | None = None
     missing: str | None = Field(default=None, description="In plain words, what it left out because it was removed.")
     problem: str | None = None

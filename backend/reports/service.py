@@ -7,7 +7,7 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from backend.database.columns import utc_now
-from backend.database.tables import File, Report, Video
+from backend.database.tables import File, Replay, Report
 from backend.errors import Conflict, NotFound
 from backend.replays.service import pin
 from backend.reports.blocks import AnyBlock, ReplayBlock, TextBlock, read_blocks
@@ -79,8 +79,9 @@ def share(report: Report) -> None:
 def shown_file(session: Session, report: Report, file_id: int) -> File:
     """Return a film or a picture that this report shows. Raise NotFound if it shows none of that number."""
     blocks = read_blocks(report.blocks)
-    videos = [block.video for block in blocks if isinstance(block, ReplayBlock)]
-    of_it = select(Video.id).where(Video.id.in_(videos), or_(Video.file_id == file_id, Video.poster_file_id == file_id))
+    replays = [block.video for block in blocks if isinstance(block, ReplayBlock)]
+    uses_file = or_(Replay.file_id == file_id, Replay.poster_file_id == file_id)
+    of_it = select(Replay.id).where(Replay.id.in_(replays), uses_file)
     file = session.get(File, file_id)
     in_text = file is not None and file.kind == "poster" and file_id in _images(blocks)
     if file is None or not (in_text or session.scalar(of_it.limit(1)) is not None):
@@ -95,10 +96,10 @@ def _stored(blocks: Sequence[AnyBlock]) -> list[dict[str, object]]:
 def _pin_replays(session: Session, blocks: Sequence[AnyBlock]) -> None:
     """Keep the replays that a report shows; one that is gone already leaves its sentence there."""
     named = {block.video for block in blocks if isinstance(block, ReplayBlock)}
-    shown = or_(Video.id.in_(named), Video.poster_file_id.in_(_images(blocks)))
-    loose = select(Video.id).where(shown, Video.pinned.is_(False)).order_by(Video.run_id, Video.id)
-    for video in session.scalars(loose).all():
-        pin(session, video, True)
+    shown = or_(Replay.id.in_(named), Replay.poster_file_id.in_(_images(blocks)))
+    loose = select(Replay.id).where(shown, Replay.pinned.is_(False)).order_by(Replay.run_id, Replay.id)
+    for replay_id in session.scalars(loose).all():
+        pin(session, replay_id, True)
 
 
 def _images(blocks: Sequence[AnyBlock]) -> set[int]:

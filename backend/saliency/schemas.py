@@ -15,7 +15,7 @@ Maps = Annotated[str, Field(description="Rows of the grid, decision after decisi
 class ReplaySaliency(BaseModel):
     """The saliency of a replay: where its computation stands."""
 
-    video_id: int
+    replay_id: int
     run_id: int
     state: JobState
     reason: str | None = Field(description="In plain words, why it waits, or has failed.")

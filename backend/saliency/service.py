@@ -3,13 +3,13 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.database.tables import Checkpoint, File, Job, Run, Video
+from backend.database.tables import Checkpoint, File, Job, Replay, Run
 from backend.errors import Conflict, NotFound
 from backend.files.service import Maker, files_root, reported_file
 from backend.files.storage import place_of
 from backend.jobs import service as jobs
 from backend.jobs.queue import read_queue
-from backend.replays.service import find_track, find_video
+from backend.replays.service import find_replay, find_track
 from backend.replays.thinning import thin_out
 from backend.saliency.schemas import ReplaySaliency
 from backend.web.lookup import find_run
@@ -22,13 +22,13 @@ from workers.contract.tracks import Track
 MOST_WAITING = 10
 
 
-def ask(session: Session, video_id: int) -> tuple[Video, Job]:
+def ask(session: Session, replay_id: int) -> tuple[Replay, Job]:
     """Have a worker compute the saliency of a replay, unless one does or has."""
-    video = find_video(session, video_id, lock=True)
-    run, before = session.get_one(Run, video.run_id), _job_of(session, video)
+    replay = find_replay(session, replay_id, lock=True)
+    run, before = session.get_one(Run, replay.run_id), _job_of(session, replay)
     if before is not None and before.state in (*jobs.UNFINISHED, "done"):
-        return video, before
-    track = _track(session, video)
+        return replay, before
+    track = _track(session, replay)
     checkpoint = _checkpoint(session, run, track)
     _check_room(session, run)
     if before is not None:
@@ -41,36 +41,36 @@ def ask(session: Session, video_id: int) -> tuple[Video, Job]:
         score=track.head.score,
     )
     job = jobs.enqueue(session, run, checkpoint, "saliency", told.model_dump(mode="json"), total=len(track))
-    video.saliency_job_id = job.id
+    replay.saliency_job_id = job.id
     session.flush()
-    return video, job
+    return replay, job
 
 
-def find(session: Session, video_id: int, *, lock: bool = False) -> tuple[Video, Job]:
+def find(session: Session, replay_id: int, *, lock: bool = False) -> tuple[Replay, Job]:
     """A replay with its saliency's job, or a problem that says there is none; locked with its run."""
-    video = find_video(session, video_id, lock=lock)
-    job = _job_of(session, video)
+    replay = find_replay(session, replay_id, lock=lock)
+    job = _job_of(session, replay)
     if job is None:
-        raise NotFound(f"Nobody has asked for the saliency of replay {video_id} yet.")
-    return video, job
+        raise NotFound(f"Nobody has asked for the saliency of replay {replay_id} yet.")
+    return replay, job
 
 
-def shown(session: Session, video: Video, job: Job) -> ReplaySaliency:
+def shown(session: Session, replay: Replay, job: Job) -> ReplaySaliency:
     """The state of a saliency as the API shows it."""
     queue = read_queue(session) if job.state == "queued" else None
     file = _file(session, job) if job.state == "done" else None
     same = ("state", "traceback", "done", "total", "created_at", "finished_at")
     told = {name: getattr(job, name) for name in same}
-    told |= {"video_id": video.id, "run_id": video.run_id, "file_id": file.id if file else None}
+    told |= {"replay_id": replay.id, "run_id": replay.run_id, "file_id": file.id if file else None}
     return ReplaySaliency.model_validate(told | {"reason": jobs.state_reason(job, queue)})
 
 
-def find_file(session: Session, video_id: int) -> File:
+def find_file(session: Session, replay_id: int) -> File:
     """The file of a replay's saliency, or a problem that says there is none."""
-    _, job = find(session, video_id)
+    _, job = find(session, replay_id)
     file = _file(session, job)
     if file is None or job.state != "done":
-        raise NotFound(f"The saliency of replay {video_id} is not there: it is {job.state}.")
+        raise NotFound(f"The saliency of replay {replay_id} is not there: it is {job.state}.")
     return file
 
 
@@ -82,8 +82,8 @@ def advance(_session: Session, job: Job, event: ev.Advanced) -> None:
 def keep(session: Session, job: Job, event: ev.Saliency) -> None:
     """Make sure that the result has arrived; it is found by its job."""
     reported_file(session, Maker(job.require_run_id(), job.attempt, job.id), event.file)
-    video = session.scalars(select(Video).where(Video.saliency_job_id == job.id)).one()
-    thin_out(session, find_run(session, job.require_run_id()), video)
+    replay = session.scalars(select(Replay).where(Replay.saliency_job_id == job.id)).one()
+    thin_out(session, find_run(session, job.require_run_id()), replay)
 
 
 def has_arrived(session: Session, job: Job) -> bool:
@@ -91,8 +91,8 @@ def has_arrived(session: Session, job: Job) -> bool:
     return _file(session, job) is not None
 
 
-def _job_of(session: Session, video: Video) -> Job | None:
-    return session.get(Job, video.saliency_job_id) if video.saliency_job_id else None
+def _job_of(session: Session, replay: Replay) -> Job | None:
+    return session.get(Job, replay.saliency_job_id) if replay.saliency_job_id else None
 
 
 def _file(session: Session, job: Job) -> File | None:
@@ -100,11 +100,11 @@ def _file(session: Session, job: Job) -> File | None:
     return session.scalar(query)
 
 
-def _track(session: Session, video: Video) -> Track:
-    run = find_run(session, video.run_id)
+def _track(session: Session, replay: Replay) -> Track:
+    run = find_run(session, replay.run_id)
     if not ENVIRONMENTS[run.env].shows_pixels:
         raise Conflict(f"The agents of {run.env} read numbers: there is no picture in which places could count.")
-    file = find_track(session, video.id)
+    file = find_track(session, replay.id)
     try:
         return tracks.read(place_of(files_root(session), file.stored_path))
     except tracks.TrackError as error:

@@ -10,7 +10,7 @@ from backend.checkpoints.thinning import choose_anew
 from backend.database.tables import Attempt, LogLine, Run
 from backend.evaluations.schedule import keep_schedule
 from backend.metrics import service as metrics
-from backend.replays.service import keep_video
+from backend.replays.service import keep_replay
 from backend.runs import start_steps
 from backend.runs.notices import announce_run
 from backend.worker_api.attempts import current_run
@@ -123,7 +123,7 @@ _HANDLERS: dict[type[ev.Event], Callable[[Session, Run, Attempt, Any], None]] = 
     ev.Roles: _keep_roles,
     ev.Progress: _progress,
     ev.Checkpoint: _checkpoint,
-    ev.Video: keep_video,
+    ev.ReplayEvent: keep_replay,
     ev.Stopped: _end,
     ev.Finished: _end,
     ev.Failed: _end,

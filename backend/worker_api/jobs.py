@@ -188,7 +188,7 @@ _BRINGING: dict[JobKind, _Bringing] = {
     "film": _Bringing(
         {ev.Advanced: saliency.advance, ev.Film: kept_games.keep_film}, kept_games.has_film, kept_games.discard_film
     ),
-    "recording": _Bringing({ev.Video: keep_recording}, has_recording, discard_recording),
+    "recording": _Bringing({ev.ReplayEvent: keep_recording}, has_recording, discard_recording),
     "saliency": _Bringing(
         {ev.Advanced: saliency.advance, ev.Saliency: saliency.keep},
         saliency.has_arrived,

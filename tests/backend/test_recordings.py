@@ -52,7 +52,7 @@ def film(api: Api, *, release: bool = True, size: int = 0, warning: str | None =
 
 def replays(api: Api, run_id: int) -> list[dict[str, Any]]:
     """List a run's replays."""
-    found: list[dict[str, Any]] = api.user.get(f"/api/v1/runs/{run_id}/videos").json()
+    found: list[dict[str, Any]] = api.user.get(f"/api/v1/runs/{run_id}/replays").json()
     return found
 
 
@@ -67,7 +67,7 @@ def test_a_recording_that_was_asked_for_becomes_a_replay(api: Api, run: int) -> 
     )
     done = api.user.get(f"/api/v1/recordings/{asked['id']}").json()
     (replay,) = replays(api, run)
-    assert (done["state"], done["video_id"]) == ("done", replay["id"])
+    assert (done["state"], done["replay_id"]) == ("done", replay["id"])
     assert (replay["step"], replay["episode_return"]) == (100, 21.0)
     assert api.user.get(f"/api/v1/files/{replay['track_file_id']}").content.startswith(b"track of")
     assert api.user.get(f"/api/v1/runs/{run}/recordings").json() == [done]

@@ -24,13 +24,13 @@ def replay(api: Api, run_id: int, attempt: int, step: int, **told: Any) -> None:
 
 def steps(api: Api, run_id: int) -> list[int]:
     """The steps of the replays that are there."""
-    return [row["step"] for row in api.user.get(f"/api/v1/runs/{run_id}/videos").json()]
+    return [row["step"] for row in api.user.get(f"/api/v1/runs/{run_id}/replays").json()]
 
 
 def pin(api: Api, run_id: int, step: int, pinned: bool = True) -> None:
     """Pin the replay of a step."""
-    (found,) = [row for row in api.user.get(f"/api/v1/runs/{run_id}/videos").json() if row["step"] == step]
-    answer = api.user.patch(f"/api/v1/videos/{found['id']}", json={"pinned": pinned})
+    (found,) = [row for row in api.user.get(f"/api/v1/runs/{run_id}/replays").json() if row["step"] == step]
+    answer = api.user.patch(f"/api/v1/replays/{found['id']}", json={"pinned": pinned})
     assert (answer.status_code, answer.json()["pinned"]) == (200, pinned)
 
 
@@ -69,8 +69,8 @@ def test_a_new_recording_of_an_early_checkpoint_is_not_removed_at_once(api: Api,
     film(api, size=100_000)
     assert steps(api, run[0]) == [100, 300]
     (recorded,) = api.user.get(f"/api/v1/runs/{run[0]}/recordings").json()
-    left = {row["id"]: row["step"] for row in api.user.get(f"/api/v1/runs/{run[0]}/videos").json()}
-    assert left[recorded["video_id"]] == 100
+    left = {row["id"]: row["step"] for row in api.user.get(f"/api/v1/runs/{run[0]}/replays").json()}
+    assert left[recorded["replay_id"]] == 100
 
 
 def test_a_recording_that_is_removed_takes_its_job_along(api: Api, run: tuple[int, int]) -> None:
@@ -96,4 +96,4 @@ def test_a_pinned_replay_outlives_its_checkpoint(api: Api) -> None:
 
 
 def test_a_replay_that_is_not_there_cannot_be_pinned(api: Api) -> None:
-    assert api.user.patch("/api/v1/videos/999", json={"pinned": True}).status_code == 404
+    assert api.user.patch("/api/v1/replays/999", json={"pinned": True}).status_code == 404

@@ -15,7 +15,7 @@ def test_a_replay_is_shown_at_the_step_that_played_it_and_becomes_the_poster(api
     mp4 = api.upload(run_id, attempt, "replays/100.mp4", b"film", "video")
     png = api.upload(run_id, attempt, "replays/100.png", b"still", "poster")
     assert api.send(run_id, attempt, video(3, step=180, played=100)).json() == {"acknowledged": 3}
-    (row,) = api.user.get(f"/api/v1/runs/{run_id}/videos").json()
+    (row,) = api.user.get(f"/api/v1/runs/{run_id}/replays").json()
     assert (row["step"], row["frames"], row["file_id"], row["poster_file_id"]) == (100, 400, mp4, png)
     assert (row["episode_return"], row["length"], row["seconds"]) == (10.0, 100, 1.7)
     run = api.run(run_id)
@@ -30,13 +30,13 @@ def test_a_replay_that_is_told_again_takes_the_place_of_the_first(api: Api) -> N
     api.upload(run_id, attempt, "replays/100.png", b"still", "poster")
     assert api.send(run_id, attempt, video(3, step=180, played=100)).status_code == 200
     assert api.send(run_id, attempt, video(4, step=190, played=100, episode_return=11.0)).status_code == 200
-    (row,) = api.user.get(f"/api/v1/runs/{run_id}/videos").json()
+    (row,) = api.user.get(f"/api/v1/runs/{run_id}/replays").json()
     assert row["episode_return"] == 11.0
     assert api.user.get(f"/api/v1/files/{row['file_id']}").content == b"film"
 
 
 def test_a_run_that_is_not_there_has_none(api: Api) -> None:
-    assert api.user.get("/api/v1/runs/999/videos").status_code == 404
+    assert api.user.get("/api/v1/runs/999/replays").status_code == 404
 
 
 def made_track() -> bytes:
@@ -84,7 +84,7 @@ def replay_with_track(api: Api, track: bytes) -> dict[str, Any]:
     api.upload(run_id, attempt, "replays/100.npz", track, "track")
     told = video(3, step=180, played=100, seen="replays/100.seen.mp4", track="replays/100.npz")
     assert api.send(run_id, attempt, told).status_code == 200
-    (row,) = api.user.get(f"/api/v1/runs/{run_id}/videos").json()
+    (row,) = api.user.get(f"/api/v1/runs/{run_id}/replays").json()
     found: dict[str, Any] = row
     return found
 
@@ -94,7 +94,7 @@ def test_a_replay_tells_what_the_agent_thought(api: Api) -> None:
     row = replay_with_track(api, track)
     assert api.user.get(f"/api/v1/files/{row['seen_file_id']}").content == b"100.seen.mp4"
     assert api.user.get(f"/api/v1/files/{row['track_file_id']}").content == track
-    told = api.user.get(f"/api/v1/videos/{row['id']}/track").json()
+    told = api.user.get(f"/api/v1/replays/{row['id']}/track").json()
     assert told["head"]["action_names"] == ["NOOP", "UP"]
     assert (told["picture"], told["action"], told["lives"]) == ([0, 4], [1, 0], [-1, -1])
     assert told["numbers"] == [[0.25, 0.75], [0.333333, 0.666667]]
@@ -104,6 +104,6 @@ def test_a_replay_tells_what_the_agent_thought(api: Api) -> None:
 
 def test_a_replay_without_a_track_and_a_broken_track_are_told_in_a_sentence(api: Api) -> None:
     row = replay_with_track(api, b"no archive")
-    answer = api.user.get(f"/api/v1/videos/{row['id']}/track")
+    answer = api.user.get(f"/api/v1/replays/{row['id']}/track")
     assert (answer.status_code, "cannot be read" in answer.json()["detail"]) == (404, True)
-    assert "no replay 999" in api.user.get("/api/v1/videos/999/track").json()["detail"]
+    assert "no replay 999" in api.user.get("/api/v1/replays/999/track").json()["detail"]

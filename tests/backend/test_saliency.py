@@ -79,12 +79,12 @@ def replay(api: Api, config: dict[str, Any] = PONG, track: bytes | None = None) 
     for path, (kind, content) in files.items():
         api.upload(run_id, attempt, path, content, kind)
     assert api.send(run_id, attempt, video(3, 180, 100, track="replays/100.npz")).is_success
-    return run_id, api.user.get(f"/api/v1/runs/{run_id}/videos").json()[0]["id"]
+    return run_id, api.user.get(f"/api/v1/runs/{run_id}/replays").json()[0]["id"]
 
 
-def ask(api: Api, video_id: int, status: int = 200) -> dict[str, Any]:
+def ask(api: Api, replay_id: int, status: int = 200) -> dict[str, Any]:
     """Ask for the saliency of a replay."""
-    answer = api.user.post(f"/api/v1/videos/{video_id}/saliency")
+    answer = api.user.post(f"/api/v1/replays/{replay_id}/saliency")
     assert answer.status_code == status, answer.text
     found: dict[str, Any] = answer.json()
     return found
@@ -102,19 +102,19 @@ def compute(api: Api, content: bytes, outcome: str = "finished") -> dict[str, An
     return claimed
 
 
-def state(api: Api, video_id: int) -> dict[str, Any]:
+def state(api: Api, replay_id: int) -> dict[str, Any]:
     """Read where a saliency stands."""
-    found: dict[str, Any] = api.user.get(f"/api/v1/videos/{video_id}/saliency").json()
+    found: dict[str, Any] = api.user.get(f"/api/v1/replays/{replay_id}/saliency").json()
     return found
 
 
 def test_a_worker_computes_it_from_the_recorded_actions(api: Api) -> None:
-    _, video_id = replay(api)
-    assert "Nobody has asked" in state(api, video_id)["detail"]
-    asked = ask(api, video_id)
+    _, replay_id = replay(api)
+    assert "Nobody has asked" in state(api, replay_id)["detail"]
+    asked = ask(api, replay_id)
     assert (asked["state"], asked["done"], asked["total"], asked["file_id"]) == ("queued", 0, DECISIONS, None)
     assert "start one with" in asked["reason"]
-    assert api.user.get(f"/api/v1/videos/{video_id}/saliency/maps").status_code == 404
+    assert api.user.get(f"/api/v1/replays/{replay_id}/saliency/maps").status_code == 404
     claimed = compute(api, made_saliency())
     assert claimed["kind"] == "saliency"
     assert claimed["parameters"] == {
@@ -124,87 +124,87 @@ def test_a_worker_computes_it_from_the_recorded_actions(api: Api) -> None:
         "actions": [1, 0, 1],
         "score": -1.0,
     }
-    done = state(api, video_id)
+    done = state(api, replay_id)
     assert (done["state"], done["done"]) == ("done", 2)
     assert api.user.get(f"/api/v1/files/{done['file_id']}").content == made_saliency()
-    assert ask(api, video_id) == done, "it is not computed twice"
+    assert ask(api, replay_id) == done, "it is not computed twice"
 
 
 def test_the_page_reads_it_as_bytes(api: Api) -> None:
-    _, video_id = replay(api)
-    ask(api, video_id)
+    _, replay_id = replay(api)
+    ask(api, replay_id)
     compute(api, made_saliency())
-    maps = api.user.get(f"/api/v1/videos/{video_id}/saliency/maps").json()
+    maps = api.user.get(f"/api/v1/replays/{replay_id}/saliency/maps").json()
     assert (maps["rows"], maps["head"]["first"], maps["policy_peak"]) == (SIDE, 2, [0.5, "NaN", 2.0])
     assert base64.b64decode(maps["policy"], validate=True) == bytes(range(240, 252))
     assert base64.b64decode(maps["value"], validate=True) == bytes(range(241, 253))
 
 
 def test_a_broken_file_is_told_in_a_sentence(api: Api) -> None:
-    _, video_id = replay(api)
-    ask(api, video_id)
+    _, replay_id = replay(api)
+    ask(api, replay_id)
     compute(api, b"no archive")
-    answer = api.user.get(f"/api/v1/videos/{video_id}/saliency/maps")
+    answer = api.user.get(f"/api/v1/replays/{replay_id}/saliency/maps")
     assert (answer.status_code, "cannot be read" in answer.json()["detail"]) == (404, True)
 
 
 def test_it_goes_with_its_replay(api: Api, settings: Settings) -> None:
-    run_id, video_id = replay(api)
+    run_id, replay_id = replay(api)
     before = len(stored_files(settings.files_dir))
-    ask(api, video_id)
+    ask(api, replay_id)
     compute(api, made_saliency())
     assert len(stored_files(settings.files_dir)) == before + 1
     # The same replay told again takes the place of the first.
     for path, kind in (("100.mp4", "video"), ("100.png", "poster"), ("100.npz", "track")):
         api.upload(run_id, 1, f"replays/{path}", b"another", kind)
     assert api.send(run_id, 1, video(4, 190, 100, track="replays/100.npz")).is_success
-    (row,) = api.user.get(f"/api/v1/runs/{run_id}/videos").json()
+    (row,) = api.user.get(f"/api/v1/runs/{run_id}/replays").json()
     assert "Nobody has asked" in state(api, row["id"])["detail"]
     assert len(stored_files(settings.files_dir)) == before
 
 
 def test_a_purged_run_takes_its_recordings_saliency_and_live_game_along(api: Api, settings: Settings) -> None:
-    run_id, video_id = replay(api)
-    ask(api, video_id)
+    run_id, replay_id = replay(api)
+    ask(api, replay_id)
     compute(api, made_saliency())
     recording = api.user.post(f"/api/v1/runs/{run_id}/recordings", json={}).json()["id"]
     assert film(api)["job_id"] == recording
     live = api.user.post(f"/api/v1/runs/{run_id}/live", json={}).json()["id"]
-    assert len(api.user.get(f"/api/v1/runs/{run_id}/videos").json()) == 2
+    assert len(api.user.get(f"/api/v1/runs/{run_id}/replays").json()) == 2
     assert api.release(run_id, 1, "finished").is_success
     assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204
     assert stored_files(settings.files_dir) == []
-    for gone in (f"videos/{video_id}/saliency", f"recordings/{recording}", f"live/{live}"):
+    for gone in (f"replays/{replay_id}/saliency", f"recordings/{recording}", f"live/{live}"):
         assert api.user.get(f"/api/v1/{gone}").status_code == 404
     assert api.worker.post("/api/v1/worker/jobs/claim", json={"name": "w1"}).status_code == 204
 
 
 def test_it_can_be_removed_and_asked_for_again(api: Api, settings: Settings) -> None:
-    _, video_id = replay(api)
+    _, replay_id = replay(api)
     before = len(stored_files(settings.files_dir))
-    ask(api, video_id)
+    ask(api, replay_id)
     compute(api, made_saliency())
-    assert api.user.delete(f"/api/v1/videos/{video_id}/saliency").status_code == 204
+    assert api.user.delete(f"/api/v1/replays/{replay_id}/saliency").status_code == 204
     assert len(stored_files(settings.files_dir)) == before
-    assert api.user.delete(f"/api/v1/videos/{video_id}/saliency").status_code == 404
-    assert ask(api, video_id)["state"] == "queued"
+    assert api.user.delete(f"/api/v1/replays/{replay_id}/saliency").status_code == 404
+    assert ask(api, replay_id)["state"] == "queued"
 
 
 def test_one_that_failed_is_computed_anew(api: Api) -> None:
-    _, video_id = replay(api)
-    ask(api, video_id)
+    _, replay_id = replay(api)
+    ask(api, replay_id)
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]
     failed = event(2, "failed", message="the actions brought 3 points", traceback="")
     assert api.send_of_job(*held, started(1), failed).is_success
     assert api.release_job(*held, "failed").json() == {"state": "failed"}
-    assert state(api, video_id)["reason"] == "the actions brought 3 points"
-    assert ask(api, video_id)["state"] == "queued"
+    assert state(api, replay_id)["reason"] == "the actions brought 3 points"
+    assert ask(api, replay_id)["state"] == "queued"
 
 
 def test_a_process_that_brings_nothing_has_failed(api: Api) -> None:
-    _, video_id = replay(api)
-    ask(api, video_id)
+    _, replay_id = replay(api)
+    ask(api, replay_id)
     claimed = api.claim_job()
     held = claimed["job_id"], claimed["attempt"]
     assert api.send_of_job(*held, started(1), event(2, "finished")).is_success
@@ -220,5 +220,5 @@ def test_what_cannot_be_computed_is_refused_in_a_sentence(api: Api, monkeypatch:
     _, thinned = replay(api, track=made_track(played_by=b"other weights"))
     assert "thinned out" in ask(api, thinned, 409)["detail"]
     monkeypatch.setattr(service, "MOST_WAITING", 0)
-    _, video_id = replay(api)
-    assert "wait already" in ask(api, video_id, 409)["detail"]
+    _, replay_id = replay(api)
+    assert "wait already" in ask(api, replay_id, 409)["detail"]

@@ -38,7 +38,7 @@ def test_files_are_whole_and_a_checkpoint_can_be_forked_and_pinned(upgraded: Tes
     kept = [row for row in upgraded.get(f"/api/v1/runs/{number}/checkpoints").json() if row["available"]]
     (checkpoint,) = kept
     assert len(upgraded.get(f"/api/v1/files/{checkpoint['file_id']}").content) == checkpoint["bytes"]
-    for video in upgraded.get(f"/api/v1/runs/{number}/videos").json():
+    for video in upgraded.get(f"/api/v1/runs/{number}/replays").json():
         assert upgraded.get(f"/api/v1/files/{video['file_id']}").content[4:8] == b"ftyp"
     place = f"/api/v1/runs/{number}/checkpoints/{checkpoint['id']}"
     assert upgraded.patch(place, json={"pinned": True}).is_success

@@ -155,7 +155,7 @@ def test_a_wrong_value_is_named_beside_its_field_and_nothing_is_launched(
 
 
 def test_the_replay_of_a_run_plays_in_the_page(page: Page, installation: Installation, finished_run: int) -> None:
-    installation.wait_until(lambda: installation.read(f"runs/{finished_run}/videos"))
+    installation.wait_until(lambda: installation.read(f"runs/{finished_run}/replays"))
     page.goto(f"/runs/{finished_run}/replays")
     video = page.locator("video").first
     video.wait_for()

@@ -77,7 +77,7 @@ class Scene:
     def _blocks(self) -> list[Any]:
         """One right block of each kind."""
         return [
-            {"kind": "replay", "video": self._video(), "caption": "x"},
+            {"kind": "replay", "video": self._replay(), "caption": "x"},
             {"kind": "chart", "address": f"{API}/figures/curves?runs={self.run_id}", "caption": "x"},
             {
                 "kind": "table",
@@ -89,8 +89,8 @@ class Scene:
             {"kind": "text", "markdown": "x"},
         ]
 
-    def _video(self) -> int:
-        return int(self._api.user.get(f"{API}/runs/{self.run_id}/videos").json()[0]["id"])
+    def _replay(self) -> int:
+        return int(self._api.user.get(f"{API}/runs/{self.run_id}/replays").json()[0]["id"])
 
     def _link(self) -> str:
         """Share the report."""
@@ -156,7 +156,7 @@ class Scene:
             "play_id": str(self._played_game()) if "{play_id}" in path else "",
             "kept_id": str(self.kept_id),
             "name": "a set",
-            "video_id": str(self._video()),
+            "replay_id": str(self._replay()),
             "job_id": str(self.job_id),
             "runs": str(self.run_id),
             "metrics": "train/loss,train/entropy",
@@ -187,7 +187,7 @@ class Scene:
             "post /runs/bulk": [{"action": "archive", "ids": [self.run_id]}],
             "patch /runs/{run_id}": [{"name": "x", "tags": ["x"], "notes": "x", "priority": 1}],
             "patch /runs/{run_id}/checkpoints/{checkpoint_id}": [{"pinned": False}],
-            "patch /videos/{video_id}": [{"pinned": False}],
+            "patch /replays/{replay_id}": [{"pinned": False}],
             "post /runs/{run_id}/clone": [{"name": "x", "overrides": {"seed": 1}}],
             "post /runs/{run_id}/fork": [{"checkpoint_id": self.checkpoint_id, "overrides": {"total_steps": 9_999}}],
             "post /runs/{run_id}/evaluations": [

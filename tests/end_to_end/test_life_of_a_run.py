@@ -34,7 +34,7 @@ def test_a_run_goes_from_the_queue_through_growing_curves_to_its_end(installatio
     installation.assert_points_kept(run, whole={1})
     checkpoints = installation.read(f"runs/{run}/checkpoints")
     assert finished["step"] in [row["step"] for row in checkpoints if row["available"]]
-    videos = installation.read(f"runs/{run}/videos")
+    videos = installation.read(f"runs/{run}/replays")
     replay = installation.http.get(f"files/{videos[-1]['file_id']}")
     assert replay.headers["content-type"] == "video/mp4"
     assert replay.content[4:8] == b"ftyp"

@@ -60,7 +60,7 @@ def contents(stack: Stack) -> dict[str, Any]:
     for run in runs:
         number = run["id"]
         checkpoints = [row for row in stack.read(f"runs/{number}/checkpoints") if row["available"]]
-        videos = stack.read(f"runs/{number}/videos")
+        videos = stack.read(f"runs/{number}/replays")
         kept[f"points of {number}"] = points(stack, number)
         kept[f"checkpoints of {number}"] = hashes(stack, [row["file_id"] for row in checkpoints])
         kept[f"replays of {number}"] = hashes(stack, [row["file_id"] for row in videos])
@@ -116,7 +116,7 @@ def test_a_run_finishes_with_checkpoints_and_replays(stack: Stack) -> None:
     finish(stack, run)
     assert points(stack, run)
     assert stack.read(f"runs/{run}/checkpoints")
-    stack.wait(lambda: stack.read(f"runs/{run}/videos"))
+    stack.wait(lambda: stack.read(f"runs/{run}/replays"))
 
 
 def test_nothing_is_lost_when_each_service_restarts_during_a_run(stack: Stack) -> None:

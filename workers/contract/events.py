@@ -123,7 +123,7 @@ class Checkpoint(_Event):
     kept: list[Text] = Field(description="Files still on disk: first, best, last, and others between.")
 
 
-class Video(_Event):
+class ReplayEvent(_Event):
     kind: Literal["video"] = "video"
     file: Text = Field(description="H.264 mp4, relative to the run directory.")
     poster: Text = Field(description="PNG of the last frame, relative to the run directory.")
@@ -208,7 +208,7 @@ Event = Annotated[
     | Roles
     | Progress
     | Checkpoint
-    | Video
+    | ReplayEvent
     | EvaluatedEpisode
     | Evaluation
     | Advanced

@@ -13,12 +13,12 @@ from workers.contract.config import config_adapter
 from workers.contract.paths import path_inside
 from workers.trainer.recording.replays import of_training, record_replay
 from workers.trainer.run import checkpoints
-from workers.trainer.run.recorder import Replay
+from workers.trainer.run.recorder import RecordedReplay
 
 PR_SET_PDEATHSIG = 1
 
 
-def record(directory: Path, checkpoint_file: str) -> Replay:
+def record(directory: Path, checkpoint_file: str) -> RecordedReplay:
     """Record the episode that shows the run at the checkpoint's step."""
     checkpoint = checkpoints.read(path_inside(directory, checkpoint_file))
     config = config_adapter.validate_python(checkpoint.config)

@@ -7,7 +7,7 @@ from backend.database.tables.files import File
 from backend.database.tables.installation import Installation
 from backend.database.tables.jobs import Job
 from backend.database.tables.kept_games import KeptGame
-from backend.database.tables.replays import Video
+from backend.database.tables.replays import Replay
 from backend.database.tables.reports import Report
 from backend.database.tables.runs import Attempt, LogLine, Measurement, Run, RunTag
 from backend.database.tables.sessions import SignInSession
@@ -31,6 +31,7 @@ __all__ = [
     "Measurement",
     "Origin",
     "PaperStudy",
+    "Replay",
     "Report",
     "Run",
     "RunTag",
@@ -40,6 +41,5 @@ __all__ = [
     "StudyPoint",
     "StudyRun",
     "StudyState",
-    "Video",
     "Worker",
 ]

@@ -9,7 +9,7 @@ from backend.database.columns import utc_now
 from backend.database.tables.base import Base, Id
 
 
-class Video(Base):
+class Replay(Base):
     """A replay: one episode played from a checkpoint."""
 
     __tablename__ = "replays"

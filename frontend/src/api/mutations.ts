@@ -23,7 +23,7 @@ import type {
   StartPart,
   StartStudy,
   Study,
-  Video,
+  Replay,
 } from "./types";
 
 export type RunAction = "stop" | "pause" | "resume" | "archive" | "restore";
@@ -262,29 +262,29 @@ export function useRemoveRecording(run: number) {
 export function useAskSaliency(run: number) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (video: number): Promise<Saliency> =>
-      call("post", "/api/v1/videos/{video_id}/saliency", { path: { video_id: video } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ["run", run, "videos"] }),
+    mutationFn: (replay: number): Promise<Saliency> =>
+      call("post", "/api/v1/replays/{replay_id}/saliency", { path: { replay_id: replay } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["run", run, "replays"] }),
   });
 }
 
-/** DELETE /videos/{id}/saliency: it is gone, or its computation ends. */
+/** DELETE /replays/{id}/saliency: it is gone, or its computation ends. */
 export function useRemoveSaliency(run: number) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (video: number) =>
-      call("delete", "/api/v1/videos/{video_id}/saliency", { path: { video_id: video } }),
-    onSettled: () => client.invalidateQueries({ queryKey: ["run", run, "videos"] }),
+    mutationFn: (replay: number) =>
+      call("delete", "/api/v1/replays/{replay_id}/saliency", { path: { replay_id: replay } }),
+    onSettled: () => client.invalidateQueries({ queryKey: ["run", run, "replays"] }),
   });
 }
 
 /** A pinned replay is never thinned out. */
-export function usePinVideo(run: number) {
+export function usePinReplay(run: number) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ video, pinned }: { video: number; pinned: boolean }): Promise<Video> =>
-      call("patch", "/api/v1/videos/{video_id}", { path: { video_id: video }, body: { pinned } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ["run", run, "videos"] }),
+    mutationFn: ({ replay, pinned }: { replay: number; pinned: boolean }): Promise<Replay> =>
+      call("patch", "/api/v1/replays/{replay_id}", { path: { replay_id: replay }, body: { pinned } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["run", run, "replays"] }),
   });
 }
 

@@ -30,7 +30,7 @@ import type {
   Session,
   StartSet,
   Track,
-  Video,
+  Replay,
   Worker,
 } from "./types";
 
@@ -116,37 +116,37 @@ export const checkpointsQuery = (id: number) =>
       call("get", "/api/v1/runs/{run_id}/checkpoints", { path: { run_id: id }, signal }),
   });
 
-export const videosQuery = (id: number) =>
+export const replaysQuery = (id: number) =>
   queryOptions({
-    queryKey: ["run", id, "videos"],
-    queryFn: ({ signal }): Promise<Video[]> =>
-      call("get", "/api/v1/runs/{run_id}/videos", { path: { run_id: id }, signal }),
+    queryKey: ["run", id, "replays"],
+    queryFn: ({ signal }): Promise<Replay[]> =>
+      call("get", "/api/v1/runs/{run_id}/replays", { path: { run_id: id }, signal }),
   });
 
 /** What the agent thought in a replay; the file is part of its name, since a replay that is told again has another. */
-export const trackQuery = ({ id, track_file_id }: Pick<Video, "id" | "track_file_id">) =>
+export const trackQuery = ({ id, track_file_id }: Pick<Replay, "id" | "track_file_id">) =>
   queryOptions({
     queryKey: ["track", id, track_file_id],
     queryFn: ({ signal }): Promise<Track> =>
-      call("get", "/api/v1/videos/{video_id}/track", { path: { video_id: id }, signal }),
+      call("get", "/api/v1/replays/{replay_id}/track", { path: { replay_id: id }, signal }),
     enabled: track_file_id !== null,
     ...FOR_EVER,
   });
 
 /** Where the saliency of a replay stands, once it was asked for; told anew with the run's replays. */
-export const saliencyQuery = ({ id, run_id, saliency_asked }: Video) =>
+export const saliencyQuery = ({ id, run_id, saliency_asked }: Replay) =>
   queryOptions({
-    queryKey: ["run", run_id, "videos", id, "saliency"],
+    queryKey: ["run", run_id, "replays", id, "saliency"],
     queryFn: ({ signal }): Promise<Saliency> =>
-      call("get", "/api/v1/videos/{video_id}/saliency", { path: { video_id: id }, signal }),
+      call("get", "/api/v1/replays/{replay_id}/saliency", { path: { replay_id: id }, signal }),
     enabled: saliency_asked,
   });
 
-export const saliencyMapsQuery = (video: number, file: number | null) =>
+export const saliencyMapsQuery = (replay: number, file: number | null) =>
   queryOptions({
-    queryKey: ["saliency", video, file],
+    queryKey: ["saliency", replay, file],
     queryFn: ({ signal }): Promise<SaliencyMaps> =>
-      call("get", "/api/v1/videos/{video_id}/saliency/maps", { path: { video_id: video }, signal }),
+      call("get", "/api/v1/replays/{replay_id}/saliency/maps", { path: { replay_id: replay }, signal }),
     enabled: file !== null,
     ...FOR_EVER,
   });

@@ -982,6 +982,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/replays/{replay_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Edit Replay
+         * @description Pin a replay, so that it is never thinned out, or unpin it; it then goes by the rule with the next one.
+         */
+        patch: operations["edit_replay"];
+        trace?: never;
+    };
+    "/api/v1/replays/{replay_id}/saliency": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Saliency
+         * @description Where the saliency of a replay stands.
+         */
+        get: operations["read_saliency"];
+        put?: never;
+        /**
+         * Ask Saliency
+         * @description Have a worker compute which places counted in a replay; one that is there, or under way, stays as it is.
+         */
+        post: operations["ask_saliency"];
+        /**
+         * Delete Saliency
+         * @description Remove the saliency of a replay; a computation that is under way ends.
+         */
+        delete: operations["delete_saliency"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/replays/{replay_id}/saliency/maps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Saliency Maps
+         * @description How much each place counted in a replay, decision by decision.
+         */
+        get: operations["read_saliency_maps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/replays/{replay_id}/track": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Track
+         * @description What the agent thought, decision by decision, in a replay.
+         */
+        get: operations["read_track"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/reports": {
         parameters: {
             query?: never;
@@ -1462,6 +1550,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Replays
+         * @description Replays by the step of the checkpoint that played them.
+         */
+        get: operations["list_replays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/restore": {
         parameters: {
             query?: never;
@@ -1516,26 +1624,6 @@ export interface paths {
          * @description Stop for good; the trainer saves a checkpoint first.
          */
         post: operations["stop_run"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/runs/{run_id}/videos": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Videos
-         * @description Replays by the step of the checkpoint that played them.
-         */
-        get: operations["list_videos"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1868,94 +1956,6 @@ export interface paths {
          * @description How many runs a study would have, and what they would cost; nothing is stored.
          */
         post: operations["preview_study"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/videos/{video_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Edit Video
-         * @description Pin a replay, so that it is never thinned out, or unpin it; it then goes by the rule with the next one.
-         */
-        patch: operations["edit_video"];
-        trace?: never;
-    };
-    "/api/v1/videos/{video_id}/saliency": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read Saliency
-         * @description Where the saliency of a replay stands.
-         */
-        get: operations["read_saliency"];
-        put?: never;
-        /**
-         * Ask Saliency
-         * @description Have a worker compute which places counted in a replay; one that is there, or under way, stays as it is.
-         */
-        post: operations["ask_saliency"];
-        /**
-         * Delete Saliency
-         * @description Remove the saliency of a replay; a computation that is under way ends.
-         */
-        delete: operations["delete_saliency"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/videos/{video_id}/saliency/maps": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read Saliency Maps
-         * @description How much each place counted in a replay, decision by decision.
-         */
-        get: operations["read_saliency_maps"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/videos/{video_id}/track": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read Track
-         * @description What the agent thought, decision by decision, in a replay.
-         */
-        get: operations["read_track"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2533,7 +2533,7 @@ export interface components {
             missing?: string | null;
             /** Problem */
             problem?: string | null;
-            replay?: components["schemas"]["Replay"] | null;
+            replay?: components["schemas"]["ReplayContent"] | null;
             table?: components["schemas"]["Table"] | null;
         };
         /**
@@ -3159,6 +3159,17 @@ export interface components {
             pinned: boolean;
         };
         /**
+         * EditReplay
+         * @description What can be changed of a replay.
+         */
+        EditReplay: {
+            /**
+             * Pinned
+             * @description Whether it stays whatever the rule of thinning says.
+             */
+            pinned: boolean;
+        };
+        /**
          * EditReport
          * @description Change a report; a field left out stays.
          */
@@ -3196,17 +3207,6 @@ export interface components {
             name?: string | null;
             /** Question */
             question?: string | null;
-        };
-        /**
-         * EditVideo
-         * @description What can be changed of a replay.
-         */
-        EditVideo: {
-            /**
-             * Pinned
-             * @description Whether it stays whatever the rule of thinning says.
-             */
-            pinned: boolean;
         };
         /**
          * Environment
@@ -3556,7 +3556,7 @@ export interface components {
             /** Attempt */
             attempt: number;
             /** Events */
-            events: (components["schemas"]["Started"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["Checkpoint"] | components["schemas"]["Video"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["Evaluation"] | components["schemas"]["Advanced"] | components["schemas"]["Saliency"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
+            events: (components["schemas"]["Started"] | components["schemas"]["StartStep"] | components["schemas"]["Metrics"] | components["schemas"]["Log"] | components["schemas"]["Roles"] | components["schemas"]["Progress"] | components["schemas"]["Checkpoint"] | components["schemas"]["ReplayEvent"] | components["schemas"]["EvaluatedEpisode"] | components["schemas"]["Evaluation"] | components["schemas"]["Advanced"] | components["schemas"]["Saliency"] | components["schemas"]["GameKept"] | components["schemas"]["Film"] | components["schemas"]["Stopped"] | components["schemas"]["Finished"] | components["schemas"]["Failed"])[];
         };
         /**
          * ExtendStudy
@@ -5222,6 +5222,11 @@ export interface components {
              * @description In plain words, why it waits, has failed, or shows a part of its episode.
              */
             reason: string | null;
+            /**
+             * Replay Id
+             * @description Its replay, once it is done.
+             */
+            replay_id: number | null;
             /** Run Id */
             run_id: number;
             /** Seed */
@@ -5243,11 +5248,6 @@ export interface components {
              * @description Of a failure that is a bug.
              */
             traceback: string | null;
-            /**
-             * Video Id
-             * @description Its replay, once it is done.
-             */
-            video_id: number | null;
             /** Worker */
             worker: string | null;
         };
@@ -5278,23 +5278,54 @@ export interface components {
         };
         /**
          * Replay
-         * @description A replay with what is said beside it; NaN and the infinities are strings.
+         * @description A replay: one episode played from a checkpoint. NaN and the infinities are strings.
          */
         Replay: {
+            /** Attempt */
+            attempt: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
             /** Episode Return */
             episode_return: number | ("NaN" | "Infinity" | "-Infinity");
             /** File Id */
-            file_id: number;
+            file_id: number | null;
+            /** Frames */
+            frames: number;
+            /** Id */
+            id: number;
+            /** Length */
+            length: number;
+            /**
+             * Pinned
+             * @description Whether it stays whatever the rule of thinning says.
+             */
+            pinned: boolean;
             /** Poster File Id */
             poster_file_id: number | null;
             /** Run Id */
             run_id: number;
-            /** Run Name */
-            run_name: string;
+            /**
+             * Saliency Asked
+             * @description Whether its saliency is there, or is being computed.
+             */
+            saliency_asked: boolean;
             /** Seconds */
             seconds: number;
+            /**
+             * Seen File Id
+             * @description A video of what the network saw, in step with the file.
+             */
+            seen_file_id: number | null;
             /** Step */
             step: number;
+            /**
+             * Track File Id
+             * @description What the agent thought, as an .npz file.
+             */
+            track_file_id: number | null;
         };
         /**
          * ReplayBlock
@@ -5313,9 +5344,88 @@ export interface components {
             kind: "replay";
             /**
              * Video
-             * @description Its number among /runs/{run_id}/videos.
+             * @description Its number among /runs/{run_id}/replays.
              */
             video: number;
+        };
+        /**
+         * ReplayContent
+         * @description A replay with what is said beside it; NaN and the infinities are strings.
+         */
+        ReplayContent: {
+            /** Episode Return */
+            episode_return: number | ("NaN" | "Infinity" | "-Infinity");
+            /** File Id */
+            file_id: number;
+            /** Poster File Id */
+            poster_file_id: number | null;
+            /** Run Id */
+            run_id: number;
+            /** Run Name */
+            run_name: string;
+            /** Seconds */
+            seconds: number;
+            /** Step */
+            step: number;
+        };
+        /** ReplayEvent */
+        ReplayEvent: {
+            /**
+             * Checkpoint
+             * @description Checkpoint file that played the episode.
+             */
+            checkpoint: string;
+            /** Episode Return */
+            episode_return: number;
+            /**
+             * File
+             * @description H.264 mp4, relative to the run directory.
+             */
+            file: string;
+            /**
+             * Frames
+             * @description Emulator frames so far.
+             */
+            frames: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "video";
+            /** Length */
+            length: number;
+            /**
+             * Poster
+             * @description PNG of the last frame, relative to the run directory.
+             */
+            poster: string;
+            /** Seconds */
+            seconds: number;
+            /**
+             * Seen
+             * @description mp4 of what the network saw, in step with the file; None where it sees no pictures.
+             */
+            seen?: string | null;
+            /**
+             * Seq
+             * @description Rises by one within an attempt, from 1.
+             */
+            seq: number;
+            /**
+             * Step
+             * @description Agent decisions so far.
+             */
+            step: number;
+            /**
+             * Time
+             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
+             */
+            time: number;
+            /**
+             * Track
+             * @description What the agent thought, as an .npz; None where an earlier version wrote the event.
+             */
+            track?: string | null;
         };
         /**
          * ReplaySaliency
@@ -5344,6 +5454,8 @@ export interface components {
              * @description In plain words, why it waits, or has failed.
              */
             reason: string | null;
+            /** Replay Id */
+            replay_id: number;
             /** Run Id */
             run_id: number;
             /**
@@ -5358,8 +5470,6 @@ export interface components {
              * @description Of a failure that is a bug.
              */
             traceback: string | null;
-            /** Video Id */
-            video_id: number;
         };
         /**
          * Report
@@ -5948,57 +6058,6 @@ export interface components {
             reached: components["schemas"]["Place"] | null;
             /** Run Id */
             run_id: number;
-        };
-        /**
-         * RunVideo
-         * @description A replay: one episode played from a checkpoint. NaN and the infinities are strings.
-         */
-        RunVideo: {
-            /** Attempt */
-            attempt: number;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** Episode Return */
-            episode_return: number | ("NaN" | "Infinity" | "-Infinity");
-            /** File Id */
-            file_id: number | null;
-            /** Frames */
-            frames: number;
-            /** Id */
-            id: number;
-            /** Length */
-            length: number;
-            /**
-             * Pinned
-             * @description Whether it stays whatever the rule of thinning says.
-             */
-            pinned: boolean;
-            /** Poster File Id */
-            poster_file_id: number | null;
-            /** Run Id */
-            run_id: number;
-            /**
-             * Saliency Asked
-             * @description Whether its saliency is there, or is being computed.
-             */
-            saliency_asked: boolean;
-            /** Seconds */
-            seconds: number;
-            /**
-             * Seen File Id
-             * @description A video of what the network saw, in step with the file.
-             */
-            seen_file_id: number | null;
-            /** Step */
-            step: number;
-            /**
-             * Track File Id
-             * @description What the agent thought, as an .npz file.
-             */
-            track_file_id: number | null;
         };
         /** Saliency */
         Saliency: {
@@ -7296,65 +7355,6 @@ export interface components {
              * @description Why there is nothing to compare; empty otherwise.
              */
             words: string;
-        };
-        /** Video */
-        Video: {
-            /**
-             * Checkpoint
-             * @description Checkpoint file that played the episode.
-             */
-            checkpoint: string;
-            /** Episode Return */
-            episode_return: number;
-            /**
-             * File
-             * @description H.264 mp4, relative to the run directory.
-             */
-            file: string;
-            /**
-             * Frames
-             * @description Emulator frames so far.
-             */
-            frames: number;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            kind: "video";
-            /** Length */
-            length: number;
-            /**
-             * Poster
-             * @description PNG of the last frame, relative to the run directory.
-             */
-            poster: string;
-            /** Seconds */
-            seconds: number;
-            /**
-             * Seen
-             * @description mp4 of what the network saw, in step with the file; None where it sees no pictures.
-             */
-            seen?: string | null;
-            /**
-             * Seq
-             * @description Rises by one within an attempt, from 1.
-             */
-            seq: number;
-            /**
-             * Step
-             * @description Agent decisions so far.
-             */
-            step: number;
-            /**
-             * Time
-             * @description Unix time in seconds; of metrics, without what the clock jumped and the machine was suspended.
-             */
-            time: number;
-            /**
-             * Track
-             * @description What the agent thought, as an .npz; None where an earlier version wrote the event.
-             */
-            track?: string | null;
         };
         /**
          * WaitingEvaluation
@@ -9169,6 +9169,194 @@ export interface operations {
             };
         };
     };
+    edit_replay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                replay_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditReplay"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_saliency: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                replay_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplaySaliency"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    ask_saliency: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                replay_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplaySaliency"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    delete_saliency: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                replay_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_saliency_maps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                replay_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SaliencyMaps"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    read_track: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                replay_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Track"];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     list_reports: {
         parameters: {
             query?: never;
@@ -10253,6 +10441,37 @@ export interface operations {
             };
         };
     };
+    list_replays: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"][];
+                };
+            };
+            /** @description What was wrong, where, and what is right. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
     restore_run: {
         parameters: {
             query?: never;
@@ -10333,37 +10552,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
-                };
-            };
-            /** @description What was wrong, where, and what is right. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    list_videos: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                run_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RunVideo"][];
                 };
             };
             /** @description What was wrong, where, and what is right. */
@@ -11069,194 +11257,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Preview"];
-                };
-            };
-            /** @description What was wrong, where, and what is right. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    edit_video: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                video_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["EditVideo"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RunVideo"];
-                };
-            };
-            /** @description What was wrong, where, and what is right. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    read_saliency: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                video_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplaySaliency"];
-                };
-            };
-            /** @description What was wrong, where, and what is right. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    ask_saliency: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                video_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReplaySaliency"];
-                };
-            };
-            /** @description What was wrong, where, and what is right. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    delete_saliency: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                video_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description What was wrong, where, and what is right. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    read_saliency_maps: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                video_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SaliencyMaps"];
-                };
-            };
-            /** @description What was wrong, where, and what is right. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["ProblemDocument"];
-                };
-            };
-        };
-    };
-    read_track: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                video_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Track"];
                 };
             };
             /** @description What was wrong, where, and what is right. */

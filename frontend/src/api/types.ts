@@ -38,7 +38,7 @@ export type MetricSection = Schema["MetricSection"];
 export type LogLine = Schema["LogEntry"];
 export type LogPage = Schema["LogPage"];
 export type Checkpoint = Schema["RunCheckpoint"];
-export type Video = Schema["RunVideo"];
+export type Replay = Schema["Replay"];
 export type Track = Schema["Track"];
 export type Saliency = Schema["ReplaySaliency"];
 export type SaliencyMaps = Schema["SaliencyMaps"];
@@ -97,7 +97,7 @@ export type ReportBlock = Exclude<StoredBlock, { kind: "draft" }>;
 export type SharedReport = Schema["SharedReport"];
 export type BlockContent = Schema["BlockContent"];
 export type ReportTable = Schema["Table"];
-export type ReportReplay = Schema["Replay"];
+export type ReportReplay = Schema["ReplayContent"];
 
 export type Preset = With<Schema["Preset"], { config: RunConfig }>;
 export type Environment = Schema["Environment"];

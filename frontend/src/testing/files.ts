@@ -1,4 +1,4 @@
-import type { Checkpoint, Video } from "@/api/types";
+import type { Checkpoint, Replay } from "@/api/types";
 
 /** A checkpoint that is still kept; tests change what they are about. */
 export function aCheckpoint(id: number, step: number, changes: Partial<Checkpoint> = {}): Checkpoint {
@@ -21,7 +21,7 @@ export function aCheckpoint(id: number, step: number, changes: Partial<Checkpoin
 }
 
 /** A replay that is still kept; tests change what they are about. */
-export function aVideo(id: number, step: number, changes: Partial<Video> = {}): Video {
+export function aReplay(id: number, step: number, changes: Partial<Replay> = {}): Replay {
   return {
     id,
     run_id: 1,

@@ -3,7 +3,7 @@ import type { Saliency, SaliencyMaps } from "@/api/types";
 /** Where the saliency of replay 2 stands. */
 export function aSaliencyState(changes: Partial<Saliency> = {}): Saliency {
   return {
-    video_id: 2,
+    replay_id: 2,
     run_id: 1,
     state: "done",
     reason: null,

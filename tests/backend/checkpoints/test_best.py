@@ -129,7 +129,7 @@ def test_removing_an_evaluation_deletes_no_checkpoint_and_no_replay(api: Api) ->
     assert available(api, run_id) == [100, 200, 300, 700]
     assert api.user.delete(f"/api/v1/evaluations/{api.evaluations(run_id)[0]['id']}").status_code == 204
     assert available(api, run_id) == [100, 200, 300, 700]
-    assert 300 in [row["step"] for row in api.user.get(f"/api/v1/runs/{run_id}/videos").json()]
+    assert 300 in [row["step"] for row in api.user.get(f"/api/v1/runs/{run_id}/replays").json()]
     assert best(api, run_id) == (200, "training")
     api.save(run_id, attempt, 12, 2_000, return_mean=1.0)
     assert available(api, run_id) == [100, 200, 2_000], "the rule is applied with the next one"

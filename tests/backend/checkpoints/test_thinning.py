@@ -118,7 +118,7 @@ def test_a_replay_goes_with_its_checkpoint(api: Api, settings: Settings) -> None
     for number in range(1, 7):
         api.save(run_id, attempt, 2 * number, 100 * number)
         record(api, run_id, attempt, 2 * number + 1, 100 * number)
-    videos = api.user.get(f"/api/v1/runs/{run_id}/videos").json()
+    videos = api.user.get(f"/api/v1/runs/{run_id}/replays").json()
     assert [row["step"] for row in videos] == list(kept(api, run_id))
     assert api.run(run_id)["poster_file_id"] == videos[-1]["poster_file_id"]
     assert len(stored_files(settings.files_dir)) == 5 * 4
@@ -130,7 +130,7 @@ def test_a_replay_that_comes_when_its_checkpoint_is_gone_is_not_kept(api: Api, s
         api.save(run_id, attempt, 1 + number, 100 * number)
     assert 200 not in kept(api, run_id)
     record(api, run_id, attempt, 7, 200)
-    assert api.user.get(f"/api/v1/runs/{run_id}/videos").json() == []
+    assert api.user.get(f"/api/v1/runs/{run_id}/replays").json() == []
     assert len(stored_files(settings.files_dir)) == 4
 
 
@@ -142,7 +142,7 @@ def test_a_checkpoint_that_is_played_again_has_one_replay(api: Api, settings: Se
     second = api.claim()["attempt"]
     api.send(run_id, second, started(resumed_from=100))
     record(api, run_id, second, 2, 100, "another film")
-    (row,) = api.user.get(f"/api/v1/runs/{run_id}/videos").json()
+    (row,) = api.user.get(f"/api/v1/runs/{run_id}/replays").json()
     assert row["attempt"] == second
     assert len(stored_files(settings.files_dir)) == 5
 
@@ -153,6 +153,6 @@ def test_the_replay_farthest_along_gives_the_poster_whichever_came_last(api: Api
     api.save(run_id, attempt, 3, 200)
     record(api, run_id, attempt, 4, 200)
     record(api, run_id, attempt, 5, 100)
-    first, last = api.user.get(f"/api/v1/runs/{run_id}/videos").json()
+    first, last = api.user.get(f"/api/v1/runs/{run_id}/replays").json()
     assert (first["step"], last["step"]) == (100, 200)
     assert api.run(run_id)["poster_file_id"] == last["poster_file_id"]

@@ -41,7 +41,7 @@ def replayed(api: Api, name: str = "Rally") -> tuple[int, dict[str, Any]]:
     for kind, ending, content in (("video", "mp4", b"film"), ("poster", "png", b"picture")):
         api.upload(run, attempt, f"replays/100.{ending}", content, kind)
     api.send(run, attempt, metrics(3, 100, returns=[1.0, 3.0]), video(4, 100, 100)).raise_for_status()
-    (found,) = api.user.get(f"/api/v1/runs/{run}/videos").json()
+    (found,) = api.user.get(f"/api/v1/runs/{run}/replays").json()
     return run, found
 
 
@@ -177,7 +177,7 @@ def test_a_replay_is_pinned_while_it_is_put_in_and_leaves_a_sentence_when_it_is_
     run, replay = replayed(api)
     block = {"kind": "replay", "video": replay["id"]}
     begun(api, block)
-    (kept,) = api.user.get(f"/api/v1/runs/{run}/videos").json()
+    (kept,) = api.user.get(f"/api/v1/runs/{run}/replays").json()
     assert (replay["pinned"], kept["pinned"]) == (False, True)
     content = shown(api, block)["replay"]
     assert (content["run_name"], content["step"], content["file_id"]) == ("Rally", 100, replay["file_id"])
@@ -294,7 +294,7 @@ def test_an_image_in_a_text_is_pinned_shown_by_the_link_and_part_of_the_export(a
     report = begun(
         api, text(f"![A rally](/api/v1/files/{poster}) ![no film](/api/v1/files/{film}) ![gone](/api/v1/files/999)")
     )
-    (kept,) = api.user.get(f"/api/v1/runs/{run}/videos").json()
+    (kept,) = api.user.get(f"/api/v1/runs/{run}/replays").json()
     assert kept["pinned"]
     address = f"/api/v1/reports/{report['id']}"
     link = f"/api/v1/shared/{api.user.post(f'{address}/share').json()['share_token']}"

@@ -99,7 +99,7 @@ def test_a_run_from_its_first_event_to_its_last(tmp_path: Path, start_trainer: S
     assert checkpoint.step >= 3000
     episodes = [episode for event in of_kind(run, events.Metrics) for episode in event.episodes]
     assert sum(episode.length for episode in episodes) == pytest.approx(3000, rel=0.3)
-    video = of_kind(run, events.Video)[-1]
+    video = of_kind(run, events.ReplayEvent)[-1]
     assert (video.step, video.checkpoint) == (checkpoint.step, checkpoint.checkpoint.file)
     assert (run / video.file).stat().st_size > 1000
     assert (run / video.poster).exists()
@@ -110,7 +110,7 @@ def test_sigterm_saves_and_ends_without_waiting_for_a_replay(tmp_path: Path, sta
     run = tmp_path / "run"
     wait_for_checkpoints(run, trainer, 1)
     recorders = recorders_of(trainer)
-    played = len(of_kind(run, events.Video))
+    played = len(of_kind(run, events.ReplayEvent))
     for recorder in recorders:
         recorder.suspend()  # a replay that is under way never ends
     trainer.send_signal(signal.SIGTERM)
@@ -120,7 +120,7 @@ def test_sigterm_saves_and_ends_without_waiting_for_a_replay(tmp_path: Path, sta
     assert isinstance(stopped, events.Stopped)
     assert stopped.reason == "stopped by SIGTERM"
     assert of_kind(run, events.Checkpoint)[-1].step == stopped.step
-    assert len(of_kind(run, events.Video)) == played
+    assert len(of_kind(run, events.ReplayEvent)) == played
     assert_gone(recorders)
 
 

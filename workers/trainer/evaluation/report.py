@@ -13,7 +13,7 @@ from workers.contract.protocols.starts import Held
 from workers.trainer.errors import reason, stack
 from workers.trainer.run import versions
 from workers.trainer.run.journal import Journal
-from workers.trainer.run.recorder import Replay
+from workers.trainer.run.recorder import RecordedReplay
 
 ADVANCE_SECONDS = 1.0
 
@@ -74,11 +74,11 @@ class Report:
         """Tell that all of an evaluation is done."""
         self._emit(events.Finished)
 
-    def recorded(self, checkpoint: str, replay: Replay) -> None:
+    def recorded(self, checkpoint: str, replay: RecordedReplay) -> None:
         """Tell which files a recording of a checkpoint is."""
         told = asdict(replay)
         told.pop("complete")
-        self._emit(events.Video, checkpoint=checkpoint, **told)
+        self._emit(events.ReplayEvent, checkpoint=checkpoint, **told)
         if missing := replay.what_is_missing(self._step):
             # What a job warns of is shown beside its result.
             self._emit(events.Log, level="warning", message=missing)

@@ -10,7 +10,7 @@ from workers.contract.protocols import PROTOCOLS, fitting
 from workers.trainer.recording.files import Files
 from workers.trainer.recording.recording import Asked, record
 from workers.trainer.run.checkpoints import Checkpoint
-from workers.trainer.run.recorder import Replay
+from workers.trainer.run.recorder import RecordedReplay
 
 LONGEST_SECONDS = 300.0
 
@@ -27,14 +27,14 @@ def record_replay(
     config: RunConfig,
     which: RecordingParameters,
     should_stop: Callable[[], bool] = lambda: False,
-) -> Replay:
+) -> RecordedReplay:
     """Record an episode of a checkpoint's agent into the run's directory."""
     video = directory / layout.replay_file(checkpoint.state.step)
     beside = [video.with_suffix(suffix) for suffix in (".seen.mp4", ".npz", ".png")]
     asked = Asked(PROTOCOLS[which.protocol], which.seed, which.episode, LONGEST_SECONDS)
     track = record(checkpoint, config, asked, Files(video, *beside), should_stop)
     file, seen, thoughts, poster = (str(path.relative_to(directory)) for path in (video, *beside))
-    return Replay(
+    return RecordedReplay(
         file,
         poster,
         seen if config.environment.shows_pixels else None,

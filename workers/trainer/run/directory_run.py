@@ -328,7 +328,7 @@ class DirectoryRun:
             self.log(f"The replay of step {checkpoint.step:,} could not be recorded: {outcome}", "warning")
             return
         self._journal.emit(
-            events.Video,
+            events.ReplayEvent,
             step=checkpoint.step,
             frames=checkpoint.frames,
             file=outcome.file,

@@ -29,7 +29,7 @@ LAST_WORDS_BYTES = 10_000
 
 
 @dataclass(frozen=True)
-class Replay:
+class RecordedReplay:
     """A recorded episode, as its recorder process describes it."""
 
     file: str
@@ -55,7 +55,7 @@ class Recording:
     """What became of a checkpoint's recording: a replay, or the reason why there is none."""
 
     checkpoint: CheckpointFile
-    outcome: Replay | str
+    outcome: RecordedReplay | str
 
 
 class Recorder:
@@ -160,10 +160,10 @@ class Recorder:
         checkpoint, self._process, self._checkpoint = self._checkpoint, None, None
         return Recording(checkpoint, outcome)
 
-    def _outcome(self, returncode: int, output: bytes, errors: bytes) -> Replay | str:
+    def _outcome(self, returncode: int, output: bytes, errors: bytes) -> RecordedReplay | str:
         if returncode == 0:
             try:
-                return Replay(**json.loads(output.splitlines()[-1]))
+                return RecordedReplay(**json.loads(output.splitlines()[-1]))
             except (IndexError, ValueError, TypeError):
                 return "the recorder did not describe it"
         if time.monotonic() >= self._deadline:

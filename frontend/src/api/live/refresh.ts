@@ -88,7 +88,7 @@ export class Refresher {
         this.later(["run", event.run_id, "log"]);
         break;
       case "run.files":
-        for (const part of ["checkpoints", "videos", "recordings", "evaluations", "live"]) {
+        for (const part of ["checkpoints", "replays", "recordings", "evaluations", "live"]) {
           this.later(["run", event.run_id, part]);
         }
         this.later(["figure", "evaluations", { runs: [event.run_id] }]);

@@ -2,9 +2,9 @@ import { Group, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { comparisonQuery } from "@/api/comparisons";
-import { videosQuery } from "@/api/queries";
+import { replaysQuery } from "@/api/queries";
 import { blockQuery, OWN_SHELF } from "@/api/reports";
-import type { ReportBlock, Video } from "@/api/types";
+import type { ReportBlock, Replay } from "@/api/types";
 import { score, short } from "@/ui/format";
 import { Poster } from "@/ui/Poster";
 import { RunsField } from "./RunsField";
@@ -48,7 +48,7 @@ interface ReplaysProps {
 
 /** The replays of a run, the newest first, each with its picture. */
 function Replays({ run, video, onPick }: ReplaysProps) {
-  const videos = useQuery(videosQuery(run));
+  const videos = useQuery(replaysQuery(run));
   const choices = (videos.data ?? [])
     .filter(({ file_id }) => file_id !== null)
     .sort((a, b) => b.step - a.step);
@@ -77,5 +77,5 @@ function Replays({ run, video, onPick }: ReplaysProps) {
   );
 }
 
-const labelOf = ({ step, episode_return }: Video) =>
+const labelOf = ({ step, episode_return }: Replay) =>
   `At ${short(step)} steps: return ${score(episode_return)}`;

@@ -167,7 +167,7 @@ describe("a report", () => {
       "GET /reports/3": aReport({ blocks: [...aReport().blocks, wrong] }),
       "PATCH /reports/3": refuseIt,
       "POST /reports/preview": { problem: "There is no replay 5." },
-      "GET /runs/1/videos": [],
+      "GET /runs/1/replays": [],
     });
     open("/reports/3?edit=1");
     await userEvent.type(await screen.findByLabelText("Title"), "!");

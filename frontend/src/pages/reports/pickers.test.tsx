@@ -4,7 +4,7 @@ import { useState } from "react";
 import { expect, it, vi } from "vitest";
 import type { ReportBlock } from "@/api/types";
 import { comparisonOf, RUNS } from "@/testing/comparisons";
-import { aVideo } from "@/testing/files";
+import { aReplay } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { type Asked, listOf, serve } from "@/testing/server";
 import { BlockEditor } from "./BlockEditor";
@@ -20,7 +20,7 @@ function edit(block: ReportBlock) {
     "GET /runs": listOf(RUNS),
     "GET /compare": ({ query }: Asked) =>
       comparisonOf(RUNS.filter(({ id }) => (query.get("runs") ?? "").split(",").includes(String(id)))),
-    "GET /runs/2/videos": [aVideo(7, 1000), aVideo(8, 3000, { episode_return: 21 })],
+    "GET /runs/2/replays": [aReplay(7, 1000), aReplay(8, 3000, { episode_return: 21 })],
     "GET /studies": listOf([]),
     "GET /metric-catalogue": [],
     "GET /runs/1": RUNS[0] ?? {},

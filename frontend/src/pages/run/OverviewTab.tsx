@@ -1,7 +1,7 @@
 import { Anchor, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { videosQuery } from "@/api/queries";
+import { replaysQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
 import { Figure } from "@/charts/Figure";
 import { chartOf } from "@/charts/metrics";
@@ -59,8 +59,8 @@ export function OverviewTab({ run }: { run: Run }) {
 }
 
 function NewestReplay({ run }: { run: Run }) {
-  const videos = useQuery(videosQuery(run.id));
-  const [newest] = newestFirst(videos.data ?? []);
+  const replays = useQuery(replaysQuery(run.id));
+  const [newest] = newestFirst(replays.data ?? []);
   return (
     <section className={classes.card} aria-label="Newest replay">
       <Title order={2} mb="xs">
@@ -73,16 +73,16 @@ function NewestReplay({ run }: { run: Run }) {
             {run.step > newest.step &&
               `; the run has learned ${short(run.step - newest.step, "steps")} since`}
           </Text>
-          <ReplayStage video={newest} pixelated={run.env.startsWith("ALE/")} />
+          <ReplayStage replay={newest} pixelated={run.env.startsWith("ALE/")} />
           <Anchor component={Link} to={`/runs/${run.id}/replays`} size="sm">
             See all replays
           </Anchor>
         </>
-      ) : videos.isError && !videos.data ? (
-        <QueryProblem error={videos.error} retry={() => void videos.refetch()} />
+      ) : replays.isError && !replays.data ? (
+        <QueryProblem error={replays.error} retry={() => void replays.refetch()} />
       ) : (
         <Text size="sm" className={classes.noReplay} data-awaited={isActive(run) || undefined}>
-          {!videos.data
+          {!replays.data
             ? "Loading the replay…"
             : whenItComes(
                 run,

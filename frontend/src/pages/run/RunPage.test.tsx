@@ -2,7 +2,7 @@ import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Run } from "@/api/types";
-import { aCheckpoint, aVideo } from "@/testing/files";
+import { aCheckpoint, aReplay } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { aFinishedRun, aRun } from "@/testing/runs";
 import { done, refusal, serve } from "@/testing/server";
@@ -21,7 +21,7 @@ function open(run: Run, more: Record<string, object> = {}, at = `/runs/${run.id}
   const server = serve({
     [`GET /runs/${run.id}`]: run,
     [`GET /runs/${run.id}/metric-names`]: ["episode/return"],
-    [`GET /runs/${run.id}/videos`]: [],
+    [`GET /runs/${run.id}/replays`]: [],
     [`GET /runs/${run.id}/checkpoints`]: [],
     "GET /presets": [],
     "GET /config-schema": { properties: {} },
@@ -387,8 +387,8 @@ describe("the overview", () => {
   });
 
   it("says how old the newest replay is, and how far the run has come since", async () => {
-    const played = aVideo(1, 100_000, { created_at: new Date(Date.now() - 3.5 * 3600_000).toISOString() });
-    open(aRun({ step: 250_000 }), { "GET /runs/1/videos": [played] });
+    const played = aReplay(1, 100_000, { created_at: new Date(Date.now() - 3.5 * 3600_000).toISOString() });
+    open(aRun({ step: 250_000 }), { "GET /runs/1/replays": [played] });
     const newest = within(await screen.findByRole("region", { name: "Newest replay" }));
     expect((await newest.findByText(/^Recorded/)).textContent).toBe(
       "Recorded 3 h ago; the run has learned 150 k steps since",
@@ -409,7 +409,7 @@ describe("the overview", () => {
   });
 
   it("says that the replays could not be fetched", async () => {
-    open(aFinishedRun(), { "GET /runs/1/videos": () => refusal(500, "The disk is away.") });
+    open(aFinishedRun(), { "GET /runs/1/replays": () => refusal(500, "The disk is away.") });
     expect(await screen.findByText("The disk is away.")).toBeTruthy();
     expect(screen.queryByText("Loading the replay…")).toBeNull();
   });

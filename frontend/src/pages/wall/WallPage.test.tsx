@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
-import { aVideo } from "@/testing/files";
+import { aReplay } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { listOf, serve } from "@/testing/server";
@@ -14,8 +14,8 @@ describe("the wall", () => {
         aRun({ id: 1, name: "First" }),
         aRun({ id: 2, name: "Second", poster_file_id: null }),
       ]),
-      "GET /runs/1/videos": [aVideo(1, 1000), aVideo(2, 9000), { ...aVideo(3, 20_000), file_id: null }],
-      "GET /runs/2/videos": [],
+      "GET /runs/1/replays": [aReplay(1, 1000), aReplay(2, 9000), { ...aReplay(3, 20_000), file_id: null }],
+      "GET /runs/2/replays": [],
     });
     renderPage(<WallPage />);
     const film = await screen.findByLabelText<HTMLVideoElement>("Newest replay of First");
@@ -29,7 +29,7 @@ describe("the wall", () => {
   });
 
   it("says how many more are trained than it shows", async () => {
-    serve({ "GET /runs": listOf([aRun({ id: 1 })], { total: 150 }), "GET /runs/1/videos": [] });
+    serve({ "GET /runs": listOf([aRun({ id: 1 })], { total: 150 }), "GET /runs/1/replays": [] });
     renderPage(<WallPage />);
     const told = "150 runs being trained, the first 1 of them here";
     expect(await screen.findByRole("heading", { name: told })).toBeTruthy();
@@ -38,8 +38,8 @@ describe("the wall", () => {
   it("is walked with the arrows", async () => {
     serve({
       "GET /runs": listOf([aRun({ id: 1, name: "First" }), aRun({ id: 2, name: "Second" })]),
-      "GET /runs/1/videos": [],
-      "GET /runs/2/videos": [],
+      "GET /runs/1/replays": [],
+      "GET /runs/2/replays": [],
     });
     renderPage(<WallPage />);
     const links = await screen.findAllByRole("link");

@@ -2,8 +2,8 @@ import { useReducedMotion } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { fileAddress } from "@/api/client";
-import { videosQuery } from "@/api/queries";
-import type { Run, Video } from "@/api/types";
+import { replaysQuery } from "@/api/queries";
+import type { Run, Replay } from "@/api/types";
 import { score, short } from "@/ui/format";
 import { RunDot } from "@/ui/RunDot";
 import { RunName } from "@/ui/RunName";
@@ -11,8 +11,8 @@ import classes from "./wall.module.css";
 
 /** One run on the wall: its newest replay, again and again, and how it stands; a click opens it. */
 export function WallTile({ run }: { run: Run }) {
-  const videos = useQuery(videosQuery(run.id));
-  const newest = newestOf(videos.data ?? []);
+  const replays = useQuery(replaysQuery(run.id));
+  const newest = newestOf(replays.data ?? []);
   return (
     <Link to={`/runs/${run.id}`} className={classes.tile}>
       <div className={classes.screen}>
@@ -33,7 +33,7 @@ export function WallTile({ run }: { run: Run }) {
   );
 }
 
-function Pictures({ run, newest }: { run: Run; newest: (Video & { file_id: number }) | undefined }) {
+function Pictures({ run, newest }: { run: Run; newest: (Replay & { file_id: number }) | undefined }) {
   const calm = useReducedMotion();
   const look = run.env.startsWith("ALE/") ? "pixelated" : undefined;
   const poster = newest?.poster_file_id ?? run.poster_file_id;
@@ -57,7 +57,7 @@ function Pictures({ run, newest }: { run: Run; newest: (Video & { file_id: numbe
   return <span className={classes.noPicture}>The first pictures come with the first checkpoint.</span>;
 }
 
-export function newestOf(videos: readonly Video[]): (Video & { file_id: number }) | undefined {
-  const kept = videos.filter((video): video is Video & { file_id: number } => video.file_id !== null);
+export function newestOf(replays: readonly Replay[]): (Replay & { file_id: number }) | undefined {
+  const kept = replays.filter((replay): replay is Replay & { file_id: number } => replay.file_id !== null);
   return kept.sort((a, b) => b.step - a.step || b.id - a.id)[0];
 }

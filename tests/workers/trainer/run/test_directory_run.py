@@ -226,7 +226,7 @@ def test_every_checkpoint_that_stays_has_its_replay_and_no_other_has(tmp_path: P
     wait_until(lambda: announced(run, 7) and not run._recorder.in_use)
     assert len(files(tmp_path)) == 4
     assert replays(tmp_path) == files(tmp_path)
-    assert {event.step for event in of_kind(tmp_path, events.Video)} >= set(files(tmp_path))
+    assert {event.step for event in of_kind(tmp_path, events.ReplayEvent)} >= set(files(tmp_path))
 
 
 def test_a_recording_whose_checkpoint_went_meanwhile_is_not_announced(tmp_path: Path, open_run: OpenRun) -> None:
@@ -237,19 +237,19 @@ def test_a_recording_whose_checkpoint_went_meanwhile_is_not_announced(tmp_path: 
     run._kept = [layout.checkpoint_file(1)]
     wait_until(lambda: announced(run, 2) and not run._recorder.in_use)
     assert replays(tmp_path) == [1]
-    assert [event.step for event in of_kind(tmp_path, events.Video)] == [1]
+    assert [event.step for event in of_kind(tmp_path, events.ReplayEvent)] == [1]
 
 
 def test_a_resumed_run_plays_what_was_not_played_before(tmp_path: Path, open_run: OpenRun) -> None:
     run = open_run(REPLAYS)
     save(run, 1)
-    wait_until(lambda: announced(run, 1) and of_kind(tmp_path, events.Video))
+    wait_until(lambda: announced(run, 1) and of_kind(tmp_path, events.ReplayEvent))
     run.save(state(2))
     run.complete("stopped by test")
     resumed = open_run(REPLAYS)
     wait_until(lambda: announced(resumed, 2) and replays(tmp_path) == [1, 2])
-    wait_until(lambda: announced(resumed, 2) and len(of_kind(tmp_path, events.Video)) == 2)
-    assert [event.step for event in of_kind(tmp_path, events.Video)] == [1, 2]
+    wait_until(lambda: announced(resumed, 2) and len(of_kind(tmp_path, events.ReplayEvent)) == 2)
+    assert [event.step for event in of_kind(tmp_path, events.ReplayEvent)] == [1, 2]
 
 
 def test_a_resumed_run_goes_on_with_state_returns_and_kept_files(tmp_path: Path, open_run: OpenRun) -> None:

@@ -12,9 +12,11 @@ import pytest
 
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from workers.contract.events import CheckpointFile
-from workers.trainer.run.recorder import Recorder, Recording, Replay
+from workers.trainer.run.recorder import RecordedReplay, Recorder, Recording
 
-REPLAY = Replay("replays/a.mp4", "replays/a.png", None, "replays/a.npz", 3.0, length=7, seconds=0.5, complete=True)
+REPLAY = RecordedReplay(
+    "replays/a.mp4", "replays/a.png", None, "replays/a.npz", 3.0, length=7, seconds=0.5, complete=True
+)
 PLAYS = (sys.executable, "-c", f"import json; print(json.dumps({asdict(REPLAY)!r}))")
 HANGS = (sys.executable, "-c", "import signal; signal.pause()")
 FAILS = (sys.executable, "-c", "print('noise'); raise RuntimeError('the weights do not fit')")

@@ -8,13 +8,13 @@ import { ConfirmModal } from "@/ui/ConfirmModal";
 import { notifyDone } from "@/ui/notify";
 
 /** Removes a replay that somebody asked for; those that training made go with their checkpoints. */
-export function RemoveRecording({ run, video }: { run: number; video: number }) {
+export function RemoveRecording({ run, replay }: { run: number; replay: number }) {
   const { data } = useQuery(recordingsQuery(run));
   const remove = useRemoveRecording(run);
   // The one that was asked about: another replay may be shown by the time that it is confirmed.
   const [asked, setAsked] = useState<number | null>(null);
   const close = () => setAsked(null);
-  const recording = data?.find(({ video_id }) => video_id === video);
+  const recording = data?.find(({ replay_id }) => replay_id === replay);
   const removeIt = (id: number) =>
     remove.mutate(id, { onSuccess: () => notifyDone("Recording removed"), onSettled: close });
   return (

@@ -25,7 +25,7 @@ function aRecording(id: number, changes: Partial<Recording> = {}): Recording {
     protocol: "no-op-5min",
     seed: id,
     episode: 0,
-    video_id: null,
+    replay_id: null,
     worker: null,
     created_at: "2026-01-01T10:30:00Z",
     started_at: null,
@@ -83,7 +83,7 @@ describe("the recordings that were asked for", () => {
       "GET /runs/1/recordings": [
         aRecording(1),
         aRecording(2, { state: "failed", reason: "The game is missing." }),
-        aRecording(3, { state: "done", video_id: 9, reason: null }),
+        aRecording(3, { state: "done", replay_id: 9, reason: null }),
       ],
       "POST /recordings/1/cancel": aRecording(1, { state: "cancelled" }),
       "DELETE /recordings/2": new Response(null, { status: 204 }),
@@ -112,18 +112,18 @@ describe("the recordings that were asked for", () => {
 describe("a recording that is done", () => {
   it("can be removed with its replay, once that is confirmed", async () => {
     const server = serve({
-      "GET /runs/1/recordings": [aRecording(3, { state: "done", video_id: 9, reason: null })],
+      "GET /runs/1/recordings": [aRecording(3, { state: "done", replay_id: 9, reason: null })],
       "DELETE /recordings/3": new Response(null, { status: 204 }),
     });
-    renderPage(<RemoveRecording run={1} video={9} />);
+    renderPage(<RemoveRecording run={1} replay={9} />);
     await userEvent.click(await screen.findByRole("button", { name: "Remove" }));
     await userEvent.click(await screen.findByRole("button", { name: "Remove recording" }));
     await waitFor(() => expect(server.of("DELETE /recordings/3")).toHaveLength(1));
   });
 
   it("is the one that is removed, whichever replay is shown by the time that it is confirmed", async () => {
-    const recording = (id: number, video_id: number) =>
-      aRecording(id, { state: "done", video_id, reason: null });
+    const recording = (id: number, replay_id: number) =>
+      aRecording(id, { state: "done", replay_id, reason: null });
     const server = serve({
       "GET /runs/1/recordings": [recording(3, 9), recording(4, 10)],
       "DELETE /recordings/3": new Response(null, { status: 204 }),
@@ -131,9 +131,9 @@ describe("a recording that is done", () => {
     });
     let showNewer: () => void = () => undefined;
     function Shown() {
-      const [video, setVideo] = useState(9);
+      const [replay, setVideo] = useState(9);
       showNewer = () => setVideo(10);
-      return <RemoveRecording run={1} video={video} />;
+      return <RemoveRecording run={1} replay={replay} />;
     }
     renderPage(<Shown />);
     await userEvent.click(await screen.findByRole("button", { name: "Remove" }));
@@ -145,8 +145,8 @@ describe("a recording that is done", () => {
   });
 
   it("is told from a replay that training made, which cannot be removed", async () => {
-    const server = serve({ "GET /runs/1/recordings": [aRecording(3, { state: "done", video_id: 9 })] });
-    renderPage(<RemoveRecording run={1} video={8} />);
+    const server = serve({ "GET /runs/1/recordings": [aRecording(3, { state: "done", replay_id: 9 })] });
+    renderPage(<RemoveRecording run={1} replay={8} />);
     await waitFor(() => expect(server.of("GET /runs/1/recordings")).toHaveLength(1));
     expect(screen.queryByRole("button", { name: "Remove" })).toBeNull();
   });

@@ -3,14 +3,14 @@ import { IconDownload } from "@tabler/icons-react";
 import { useState } from "react";
 import { fileAddress } from "@/api/client";
 import { AddToReport } from "@/charts/AddToReport";
-import type { Replay } from "./places";
+import type { PlayableReplay } from "./places";
 
 /** What can be taken from a replay: its files, how a notebook reads its track, and itself into a report. */
-export function DownloadMenu({ video }: { video: Replay }) {
+export function DownloadMenu({ replay }: { replay: PlayableReplay }) {
   const files: [string, number | null][] = [
-    ["Video (.mp4)", video.file_id],
-    ["What the network saw (.mp4)", video.seen_file_id],
-    ["Track (.npz)", video.track_file_id],
+    ["Replay (.mp4)", replay.file_id],
+    ["What the network saw (.mp4)", replay.seen_file_id],
+    ["Track (.npz)", replay.track_file_id],
   ];
   const [adding, setAdding] = useState(false);
   return (
@@ -30,7 +30,7 @@ export function DownloadMenu({ video }: { video: Replay }) {
             ),
           )}
           <Menu.Item onClick={() => setAdding(true)}>Add to report…</Menu.Item>
-          {video.track_file_id !== null && (
+          {replay.track_file_id !== null && (
             <Text size="xs" c="dimmed" px="sm" py={4} maw={300} component="div" role="presentation">
               In a notebook: <Code>numpy.load("track.npz")["value"]</Code>
             </Text>
@@ -38,7 +38,7 @@ export function DownloadMenu({ video }: { video: Replay }) {
         </Menu.Dropdown>
       </Menu>
       <AddToReport
-        block={{ kind: "replay", video: video.id, caption: "" }}
+        block={{ kind: "replay", video: replay.id, caption: "" }}
         opened={adding}
         onClose={() => setAdding(false)}
       />

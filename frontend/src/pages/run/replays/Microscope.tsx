@@ -8,7 +8,7 @@ import { CopyMoment } from "./CopyMoment";
 import { DownloadMenu } from "./DownloadMenu";
 import { momentOf, withMoment } from "./moment";
 import { Panels, ReplayFacts, type SeenPlace } from "./Panels";
-import { idsOf, type Replay } from "./places";
+import { idsOf, type PlayableReplay } from "./places";
 import classes from "./replays.module.css";
 import type { SaliencyShown } from "./saliency";
 import { PinReplay } from "./PinReplay";
@@ -25,7 +25,7 @@ import { useSteps } from "./useSteps";
 import { useThoughts } from "./useThoughts";
 
 interface MicroscopeProps {
-  videos: readonly Replay[];
+  replays: readonly PlayableReplay[];
   pixelated: boolean;
   search: URLSearchParams;
   /** Keep the moment at which the replays stand still, or forget it since they play on. */
@@ -38,26 +38,26 @@ interface MicroscopeProps {
 const NO_PICTURES = "This agent reads numbers: its network sees no pictures";
 const NOT_KEPT = "This replay was recorded before what the network saw was kept";
 
-function whyNothingSeen({ seen_file_id, track_file_id }: Replay): string | null {
+function whyNothingSeen({ seen_file_id, track_file_id }: PlayableReplay): string | null {
   if (seen_file_id !== null) return null;
   return track_file_id === null ? NOT_KEPT : NO_PICTURES;
 }
 
 /** Replays on one clock with what the agent thought in the chosen one, picture by picture. */
-export function Microscope({ videos, pixelated, search, hold, release, under }: MicroscopeProps) {
+export function Microscope({ replays, pixelated, search, hold, release, under }: MicroscopeProps) {
   const [chosen, setChosen] = useState<number | null>(null);
   const [seen, setSeen] = useState<SeenPlace>("off");
   const [opacity, setOpacity] = useState(0.6);
   const [saliency, setSaliency] = useState<SaliencyShown>("off");
   const shape = useShape(pixelated);
-  const last = videos.length - 1;
+  const last = replays.length - 1;
   // Until one is chosen: the last, which is the one that has learned most.
   const panel = Math.min(chosen ?? last, last);
-  const video = videos[panel] as Replay;
-  const query = useThoughts(video);
+  const replay = replays[panel] as PlayableReplay;
+  const query = useThoughts(replay);
   const [from] = useState(() => momentOf(search));
   const playback = usePlayback({
-    shown: idsOf(videos).join(","),
+    shown: idsOf(replays).join(","),
     rate: query.data?.head.pictures_per_second,
     from,
   });
@@ -75,20 +75,22 @@ export function Microscope({ videos, pixelated, search, hold, release, under }: 
   const { pathname } = useLocation();
   const path = useHref(pathname);
   const address = () => {
-    const params = withMoment(search, idsOf(videos), ensemble.seconds);
+    const params = withMoment(search, idsOf(replays), ensemble.seconds);
     return new URL(`${path}?${params}`, window.location.origin).href;
   };
-  const several = videos.length > 1;
-  const besides = seen === "beside" && videos.some(({ seen_file_id }) => seen_file_id !== null);
+  const several = replays.length > 1;
+  const besides = seen === "beside" && replays.some(({ seen_file_id }) => seen_file_id !== null);
 
   return (
     <div
       className={classes.microscope}
-      data-panels={videos.length}
-      style={{ "--panels": videos.length, "--stage-shape": shape.shape + (besides ? 1 : 0) } as CSSProperties}
+      data-panels={replays.length}
+      style={
+        { "--panels": replays.length, "--stage-shape": shape.shape + (besides ? 1 : 0) } as CSSProperties
+      }
     >
       <Panels
-        videos={videos}
+        replays={replays}
         playback={playback}
         shape={shape}
         pixelated={pixelated}
@@ -105,48 +107,48 @@ export function Microscope({ videos, pixelated, search, hold, release, under }: 
                 title="Show what the agent thought in this replay"
                 onClick={() => setChosen(place)}
               >
-                <ReplayFacts video={each} />
-                <BriefThought video={each} head={ensemble.heads[place] ?? head} />
+                <ReplayFacts replay={each} />
+                <BriefThought replay={each} head={ensemble.heads[place] ?? head} />
               </button>
             ) : (
-              <ReplayFacts video={each} />
+              <ReplayFacts replay={each} />
             )}
             {under(place)}
           </>
         )}
       />
       <Stack gap="xs" className={classes.controls}>
-        <Transport videos={videos} playback={playback} playKey="space" />
+        <Transport replays={replays} playback={playback} playKey="space" />
         <Group gap="8px 24px">
-          <StepButtons thoughts={query.data} why={whyNot(query, video)} head={head} steps={steps} />
+          <StepButtons thoughts={query.data} why={whyNot(query, replay)} head={head} steps={steps} />
           <SeenSwitch
             place={seen}
             setPlace={setSeen}
             opacity={opacity}
             setOpacity={setOpacity}
-            blocked={whyNothingSeen(video)}
+            blocked={whyNothingSeen(replay)}
           />
           <SaliencySwitch
-            video={video}
+            replay={replay}
             shown={saliency}
             setShown={setSaliency}
-            blocked={whyNothingSeen(video)}
+            blocked={whyNothingSeen(replay)}
           />
           <Group gap="xs" className={classes.keep}>
             <CopyMoment address={address} />
-            <PinReplay video={video} />
-            <RemoveRecording run={video.run_id} video={video.id} />
+            <PinReplay replay={replay} />
+            <RemoveRecording run={replay.run_id} replay={replay.id} />
             <ClipButton
-              key={video.id}
-              video={video}
+              key={replay.id}
+              replay={replay}
               rate={query.data?.head.pictures_per_second ?? USUAL_RATE}
               now={() => ensemble.clock.seconds}
             />
-            <DownloadMenu video={video} />
+            <DownloadMenu replay={replay} />
           </Group>
         </Group>
       </Stack>
-      <ThoughtPanel query={query} video={video} head={head} onPicture={steps.toPicture} />
+      <ThoughtPanel query={query} replay={replay} head={head} onPicture={steps.toPicture} />
     </div>
   );
 }

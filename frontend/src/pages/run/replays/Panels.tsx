@@ -3,7 +3,7 @@ import { type CSSProperties, type ReactNode, useEffect, useRef, useState } from 
 import { fileAddress } from "@/api/client";
 import { duration, exact, plural, score, short } from "@/ui/format";
 import type { Playhead } from "./clock";
-import type { Replay } from "./places";
+import type { PlayableReplay } from "./places";
 import type { SaliencyShown } from "./saliency";
 import { SaliencyOverlay } from "./SaliencyOverlay";
 import classes from "./replays.module.css";
@@ -14,7 +14,7 @@ import type { Playback } from "./usePlayback";
 export type SeenPlace = "off" | "beside" | "over";
 
 interface PanelsProps {
-  videos: readonly Replay[];
+  replays: readonly PlayableReplay[];
   playback: Playback;
   shape: Shape;
   /** Emulator pixels are never blurred. */
@@ -25,12 +25,12 @@ interface PanelsProps {
   /** Which saliency lies over the picture. */
   saliency?: SaliencyShown;
   /** The caption's words and what stands under them; the replay's facts unless told otherwise. */
-  caption?: (video: Replay, panel: number) => ReactNode;
+  caption?: (replay: PlayableReplay, panel: number) => ReactNode;
 }
 
 /** Replays side by side; each picture has the shape of its video. */
 export function Panels({
-  videos,
+  replays,
   playback,
   shape,
   pixelated,
@@ -42,36 +42,36 @@ export function Panels({
   const { ensemble, playing, setPlaying } = playback;
   const style = { "--shape": shape.shape, "--seen-opacity": opacity } as CSSProperties;
   return (
-    <div className={classes.panels} data-panels={videos.length} style={style}>
-      {videos.map((video, panel) => (
+    <div className={classes.panels} data-panels={replays.length} style={style}>
+      {replays.map((replay, panel) => (
         <figure key={panel} className={classes.panel}>
-          <div className={classes.pictures} data-seen={video.seen_file_id === null ? "off" : seen}>
+          <div className={classes.pictures} data-seen={replay.seen_file_id === null ? "off" : seen}>
             <Player
-              key={video.id}
+              key={replay.id}
               playback={playback}
               head={ensemble.heads[panel]}
               className={pixelated ? "pixelated" : undefined}
-              src={fileAddress(video.file_id)}
-              poster={video.poster_file_id === null ? undefined : fileAddress(video.poster_file_id)}
-              label={`Replay at ${exact(video.step, "steps")}`}
+              src={fileAddress(replay.file_id)}
+              poster={replay.poster_file_id === null ? undefined : fileAddress(replay.poster_file_id)}
+              label={`Replay at ${exact(replay.step, "steps")}`}
               onShape={shape.setShape}
               onClick={() => setPlaying(!playing)}
             />
-            {seen !== "off" && video.seen_file_id !== null && (
+            {seen !== "off" && replay.seen_file_id !== null && (
               <Player
-                key={`${video.id} seen`}
+                key={`${replay.id} seen`}
                 playback={playback}
                 className={`pixelated ${classes.seen}`}
-                src={fileAddress(video.seen_file_id)}
-                label={`What the network saw at ${exact(video.step, "steps")}`}
+                src={fileAddress(replay.seen_file_id)}
+                label={`What the network saw at ${exact(replay.step, "steps")}`}
                 onClick={() => setPlaying(!playing)}
               />
             )}
             {ensemble.heads[panel] && (
-              <SaliencyOverlay video={video} head={ensemble.heads[panel]} shown={saliency} />
+              <SaliencyOverlay replay={replay} head={ensemble.heads[panel]} shown={saliency} />
             )}
           </div>
-          <figcaption>{caption ? caption(video, panel) : <ReplayFacts video={video} />}</figcaption>
+          <figcaption>{caption ? caption(replay, panel) : <ReplayFacts replay={replay} />}</figcaption>
         </figure>
       ))}
     </div>
@@ -90,14 +90,14 @@ interface PlayerProps {
 }
 
 /** One video of the stage. */
-function Player({ playback: { ensemble }, head, label, onShape, ...video }: PlayerProps) {
+function Player({ playback: { ensemble }, head, label, onShape, ...replay }: PlayerProps) {
   const element = useRef<HTMLVideoElement>(null);
   const [lost, setLost] = useState(false);
   useEffect(
     () => (element.current ? ensemble.join(element.current, head) : undefined),
     [ensemble, head, lost],
   );
-  if (lost) return <Text className={classes.lost}>This video could not be fetched.</Text>;
+  if (lost) return <Text className={classes.lost}>This replay could not be fetched.</Text>;
   return (
     <video
       ref={element}
@@ -109,20 +109,20 @@ function Player({ playback: { ensemble }, head, label, onShape, ...video }: Play
         videoHeight > 0 && onShape?.(videoWidth / videoHeight)
       }
       onError={() => setLost(true)}
-      {...video}
+      {...replay}
     />
   );
 }
 
-export function ReplayFacts({ video }: { video: Replay }) {
+export function ReplayFacts({ replay }: { replay: PlayableReplay }) {
   return (
     <Group gap={12} wrap="wrap">
-      <Text size="sm" fw={600} title={exact(video.step, "steps")}>
-        {short(video.step, "steps")}
+      <Text size="sm" fw={600} title={exact(replay.step, "steps")}>
+        {short(replay.step, "steps")}
       </Text>
-      <Text size="sm">return {score(video.episode_return)}</Text>
+      <Text size="sm">return {score(replay.episode_return)}</Text>
       <Text size="sm" c="dimmed">
-        {plural(video.length, "step")}, {duration(video.seconds)}
+        {plural(replay.length, "step")}, {duration(replay.seconds)}
       </Text>
     </Group>
   );

@@ -1,12 +1,12 @@
 import { Button, Tooltip } from "@mantine/core";
 import { IconPin, IconPinFilled } from "@tabler/icons-react";
-import { usePinVideo } from "@/api/mutations";
-import type { Replay } from "./places";
+import { usePinReplay } from "@/api/mutations";
+import type { PlayableReplay } from "./places";
 
 /** Keeps a replay for good, or hands it back to the rule of thinning. */
-export function PinReplay({ video }: { video: Replay }) {
-  const pin = usePinVideo(video.run_id);
-  const { pinned } = video;
+export function PinReplay({ replay }: { replay: PlayableReplay }) {
+  const pin = usePinReplay(replay.run_id);
+  const { pinned } = replay;
   return (
     <Tooltip
       label={
@@ -21,7 +21,7 @@ export function PinReplay({ video }: { video: Replay }) {
         aria-pressed={pinned}
         leftSection={pinned ? <IconPinFilled size={14} aria-hidden /> : <IconPin size={14} aria-hidden />}
         loading={pin.isPending}
-        onClick={() => pin.mutate({ video: video.id, pinned: !pinned })}
+        onClick={() => pin.mutate({ replay: replay.id, pinned: !pinned })}
       >
         {pinned ? "Pinned" : "Pin"}
       </Button>

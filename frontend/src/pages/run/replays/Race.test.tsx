@@ -2,7 +2,7 @@ import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { useLocation } from "react-router";
-import { aVideo } from "@/testing/files";
+import { aReplay } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { listOf, serve } from "@/testing/server";
@@ -23,8 +23,8 @@ function open(at: string) {
     "GET /runs": listOf([own, other]),
     "GET /runs/1": own,
     "GET /runs/2": other,
-    "GET /runs/1/videos": [aVideo(1, 1000), aVideo(2, 3000)],
-    "GET /runs/2/videos": [aVideo(3, 1500, { run_id: 2 }), aVideo(4, 2500, { run_id: 2 })],
+    "GET /runs/1/replays": [aReplay(1, 1000), aReplay(2, 3000)],
+    "GET /runs/2/replays": [aReplay(3, 1500, { run_id: 2 }), aReplay(4, 2500, { run_id: 2 })],
   });
   return renderPage(
     <>

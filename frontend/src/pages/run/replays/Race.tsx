@@ -1,7 +1,7 @@
 import { Button, Group, Slider, Stack, Text } from "@mantine/core";
 import { useQueries } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { runQuery, videosQuery } from "@/api/queries";
+import { runQuery, replaysQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
 import { exact, short } from "@/ui/format";
 import { QueryProblem } from "@/ui/QueryProblem";
@@ -9,7 +9,7 @@ import { RunDot } from "@/ui/RunDot";
 import runClasses from "../run.module.css";
 import { Microscope } from "./Microscope";
 import { MOMENT, without, written } from "./moment";
-import { idsOf, inTrainingOrder, type Replay } from "./places";
+import { idsOf, inTrainingOrder, type PlayableReplay } from "./places";
 import classes from "./replays.module.css";
 import { Opponents } from "./Opponents";
 import { AGAINST, AT, lastOfAll, othersOf, replayAt, stepOf, stopsOf } from "./raceSteps";
@@ -22,15 +22,15 @@ interface RaceProps {
 
 interface Lane {
   run: Run;
-  videos: Replay[];
+  replays: PlayableReplay[];
 }
 
 /** Replays of several runs of a game side by side, each by the agent as it was at the same step of training. */
 export function Race({ run, search, setSearch }: RaceProps) {
   const ids = [run.id, ...othersOf(search, run.id)];
   const runs = useQueries({ queries: ids.map((id) => runQuery(id)) });
-  const videos = useQueries({ queries: ids.map((id) => videosQuery(id)) });
-  const failed = [...runs, ...videos].find((query) => query.isError && !query.data);
+  const replays = useQueries({ queries: ids.map((id) => replaysQuery(id)) });
+  const failed = [...runs, ...replays].find((query) => query.isError && !query.data);
 
   function put(changes: Record<string, string | null>) {
     setSearch(
@@ -49,8 +49,8 @@ export function Race({ run, search, setSearch }: RaceProps) {
   const against = (others: number[]) =>
     put({ [AGAINST]: others.join(","), ...(others.length === 0 && { [AT]: null }) });
   const lanes = ids.flatMap((_, lane): Lane[] => {
-    const [of, shown] = [runs[lane]?.data, videos[lane]?.data];
-    return of && shown ? [{ run: of, videos: inTrainingOrder(shown) }] : [];
+    const [of, shown] = [runs[lane]?.data, replays[lane]?.data];
+    return of && shown ? [{ run: of, replays: inTrainingOrder(shown) }] : [];
   });
   return (
     <Stack gap="sm">
@@ -82,15 +82,15 @@ interface CourseProps extends Pick<RaceProps, "search" | "setSearch"> {
 }
 
 function Course({ lanes, search, setSearch, onStep }: CourseProps) {
-  const all = lanes.map(({ videos }) => videos);
+  const all = lanes.map(({ replays }) => replays);
   const stops = stopsOf(all);
   const step = Math.min(stepOf(search) ?? lastOfAll(all), stops.at(-1) ?? 0);
-  const starting = lanes.flatMap(({ run, videos }) => {
-    const video = replayAt(videos, step);
-    return video ? [{ run, video }] : [];
+  const starting = lanes.flatMap(({ run, replays }) => {
+    const replay = replayAt(replays, step);
+    return replay ? [{ run, replay }] : [];
   });
-  const waiting = lanes.filter(({ videos }) => videos.length === 0);
-  const shown = starting.map(({ video }) => video);
+  const waiting = lanes.filter(({ replays }) => replays.length === 0);
+  const shown = starting.map(({ replay }) => replay);
   return (
     <>
       {waiting.map(({ run }) => (
@@ -102,7 +102,7 @@ function Course({ lanes, search, setSearch, onStep }: CourseProps) {
         <div className={`${runClasses.card} ${classes.large}`}>
           <StepSlider stops={stops} step={step} onStep={onStep} />
           <Microscope
-            videos={shown}
+            replays={shown}
             pixelated={lanes[0]?.run.env.startsWith("ALE/") ?? false}
             search={search}
             hold={(seconds) =>
@@ -120,15 +120,21 @@ function Course({ lanes, search, setSearch, onStep }: CourseProps) {
   );
 }
 
-function Runner({ racing, step }: { racing: { run: Run; video: Replay } | undefined; step: number }) {
+function Runner({
+  racing,
+  step,
+}: {
+  racing: { run: Run; replay: PlayableReplay } | undefined;
+  step: number;
+}) {
   if (!racing) return null;
-  const { run, video } = racing;
+  const { run, replay } = racing;
   return (
     <>
       <Text size="sm" component={Link} to={`/runs/${run.id}/replays`}>
         <RunDot run={run} /> {run.name} #{run.id} · {run.method}
       </Text>
-      {video.step > step && (
+      {replay.step > step && (
         <Text size="xs" c="dimmed">
           It has no replay as early as {short(step, "steps")}.
         </Text>

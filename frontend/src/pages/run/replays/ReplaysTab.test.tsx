@@ -1,8 +1,8 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { Run, Video } from "@/api/types";
-import { aVideo } from "@/testing/files";
+import type { Run, Replay } from "@/api/types";
+import { aReplay } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { aFinishedRun, aRun } from "@/testing/runs";
 import { refusal, serve } from "@/testing/server";
@@ -14,18 +14,18 @@ beforeEach(() => {
   vi.spyOn(HTMLMediaElement.prototype, "pause").mockReturnValue();
 });
 
-function open(videos: Video[], run: Run = aRun(), at = "/") {
-  const answers = { "GET /runs/1/videos": videos };
+function open(replays: Replay[], run: Run = aRun(), at = "/") {
+  const answers = { "GET /runs/1/replays": replays };
   const server = serve(answers);
   const page = renderPage(<ReplaysTab run={run} />, { at });
-  async function record(next: Video[]) {
-    answers["GET /runs/1/videos"] = next;
+  async function record(next: Replay[]) {
+    answers["GET /runs/1/replays"] = next;
     await page.client.invalidateQueries();
   }
   return { ...page, server, record };
 }
 
-const THREE = [aVideo(3, 3000), aVideo(1, 1000), aVideo(2, 2000)];
+const THREE = [aReplay(3, 3000), aReplay(1, 1000), aReplay(2, 2000)];
 const players = () => [...document.querySelectorAll("video")];
 const shown = () => players().map((player) => player.getAttribute("aria-label"));
 const replays = () => screen.findByRole("group", { name: /^Replays; arrow keys/ });
@@ -61,7 +61,7 @@ describe("the replays of a run", () => {
   });
 
   it("are all reached by the arrow keys of the slider, also two of one step", async () => {
-    open([aVideo(1, 1000), aVideo(2, 2000), aVideo(3, 2000), aVideo(4, 3000)], aRun(), "/?replays=1");
+    open([aReplay(1, 1000), aReplay(2, 2000), aReplay(3, 2000), aReplay(4, 3000)], aRun(), "/?replays=1");
     await replays();
     screen.getByRole("slider", { name: "Checkpoint shown" }).focus();
     const pressed = () => screen.getAllByRole("button", { pressed: true }).map(({ title }) => title);
@@ -123,7 +123,7 @@ describe("the replays of a run", () => {
   it("follow the newest while the run trains", async () => {
     const { record } = open(THREE);
     await replays();
-    await record([...THREE, aVideo(4, 4000)]);
+    await record([...THREE, aReplay(4, 4000)]);
     await waitFor(() => expect(shown()).toEqual(["Replay at 4\u202f000 steps"]));
   });
 
@@ -131,7 +131,7 @@ describe("the replays of a run", () => {
     const { record } = open(THREE);
     (await replays()).focus();
     await userEvent.keyboard("{ArrowLeft}");
-    await record([...THREE, aVideo(4, 4000)]);
+    await record([...THREE, aReplay(4, 4000)]);
     await screen.findByText("4 replays, from 1 k steps to 4 k steps");
     expect(shown()).toEqual(["Replay at 2\u202f000 steps"]);
   });
@@ -140,17 +140,17 @@ describe("the replays of a run", () => {
     const { record, router } = open(THREE);
     (await replays()).focus();
     await userEvent.keyboard("{ArrowLeft}");
-    await record([...THREE, aVideo(9, 500)]);
+    await record([...THREE, aReplay(9, 500)]);
     await screen.findByText("4 replays, from 500 steps to 3 k steps");
     expect(shown()).toEqual(["Replay at 2\u202f000 steps"]);
-    await record([aVideo(2, 2000), aVideo(3, 3000)]);
+    await record([aReplay(2, 2000), aReplay(3, 3000)]);
     await screen.findByText("2 replays, from 2 k steps to 3 k steps");
     expect(shown()).toEqual(["Replay at 2\u202f000 steps"]);
     expect(new URLSearchParams(router.state.location.search).get("replays")).toBe("2");
   });
 
   it("stand on a line of training, each where its steps are, and are stepped through on it", async () => {
-    open([aVideo(1, 1000), aVideo(2, 1500), aVideo(3, 11_000)]);
+    open([aReplay(1, 1000), aReplay(2, 1500), aReplay(3, 11_000)]);
     await replays();
     const thumb = screen.getByRole("slider", { name: "Checkpoint shown" });
     expect(thumb.getAttribute("aria-valuemin")).toBe("1000");
@@ -165,7 +165,7 @@ describe("the replays of a run", () => {
   });
 
   it("leave out what is no longer kept", async () => {
-    open([aVideo(1, 1000, { file_id: null }), aVideo(2, 2000)]);
+    open([aReplay(1, 1000, { file_id: null }), aReplay(2, 2000)]);
     await replays();
     expect(screen.getByText("1 replay, from 2 k steps to 2 k steps")).toBeTruthy();
   });
@@ -198,7 +198,7 @@ describe("the player", () => {
   });
 
   it("begins again only when the longest replay has ended", async () => {
-    open([aVideo(1, 1000, { seconds: 5 }), aVideo(2, 2000, { seconds: 20 })]);
+    open([aReplay(1, 1000, { seconds: 5 }), aReplay(2, 2000, { seconds: 20 })]);
     await replays();
     await userEvent.click(screen.getByLabelText("2 side by side"));
     const [short, long] = players() as [HTMLVideoElement, HTMLVideoElement];
@@ -234,7 +234,7 @@ describe("a run without replays", () => {
   });
 
   it("says that they could not be fetched", async () => {
-    serve({ "GET /runs/1/videos": () => refusal(500, "The disk is away.") });
+    serve({ "GET /runs/1/replays": () => refusal(500, "The disk is away.") });
     renderPage(<ReplaysTab run={aRun()} />);
     expect(await screen.findByText("The disk is away.")).toBeTruthy();
   });

@@ -2,7 +2,7 @@ import { Box, Group, SegmentedControl, Slider, Stack, Text } from "@mantine/core
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useState } from "react";
 import { useSearchParams } from "react-router";
-import { videosQuery } from "@/api/queries";
+import { replaysQuery } from "@/api/queries";
 import type { Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { plural, score, short } from "@/ui/format";
@@ -16,7 +16,7 @@ import { MOMENT, withMoment, without } from "./moment";
 import { Opponents } from "./Opponents";
 import { Race } from "./Race";
 import { against, othersOf } from "./raceSteps";
-import { idsOf, inTrainingOrder, placeAt, type Replay, spread, stepped } from "./places";
+import { idsOf, inTrainingOrder, placeAt, type PlayableReplay, spread, stepped } from "./places";
 import classes from "./replays.module.css";
 
 /** How the agent played over the time of its training. */
@@ -27,13 +27,13 @@ export function ReplaysTab({ run }: { run: Run }) {
 }
 
 function OwnReplays({ run }: { run: Run }) {
-  const query = useQuery(videosQuery(run.id));
+  const query = useQuery(replaysQuery(run.id));
   if (query.isError && !query.data) {
     return <QueryProblem error={query.error} retry={() => void query.refetch()} />;
   }
   if (!query.data) return <Text c="dimmed">Loading the replays…</Text>;
-  const videos = inTrainingOrder(query.data);
-  if (videos.length === 0) {
+  const replays = inTrainingOrder(query.data);
+  if (replays.length === 0) {
     return (
       <EmptyState title="No replays yet">
         {whenItComes(
@@ -44,17 +44,17 @@ function OwnReplays({ run }: { run: Run }) {
       </EmptyState>
     );
   }
-  return <Replays run={run} videos={videos} />;
+  return <Replays run={run} replays={replays} />;
 }
 
-function Replays({ run, videos }: { run: Run; videos: Replay[] }) {
+function Replays({ run, replays }: { run: Run; replays: PlayableReplay[] }) {
   // null follows the newest replay, so that a run that learns is seen learning.
   const [search, setSearch] = useSearchParams();
   const [ids, putIds] = useState(() => idsNamed(search.get("replays")));
-  const last = videos.length - 1;
-  const at = ids.map((id) => placeOf(id, videos));
-  const shown = at.flatMap((place) => videos[place] ?? []);
-  const idAt = (place: number) => (place === last ? null : (videos[place]?.id ?? null));
+  const last = replays.length - 1;
+  const at = ids.map((id) => placeOf(id, replays));
+  const shown = at.flatMap((place) => replays[place] ?? []);
+  const idAt = (place: number) => (place === last ? null : (replays[place]?.id ?? null));
 
   function setIds(next: (number | null)[]) {
     putIds(next);
@@ -80,14 +80,14 @@ function Replays({ run, videos }: { run: Run; videos: Replay[] }) {
 
   const put = (panel: number, place: number) =>
     setIds(ids.map((old, i) => (i === panel ? idAt(place) : old)));
-  const show = (panels: number) => setIds(spread(panels, videos.length).map(idAt));
+  const show = (panels: number) => setIds(spread(panels, replays.length).map(idAt));
 
   function onKey(event: KeyboardEvent) {
     const by = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
     const onControl = event.target instanceof Element && event.target.closest(OWN_ARROWS);
     if (by === 0 || onControl) return;
     event.preventDefault();
-    setIds(at.map((place) => idAt(stepped(place, by, videos.length))));
+    setIds(at.map((place) => idAt(stepped(place, by, replays.length))));
   }
 
   return (
@@ -100,8 +100,8 @@ function Replays({ run, videos }: { run: Run; videos: Replay[] }) {
     >
       <Group gap="md">
         <Text size="sm">
-          {plural(videos.length, "replay")}, from {short(videos[0]?.step ?? 0, "steps")} to{" "}
-          {short(videos[last]?.step ?? 0, "steps")}
+          {plural(replays.length, "replay")}, from {short(replays[0]?.step ?? 0, "steps")} to{" "}
+          {short(replays[last]?.step ?? 0, "steps")}
         </Text>
         <SegmentedControl
           size="xs"
@@ -124,27 +124,35 @@ function Replays({ run, videos }: { run: Run; videos: Replay[] }) {
       </Group>
       <div className={`${runClasses.card} ${classes.large}`}>
         <Microscope
-          videos={shown}
+          replays={shown}
           pixelated={run.env.startsWith("ALE/")}
           search={search}
           hold={hold}
           release={release}
           under={(panel) => (
-            <PlaceSlider videos={videos} place={at[panel] ?? last} onChange={(place) => put(panel, place)} />
+            <PlaceSlider
+              replays={replays}
+              place={at[panel] ?? last}
+              onChange={(place) => put(panel, place)}
+            />
           )}
         />
       </div>
       <div className={classes.posters} role="group" aria-label="All replays">
-        {videos.map((video, place) => (
+        {replays.map((replay, place) => (
           <button
-            key={video.id}
+            key={replay.id}
             type="button"
             className={classes.poster}
             aria-pressed={at.includes(place)}
-            title={`${short(video.step, "steps")}, return ${score(video.episode_return)}`}
+            title={`${short(replay.step, "steps")}, return ${score(replay.episode_return)}`}
             onClick={() => put(ids.length - 1, place)}
           >
-            <Poster fileId={video.poster_file_id} size={64} alt={`Replay at ${short(video.step, "steps")}`} />
+            <Poster
+              fileId={replay.poster_file_id}
+              size={64}
+              alt={`Replay at ${short(replay.step, "steps")}`}
+            />
           </button>
         ))}
       </div>
@@ -164,22 +172,22 @@ function idsNamed(written: string | null): (number | null)[] {
 }
 
 /** Where a replay stands, by its id: others come and go before it. One that is gone gives way to the newest. */
-function placeOf(id: number | null, videos: readonly Replay[]): number {
-  const place = videos.findIndex((video) => video.id === id);
-  return place === -1 ? videos.length - 1 : place;
+function placeOf(id: number | null, replays: readonly PlayableReplay[]): number {
+  const place = replays.findIndex((replay) => replay.id === id);
+  return place === -1 ? replays.length - 1 : place;
 }
 
 const BY_KEY: Partial<Record<string, number>> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
 
 interface PlaceSliderProps {
-  videos: readonly Replay[];
+  replays: readonly PlayableReplay[];
   place: number;
   onChange: (place: number) => void;
 }
 
 /** Training time as a line, true to scale, on which every checkpoint's replay is a stop. */
-function PlaceSlider({ videos, place, onChange }: PlaceSliderProps) {
-  const [first, last] = [videos[0]?.step ?? 0, videos.at(-1)?.step ?? 0];
+function PlaceSlider({ replays, place, onChange }: PlaceSliderProps) {
+  const [first, last] = [replays[0]?.step ?? 0, replays.at(-1)?.step ?? 0];
   if (first === last) return null;
 
   // From replay to replay, as beside the slider: two of one step have one mark.
@@ -188,7 +196,7 @@ function PlaceSlider({ videos, place, onChange }: PlaceSliderProps) {
     if (by === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    onChange(stepped(place, by, videos.length));
+    onChange(stepped(place, by, replays.length));
   }
 
   return (
@@ -197,13 +205,13 @@ function PlaceSlider({ videos, place, onChange }: PlaceSliderProps) {
         min={first}
         max={last}
         step={1}
-        value={videos[place]?.step ?? last}
-        marks={videos.map(({ step }) => ({ value: step }))}
+        value={replays[place]?.step ?? last}
+        marks={replays.map(({ step }) => ({ value: step }))}
         restrictToMarks
         label={(step) => short(step, "steps")}
         thumbLabel="Checkpoint shown"
         thumbValueText={(step) => short(step, "steps")}
-        onChange={(step) => onChange(placeAt(videos, step))}
+        onChange={(step) => onChange(placeAt(replays, step))}
       />
     </Box>
   );

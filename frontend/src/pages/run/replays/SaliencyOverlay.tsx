@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 import type { Playhead } from "./clock";
-import type { Replay } from "./places";
+import type { PlayableReplay } from "./places";
 import classes from "./replays.module.css";
 import { painted, type Saliencies, type SaliencyShown } from "./saliency";
 import type { Thoughts } from "./track";
@@ -8,15 +8,15 @@ import { useSaliencies } from "./useSaliency";
 import { useDecision, useThoughts } from "./useThoughts";
 
 interface SaliencyOverlayProps {
-  video: Replay;
+  replay: PlayableReplay;
   head: Playhead;
   shown: SaliencyShown;
 }
 
 /** Which places count for the agent, over the picture and in step with it. */
-export function SaliencyOverlay({ video, head, shown }: SaliencyOverlayProps) {
-  const thoughts = useThoughts(video).data;
-  const found = useSaliencies(video).data;
+export function SaliencyOverlay({ replay, head, shown }: SaliencyOverlayProps) {
+  const thoughts = useThoughts(replay).data;
+  const found = useSaliencies(replay).data;
   if (shown === "off" || !thoughts || !found) return null;
   return <Painted thoughts={thoughts} found={found} head={head} shown={shown} />;
 }

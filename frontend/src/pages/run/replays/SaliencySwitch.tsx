@@ -2,12 +2,12 @@ import { Button, Group, SegmentedControl, Text, Tooltip } from "@mantine/core";
 import { useAskSaliency, useRemoveSaliency } from "@/api/mutations";
 import type { Saliency } from "@/api/types";
 import { Words } from "@/ui/Words";
-import type { Replay } from "./places";
+import type { PlayableReplay } from "./places";
 import type { SaliencyShown } from "./saliency";
 import { useSaliencies, useSaliencyState } from "./useSaliency";
 
 interface SaliencySwitchProps {
-  video: Replay;
+  replay: PlayableReplay;
   shown: SaliencyShown;
   setShown: (shown: SaliencyShown) => void;
   /** Why there can be none. */
@@ -19,8 +19,8 @@ const WHAT_IT_IS =
   "blue for the policy, red for the value (Greydanus et al. 2018)";
 
 /** Whether the places that count for the agent lie over the picture; until they are computed, a way to have that done. */
-export function SaliencySwitch({ video, shown, setShown, blocked }: SaliencySwitchProps) {
-  const { data } = useSaliencyState(video);
+export function SaliencySwitch({ replay, shown, setShown, blocked }: SaliencySwitchProps) {
+  const { data } = useSaliencyState(replay);
   return (
     <Group gap={8}>
       <Tooltip label={WHAT_IT_IS} multiline maw={320}>
@@ -29,18 +29,18 @@ export function SaliencySwitch({ video, shown, setShown, blocked }: SaliencySwit
         </Text>
       </Tooltip>
       {data?.state === "done" ? (
-        <Choice video={video} shown={shown} setShown={setShown} />
+        <Choice replay={replay} shown={shown} setShown={setShown} />
       ) : data?.state === "queued" || data?.state === "running" ? (
         <UnderWay saliency={data} />
       ) : (
-        <Ask video={video} blocked={blocked} setShown={setShown} failed={data} />
+        <Ask replay={replay} blocked={blocked} setShown={setShown} failed={data} />
       )}
     </Group>
   );
 }
 
-function Choice({ video, shown, setShown }: Omit<SaliencySwitchProps, "blocked">) {
-  const { data, isError, error } = useSaliencies(video);
+function Choice({ replay, shown, setShown }: Omit<SaliencySwitchProps, "blocked">) {
+  const { data, isError, error } = useSaliencies(replay);
   const places: { value: SaliencyShown; label: string }[] = [
     { value: "off", label: "Off" },
     // A method without a policy tells its action values.
@@ -63,7 +63,7 @@ function Choice({ video, shown, setShown }: Omit<SaliencySwitchProps, "blocked">
 }
 
 function UnderWay({ saliency }: { saliency: Saliency }) {
-  const { run_id, video_id, state, done, total, reason } = saliency;
+  const { run_id, replay_id, state, done, total, reason } = saliency;
   const remove = useRemoveSaliency(run_id);
   const percent = Math.floor((100 * done) / Math.max(1, total));
   return (
@@ -76,7 +76,7 @@ function UnderWay({ saliency }: { saliency: Saliency }) {
         variant="default"
         aria-label="Cancel the saliency"
         loading={remove.isPending}
-        onClick={() => remove.mutate(video_id)}
+        onClick={() => remove.mutate(replay_id)}
       >
         Cancel
       </Button>
@@ -88,9 +88,9 @@ interface AskProps extends Omit<SaliencySwitchProps, "shown"> {
   failed: Saliency | undefined;
 }
 
-function Ask({ video, blocked, setShown, failed }: AskProps) {
-  const ask = useAskSaliency(video.run_id);
-  const compute = () => ask.mutate(video.id, { onSuccess: () => setShown("both") });
+function Ask({ replay, blocked, setShown, failed }: AskProps) {
+  const ask = useAskSaliency(replay.run_id);
+  const compute = () => ask.mutate(replay.id, { onSuccess: () => setShown("both") });
   return (
     <>
       <Tooltip

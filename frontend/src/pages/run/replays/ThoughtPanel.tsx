@@ -5,7 +5,7 @@ import { isMissing } from "@/api/problem";
 import { Fact, Readout } from "@/stage/Readout";
 import { ActionBars } from "./ActionBars";
 import type { Playhead } from "./clock";
-import type { Replay } from "./places";
+import type { PlayableReplay } from "./places";
 import { ThoughtChart } from "./ThoughtChart";
 import classes from "./thoughts.module.css";
 import { howCounted, surpriseAt, type Thoughts } from "./track";
@@ -13,17 +13,17 @@ import { useDecision, useThoughts } from "./useThoughts";
 
 interface ThoughtPanelProps {
   query: UseQueryResult<Thoughts>;
-  video: Replay;
+  replay: PlayableReplay;
   head: Playhead;
   onPicture: (picture: number) => void;
 }
 
 /** What the agent thought at the picture that is shown, or a sentence about why that is not told. */
-export function ThoughtPanel({ query, video, head, onPicture }: ThoughtPanelProps) {
+export function ThoughtPanel({ query, replay, head, onPicture }: ThoughtPanelProps) {
   if (query.data) return <Seen thoughts={query.data} head={head} onPicture={onPicture} />;
   return (
     <div className={classes.sentence} role="status">
-      <Text size="sm">{whyNot(query, video)}</Text>
+      <Text size="sm">{whyNot(query, replay)}</Text>
       {query.isError && !isMissing(query.error) && (
         <Button size="xs" variant="default" onClick={() => void query.refetch()}>
           Try again
@@ -37,8 +37,8 @@ export const BEFORE_TRACKS =
   "This replay was recorded before tracks were kept, so it does not tell what the agent thought.";
 
 /** Why a replay does not tell what the agent thought. */
-export function whyNot(query: UseQueryResult<Thoughts>, video: Replay): string {
-  if (video.track_file_id === null) return BEFORE_TRACKS;
+export function whyNot(query: UseQueryResult<Thoughts>, replay: PlayableReplay): string {
+  if (replay.track_file_id === null) return BEFORE_TRACKS;
   return query.isError ? query.error.message : "Loading what the agent thought…";
 }
 
@@ -78,11 +78,11 @@ function Facts({ thoughts, decision }: { thoughts: Thoughts; decision: number })
 }
 
 /** One line of thought, for a replay among several. */
-export function BriefThought({ video, head }: { video: Replay; head: Playhead }) {
-  const query = useThoughts(video);
+export function BriefThought({ replay, head }: { replay: PlayableReplay; head: Playhead }) {
+  const query = useThoughts(replay);
   return (
     <Text size="xs" c="dimmed">
-      {query.data ? <BriefWords thoughts={query.data} head={head} /> : briefly(query, video)}
+      {query.data ? <BriefWords thoughts={query.data} head={head} /> : briefly(query, replay)}
     </Text>
   );
 }
@@ -92,7 +92,7 @@ function BriefWords({ thoughts, head }: { thoughts: Thoughts; head: Playhead }) 
   return `score ${score(thoughts.score[decision])}, value ${score(thoughts.value[decision])}`;
 }
 
-function briefly(query: UseQueryResult<Thoughts>, video: Replay): string {
-  if (video.track_file_id === null) return "recorded before tracks were kept";
+function briefly(query: UseQueryResult<Thoughts>, replay: PlayableReplay): string {
+  if (replay.track_file_id === null) return "recorded before tracks were kept";
   return query.isError ? "its track could not be read" : "loading its track…";
 }

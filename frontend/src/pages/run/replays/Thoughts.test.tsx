@@ -1,8 +1,8 @@
 import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { Video } from "@/api/types";
-import { aVideo } from "@/testing/files";
+import type { Replay } from "@/api/types";
+import { aReplay } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { aSaliency, aSaliencyState } from "@/testing/saliency";
@@ -18,24 +18,24 @@ beforeEach(() => {
   vi.spyOn(HTMLMediaElement.prototype, "pause").mockReturnValue();
 });
 
-const SEEING: Partial<Video> = { track_file_id: 401, seen_file_id: 301 };
+const SEEING: Partial<Replay> = { track_file_id: 401, seen_file_id: 301 };
 
-function open(track: object | (() => object), { video = SEEING, at = "/" } = {}) {
+function open(track: object | (() => object), { replay = SEEING, at = "/" } = {}) {
   const server = serve({
-    "GET /runs/1/videos": [aVideo(1, 1000, video), aVideo(2, 2000, video)],
-    "GET /videos/1/track": track,
-    "GET /videos/2/track": track,
+    "GET /runs/1/replays": [aReplay(1, 1000, replay), aReplay(2, 2000, replay)],
+    "GET /replays/1/track": track,
+    "GET /replays/2/track": track,
   });
   return { ...server, ...renderPage(<ReplaysTab run={aRun()} />, { at }) };
 }
 
 const chart = () => screen.findByRole("slider", { name: "Moment of the replay" });
-const video = () => document.querySelector("video") as HTMLVideoElement;
+const player = () => document.querySelector("video") as HTMLVideoElement;
 
 /** Show a time as a browser that does not tell each picture does. */
 function show(seconds: number) {
-  video().currentTime = seconds;
-  act(() => void fireEvent.timeUpdate(video()));
+  player().currentTime = seconds;
+  act(() => void fireEvent.timeUpdate(player()));
 }
 
 const decisionIs = (words: string) => expect(screen.getByText(words)).toBeTruthy();
@@ -108,12 +108,12 @@ describe("going through a replay", () => {
     open(aTrack());
     await chart();
     await userEvent.keyboard(".");
-    expect(video().currentTime).toBeCloseTo(1.5 / 20);
+    expect(player().currentTime).toBeCloseTo(1.5 / 20);
     expect(await screen.findByRole("button", { name: "Play replay" })).toBeTruthy();
     await userEvent.keyboard("]]");
-    expect(video().currentTime).toBeCloseTo(8.5 / 20);
+    expect(player().currentTime).toBeCloseTo(8.5 / 20);
     await userEvent.keyboard("{[},");
-    expect(video().currentTime).toBeCloseTo(3.5 / 20);
+    expect(player().currentTime).toBeCloseTo(3.5 / 20);
     await userEvent.keyboard(" ");
     expect(await screen.findByRole("button", { name: "Pause replay" })).toBeTruthy();
   });
@@ -124,7 +124,7 @@ describe("going through a replay", () => {
     const button = screen.getByRole("button", { name: "Next decision" });
     button.focus();
     await userEvent.keyboard(" ");
-    expect(video().currentTime).toBeCloseTo(4.5 / 20);
+    expect(player().currentTime).toBeCloseTo(4.5 / 20);
     expect(screen.getByRole("button", { name: "Play replay" })).toBeTruthy();
   });
 
@@ -133,17 +133,17 @@ describe("going through a replay", () => {
     await chart();
     const press = (name: string) => userEvent.click(screen.getByRole("button", { name }));
     await press("Next reward");
-    expect(video().currentTime).toBeCloseTo(8.5 / 20);
-    show(video().currentTime);
+    expect(player().currentTime).toBeCloseTo(8.5 / 20);
+    show(player().currentTime);
     await press("Next lost life");
-    expect(video().currentTime).toBeCloseTo(32.5 / 20);
-    show(video().currentTime);
+    expect(player().currentTime).toBeCloseTo(32.5 / 20);
+    show(player().currentTime);
     await press("Next reward");
-    expect(video().currentTime).toBeCloseTo(32.5 / 20);
+    expect(player().currentTime).toBeCloseTo(32.5 / 20);
     await userEvent.hover(screen.getByRole("button", { name: "Next reward" }));
     expect(await screen.findByText("There is no reward after this decision")).toBeTruthy();
     await press("Greatest surprise");
-    expect(video().currentTime).toBeCloseTo(8.5 / 20);
+    expect(player().currentTime).toBeCloseTo(8.5 / 20);
   });
 
   it("goes where the chart is clicked, from the keyboard too", async () => {
@@ -152,13 +152,13 @@ describe("going through a replay", () => {
     vi.spyOn(slider, "getBoundingClientRect").mockReturnValue(new DOMRect(100, 0, 400, 100));
     slider.setPointerCapture = vi.fn();
     fireEvent.pointerDown(slider, { button: 0, clientX: 305 });
-    expect(video().currentTime).toBeCloseTo(20.5 / 20);
-    show(video().currentTime);
+    expect(player().currentTime).toBeCloseTo(20.5 / 20);
+    show(player().currentTime);
     slider.focus();
     await userEvent.keyboard("{ArrowRight}");
-    expect(video().currentTime).toBeCloseTo(24.5 / 20);
+    expect(player().currentTime).toBeCloseTo(24.5 / 20);
     await userEvent.keyboard("{End}");
-    expect(video().currentTime).toBeCloseTo(36.5 / 20);
+    expect(player().currentTime).toBeCloseTo(36.5 / 20);
   });
 });
 
@@ -166,9 +166,9 @@ describe("a moment", () => {
   it("opens from the address, paused", async () => {
     const { router } = open(aTrack(), { at: "/?t=1.225&replays=1" });
     const slider = await chart();
-    act(() => void fireEvent.loadedData(video()));
-    expect(video().currentTime).toBe(1.225);
-    act(() => void fireEvent.seeked(video()));
+    act(() => void fireEvent.loadedData(player()));
+    expect(player().currentTime).toBe(1.225);
+    act(() => void fireEvent.seeked(player()));
     expect(slider.getAttribute("aria-valuenow")).toBe("24");
     expect(screen.getByRole("button", { name: "Play replay" })).toBeTruthy();
     expect(HTMLMediaElement.prototype.play).not.toHaveBeenCalled();
@@ -205,12 +205,12 @@ describe("what the network saw", () => {
     expect(seen()?.getAttribute("src")).toBe("/api/v1/files/301");
     await userEvent.click(screen.getByLabelText("Over it"));
     await userEvent.keyboard("]");
-    expect((seen() as HTMLVideoElement).currentTime).toBeCloseTo(video().currentTime);
+    expect((seen() as HTMLVideoElement).currentTime).toBeCloseTo(player().currentTime);
     expect(screen.getByRole("slider", { name: "How much it covers the picture" })).toBeTruthy();
   });
 
   it("cannot be chosen where the network saw numbers, which is said", async () => {
-    open(aTrack(), { video: { track_file_id: 401 } });
+    open(aTrack(), { replay: { track_file_id: 401 } });
     await chart();
     expect(screen.getByLabelText<HTMLInputElement>("Beside").disabled).toBe(true);
     expect(screen.getByLabelText(/its network sees no pictures/)).toBeTruthy();
@@ -221,7 +221,7 @@ describe("side by side", () => {
   it("shows the thoughts of the replay whose caption is chosen", async () => {
     const { of } = open(aTrack(), { at: "/?replays=1,2" });
     await chart();
-    expect(of("GET /videos/2/track")).toHaveLength(1);
+    expect(of("GET /replays/2/track")).toHaveLength(1);
     const captions = screen.getAllByTitle("Show what the agent thought in this replay");
     expect(captions.map((caption) => caption.getAttribute("aria-pressed"))).toEqual(["false", "true"]);
     await userEvent.click(captions[0] as HTMLElement);
@@ -232,7 +232,7 @@ describe("side by side", () => {
 
 describe("a replay that tells no thoughts", () => {
   it("says that it was recorded before tracks were kept, asks for none, and plays", async () => {
-    const { asked } = open(aTrack(), { video: {} });
+    const { asked } = open(aTrack(), { replay: {} });
     expect(await screen.findByText(/recorded before tracks were kept/)).toBeTruthy();
     expect(asked.some(({ path }) => path.endsWith("/track"))).toBe(false);
     expect(HTMLMediaElement.prototype.play).toHaveBeenCalled();
@@ -242,7 +242,7 @@ describe("a replay that tells no thoughts", () => {
     open(() => refusal(404, "The track of this replay cannot be read: it is cut short."));
     expect(await screen.findByText("The track of this replay cannot be read: it is cut short.")).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
-    expect(video().getAttribute("src")).toBe("/api/v1/files/102");
+    expect(player().getAttribute("src")).toBe("/api/v1/files/102");
   });
 
   it("is asked again on request when the server stumbled", async () => {
@@ -264,7 +264,7 @@ it("offers the files of a replay and says how a notebook reads its track", async
   await userEvent.click(screen.getByRole("button", { name: "Download" }));
   const items = await screen.findAllByRole("menuitem");
   expect(items.map((item) => [item.textContent, item.getAttribute("href")])).toEqual([
-    ["Video (.mp4)", "/api/v1/files/102"],
+    ["Replay (.mp4)", "/api/v1/files/102"],
     ["What the network saw (.mp4)", "/api/v1/files/301"],
     ["Track (.npz)", "/api/v1/files/401"],
     ["Add to report…", null],
@@ -273,37 +273,37 @@ it("offers the files of a replay and says how a notebook reads its track", async
 });
 
 describe("saliency", () => {
-  const asked: Partial<Video> = { ...SEEING, saliency_asked: true };
+  const asked: Partial<Replay> = { ...SEEING, saliency_asked: true };
 
-  function openWith(answers: Parameters<typeof serve>[0], video: Partial<Video> = asked) {
+  function openWith(answers: Parameters<typeof serve>[0], replay: Partial<Replay> = asked) {
     const server = serve({
-      "GET /runs/1/videos": [aVideo(2, 2000, video)],
-      "GET /videos/2/track": aTrack(),
-      "GET /videos/2/saliency/maps": aSaliency(),
+      "GET /runs/1/replays": [aReplay(2, 2000, replay)],
+      "GET /replays/2/track": aTrack(),
+      "GET /replays/2/saliency/maps": aSaliency(),
       ...answers,
     });
     return { ...server, ...renderPage(<ReplaysTab run={aRun()} />) };
   }
 
   it("is asked for, tells how far it is, and can be cancelled", async () => {
-    const videos = [aVideo(2, 2000, SEEING)];
+    const replays = [aReplay(2, 2000, SEEING)];
     const { of } = openWith({
-      "GET /runs/1/videos": () => videos,
-      "GET /videos/2/saliency": aSaliencyState({ state: "running", done: 4 }),
-      "POST /videos/2/saliency": () => {
-        videos[0] = aVideo(2, 2000, asked);
+      "GET /runs/1/replays": () => replays,
+      "GET /replays/2/saliency": aSaliencyState({ state: "running", done: 4 }),
+      "POST /replays/2/saliency": () => {
+        replays[0] = aReplay(2, 2000, asked);
         return aSaliencyState({ state: "queued" });
       },
-      "DELETE /videos/2/saliency": done,
+      "DELETE /replays/2/saliency": done,
     });
     await userEvent.click(await screen.findByRole("button", { name: "Compute" }));
     expect(await screen.findByText("Computing, 40 %")).toBeTruthy();
     await userEvent.click(screen.getByRole("button", { name: "Cancel the saliency" }));
-    await waitFor(() => expect(of("DELETE /videos/2/saliency")).toHaveLength(1));
+    await waitFor(() => expect(of("DELETE /replays/2/saliency")).toHaveLength(1));
   });
 
   it("lies over the picture in step with it", async () => {
-    openWith({ "GET /videos/2/saliency": aSaliencyState() });
+    openWith({ "GET /replays/2/saliency": aSaliencyState() });
     await chart();
     expect(screen.queryByRole("img", { name: "Saliency over the picture" })).toBeNull();
     await userEvent.click(await screen.findByRole("radio", { name: "Both" }));
@@ -317,15 +317,15 @@ describe("saliency", () => {
   it("is of the action values where the method has no policy", async () => {
     const { head, ...rest } = aSaliency();
     openWith({
-      "GET /videos/2/saliency": aSaliencyState(),
-      "GET /videos/2/saliency/maps": { head: { ...head, learnt: "values" }, ...rest },
+      "GET /replays/2/saliency": aSaliencyState(),
+      "GET /replays/2/saliency/maps": { head: { ...head, learnt: "values" }, ...rest },
     });
     expect(await screen.findByRole("radio", { name: "Q-values" })).toBeTruthy();
   });
 
   it("says why there is none", async () => {
     openWith({
-      "GET /videos/2/saliency": aSaliencyState({ state: "failed", reason: "The actions brought 3 points." }),
+      "GET /replays/2/saliency": aSaliencyState({ state: "failed", reason: "The actions brought 3 points." }),
     });
     expect(await screen.findByText("The actions brought 3 points.")).toBeTruthy();
     expect(screen.getByRole("button", { name: "Compute again" })).toBeTruthy();
@@ -336,7 +336,7 @@ describe("saliency", () => {
     const compute = await screen.findByRole("button", { name: "Compute" });
     expect(compute.getAttribute("aria-disabled")).toBe("true");
     await userEvent.click(compute);
-    expect(of("POST /videos/2/saliency")).toHaveLength(0);
+    expect(of("POST /replays/2/saliency")).toHaveLength(0);
   });
 });
 
@@ -344,11 +344,11 @@ describe("a replay to keep", () => {
   it("is pinned and unpinned", async () => {
     let pinned = false;
     const { of } = serve({
-      "GET /runs/1/videos": () => [aVideo(2, 2000, { ...SEEING, pinned })],
-      "GET /videos/2/track": aTrack(),
-      "PATCH /videos/2": ({ body }) => {
+      "GET /runs/1/replays": () => [aReplay(2, 2000, { ...SEEING, pinned })],
+      "GET /replays/2/track": aTrack(),
+      "PATCH /replays/2": ({ body }) => {
         pinned = (body as { pinned: boolean }).pinned;
-        return aVideo(2, 2000, { ...SEEING, pinned });
+        return aReplay(2, 2000, { ...SEEING, pinned });
       },
     });
     renderPage(<ReplaysTab run={aRun()} />);
@@ -359,13 +359,13 @@ describe("a replay to keep", () => {
     await waitFor(() => expect(unpin.disabled).toBe(false));
     await userEvent.click(unpin);
     expect(await screen.findByRole("button", { name: "Pin" })).toBeTruthy();
-    expect(of("PATCH /videos/2").map(({ body }) => body)).toEqual([{ pinned: true }, { pinned: false }]);
+    expect(of("PATCH /replays/2").map(({ body }) => body)).toEqual([{ pinned: true }, { pinned: false }]);
   });
 
   it("is clipped between two marks, which must not be too far apart", async () => {
     serve({
-      "GET /runs/1/videos": [aVideo(2, 2000, { ...SEEING, seconds: 40 })],
-      "GET /videos/2/track": aTrack(),
+      "GET /runs/1/replays": [aReplay(2, 2000, { ...SEEING, seconds: 40 })],
+      "GET /replays/2/track": aTrack(),
     });
     renderPage(<ReplaysTab run={aRun()} />);
     await chart();

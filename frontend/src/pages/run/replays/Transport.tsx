@@ -1,20 +1,20 @@
 import { ActionIcon, Group, SegmentedControl, Slider, Text, Tooltip } from "@mantine/core";
 import { IconPlayerPauseFilled, IconPlayerPlayFilled } from "@tabler/icons-react";
-import type { Replay } from "./places";
+import type { PlayableReplay } from "./places";
 import classes from "./replays.module.css";
 import { type Playback, SPEEDS, useStageTime } from "./usePlayback";
 
 interface TransportProps {
-  videos: readonly Replay[];
+  replays: readonly PlayableReplay[];
   playback: Playback;
   /** The key that plays and pauses, where there is one. */
   playKey?: string;
 }
 
 /** Play and pause, the place in the longest of the replays, and the speed. */
-export function Transport({ videos, playback, playKey }: TransportProps) {
+export function Transport({ replays, playback, playKey }: TransportProps) {
   const { ensemble, playing, setPlaying, speed, setSpeed } = playback;
-  const longest = Math.max(0.1, ...videos.map((video) => video.seconds));
+  const longest = Math.max(0.1, ...replays.map((replay) => replay.seconds));
   const time = Math.min(useStageTime(ensemble), longest);
   const does = playing ? "Pause replay" : "Play replay";
   return (

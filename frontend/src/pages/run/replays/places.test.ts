@@ -1,17 +1,17 @@
 import { expect, it } from "vitest";
-import type { Video } from "@/api/types";
+import type { Replay } from "@/api/types";
 import { inTrainingOrder, newestFirst, spread, stepped } from "./places";
 
-const video = (id: number, step: number) => ({ id, step, file_id: id + 100 }) as Video;
+const replay = (id: number, step: number) => ({ id, step, file_id: id + 100 }) as Replay;
 
 it("orders replays by training, a repeated step by when it was recorded", () => {
-  const videos = [video(3, 500), video(1, 100), video(2, 500)];
-  expect(inTrainingOrder(videos).map(({ id }) => id)).toEqual([1, 2, 3]);
-  expect(newestFirst(videos)[0]?.id).toBe(3);
+  const replays = [replay(3, 500), replay(1, 100), replay(2, 500)];
+  expect(inTrainingOrder(replays).map(({ id }) => id)).toEqual([1, 2, 3]);
+  expect(newestFirst(replays)[0]?.id).toBe(3);
 });
 
 it("leaves out a replay whose file is gone", () => {
-  expect(inTrainingOrder([video(1, 100), { ...video(2, 200), file_id: null }])).toHaveLength(1);
+  expect(inTrainingOrder([replay(1, 100), { ...replay(2, 200), file_id: null }])).toHaveLength(1);
 });
 
 it("spreads panels from the first replay to the newest", () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { aVideo } from "@/testing/files";
-import { inTrainingOrder, type Replay } from "./places";
+import { aReplay } from "@/testing/files";
+import { inTrainingOrder, type PlayableReplay } from "./places";
 import { lastOfAll, othersOf, replayAt, stepOf, stopsOf } from "./raceSteps";
 
-const replays = (...steps: number[]): Replay[] =>
-  inTrainingOrder(steps.map((step, place) => aVideo(place + 1, step)));
+const replays = (...steps: number[]): PlayableReplay[] =>
+  inTrainingOrder(steps.map((step, place) => aReplay(place + 1, step)));
 const at = (written: string) => new URLSearchParams(written);
 
 describe("a race", () => {

@@ -1,7 +1,7 @@
 /** A race: replays of several runs at equal steps of training. */
 
 import { MOST_PANELS } from "./ensemble";
-import type { Replay } from "./places";
+import type { PlayableReplay } from "./places";
 
 /** The parameters of the address: the other runs, and the step; without one, the last that all have reached. */
 export const AGAINST = "against";
@@ -27,17 +27,17 @@ export function stepOf(search: URLSearchParams): number | null {
 }
 
 /** The newest replay at or below a step of training; the first, where the run has none so early. */
-export function replayAt(inOrder: readonly Replay[], step: number): Replay | undefined {
-  return inOrder.findLast((video) => video.step <= step) ?? inOrder[0];
+export function replayAt(inOrder: readonly PlayableReplay[], step: number): PlayableReplay | undefined {
+  return inOrder.findLast((replay) => replay.step <= step) ?? inOrder[0];
 }
 
 /** The steps at which any of the runs has a replay, in order. */
-export function stopsOf(all: readonly (readonly Replay[])[]): number[] {
-  return [...new Set(all.flatMap((videos) => videos.map(({ step }) => step)))].sort((a, b) => a - b);
+export function stopsOf(all: readonly (readonly PlayableReplay[])[]): number[] {
+  return [...new Set(all.flatMap((replays) => replays.map(({ step }) => step)))].sort((a, b) => a - b);
 }
 
 /** The last step that every run with replays has reached. */
-export function lastOfAll(all: readonly (readonly Replay[])[]): number {
-  const lasts = all.flatMap((videos) => videos.at(-1)?.step ?? []);
+export function lastOfAll(all: readonly (readonly PlayableReplay[])[]): number {
+  const lasts = all.flatMap((replays) => replays.at(-1)?.step ?? []);
   return lasts.length > 0 ? Math.min(...lasts) : 0;
 }

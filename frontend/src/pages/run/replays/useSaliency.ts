@@ -1,15 +1,16 @@
 import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { saliencyMapsQuery, saliencyQuery } from "@/api/queries";
 import type { Saliency } from "@/api/types";
-import type { Replay } from "./places";
+import type { PlayableReplay } from "./places";
 import { type Saliencies, salienciesOf } from "./saliency";
 
 /** Where the saliency of a replay stands; nothing until somebody has asked for it. */
-export const useSaliencyState = (video: Replay): UseQueryResult<Saliency> => useQuery(saliencyQuery(video));
+export const useSaliencyState = (replay: PlayableReplay): UseQueryResult<Saliency> =>
+  useQuery(saliencyQuery(replay));
 
 /** The saliency of a replay, once it is computed. */
-export function useSaliencies(video: Replay): UseQueryResult<Saliencies> {
-  const { data } = useSaliencyState(video);
+export function useSaliencies(replay: PlayableReplay): UseQueryResult<Saliencies> {
+  const { data } = useSaliencyState(replay);
   const file = data?.state === "done" ? data.file_id : null;
-  return useQuery({ ...saliencyMapsQuery(video.id, file), select: salienciesOf });
+  return useQuery({ ...saliencyMapsQuery(replay.id, file), select: salienciesOf });
 }

@@ -2,11 +2,11 @@ import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { trackQuery } from "@/api/queries";
 import { pictureAt, type Playhead } from "./clock";
-import type { Replay } from "./places";
+import type { PlayableReplay } from "./places";
 import { decisionAt, type Thoughts, thoughtsOf } from "./track";
 
-export const useThoughts = (video: Replay): UseQueryResult<Thoughts> =>
-  useQuery({ ...trackQuery(video), select: thoughtsOf });
+export const useThoughts = (replay: PlayableReplay): UseQueryResult<Thoughts> =>
+  useQuery({ ...trackQuery(replay), select: thoughtsOf });
 
 /** The decision that what is shown came of; it is drawn anew only when another one is. */
 export function useDecision(thoughts: Thoughts, head: Playhead): number {

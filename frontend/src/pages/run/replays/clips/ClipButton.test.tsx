@@ -1,9 +1,9 @@
 import { act, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
-import { aVideo } from "@/testing/files";
+import { aReplay } from "@/testing/files";
 import { renderPage } from "@/testing/render";
-import type { Replay } from "../places";
+import type { PlayableReplay } from "../places";
 import { ClipButton } from "./ClipButton";
 
 const makings: { signal: AbortSignal; finish: (clip: Blob) => void }[] = [];
@@ -19,7 +19,7 @@ async function make() {
   const saved = vi.spyOn(HTMLAnchorElement.prototype, "click").mockReturnValue();
   const page = renderPage(
     <>
-      <ClipButton video={aVideo(7, 100, { seconds: 10 }) as Replay} rate={60} now={() => 1} />
+      <ClipButton replay={aReplay(7, 100, { seconds: 10 }) as PlayableReplay} rate={60} now={() => 1} />
       <p>Beside it</p>
     </>,
   );

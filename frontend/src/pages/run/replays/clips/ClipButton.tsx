@@ -2,22 +2,22 @@ import { Button, Checkbox, Group, Popover, Progress, Stack, Text } from "@mantin
 import { IconScissors } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
 import { fileAddress } from "@/api/client";
-import type { Replay } from "../places";
+import type { PlayableReplay } from "../places";
 import { clipOf, leavesOut, type Marks, shotsOf, whyNoClip } from "./clip";
 
 interface ClipButtonProps {
-  video: Replay;
+  replay: PlayableReplay;
   rate: number;
   /** The moment that is shown now. */
   now: () => number;
 }
 
 /** Downloads what lies between two marks of a replay as a GIF, for slides. */
-export function ClipButton({ video, rate, now }: ClipButtonProps) {
+export function ClipButton({ replay, rate, now }: ClipButtonProps) {
   const [marks, setMarks] = useState<Partial<Marks>>({});
-  const { from = 0, to = video.seconds } = marks;
-  const set = (mark: keyof Marks) => setMarks({ ...marks, [mark]: Math.min(now(), video.seconds) });
-  const making = useMaking(video, rate);
+  const { from = 0, to = replay.seconds } = marks;
+  const set = (mark: keyof Marks) => setMarks({ ...marks, [mark]: Math.min(now(), replay.seconds) });
+  const making = useMaking(replay, rate);
   return (
     <Popover position="top" withArrow shadow="md">
       <Popover.Target>
@@ -54,7 +54,7 @@ interface Making {
 }
 
 /** A clip that is made goes on while its popover is closed, and ends with the page. */
-function useMaking(video: Replay, rate: number): Making {
+function useMaking(replay: PlayableReplay, rate: number): Making {
   const [part, setPart] = useState<number | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const stopping = useRef<AbortController | null>(null);
@@ -67,8 +67,8 @@ function useMaking(video: Replay, rate: number): Making {
     setPart(0);
     try {
       const shots = shotsOf(marks, rate, all);
-      const clip = await clipOf(fileAddress(video.file_id), { rate, shots, signal, onProgress: setPart });
-      if (!signal.aborted) save(clip, nameOf(video, marks));
+      const clip = await clipOf(fileAddress(replay.file_id), { rate, shots, signal, onProgress: setPart });
+      if (!signal.aborted) save(clip, nameOf(replay, marks));
     } catch (error) {
       if (!signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
     }
@@ -120,7 +120,7 @@ function Making({ rate, marks, making: { part, problem, make, stop } }: MakingPr
   );
 }
 
-const nameOf = ({ run_id, step }: Replay, { from, to }: Marks) =>
+const nameOf = ({ run_id, step }: PlayableReplay, { from, to }: Marks) =>
   `run-${run_id}-step-${step}-${from.toFixed(1)}-to-${to.toFixed(1)}s.gif`;
 
 function save(clip: Blob, name: string): void {
