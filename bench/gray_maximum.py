@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from workers.contract.protocols.document import EvaluationDocument
 from workers.trainer.evaluation import evaluating
 from workers.trainer.evaluation import request as requests
-from workers.trainer.evaluation.report import Report
+from workers.trainer.evaluation.report import JobReport
 from workers.trainer.games import emulator, subjects
 from workers.trainer.games.screens import Screen, shrunk
-from workers.trainer.methods.players import Action
+from workers.trainer.methods.trained_networks import Action
 
 GAMES = ("ALE/Pong-v5", "ALE/Breakout-v5", "ALE/Seaquest-v5", "ALE/SpaceInvaders-v5")
 FRAMES_PER_STEP = 4
@@ -96,7 +96,7 @@ def evaluate(directory: Path, episodes: int, game: type[emulator.AtariGame]) -> 
     """Evaluate the newest checkpoint of a run directory in this kind of game."""
     options = ["--run-dir", str(directory), "--protocol", "no-op-5min", "--episodes", str(episodes), "--seed", "1"]
     with patch.object(subjects, "AtariGame", game):
-        found = evaluating.evaluate(requests.read(requests.parser().parse_args(options)), Report(), lambda: False)
+        found = evaluating.evaluate(requests.read(requests.parser().parse_args(options)), JobReport(), lambda: False)
     if found is None:
         raise SystemExit("the evaluation was stopped")
     return found

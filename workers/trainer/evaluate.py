@@ -9,8 +9,8 @@ from pathlib import Path
 from workers.contract.protocols.document import EvaluationDocument
 from workers.trainer.errors import TrainerError, show
 from workers.trainer.evaluation import request as requests
-from workers.trainer.evaluation.report import Report
-from workers.trainer.evaluation.request import Request, RequestError
+from workers.trainer.evaluation.report import JobReport
+from workers.trainer.evaluation.request import EvaluateRequest, RequestError
 from workers.trainer.evaluation.table import table
 from workers.trainer.run.journal import Journal
 from workers.trainer.stopping import StopRequest
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     with ExitStack() as opened:
         folder = request.events
-        report = Report(begin=(lambda: opened.enter_context(open_journal(folder))) if folder else None)
+        report = JobReport(begin=(lambda: opened.enter_context(open_journal(folder))) if folder else None)
         return carry_out(request, report, StopRequest())
 
 
@@ -38,7 +38,7 @@ def open_journal(folder: Path) -> Journal:
         raise RequestError(f"--dir {folder} cannot be used: {error.strerror}") from error
 
 
-def carry_out(request: Request, report: Report, stop: StopRequest) -> int:
+def carry_out(request: EvaluateRequest, report: JobReport, stop: StopRequest) -> int:
     """Evaluate, and print the result."""
 
     def tell(document: EvaluationDocument) -> None:

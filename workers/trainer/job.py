@@ -22,8 +22,8 @@ from workers.contract.protocols import PROTOCOLS
 from workers.contract.saliency import packed
 from workers.contract.worker_api import JobKind
 from workers.trainer.evaluate import carry_out
-from workers.trainer.evaluation.report import Report
-from workers.trainer.evaluation.request import Request
+from workers.trainer.evaluation.report import JobReport
+from workers.trainer.evaluation.request import EvaluateRequest
 from workers.trainer.run import durable_files
 from workers.trainer.run.journal import Journal
 from workers.trainer.stopping import StopRequest
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     give_way(options.nice)
     asked = JobRequest.model_validate_json(options.request.read_bytes())
     with Journal(options.dir) as journal:
-        report, stop = Report(journal), StopRequest()
+        report, stop = JobReport(journal), StopRequest()
         if asked.kind == "evaluation":
             return carry_out(evaluation(asked, options.dir), report, stop)
         return carried_out(WORK[asked.kind], asked, options.dir, report, stop)
@@ -70,11 +70,11 @@ def give_way(niceness: int) -> None:
         SESSION_NICENESS.write_text(str(total))
 
 
-def evaluation(asked: JobRequest, directory: Path) -> Request:
+def evaluation(asked: JobRequest, directory: Path) -> EvaluateRequest:
     """Say what is evaluated and how."""
     how = EvaluationParameters.model_validate(asked.parameters)
     protocol = PROTOCOLS[how.protocol]
-    return Request(
+    return EvaluateRequest(
         protocol=protocol,
         run_directory=directory,
         step=asked.step,
@@ -89,11 +89,11 @@ def evaluation(asked: JobRequest, directory: Path) -> Request:
     )
 
 
-Work = Callable[[JobRequest, Path, Report, StopRequest], None]
+Work = Callable[[JobRequest, Path, JobReport, StopRequest], None]
 """Does a job beside its checkpoint, and reports what came of it."""
 
 
-def carried_out(work: Work, asked: JobRequest, directory: Path, report: Report, stop: StopRequest) -> int:
+def carried_out(work: Work, asked: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> int:
     """Do what was asked for; return the exit status."""
     try:
         stop.listen()
@@ -113,7 +113,7 @@ def carried_out(work: Work, asked: JobRequest, directory: Path, report: Report, 
     return 0
 
 
-def film(asked: JobRequest, directory: Path, report: Report, stop: StopRequest) -> None:
+def film(asked: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
     """Record the episode that was asked for."""
     from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.recording.replays import record_replay
@@ -125,7 +125,7 @@ def film(asked: JobRequest, directory: Path, report: Report, stop: StopRequest) 
     report.recorded(checkpoint.file.file, record_replay(directory, checkpoint, config, which, stop.requested))
 
 
-def shed_light(asked: JobRequest, directory: Path, report: Report, stop: StopRequest) -> None:
+def shed_light(asked: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
     """Compute the saliency of a recording."""
     from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.recording.retracing import salient
@@ -140,7 +140,7 @@ def shed_light(asked: JobRequest, directory: Path, report: Report, stop: StopReq
     report.salient(SALIENCY_FILE)
 
 
-def film_kept_game(asked: JobRequest, directory: Path, report: Report, stop: StopRequest) -> None:
+def film_kept_game(asked: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
     """Film a game that a person has played."""
     from workers.trainer.recording import kept_games  # loads torch, which takes seconds
 
@@ -158,12 +158,12 @@ def address_of(asked: JobRequest) -> LiveAddress:
     return asked.live
 
 
-def play_live(asked: JobRequest, directory: Path, report: Report, stop: StopRequest) -> None:
+def play_live(asked: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
     """Play in real time for those who watch, by an agent or by a person among them, until nobody watches."""
     from workers.trainer.games import subjects  # loads torch, which takes seconds
     from workers.trainer.host import devices
     from workers.trainer.live import stagings
-    from workers.trainer.live.line import Line
+    from workers.trainer.live.connection import LiveConnection
     from workers.trainer.live.show import Show
     from workers.trainer.recording.recording import StoppedError
 
@@ -176,7 +176,7 @@ def play_live(asked: JobRequest, directory: Path, report: Report, stop: StopRequ
         checkpoint, config = subjects.read(directory, asked.step)
         staging = stagings.of_agent(checkpoint, config)
         report.started(checkpoint.file.step, checkpoint.file.frames, 0, 1)
-    with Line(address_of(asked)) as line:
+    with LiveConnection(address_of(asked)) as line:
         ended = Show(line, staging, directory, report.kept).play(stop.requested)
     if stop.requested():
         raise StoppedError("the live game was stopped")

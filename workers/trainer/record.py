@@ -9,7 +9,7 @@ from workers.trainer.errors import TrainerError, show
 from workers.trainer.evaluation.request import RequestError, check_fit
 from workers.trainer.evaluation.table import rounded
 from workers.trainer.recording import request as requests
-from workers.trainer.recording.request import Request
+from workers.trainer.recording.request import RecordRequest
 from workers.trainer.stopping import StopRequest
 
 
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def recorded(request: Request, stop: StopRequest) -> TrackHead:
+def recorded(request: RecordRequest, stop: StopRequest) -> TrackHead:
     """Record what was asked for."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
@@ -57,7 +57,7 @@ def recorded(request: Request, stop: StopRequest) -> TrackHead:
     return record(checkpoint, config, asked, files_in(request.folder), stop.requested).head
 
 
-def sentence(head: TrackHead, request: Request) -> str:
+def sentence(head: TrackHead, request: RecordRequest) -> str:
     """Say what was recorded."""
     seconds = head.pictures / head.pictures_per_second
     score = f"{rounded(head.score)} points{' so far' if head.ended == 'unfinished' else ''}"

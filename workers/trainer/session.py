@@ -22,7 +22,7 @@ from workers.trainer.run.directory_run import DirectoryRun
 from workers.trainer.run.journal import Journal
 from workers.trainer.run.progress_bar import ProgressBar
 from workers.trainer.run.recorder import Recorder
-from workers.trainer.run.run import Run
+from workers.trainer.run.run import TrainingRun
 from workers.trainer.stopping import StopRequest
 
 
@@ -51,7 +51,7 @@ def train(launch: Launch, journal: Journal, stop: StopRequest) -> int:
     return 0
 
 
-def measure_ceiling(config: TrainingConfig, run: Run) -> None:
+def measure_ceiling(config: TrainingConfig, run: TrainingRun) -> None:
     """Report how fast the environments step by themselves, where the configuration asks for it."""
     if not isinstance(config, CeilingFields) or not config.ceiling_seconds:
         return

@@ -10,10 +10,10 @@ from workers.contract.config import CONFIGURATIONS, TrainingConfig
 from workers.contract.games import ActionKind
 from workers.trainer.environments import own_environment
 from workers.trainer.host.memory import Need
-from workers.trainer.methods import METHODS, players
+from workers.trainer.methods import METHODS, trained_networks
 from workers.trainer.methods.method import Method
 from workers.trainer.networks import networks
-from workers.trainer.run.run import Run, TrainingState
+from workers.trainer.run.run import TrainingRun, TrainingState
 
 
 class StillConfig(TrainingConfig):
@@ -28,7 +28,7 @@ class StillConfig(TrainingConfig):
     action_kinds: ClassVar[tuple[ActionKind, ...]] = ("discrete", "continuous")
 
 
-def train(config: StillConfig, run: Run) -> None:
+def train(config: StillConfig, run: TrainingRun) -> None:
     """Save the initial weights as the result of all steps."""
     network = networks.build(config, *own_environment.interface(config))
     run.advance(config.total_steps, config.total_steps)
@@ -41,7 +41,7 @@ def needs(config: StillConfig, _device: torch.device) -> list[Need]:
     return [Need("the network", 1000.0, "hidden_units")] if config.total_steps else []
 
 
-STILL = Method(config=StillConfig, train=train, needs=needs, player=players.play_policy)
+STILL = Method(config=StillConfig, train=train, needs=needs, load_network=trained_networks.load_policy)
 
 
 def register(monkeypatch: pytest.MonkeyPatch, method: Method[StillConfig] = STILL) -> None:

@@ -15,7 +15,7 @@ from workers.trainer.methods import METHODS
 from workers.trainer.methods.gorila.gorila import build
 from workers.trainer.methods.gorila.train import restore, state
 from workers.trainer.run import checkpoints
-from workers.trainer.run.checkpoints import Checkpoint
+from workers.trainer.run.checkpoints import LoadedCheckpoint
 from workers.trainer.run.run import NullRun, snapshot
 
 ALGORITHMS = {1: "paac", 2: "a3c", 3: "ga3c", 4: "gorila"}
@@ -42,7 +42,7 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read(directory: Path, number: int) -> Checkpoint:
+def read(directory: Path, number: int) -> LoadedCheckpoint:
     """Read a run's checkpoint."""
     return checkpoints.read(directory / "checkpoints" / f"{number}.safetensors")
 

@@ -21,14 +21,14 @@ from workers.trainer.methods.gorila.ray_cluster import ClusterError
 from workers.trainer.run.checkpoints import CheckpointError
 from workers.trainer.run.directory_run import DivergedError
 from workers.trainer.run.journal import Journal
-from workers.trainer.run.run import Run
+from workers.trainer.run.run import TrainingRun
 from workers.trainer.stopping import StopRequest
 
 
 def failed_with(error: Exception, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Failed:
     """Train by a method that raises this error; return the last event."""
 
-    def fail(_config: StillConfig, _run: Run) -> None:
+    def fail(_config: StillConfig, _run: TrainingRun) -> None:
         raise error
 
     made_method.register(monkeypatch, dataclasses.replace(STILL, train=fail))

@@ -25,7 +25,7 @@ Observations = NDArray[np.uint8] | NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Step:
+class EnvironmentStep:
     """The result of one action in every environment; rewards are raw.
 
     A row is `fresh` if its episode had ended before this step: its action was ignored, its reward is 0 and its
@@ -56,7 +56,7 @@ class Environments(Protocol):
         """Start a step; call `receive` once after every `send`."""
         ...
 
-    def receive(self) -> Step:
+    def receive(self) -> EnvironmentStep:
         """Wait for the step that was sent."""
         ...
 
@@ -137,12 +137,12 @@ class AtariEnvironments:
             raise ValueError(f"actions must lie between 0 and {self._highest}, got {actions.tolist()}")
         self._games.send(actions)
 
-    def receive(self) -> Step:
+    def receive(self) -> EnvironmentStep:
         observations, rewards, terminated, truncated, info = self._games.recv()
         fresh = self._over
         observations, info = self._with_noops(observations, info, fresh)
         lives = info["lives"].copy()
-        step = Step(
+        step = EnvironmentStep(
             observations,
             rewards.astype(np.float32),
             terminated,
@@ -199,13 +199,13 @@ class GymnasiumEnvironments:
             actions = bounded.astype(np.float32)
         self._actions = actions
 
-    def receive(self) -> Step:
+    def receive(self) -> EnvironmentStep:
         if self._actions is None:
             raise RuntimeError("receive() needs a send() before it")
         observations, rewards, terminated, truncated, _ = self._envs.step(self._actions)
         self._actions = None
         fresh = self._over
-        step = Step(
+        step = EnvironmentStep(
             # Copy: gymnasium reuses its buffers, and learners keep what they receive.
             observed(observations),
             np.asarray(rewards, dtype=np.float32),

@@ -3,13 +3,13 @@
 import numpy as np
 
 from workers.trainer.environments.environments import Flags, Floats
-from workers.trainer.run.run import Run
+from workers.trainer.run.run import TrainingRun
 
 
 class EpisodeBook:
     """Counts the steps and frames of a batch of environments, and the return and length of each current episode."""
 
-    def __init__(self, run: Run, num_envs: int, frames_per_step: int, step: int) -> None:
+    def __init__(self, run: TrainingRun, num_envs: int, frames_per_step: int, step: int) -> None:
         self._run = run
         self._returns = np.zeros(num_envs, dtype=np.float64)
         self._lengths = np.zeros(num_envs, dtype=np.int64)

@@ -7,17 +7,17 @@ from workers.contract.protocols import PROTOCOLS
 from workers.contract.protocols.document import EvaluationDocument
 from workers.contract.protocols.starts import StartSetFile
 from workers.trainer.evaluation import starts, unlike_training, verdict
-from workers.trainer.evaluation.report import Report
-from workers.trainer.evaluation.request import Request, RequestError, check_fit
+from workers.trainer.evaluation.report import JobReport
+from workers.trainer.evaluation.request import EvaluateRequest, RequestError, check_fit
 from workers.trainer.games import openings, subjects
-from workers.trainer.games.playing import Trail, play
+from workers.trainer.games.playing import ActionTrail, play
 from workers.trainer.games.subjects import Subject
 from workers.trainer.host import devices
 
 
 def evaluate(
-    request: Request,
-    report: Report,
+    request: EvaluateRequest,
+    report: JobReport,
     should_stop: Callable[[], bool],
     tell: Callable[[EvaluationDocument], None] = lambda _: None,
 ) -> EvaluationDocument | None:
@@ -47,7 +47,7 @@ def evaluate(
     return found
 
 
-def _subject(request: Request) -> Subject:
+def _subject(request: EvaluateRequest) -> Subject:
     """Find out who plays, and whether the protocol is for its environment, before anything is opened."""
     if request.env:
         check_fit(request.protocol, request.env, bool(request.save_starts))
@@ -60,7 +60,7 @@ def _subject(request: Request) -> Subject:
     return replace(subject, unlike_training=unlike_training.differences(config, request.protocol))
 
 
-def _episodes(request: Request, points: StartSetFile | None) -> int:
+def _episodes(request: EvaluateRequest, points: StartSetFile | None) -> int:
     """Return how many episodes are played: those asked for, else the protocol's or one from each start point."""
     if points is None:
         return request.episodes or request.protocol.episodes
@@ -70,7 +70,7 @@ def _episodes(request: Request, points: StartSetFile | None) -> int:
     return request.episodes or available
 
 
-def _save_starts(request: Request, subject: Subject, trails: Sequence[Trail]) -> None:
+def _save_starts(request: EvaluateRequest, subject: Subject, trails: Sequence[ActionTrail]) -> None:
     if request.save_starts:
         number = PROTOCOLS["agent-starts"].episodes
         step = subject.checkpoint.step if subject.checkpoint else None

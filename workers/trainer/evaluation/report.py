@@ -31,7 +31,7 @@ class KeptPlay:
     screens: Sequence[tuple[int, str]]
 
 
-class Report:
+class JobReport:
     """Appends to the journal if there is one; steps and frames are those of the checkpoint.
 
     One that is to `begin` with the first episode leaves nothing behind of what is refused before.

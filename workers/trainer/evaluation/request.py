@@ -21,7 +21,7 @@ class RequestError(TrainerError):
 
 
 @dataclass(frozen=True)
-class Request:
+class EvaluateRequest:
     """What the command line asks for."""
 
     protocol: EvaluationProtocol
@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def read(options: argparse.Namespace) -> Request:
+def read(options: argparse.Namespace) -> EvaluateRequest:
     """Check what was asked for."""
     protocol = _protocol(options.protocol)
     if options.episodes is not None and options.episodes < 1:
@@ -82,7 +82,7 @@ def read(options: argparse.Namespace) -> Request:
         # Some would be cut from the stored play before the agent's own.
         raise RequestError(f"--save-starts is not for {protocol.name}: cut start points from no-op-5min or no-op-30min")
     _check_directories(options)
-    return Request(
+    return EvaluateRequest(
         protocol,
         options.run_dir,
         options.checkpoint,

@@ -11,7 +11,7 @@ from workers.contract.protocols.protocol import StartPlayer
 from workers.contract.protocols.starts import Held, Start, StartSetFile, before
 from workers.trainer.errors import TrainerError
 from workers.trainer.games.emulator import EMULATOR, AtariGame
-from workers.trainer.games.playing import Trail
+from workers.trainer.games.playing import ActionTrail
 from workers.trainer.run import durable_files
 
 
@@ -47,7 +47,9 @@ def write(path: Path, starts: StartSetFile) -> None:
         raise StartsError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def cut(env: str, trails: Sequence[Trail], number: int, seed: int, player: StartPlayer, source: str) -> StartSetFile:
+def cut(
+    env: str, trails: Sequence[ActionTrail], number: int, seed: int, player: StartPlayer, source: str
+) -> StartSetFile:
     """Cut recorded play at random frames, each as likely as any other, and note what the screen shows there."""
     # Every frame between a reset and the last one.
     ends = np.cumsum([trail.frames - 1 for trail in trails])
@@ -61,7 +63,7 @@ def cut(env: str, trails: Sequence[Trail], number: int, seed: int, player: Start
     return StartSetFile(env=env, player=player, source=source, emulator=EMULATOR, starts=tuple(starts))
 
 
-def _cut_one(env: str, trail: Trail, frames: Sequence[int]) -> list[Start]:
+def _cut_one(env: str, trail: ActionTrail, frames: Sequence[int]) -> list[Start]:
     """Replay one trail, and note the start points at these frames, in ascending order."""
     game = AtariGame(env, cap_frames=None, frames_per_step=1)
     game.begin(trail.seed)

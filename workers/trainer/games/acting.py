@@ -11,7 +11,7 @@ from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.errors import TrainerError
 from workers.trainer.learning.exploration import EpsilonGreedy
 from workers.trainer.learning.policies import policy_over
-from workers.trainer.methods.players import Action, Learnt, action_of
+from workers.trainer.methods.trained_networks import Action, OutputKind, action_of
 
 # Chooses an action from the numbers of one episode, a batch of one row.
 Choose = Callable[[Tensor], Action]
@@ -21,9 +21,9 @@ class ActingError(TrainerError):
     """The agent cannot act in the way that was asked for."""
 
 
-def check(acting: Acting, learnt: Learnt, actions: ActionSpace) -> None:
+def check(acting: Acting, output_kind: OutputKind, actions: ActionSpace) -> None:
     """Refuse what the agent cannot do, and say what it can."""
-    if acting.name == "sampled" and learnt == "values":
+    if acting.name == "sampled" and output_kind == "values":
         raise ActingError("acting sampled needs a policy, but this method learns action values: use epsilon-greedy")
     if acting.name == "epsilon-greedy" and isinstance(actions, Continuous):
         raise ActingError("acting epsilon-greedy chooses one of several actions, but these are numbers: use sampled")

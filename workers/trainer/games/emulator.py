@@ -15,7 +15,7 @@ from workers.trainer.environments import roms
 from workers.trainer.environments.environments import Observations
 from workers.trainer.games.games import NO_LIVES, Watch
 from workers.trainer.games.screens import SIDE, Screen, shrunk
-from workers.trainer.methods.players import Action
+from workers.trainer.methods.trained_networks import Action
 
 STACK = 4
 EMULATOR = f"ale-py {ale_py.__version__}"

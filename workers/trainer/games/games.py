@@ -12,7 +12,7 @@ from workers.contract.games import ENVIRONMENTS
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.environments.environments import Observations, action_space, observed
 from workers.trainer.games.video import Frame
-from workers.trainer.methods.players import Action
+from workers.trainer.methods.trained_networks import Action
 
 Watch = Callable[[Frame], None]
 """Is shown each picture of a game."""
@@ -22,7 +22,7 @@ NO_LIVES = -1
 KEEP_THEIR_WORLD = ("BipedalWalker-v3", "BipedalWalkerHardcore-v3")
 
 
-class Game(Protocol):
+class PlayableGame(Protocol):
     """An environment with its own count of what happens in it."""
 
     observation_shape: tuple[int, ...]

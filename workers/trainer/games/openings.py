@@ -9,7 +9,7 @@ from workers.contract.protocols import EvaluationProtocol
 from workers.contract.protocols.starts import SEEDS, Start, StartSetFile
 from workers.trainer.errors import TrainerError
 from workers.trainer.games.emulator import EMULATOR, AtariGame
-from workers.trainer.games.games import Game
+from workers.trainer.games.games import PlayableGame
 
 NO_ACTION = 0
 
@@ -27,7 +27,7 @@ class Draws:
     acting_seed: int
 
 
-Open = Callable[[Game, int, Draws], None]
+Open = Callable[[PlayableGame, int, Draws], None]
 """Brings a game to where the agent takes over in the episode of a number."""
 
 
@@ -50,16 +50,16 @@ def opening(protocol: EvaluationProtocol, starts: StartSetFile | None) -> Open:
     return lambda game, number, _: _go_to(game, number, starts)
 
 
-def _plainly(game: Game, _number: int, drawn: Draws) -> None:
+def _plainly(game: PlayableGame, _number: int, drawn: Draws) -> None:
     game.begin(drawn.emulator_seed)
 
 
-def _after_noops(game: Game, _number: int, drawn: Draws) -> None:
+def _after_noops(game: PlayableGame, _number: int, drawn: Draws) -> None:
     emulated(game).begin(drawn.emulator_seed)
     emulated(game).hold([(NO_ACTION, drawn.noops)])
 
 
-def _go_to(game: Game, number: int, starts: StartSetFile) -> None:
+def _go_to(game: PlayableGame, number: int, starts: StartSetFile) -> None:
     start = starts.starts[number]
     arrive(emulated(game), start)
     if game.over or game.frames != start.frames or emulated(game).screen_hash() != start.screen:
@@ -75,7 +75,7 @@ def arrive(game: AtariGame, start: Start) -> None:
     game.hold(start.actions)
 
 
-def emulated(game: Game) -> AtariGame:
+def emulated(game: PlayableGame) -> AtariGame:
     """Return the game as the emulator's, which the protocols of Atari play on."""
     if not isinstance(game, AtariGame):
         raise TypeError(f"{type(game).__name__} is no Atari game")

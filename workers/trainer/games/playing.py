@@ -1,4 +1,4 @@
-"""The player of every protocol: plays several episodes side by side and asks the network about all of them at once.
+"""Playing for every protocol: several episodes side by side, in one forward pass of the network per step.
 
 Episode n is always played in lane n mod LANES, and the network always reads LANES rows, so that neither how many
 episodes there are nor when others end changes how a number is rounded: an episode's score depends on its seed alone.
@@ -17,17 +17,17 @@ from workers.contract.protocols.starts import Held
 from workers.trainer.games import openings
 from workers.trainer.games.acting import Choose, chooser
 from workers.trainer.games.emulator import AtariGame
-from workers.trainer.games.games import Game
+from workers.trainer.games.games import PlayableGame
 from workers.trainer.games.openings import Open
 from workers.trainer.games.subjects import Subject
-from workers.trainer.methods.players import Action
+from workers.trainer.methods.trained_networks import Action
 from workers.trainer.networks.agents import Memory
 
 LANES = 8
 
 
 @dataclass(frozen=True)
-class Trail:
+class ActionTrail:
     """What was done in an Atari game, from its reset to its end."""
 
     seed: int
@@ -40,13 +40,15 @@ class Played:
     """An episode that has ended, and its trail if it was of an Atari game."""
 
     episode: PlayedEpisode
-    trail: Trail | None
+    trail: ActionTrail | None
 
 
 class Lane:
     """One game in which some of the episodes are played, one after another."""
 
-    def __init__(self, protocol: EvaluationProtocol, seed: int, acting: Acting, game: Game, begin: Open) -> None:
+    def __init__(
+        self, protocol: EvaluationProtocol, seed: int, acting: Acting, game: PlayableGame, begin: Open
+    ) -> None:
         self._protocol, self._seed, self._acting, self._begin = protocol, seed, acting, begin
         self.game = game
 
@@ -77,7 +79,7 @@ class Lane:
             length=self._length,
             ended="cut off" if game.cut_off else "over",
         )
-        trail = Trail(game.seed, tuple(game.trail), game.frames) if isinstance(game, AtariGame) else None
+        trail = ActionTrail(game.seed, tuple(game.trail), game.frames) if isinstance(game, AtariGame) else None
         return Played(episode, trail)
 
 
@@ -94,16 +96,16 @@ def play(
     rows = [row for row in waiting if waiting[row]]
     lanes = {row: Lane(protocol, seed, subject.acting, subject.open_game(), begin) for row in rows}
     observations = np.zeros((LANES, *subject.observation_shape), dtype=subject.observation_type)
-    memory = subject.player.memory_of(LANES)
+    memory = subject.network.initial_memory(LANES)
     try:
         for row in rows:
             lanes[row].open(waiting[row].pop(0))
         while rows and not should_stop():
             for row in rows:
                 observations[row] = lanes[row].game.observation
-            thoughts, memory = subject.player.think(torch.from_numpy(observations), memory)
+            output, memory = subject.network.predict(torch.from_numpy(observations), memory)
             for row in rows:
-                lanes[row].step(thoughts.numbers[row : row + 1])
+                lanes[row].step(output.numbers[row : row + 1])
             for row in [row for row in rows if lanes[row].game.over]:
                 yield lanes[row].ended()
                 if waiting[row]:

@@ -21,12 +21,12 @@ from workers.contract.protocols.acting import RANDOM, Acting
 from workers.trainer.errors import TrainerError
 from workers.trainer.games.acting import check
 from workers.trainer.games.emulator import AtariGame
-from workers.trainer.games.games import Game, GymnasiumGame
+from workers.trainer.games.games import GymnasiumGame, PlayableGame
 from workers.trainer.methods import METHODS
-from workers.trainer.methods.players import Learnt, Player, Thoughts
+from workers.trainer.methods.trained_networks import NetworkOutput, OutputKind, TrainedNetwork
 from workers.trainer.networks.agents import Memory
 from workers.trainer.run import checkpoints
-from workers.trainer.run.checkpoints import Checkpoint
+from workers.trainer.run.checkpoints import LoadedCheckpoint
 
 # The papers' random player acts at 10 Hz, once in six frames (Nair et al. 2015, section 5.2).
 FRAMES_OF_A_RANDOM_ACTION = 6
@@ -38,12 +38,12 @@ class NoCheckpointError(TrainerError):
 
 @dataclass(frozen=True)
 class Subject:
-    """A player in its environment, and how it acts there."""
+    """Who plays in an evaluation: the network, its environment and how it acts."""
 
     env: str
-    player: Player
+    network: TrainedNetwork
     acting: Acting
-    open_game: Callable[[], Game]
+    open_game: Callable[[], PlayableGame]
     observation_shape: tuple[int, ...]
     observation_type: DTypeLike
     frames_per_action: int
@@ -56,13 +56,13 @@ class Subject:
 class NoNetwork:
     """Says nothing: the random policy needs no network."""
 
-    learnt: Learnt = "policy"
+    output_kind: OutputKind = "policy"
 
-    def memory_of(self, episodes: int) -> Memory:  # noqa: ARG002
+    def initial_memory(self, episodes: int) -> Memory:  # noqa: ARG002
         return ()
 
-    def think(self, observations: Tensor, memory: Memory) -> tuple[Thoughts, Memory]:
-        return Thoughts(torch.empty(len(observations), 0), torch.zeros(len(observations))), memory
+    def predict(self, observations: Tensor, memory: Memory) -> tuple[NetworkOutput, Memory]:
+        return NetworkOutput(torch.empty(len(observations), 0), torch.zeros(len(observations))), memory
 
 
 def opener(
@@ -72,7 +72,7 @@ def opener(
     action_set: ActionSet = "minimal",
     *,
     filmed: bool = False,
-) -> Callable[[], Game]:
+) -> Callable[[], PlayableGame]:
     """Return what opens the games of an evaluation; filmed ones can show their pictures."""
     if ENVIRONMENTS[env].kind == "atari":
         return lambda: AtariGame(env, protocol.cap_frames, frames_per_action, action_set)
@@ -89,7 +89,7 @@ def random_subject(env: str, protocol: EvaluationProtocol) -> Subject:
     return Subject(env, NoNetwork(), RANDOM, games, game.observation_shape, _type_of(env), frames)
 
 
-def read(directory: Path, step: int | None) -> tuple[Checkpoint, RunConfig]:
+def read(directory: Path, step: int | None) -> tuple[LoadedCheckpoint, RunConfig]:
     """Read a checkpoint, the newest unless told otherwise, and the configuration that it was trained with."""
     checkpoint = checkpoints.read(checkpoint_path(directory, step))
     try:
@@ -102,7 +102,7 @@ def read(directory: Path, step: int | None) -> tuple[Checkpoint, RunConfig]:
 
 
 def agent_subject(
-    checkpoint: Checkpoint,
+    checkpoint: LoadedCheckpoint,
     config: RunConfig,
     protocol: EvaluationProtocol,
     acting: Acting | None,
@@ -114,12 +114,12 @@ def agent_subject(
     games = opener(config.env, protocol, frames, config.action_set, filmed=filmed)
     game = games()
     game.close()
-    player = METHODS[config.algorithm].player(config, game.observation_shape, game.actions, checkpoint.state)
+    network = METHODS[config.algorithm].load_network(config, game.observation_shape, game.actions, checkpoint.state)
     acting = acting or config.usual_acting
-    check(acting, player.learnt, game.actions)
+    check(acting, network.output_kind, game.actions)
     return Subject(
         config.env,
-        player,
+        network,
         acting,
         games,
         game.observation_shape,

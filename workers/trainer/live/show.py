@@ -24,28 +24,28 @@ from workers.contract.orders import (
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.openings import emulated
 from workers.trainer.games.video import Frame
+from workers.trainer.live.connection import LiveConnection
 from workers.trainer.live.hands import Hands
 from workers.trainer.live.keeping import Keeps, Record
-from workers.trainer.live.line import Line
+from workers.trainer.live.live_agent import CheckpointReceiver, DecisionDetails
 from workers.trainer.live.pacing import Pace
 from workers.trainer.live.pictures import png
-from workers.trainer.live.players import Arrival, Thought
 from workers.trainer.live.stagings import Staging
-from workers.trainer.run.checkpoints import Checkpoint
+from workers.trainer.run.checkpoints import LoadedCheckpoint
 
 # How soon a game that stands still heeds an order.
 STILL_SECONDS = 0.01
-NO_THOUGHT: Thought = {"action": None, "value": None, "numbers": []}
+NO_THOUGHT: DecisionDetails = {"action": None, "value": None, "numbers": []}
 
 
 class Show:
     """One live game after another, until nobody watches or somebody ends it."""
 
-    def __init__(self, line: Line, staging: Staging, directory: Path, keep: Keeps = lambda _: None) -> None:
+    def __init__(self, line: LiveConnection, staging: Staging, directory: Path, keep: Keeps = lambda _: None) -> None:
         self._line, self._staging, self._keep = line, staging, keep
         self._record = Record()
         self._game, self._agent = staging.game, staging.agent
-        self._arrival = Arrival(directory, self._load)
+        self._arrival = CheckpointReceiver(directory, self._load)
         self._pace = Pace(self._game.pictures_per_second)
         self._hands = Hands()
         self._games = self._pictures = 0
@@ -205,7 +205,7 @@ class Show:
             if self._agent:
                 self._agent.forget()
 
-    def _load(self, checkpoint: Checkpoint) -> None:
+    def _load(self, checkpoint: LoadedCheckpoint) -> None:
         if self._agent:
             self._agent.load(checkpoint)
             self._tell_scene()

@@ -9,10 +9,10 @@ from workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from workers.contract.protocols.starts import CAP_FRAMES, SEEDS
 from workers.trainer.games import openings
 from workers.trainer.games.emulator import AtariGame
-from workers.trainer.games.games import Game
+from workers.trainer.games.games import PlayableGame
 from workers.trainer.games.subjects import opener
-from workers.trainer.live.players import Agent
-from workers.trainer.run.checkpoints import Checkpoint
+from workers.trainer.live.live_agent import LiveAgent
+from workers.trainer.run.checkpoints import LoadedCheckpoint
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,12 @@ class Staging:
     """An environment, what begins its games by their number, and the agent that plays if there is one."""
 
     env: str
-    game: Game
+    game: PlayableGame
     open: Callable[[int], None]
-    agent: Agent | None
+    agent: LiveAgent | None
 
 
-def of_agent(checkpoint: Checkpoint, config: RunConfig) -> Staging:
+def of_agent(checkpoint: LoadedCheckpoint, config: RunConfig) -> Staging:
     """Let a checkpoint's agent play games that begin and end as its longest evaluation's."""
     protocol = protocol_of(config)
     frames = config.environment.frames_per_step
@@ -35,7 +35,7 @@ def of_agent(checkpoint: Checkpoint, config: RunConfig) -> Staging:
     def open_game(number: int) -> None:
         begin(game, number, openings.draws(protocol, secrets.randbelow(SEEDS), number))
 
-    return Staging(config.env, game, open_game, Agent(checkpoint, config, game))
+    return Staging(config.env, game, open_game, LiveAgent(checkpoint, config, game))
 
 
 def of_people(env: str) -> Staging:

@@ -1,4 +1,4 @@
-"""What the trainer asks about a method."""
+"""Registry entry of a method."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,26 +9,26 @@ import torch
 from workers.contract.config import TrainingConfig
 from workers.contract.spaces import ActionSpace
 from workers.trainer.host.memory import Need
-from workers.trainer.methods.players import Player
-from workers.trainer.run.run import Run, TrainingState
+from workers.trainer.methods.trained_networks import TrainedNetwork
+from workers.trainer.run.run import TrainingRun, TrainingState
 
 Config = TypeVar("Config", bound=TrainingConfig)
 
 
 @dataclass(frozen=True)
 class Method(Generic[Config]):
-    """One method; every field is required, so a type checker finds what a new method forgets."""
+    """One method. Every field is required, so the type checker finds what a new method lacks."""
 
-    # The configuration that names it; what the backend asks too stands there.
+    # Its configuration, which also holds what the backend needs to know.
     config: type[Config]
-    # Train until the run ends or shall stop, and save.
-    train: Callable[[Config, Run], None]
-    # What training will hold in the host's memory at its busiest moment, estimated from below.
+    # Train until the run ends or should stop, and save.
+    train: Callable[[Config, TrainingRun], None]
+    # A lower bound of the host memory that training needs at its peak.
     needs: Callable[[Config, torch.device], list[Need]]
-    # Make the player of a checkpoint, from the shape of observations, the actions and the checkpoint.
-    player: Callable[[Config, tuple[int, ...], ActionSpace, TrainingState], Player]
+    # Build the network of a checkpoint from the shape of observations, the actions and the checkpoint.
+    load_network: Callable[[Config, tuple[int, ...], ActionSpace, TrainingState], TrainedNetwork]
 
     @property
     def algorithm(self) -> str:
-        """The name by which a configuration asks for it."""
+        """The value of the configuration's field `algorithm`."""
         return str(self.config.model_fields["algorithm"].default)

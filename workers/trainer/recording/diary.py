@@ -12,7 +12,7 @@ from workers.contract.archives import Column
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.contract.tracks import Numbers, TrackHead
 from workers.trainer.environments.environments import Observations
-from workers.trainer.methods.players import Action, Learnt, Thoughts
+from workers.trainer.methods.trained_networks import Action, NetworkOutput, OutputKind
 
 TYPES: dict[str, DTypeLike] = {
     "picture": np.int32,
@@ -26,9 +26,9 @@ TYPES: dict[str, DTypeLike] = {
 }
 
 
-def kind_of_numbers(learnt: Learnt, actions: ActionSpace) -> Numbers:
+def kind_of_numbers(output_kind: OutputKind, actions: ActionSpace) -> Numbers:
     """Say what the numbers of a network are."""
-    return "gaussian" if isinstance(actions, Continuous) else learnt
+    return "gaussian" if isinstance(actions, Continuous) else output_kind
 
 
 def told(numbers: Tensor, kind: Numbers) -> Tensor:
@@ -61,12 +61,12 @@ class Diary:
         """Whether the agent has decided nothing yet."""
         return not self._rows
 
-    def decide(self, picture: int, thoughts: Thoughts, score: float, lives: int, observation: Observations) -> None:
+    def decide(self, picture: int, output: NetworkOutput, score: float, lives: int, observation: Observations) -> None:
         """Note what the agent sees and thinks before it acts."""
         row: dict[str, object] = {
             "picture": picture,
-            "numbers": told(thoughts.numbers[0], self._kind).numpy(),
-            "value": float(thoughts.values[0]),
+            "numbers": told(output.numbers[0], self._kind).numpy(),
+            "value": float(output.values[0]),
             "score": score,
             "lives": lives,
         }

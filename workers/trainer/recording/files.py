@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from workers.trainer.environments.environments import Observations
-from workers.trainer.games.games import Game
+from workers.trainer.games.games import PlayableGame
 from workers.trainer.games.video import Frame, VideoWriter, write_png
 
 COLOURS = 3
@@ -30,13 +30,13 @@ def files_in(folder: Path) -> Files:
     return Files(folder / "recording.mp4", folder / "seen.mp4", folder / "track.npz", folder / "poster.png")
 
 
-class Films:
+class RecordingVideos:
     """Writes both videos; a picture of the second is repeated until the agent sees another.
 
     They appear at the end, the game's own last: where it is, the whole recording is.
     """
 
-    def __init__(self, files: Files, game: Game, *, sees_pixels: bool) -> None:
+    def __init__(self, files: Files, game: PlayableGame, *, sees_pixels: bool) -> None:
         self._files, self._scale = files, game.scale
         self._video = VideoWriter(files.video, game.pictures_per_second, game.scale)
         self._seen = VideoWriter(files.seen, game.pictures_per_second, 1) if sees_pixels else None

@@ -15,17 +15,17 @@ from workers.contract.protocols import EvaluationProtocol
 from workers.contract.tracks import Track, TrackHead, packed
 from workers.trainer.errors import TrainerError
 from workers.trainer.games import openings, subjects
-from workers.trainer.games.games import Game
+from workers.trainer.games.games import PlayableGame
 from workers.trainer.games.openings import Open
 from workers.trainer.games.playing import LANES, Lane
 from workers.trainer.games.subjects import Subject
 from workers.trainer.host import devices
-from workers.trainer.methods.players import Thoughts
+from workers.trainer.methods.trained_networks import NetworkOutput
 from workers.trainer.networks.agents import Memory
 from workers.trainer.recording.diary import Diary, kind_of_numbers
-from workers.trainer.recording.files import Files, Films
+from workers.trainer.recording.files import Files, RecordingVideos
 from workers.trainer.run import durable_files
-from workers.trainer.run.checkpoints import Checkpoint
+from workers.trainer.run.checkpoints import LoadedCheckpoint
 
 Ended = Literal["over", "cut off", "unfinished"]
 
@@ -45,7 +45,7 @@ class Asked:
 
 
 def record(
-    checkpoint: Checkpoint,
+    checkpoint: LoadedCheckpoint,
     config: RunConfig,
     asked: Asked,
     files: Files,
@@ -55,10 +55,10 @@ def record(
     devices.compute_in(1)
     subject = subjects.agent_subject(checkpoint, config, asked.protocol, None, filmed=True)
     game = subject.open_game()
-    kind = kind_of_numbers(subject.player.learnt, game.actions)
+    kind = kind_of_numbers(subject.network.output_kind, game.actions)
     diary = Diary(kind, keeps_observations=not config.environment.shows_pixels)
     try:
-        with Films(files, game, sees_pixels=config.environment.shows_pixels) as films:
+        with RecordingVideos(files, game, sees_pixels=config.environment.shows_pixels) as films:
             begin = openings.opening(asked.protocol, None)
             ended, after = _play(subject, game, asked, begin, films, diary, should_stop)
             head = TrackHead(
@@ -92,10 +92,10 @@ def record(
 
 def _play(
     subject: Subject,
-    game: Game,
+    game: PlayableGame,
     asked: Asked,
     begin: Open,
-    films: Films,
+    films: RecordingVideos,
     diary: Diary,
     should_stop: Callable[[], bool],
 ) -> tuple[Ended, float]:
@@ -103,30 +103,30 @@ def _play(
     lane, row = Lane(asked.protocol, asked.seed, subject.acting, game, begin), asked.episode % LANES
     lane.open(asked.episode)
     game.show(films.show)
-    think = _thinker(subject, row)
+    predict = _predictor(subject, row)
     while not game.over and (diary.empty or films.seconds < asked.longest_seconds):
         if should_stop():
             raise StoppedError("the recording was stopped")
-        thoughts, score, lives = think(game), game.score, game.lives
-        diary.decide(films.pictures - 1, thoughts, score, lives, game.observation)
+        output, score, lives = predict(game), game.score, game.lives
+        diary.decide(films.pictures - 1, output, score, lives, game.observation)
         films.see(game.observation)
-        action = lane.step(thoughts.numbers)
+        action = lane.step(output.numbers)
         diary.act(action, game.score - score, life_lost=game.lives < lives)
     films.see(game.observation)
     if not game.over:
-        return "unfinished", float(think(game).values[0])
-    return ("cut off", float(think(game).values[0])) if game.cut_off else ("over", 0.0)
+        return "unfinished", float(predict(game).values[0])
+    return ("cut off", float(predict(game).values[0])) if game.cut_off else ("over", 0.0)
 
 
-def _thinker(subject: Subject, row: int) -> Callable[[Game], Thoughts]:
+def _predictor(subject: Subject, row: int) -> Callable[[PlayableGame], NetworkOutput]:
     """Return what asks the network about the game, in the row of its lane, and remembers the LSTM's state."""
     observations = np.zeros((LANES, *subject.observation_shape), dtype=subject.observation_type)
-    memory: Memory = subject.player.memory_of(LANES)
+    memory: Memory = subject.network.initial_memory(LANES)
 
-    def think(game: Game) -> Thoughts:
+    def predict(game: PlayableGame) -> NetworkOutput:
         nonlocal memory
         observations[row] = game.observation
-        thoughts, memory = subject.player.think(torch.from_numpy(observations), memory)
-        return Thoughts(thoughts.numbers[row : row + 1], thoughts.values[row : row + 1])
+        output, memory = subject.network.predict(torch.from_numpy(observations), memory)
+        return NetworkOutput(output.numbers[row : row + 1], output.values[row : row + 1])
 
-    return think
+    return predict

@@ -9,7 +9,7 @@ from workers.contract.jobs import RecordingParameters
 from workers.contract.protocols import PROTOCOLS, fitting
 from workers.trainer.recording.files import Files
 from workers.trainer.recording.recording import Asked, record
-from workers.trainer.run.checkpoints import Checkpoint
+from workers.trainer.run.checkpoints import LoadedCheckpoint
 from workers.trainer.run.recorder import RecordedReplay
 
 LONGEST_SECONDS = 300.0
@@ -23,7 +23,7 @@ def of_training(config: RunConfig, step: int) -> RecordingParameters:
 
 def record_replay(
     directory: Path,
-    checkpoint: Checkpoint,
+    checkpoint: LoadedCheckpoint,
     config: RunConfig,
     which: RecordingParameters,
     should_stop: Callable[[], bool] = lambda: False,
@@ -33,12 +33,12 @@ def record_replay(
     beside = [video.with_suffix(suffix) for suffix in (".seen.mp4", ".npz", ".png")]
     asked = Asked(PROTOCOLS[which.protocol], which.seed, which.episode, LONGEST_SECONDS)
     track = record(checkpoint, config, asked, Files(video, *beside), should_stop)
-    file, seen, thoughts, poster = (str(path.relative_to(directory)) for path in (video, *beside))
+    file, seen, track_file, poster = (str(path.relative_to(directory)) for path in (video, *beside))
     return RecordedReplay(
         file,
         poster,
         seen if config.environment.shows_pixels else None,
-        thoughts,
+        track_file,
         track.head.score,
         len(track),
         track.head.pictures / track.head.pictures_per_second,

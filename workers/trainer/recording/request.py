@@ -12,7 +12,7 @@ MOST_EPISODES = 1_000_000
 
 
 @dataclass(frozen=True)
-class Request:
+class RecordRequest:
     """What the command line asks for; without a protocol, the usual one of the run's environment."""
 
     run_directory: Path
@@ -53,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def read(options: argparse.Namespace) -> Request:
+def read(options: argparse.Namespace) -> RecordRequest:
     """Check what was asked for."""
     if not options.run_dir.is_dir():
         raise RequestError(f"there is no run directory {options.run_dir}")
@@ -69,7 +69,7 @@ def read(options: argparse.Namespace) -> Request:
         raise RequestError(f"--longest {options.longest}: give a number of seconds above 0")
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
         raise RequestError(f"--out {options.out} is not an empty folder: choose a new one, so that nothing is lost")
-    return Request(
+    return RecordRequest(
         options.run_dir,
         options.checkpoint,
         options.protocol,

@@ -15,14 +15,14 @@ from workers.contract.protocols import PROTOCOLS
 from workers.contract.saliency import Saliency, SaliencyHead
 from workers.trainer.errors import TrainerError
 from workers.trainer.games import openings, subjects
-from workers.trainer.games.games import Game
+from workers.trainer.games.games import PlayableGame
 from workers.trainer.games.subjects import Subject
 from workers.trainer.host import devices
-from workers.trainer.methods.players import Action
+from workers.trainer.methods.trained_networks import Action
 from workers.trainer.recording.diary import kind_of_numbers
 from workers.trainer.recording.recording import StoppedError
 from workers.trainer.recording.saliency import BLUR_SIGMA, FIRST, SIGMA, SPACING, saliency
-from workers.trainer.run.checkpoints import Checkpoint
+from workers.trainer.run.checkpoints import LoadedCheckpoint
 
 STEPS = 255
 
@@ -32,7 +32,7 @@ class OtherEpisodeError(TrainerError):
 
 
 def salient(
-    checkpoint: Checkpoint,
+    checkpoint: LoadedCheckpoint,
     config: RunConfig,
     which: SaliencyParameters,
     advance: Callable[[int], None],
@@ -61,7 +61,7 @@ def salient(
         algorithm=config.algorithm,
         checkpoint_step=checkpoint.file.step,
         checkpoint_sha256=checkpoint.file.sha256,
-        learnt=kind_of_numbers(subject.player.learnt, game.actions),
+        learnt=kind_of_numbers(subject.network.output_kind, game.actions),
         side=subject.observation_shape[-1],
         first=FIRST,
         spacing=SPACING,
@@ -72,17 +72,17 @@ def salient(
     return Saliency(head, {**_column("policy", policy), **_column("value", value)})
 
 
-def _retraced(subject: Subject, game: Game, which: SaliencyParameters) -> Iterator[tuple[Tensor, Tensor]]:
+def _retraced(subject: Subject, game: PlayableGame, which: SaliencyParameters) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield S_π and S_V of each decision."""
     protocol = PROTOCOLS[which.protocol]
     openings.opening(protocol, None)(game, which.episode, openings.draws(protocol, which.seed, which.episode))
-    memory = subject.player.memory_of(1)
+    memory = subject.network.initial_memory(1)
     for number, action in enumerate(_actions(which.actions)):
         if game.over:
             raise OtherEpisodeError(f"the episode ended here after {number} of {len(which.actions)} decisions")
         observation = torch.from_numpy(np.asarray(game.observation))
-        yield saliency(subject.player, observation, memory)
-        _, memory = subject.player.think(observation[None], memory)
+        yield saliency(subject.network, observation, memory)
+        _, memory = subject.network.predict(observation[None], memory)
         game.step(action)
 
 

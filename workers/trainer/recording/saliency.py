@@ -16,7 +16,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from workers.trainer.methods.players import Player
+from workers.trainer.methods.trained_networks import TrainedNetwork
 from workers.trainer.networks.agents import Memory
 
 # The paper's: σ² = 25 of the mask M, σ = 3 of the blur A, and a place every five pixels.
@@ -63,16 +63,16 @@ def perturbed(state: Tensor) -> Iterator[Tensor]:
         yield state + some[:, None] * change
 
 
-def saliency(player: Player, observation: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
+def saliency(network: TrainedNetwork, observation: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
     """Return S_π and S_V of every place of the grid for one observation, read with the memory of one episode."""
     state = observation.float()
-    plain, _ = player.think(state[None], memory)
+    plain, _ = network.predict(state[None], memory)
     policy, value = [], []
     for batch in perturbed(state):
-        thoughts, _ = player.think(
+        output, _ = network.predict(
             batch, tuple((h.expand(len(batch), -1), c.expand(len(batch), -1)) for h, c in memory)
         )
-        policy.append((thoughts.numbers - plain.numbers).square().sum(dim=-1) / 2)
-        value.append((thoughts.values - plain.values).square() / 2)
+        policy.append((output.numbers - plain.numbers).square().sum(dim=-1) / 2)
+        value.append((output.values - plain.values).square() / 2)
     side = len(places(state.shape[-1]))
     return torch.cat(policy).view(side, side), torch.cat(value).view(side, side)

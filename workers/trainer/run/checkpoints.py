@@ -37,7 +37,7 @@ class _Metadata(BaseModel):
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class LoadedCheckpoint:
     """A checkpoint that was read and found whole."""
 
     file: CheckpointFile
@@ -78,7 +78,7 @@ def write(directory: Path, state: TrainingState, config: TrainingConfig, version
     return manifest
 
 
-def read(path: Path) -> Checkpoint:
+def read(path: Path) -> LoadedCheckpoint:
     """Read one checkpoint file by its manifest; refuse it if a byte has changed, or if its run had diverged."""
     manifest_path = path.with_suffix(".json")
     try:
@@ -102,10 +102,10 @@ def read(path: Path) -> Checkpoint:
         raise CheckpointError(
             f"{path.name} has weights that are NaN or infinite, because its run had diverged; choose an earlier one"
         )
-    return Checkpoint(manifest, state, config)
+    return LoadedCheckpoint(manifest, state, config)
 
 
-def newest(directory: Path, warn: Callable[[str], None]) -> Checkpoint | None:
+def newest(directory: Path, warn: Callable[[str], None]) -> LoadedCheckpoint | None:
     """Read the newest checkpoint that is whole, and warn of each that had to be passed over."""
     problems = []
     for manifest in layout.manifests(directory):

@@ -19,8 +19,8 @@ from workers.trainer.run.alarms import DeadLayerAlarm
 from workers.trainer.run.checkpoints import CheckpointError
 from workers.trainer.run.journal import Journal
 from workers.trainer.run.milestones import Milestones
-from workers.trainer.run.progress_bar import ProgressBar, Standing, duration
-from workers.trainer.run.recorder import Recorder, Recording
+from workers.trainer.run.progress_bar import ProgressBar, RunProgress, duration
+from workers.trainer.run.recorder import Recorder, RecordingResult
 from workers.trainer.run.retention import RETURN_WINDOW, Retention, RunFacts, kept
 from workers.trainer.run.run import TrainingState, snapshot
 from workers.trainer.run.throughput import RateMeter, SystemMeter
@@ -236,7 +236,7 @@ class DirectoryRun:
         self._start_replays()
         if self._is_at_milestone:
             self._next_checkpoint = now
-        standing = Standing(
+        standing = RunProgress(
             step=self.step,
             total_steps=self._config.total_steps,
             steps_per_second=self._rates.steps_per_second,
@@ -319,7 +319,7 @@ class DirectoryRun:
         if recording := self._recorder.poll():
             self._tell_of_recording(recording)
 
-    def _tell_of_recording(self, recording: Recording) -> None:
+    def _tell_of_recording(self, recording: RecordingResult) -> None:
         checkpoint, outcome = recording.checkpoint, recording.outcome
         self._prune()  # it may have been kept only to be played
         if checkpoint.file not in self._kept:

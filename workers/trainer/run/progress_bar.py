@@ -12,7 +12,7 @@ BAR_CELLS = 24
 
 
 @dataclass(frozen=True)
-class Standing:
+class RunProgress:
     """Where a run stands."""
 
     step: int
@@ -40,7 +40,7 @@ class ProgressBar:
         self._next = time.monotonic() + self._interval
         self._shown = ""
 
-    def show(self, standing: Standing) -> None:
+    def show(self, standing: RunProgress) -> None:
         """Show the standing if it is time to."""
         now = time.monotonic()
         if now < self._next:
@@ -72,7 +72,7 @@ class ProgressBar:
             self._stream.flush()
 
 
-def in_words(standing: Standing) -> str:
+def in_words(standing: RunProgress) -> str:
     """Say the standing in one plain line."""
     parts = [
         f"{standing.step:,} of {standing.total_steps:,} steps",
@@ -86,7 +86,7 @@ def in_words(standing: Standing) -> str:
     return " · ".join(parts)
 
 
-def with_bar(standing: Standing) -> str:
+def with_bar(standing: RunProgress) -> str:
     """Draw the standing as a bar with the words after it."""
     share = min(1.0, standing.step / standing.total_steps)
     full = int(share * BAR_CELLS)

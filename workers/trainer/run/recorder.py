@@ -51,7 +51,7 @@ class RecordedReplay:
 
 
 @dataclass(frozen=True)
-class Recording:
+class RecordingResult:
     """What became of a checkpoint's recording: a replay, or the reason why there is none."""
 
     checkpoint: CheckpointFile
@@ -90,7 +90,7 @@ class Recorder:
         self._waiting = [checkpoint for checkpoint in self._waiting if checkpoint.file in names]
         self._played = [checkpoint for checkpoint in self._played if checkpoint.file in names]
 
-    def poll(self) -> Recording | None:
+    def poll(self) -> RecordingResult | None:
         """Return a recording that has ended, and start the next one; training goes on whatever goes wrong with it."""
         ended = self._collect()
         if self._process is None and self._waiting:
@@ -99,10 +99,10 @@ class Recorder:
                 self._start(checkpoint)
             except OSError as error:
                 self._checkpoint = None
-                ended = ended or Recording(checkpoint, f"the recorder could not be started: {error.strerror}")
+                ended = ended or RecordingResult(checkpoint, f"the recorder could not be started: {error.strerror}")
         return ended
 
-    def drain(self, seconds: float, give_up: Callable[[], bool]) -> Iterable[Recording]:
+    def drain(self, seconds: float, give_up: Callable[[], bool]) -> Iterable[RecordingResult]:
         """Yield what is still to come, for at most so long."""
         deadline = time.monotonic() + seconds
         while (self._process or self._waiting) and time.monotonic() < deadline and not give_up():
@@ -148,7 +148,7 @@ class Recorder:
         with contextlib.suppress(ProcessLookupError):  # it has ended already
             os.setpriority(os.PRIO_PROCESS, self._process.pid, niceness)
 
-    def _collect(self) -> Recording | None:
+    def _collect(self) -> RecordingResult | None:
         if self._process is None or self._checkpoint is None:
             return None
         if self._process.poll() is None:
@@ -158,7 +158,7 @@ class Recorder:
         self._process.wait()
         outcome = self._outcome(self._process.returncode, _end_of(self._output), _end_of(self._errors))
         checkpoint, self._process, self._checkpoint = self._checkpoint, None, None
-        return Recording(checkpoint, outcome)
+        return RecordingResult(checkpoint, outcome)
 
     def _outcome(self, returncode: int, output: bytes, errors: bytes) -> RecordedReplay | str:
         if returncode == 0:

@@ -44,7 +44,7 @@ def starting(count: int, noun: str) -> str:
     return f"Starting {count:,} {noun}{'' if count == 1 else 's'}"
 
 
-class Run(Protocol):
+class TrainingRun(Protocol):
     """The seam between an algorithm and its program: report, ask whether to stop, store what to resume from."""
 
     @property

@@ -16,7 +16,7 @@ from workers.contract.protocols.acting import GREEDY, Acting
 from workers.contract.protocols.document import PlayedEpisode
 from workers.trainer.evaluation import starts
 from workers.trainer.games import openings, subjects
-from workers.trainer.games.playing import LANES, Trail, play
+from workers.trainer.games.playing import LANES, ActionTrail, play
 from workers.trainer.games.subjects import Subject
 
 SEED = 3
@@ -25,7 +25,7 @@ SEED = 3
 def results(
     subject: Subject, protocol: EvaluationProtocol, numbers: list[int], begin: openings.Open | None = None
 ) -> list[Result]:
-    """Play episodes by the player of the product."""
+    """Play episodes with the code under test."""
     episodes = [
         one.episode for one in play(subject, protocol, SEED, numbers, begin or openings.opening(protocol, None))
     ]
@@ -78,7 +78,7 @@ def test_an_agent_sees_and_does_what_the_literal_loop_does(tmp_path: Path) -> No
 
     def greedily(screens: literal.Screen) -> int:
         batch = torch.from_numpy(np.stack([screens] * LANES))
-        chosen.append(int(subject.player.think(batch, ())[0].numbers[0].argmax()))
+        chosen.append(int(subject.network.predict(batch, ())[0].numbers[0].argmax()))
         return chosen[-1]
 
     drawn = openings.draws(protocol, SEED, 0)
@@ -89,7 +89,7 @@ def test_an_agent_sees_and_does_what_the_literal_loop_does(tmp_path: Path) -> No
     assert len(set(chosen)) > 1
 
 
-def random_trails(game: str, episodes: int) -> list[Trail]:
+def random_trails(game: str, episodes: int) -> list[ActionTrail]:
     """Record the random policy's play."""
     protocol = replace(PROTOCOLS["no-op-30min"], cap_frames=1500)
     subject = subjects.random_subject(game, protocol)

@@ -13,14 +13,14 @@ from workers.trainer.evaluation.starts import StartsError, after
 from workers.trainer.games import openings, subjects
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.games.openings import StartPointError
-from workers.trainer.games.playing import Trail, play
+from workers.trainer.games.playing import ActionTrail, play
 
 PONG = "ALE/Pong-v5"
 AGENT = PROTOCOLS["agent-starts"]
 
 
 @pytest.fixture(scope="module")
-def trails() -> list[Trail]:
+def trails() -> list[ActionTrail]:
     """Play of two episodes."""
     protocol = replace(PROTOCOLS["no-op-30min"], cap_frames=400)
     subject = subjects.random_subject(PONG, protocol)
@@ -29,11 +29,11 @@ def trails() -> list[Trail]:
 
 
 @pytest.fixture
-def points(trails: list[Trail]) -> StartSetFile:
+def points(trails: list[ActionTrail]) -> StartSetFile:
     return starts.cut(PONG, trails, 5, seed=1, player="agent", source="the random policy")
 
 
-def test_a_set_is_cut_from_anywhere_in_the_play(trails: list[Trail]) -> None:
+def test_a_set_is_cut_from_anywhere_in_the_play(trails: list[ActionTrail]) -> None:
     every = starts.cut(PONG, trails, 2 * 399, seed=1, player="agent", source="")
     assert [start.frames for start in every.starts] == 2 * list(range(1, 400))
     assert {start.seed for start in every.starts} == {trail.seed for trail in trails}

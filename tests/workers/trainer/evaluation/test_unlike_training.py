@@ -8,7 +8,7 @@ from tests.workers.trainer.evaluation import made_checkpoint
 from workers.contract.config import PaacConfig
 from workers.contract.protocols import PROTOCOLS
 from workers.trainer.evaluation import evaluating, request
-from workers.trainer.evaluation.report import Report
+from workers.trainer.evaluation.report import JobReport
 from workers.trainer.evaluation.table import table
 from workers.trainer.evaluation.unlike_training import differences, fire_opens
 
@@ -58,7 +58,7 @@ def test_the_document_and_the_table_carry_it(tmp_path: Path) -> None:
     asked = request.read(
         request.parser().parse_args(["--run-dir", str(tmp_path), "--protocol", "no-op-5min", "--episodes", "1"])
     )
-    found = evaluating.evaluate(asked, Report(None), lambda: False)
+    found = evaluating.evaluate(asked, JobReport(None), lambda: False)
     assert found
     assert found.unlike_training == list(differences(config, PROTOCOLS["no-op-5min"]))
     assert len(found.unlike_training) == 2

@@ -9,9 +9,9 @@ from workers.contract.games import ENVIRONMENTS
 from workers.contract.spaces import ActionSpace, Continuous
 from workers.trainer.environments import environments
 from workers.trainer.games.emulator import AtariGame
-from workers.trainer.games.games import KEEP_THEIR_WORLD, NO_LIVES, Game, GymnasiumGame
+from workers.trainer.games.games import KEEP_THEIR_WORLD, NO_LIVES, GymnasiumGame, PlayableGame
 from workers.trainer.games.video import Frame
-from workers.trainer.methods.players import Action
+from workers.trainer.methods.trained_networks import Action
 
 # Frames a second of one environment of every kind: emulator, vectorised or not, pictures or readings, discrete or
 # continuous actions, repeated or not.
@@ -38,7 +38,7 @@ def _headless(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
 
 
-def opened(env: str) -> Game:
+def opened(env: str) -> PlayableGame:
     """Open an environment that can be filmed."""
     if env.startswith("ALE/"):
         return AtariGame(env, cap_frames=None, frames_per_step=4)
@@ -84,7 +84,7 @@ def test_an_episode_is_the_same_alone_and_after_others(env: str) -> None:
     assert played(one_after_another, 11) == played(GymnasiumGame(env), 11)
 
 
-def played(game: Game, seed: int) -> tuple[float, int]:
+def played(game: PlayableGame, seed: int) -> tuple[float, int]:
     """Play an episode by random actions, for so long that the walkers fall."""
     random = np.random.default_rng(seed)
     game.begin(seed)

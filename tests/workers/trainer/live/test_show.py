@@ -23,8 +23,8 @@ from workers.trainer.games import openings, subjects
 from workers.trainer.games.emulator import AtariGame
 from workers.trainer.live import show, stagings
 from workers.trainer.live.keeping import spread
+from workers.trainer.live.live_agent import choose, usual_temperature
 from workers.trainer.live.pacing import Pace
-from workers.trainer.live.players import choose, usual_temperature
 from workers.trainer.live.show import Show
 
 CARTPOLE = PaacConfig(env="CartPole-v1")

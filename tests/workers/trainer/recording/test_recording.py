@@ -135,10 +135,10 @@ def test_what_is_told_is_what_the_network_says_of_what_it_saw(tmp_path: Path) ->
     made_checkpoint.write(tmp_path, config)
     track = recorded(tmp_path, tmp_path / "out")
     checkpoint, _ = subjects.read(tmp_path, None)
-    player = subjects.agent_subject(checkpoint, config, PROTOCOLS["episodes"], None).player
-    thoughts, _ = player.think(torch.from_numpy(track.columns["observation"]), ())
-    assert track.columns["value"] == pytest.approx(thoughts.values.numpy(), rel=1e-4)
-    assert track.columns["numbers"] == pytest.approx(torch.softmax(thoughts.numbers, -1).numpy(), rel=1e-4)
+    network = subjects.agent_subject(checkpoint, config, PROTOCOLS["episodes"], None).network
+    output, _ = network.predict(torch.from_numpy(track.columns["observation"]), ())
+    assert track.columns["value"] == pytest.approx(output.values.numpy(), rel=1e-4)
+    assert track.columns["numbers"] == pytest.approx(torch.softmax(output.numbers, -1).numpy(), rel=1e-4)
 
 
 def test_the_network_saw_the_picture_that_was_shown_when_it_decided(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from workers.contract.saliency import SaliencyError
 from workers.contract.tracks import Track
 from workers.trainer.games import openings, subjects
 from workers.trainer.games.video import Frame
-from workers.trainer.methods.players import Player
+from workers.trainer.methods.trained_networks import TrainedNetwork
 from workers.trainer.networks.agents import Memory
 from workers.trainer.recording import retracing
 from workers.trainer.recording.recording import StoppedError
@@ -30,7 +30,7 @@ SIDE = 84
 Picture = NDArray[np.float64]
 
 
-def literal(player: Player, state: Picture, memory: Memory, i: int, j: int) -> tuple[float, float]:
+def literal(network: TrainedNetwork, state: Picture, memory: Memory, i: int, j: int) -> tuple[float, float]:
     """Transcribe section 3 of the paper pixel by pixel: S_π and S_V of one place."""
     changed = state.copy()
     for channel, picture in enumerate(state):
@@ -39,8 +39,8 @@ def literal(player: Player, state: Picture, memory: Memory, i: int, j: int) -> t
                 mask = np.exp(-((y - i) ** 2 + (x - j) ** 2) / (2 * 25))
                 if mask > 1e-9:
                     changed[channel, y, x] = picture[y, x] * (1 - mask) + blurred_at(picture, y, x) * mask
-    before, _ = player.think(torch.from_numpy(state[None]).float(), memory)
-    after, _ = player.think(torch.from_numpy(changed[None]).float(), memory)
+    before, _ = network.predict(torch.from_numpy(state[None]).float(), memory)
+    after, _ = network.predict(torch.from_numpy(changed[None]).float(), memory)
     policy = 0.5 * float(((before.numbers - after.numbers) ** 2).sum())
     return policy, 0.5 * float(((before.values - after.values) ** 2).sum())
 
@@ -52,24 +52,24 @@ def blurred_at(picture: Picture, y: int, x: int) -> float:
     return float((weights * picture).sum() / weights.sum())
 
 
-def player_of(directory: Path, config: RunConfig) -> Player:
-    """Return the player of a fresh network."""
+def network_of(directory: Path, config: RunConfig) -> TrainedNetwork:
+    """Return the trained network of a fresh run."""
     made_checkpoint.write(directory, config)
-    return subjects.agent_subject(*subjects.read(directory, None), protocol_of(config), None).player
+    return subjects.agent_subject(*subjects.read(directory, None), protocol_of(config), None).network
 
 
 @pytest.mark.parametrize("kind", ["emulator", "values", "colours", "physics seen"])
 def test_it_is_what_the_paper_writes(kind: str, tmp_path: Path) -> None:
     config = KINDS[kind]
-    player = player_of(tmp_path, config)
+    network = network_of(tmp_path, config)
     random = np.random.default_rng(1)
     observation = random.integers(0, 256, size=made_checkpoint.shape(config), dtype=np.uint8)
-    memory = tuple((torch.randn_like(h), torch.randn_like(c)) for h, c in player.memory_of(1))
+    memory = tuple((torch.randn_like(h), torch.randn_like(c)) for h, c in network.initial_memory(1))
     assert bool(memory) == (kind == "colours")
-    policy, value = saliency(player, torch.from_numpy(observation), memory)
+    policy, value = saliency(network, torch.from_numpy(observation), memory)
     for row, column in ((0, 16), (7, 9)):
         at = places(SIDE)[row], places(SIDE)[column]
-        of_policy, of_value = literal(player, observation.astype(np.float64), memory, *at)
+        of_policy, of_value = literal(network, observation.astype(np.float64), memory, *at)
         assert of_policy > 0
         assert float(policy[row, column]) == pytest.approx(of_policy, rel=1e-3)
         assert float(value[row, column]) == pytest.approx(of_value, rel=1e-3, abs=1e-7)
@@ -127,13 +127,13 @@ def scenes(decisions: int, every: int) -> list[Scene]:
         observation = torch.from_numpy(game.observation)
         where = {name: seen_at(shown[-1], colour) for name, colour in COLOURS.items()}
         if decision % every == 0 and all(len(points) for points in where.values()):
-            policy, value = (maps.flatten().numpy() for maps in saliency(subject.player, observation, ()))
+            policy, value = (maps.flatten().numpy() for maps in saliency(subject.network, observation, ()))
             parts = {name: near(points, 5) for name, points in where.items()}
             parts["rest"] = FIELD_PLACES & ~near(np.concatenate(list(where.values())), 12)
             means = [{name: float(maps[at].mean()) for name, at in parts.items()} for maps in (policy, value)]
             found.append(Scene(*means))
-        thoughts, _ = subject.player.think(observation[None], ())
-        game.step(int(thoughts.numbers.argmax()))
+        output, _ = subject.network.predict(observation[None], ())
+        game.step(int(output.numbers.argmax()))
         del shown[:-1]
     game.close()
     return found
@@ -177,9 +177,11 @@ def test_a_recorded_episode_is_played_again(kind: str, tmp_path: Path, monkeypat
     done: list[int] = []
     told: list[float] = []
 
-    def listening(player: Player, observation: torch.Tensor, memory: Memory) -> tuple[torch.Tensor, torch.Tensor]:
-        told.append(float(player.think(observation[None], memory)[0].values[0]))
-        return saliency(player, observation, memory)
+    def listening(
+        network: TrainedNetwork, observation: torch.Tensor, memory: Memory
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        told.append(float(network.predict(observation[None], memory)[0].values[0]))
+        return saliency(network, observation, memory)
 
     monkeypatch.setattr(retracing, "saliency", listening)
     found = salient(*subjects.read(tmp_path, None), asked_of(track), done.append)

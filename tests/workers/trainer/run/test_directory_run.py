@@ -19,7 +19,7 @@ from workers.trainer.run.checkpoints import CheckpointError
 from workers.trainer.run.directory_run import DirectoryRun, DivergedError
 from workers.trainer.run.journal import Journal
 from workers.trainer.run.recorder import Recorder
-from workers.trainer.run.run import NullRun, Run, TrainingState, snapshot
+from workers.trainer.run.run import NullRun, TrainingRun, TrainingState, snapshot
 
 CONFIG = PaacConfig(env="CartPole-v1", total_steps=1000, checkpoint_seconds=3600, checkpoints_kept=4)
 NO_REPLAY = (sys.executable, "-c", "raise SystemExit('no picture')")
@@ -93,7 +93,7 @@ def files(directory: Path) -> list[int]:
 
 
 def test_both_kinds_of_run_are_what_an_algorithm_expects(open_run: OpenRun) -> None:
-    runs: list[Run] = [open_run(), NullRun()]
+    runs: list[TrainingRun] = [open_run(), NullRun()]
     for run in runs:
         assert not run.should_stop()
         run.advance(5, 5)

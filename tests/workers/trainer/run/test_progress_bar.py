@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from workers.trainer.run import progress_bar
-from workers.trainer.run.progress_bar import ProgressBar, Standing, duration, in_words, with_bar
+from workers.trainer.run.progress_bar import ProgressBar, RunProgress, duration, in_words, with_bar
 
-HALFWAY = Standing(step=5_000, total_steps=10_000, steps_per_second=1000, frames_per_second=4000, return_mean=-20.25)
+HALFWAY = RunProgress(step=5_000, total_steps=10_000, steps_per_second=1000, frames_per_second=4000, return_mean=-20.25)
 
 
 class Terminal(io.StringIO):
@@ -32,7 +32,7 @@ def test_the_words_name_steps_rates_return_and_time_left() -> None:
 
 
 def test_what_is_not_known_yet_is_left_out() -> None:
-    assert in_words(Standing(0, 10, 0, 0, None)) == "0 of 10 steps · 0 steps/s · 0 frames/s"
+    assert in_words(RunProgress(0, 10, 0, 0, None)) == "0 of 10 steps · 0 steps/s · 0 frames/s"
 
 
 def test_the_bar_is_as_full_as_the_run() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from workers.contract.events import CheckpointFile
-from workers.trainer.run.recorder import RecordedReplay, Recorder, Recording
+from workers.trainer.run.recorder import RecordedReplay, Recorder, RecordingResult
 
 REPLAY = RecordedReplay(
     "replays/a.mp4", "replays/a.png", None, "replays/a.npz", 3.0, length=7, seconds=0.5, complete=True
@@ -27,9 +27,9 @@ def checkpoint(step: int) -> CheckpointFile:
     return CheckpointFile(file=f"checkpoints/{step}", sha256="0" * 64, bytes=1, step=step, frames=step)
 
 
-def recordings(recorder: Recorder, number: int) -> list[Recording]:
+def recordings(recorder: Recorder, number: int) -> list[RecordingResult]:
     """Wait for so many recordings."""
-    found: list[Recording] = []
+    found: list[RecordingResult] = []
 
     def enough() -> bool:
         if recording := recorder.poll():

@@ -35,7 +35,7 @@ Seen = NDArray[np.uint8]
 
 
 @dataclass
-class Player:
+class Pose:
     """The player's position and heading; angles grow clockwise."""
 
     x: float
@@ -85,7 +85,7 @@ class Labyrinth(gymnasium.Env[Seen, np.int64]):
     def _spawn(self) -> None:
         """Put the player at a random place, and every apple back in its own."""
         x, y = self._free_cells[self.np_random.integers(len(self._free_cells))].tolist()
-        self.player = Player(x, y, float(self.np_random.uniform(0, 2 * math.pi)))
+        self.player = Pose(x, y, float(self.np_random.uniform(0, 2 * math.pi)))
         self.apples_left = list(self.apples)
 
     def _move(self, ahead: int, aside: int, turn: int) -> None:

@@ -1,12 +1,18 @@
 """The A3C paper's methods: actor-learners that share parameters without locks (Mnih et al. 2016)."""
 
 from workers.contract.config import A3cConfig, NStepQConfig, OneStepQConfig, OneStepSarsaConfig
-from workers.trainer.methods import players
+from workers.trainer.methods import trained_networks
 from workers.trainer.methods.asynchronous import a3c, async_q
 from workers.trainer.methods.asynchronous.memory_needs import needs
 from workers.trainer.methods.method import Method
 
-A3C = Method(config=A3cConfig, train=a3c.train, needs=needs, player=a3c.play)
-ONE_STEP_Q = Method(config=OneStepQConfig, train=async_q.train, needs=needs, player=players.play_values)
-ONE_STEP_SARSA = Method(config=OneStepSarsaConfig, train=async_q.train, needs=needs, player=players.play_values)
-N_STEP_Q = Method(config=NStepQConfig, train=async_q.train, needs=needs, player=players.play_values)
+A3C = Method(config=A3cConfig, train=a3c.train, needs=needs, load_network=a3c.load_network)
+ONE_STEP_Q = Method(
+    config=OneStepQConfig, train=async_q.train, needs=needs, load_network=trained_networks.load_action_values
+)
+ONE_STEP_SARSA = Method(
+    config=OneStepSarsaConfig, train=async_q.train, needs=needs, load_network=trained_networks.load_action_values
+)
+N_STEP_Q = Method(
+    config=NStepQConfig, train=async_q.train, needs=needs, load_network=trained_networks.load_action_values
+)

@@ -19,11 +19,11 @@ from workers.trainer.learning.returns import returns_of_one
 from workers.trainer.methods.asynchronous import actor_learners
 from workers.trainer.methods.asynchronous.rollout_states import RolloutStates
 from workers.trainer.methods.asynchronous.shared_state import ActorLearnerOptimizer, Participant, SharedState
-from workers.trainer.methods.players import AgentPlayer, restored
+from workers.trainer.methods.trained_networks import TrainedAgent, load_weights
 from workers.trainer.networks import agents
 from workers.trainer.networks.agents import Agent, AgentTape
 from workers.trainer.networks.precision import body_dtype
-from workers.trainer.run.run import Run, TrainingState
+from workers.trainer.run.run import TrainingRun, TrainingState
 
 MEASURES = ("train/policy_loss", "train/value_loss", "train/entropy", "train/grad_norm", "train/learning_rate")
 
@@ -146,14 +146,14 @@ def build(config: A3cConfig, observation_shape: tuple[int, ...], actions: Action
     return agents.build(config, observation_shape, actions, body_dtype(config, torch.device("cpu")))
 
 
-def play(
+def load_network(
     config: A3cConfig, observation_shape: tuple[int, ...], actions: ActionSpace, state: TrainingState
-) -> AgentPlayer:
+) -> TrainedAgent:
     """Play a checkpoint."""
-    return AgentPlayer(restored(agents.build(config, observation_shape, actions), state))
+    return TrainedAgent(load_weights(agents.build(config, observation_shape, actions), state))
 
 
-def train(config: A3cConfig, run: Run) -> None:
+def train(config: A3cConfig, run: TrainingRun) -> None:
     """Start the actor-learners and watch them until training ends."""
     torch.manual_seed(config.seed)
     agent = build(config, *own_environment.interface(config))

@@ -16,7 +16,7 @@ from workers.trainer.host import open_files
 from workers.trainer.host.processes import Link, Processes
 from workers.trainer.learning.optimizers import FlatParameters
 from workers.trainer.methods.asynchronous.shared_state import SharedState, lay_out
-from workers.trainer.run.run import FIRST_UPDATE, Run, TrainingState, prefixed, starting
+from workers.trainer.run.run import FIRST_UPDATE, TrainingRun, TrainingState, prefixed, starting
 
 Config = TypeVar("Config", bound=AsynchronousFields)
 
@@ -26,7 +26,7 @@ ROUND_SECONDS = 0.1
 
 def train(
     config: Config,
-    run: Run,
+    run: TrainingRun,
     network: nn.Module,
     actor_learner: Callable[[Link, Config, SharedState], None],
     measures: Sequence[str],
@@ -69,7 +69,7 @@ def train(
 class ActorLearnersReporter:
     """Reports the actor-learners' progress to the run."""
 
-    def __init__(self, run: Run, shared: SharedState, frames_per_step: int) -> None:
+    def __init__(self, run: TrainingRun, shared: SharedState, frames_per_step: int) -> None:
         self._run, self._shared, self._frames_per_step = run, shared, frames_per_step
         self._updates = 0
         self._told = np.zeros(1 + len(shared.measures))

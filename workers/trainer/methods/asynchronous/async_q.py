@@ -25,7 +25,7 @@ from workers.trainer.networks import networks
 from workers.trainer.networks.networks import ActionValues
 from workers.trainer.networks.precision import body_dtype
 from workers.trainer.networks.tapes import Tape
-from workers.trainer.run.run import Run
+from workers.trainer.run.run import TrainingRun
 
 Config = OneStepQConfig | OneStepSarsaConfig | NStepQConfig
 
@@ -33,7 +33,7 @@ MEASURES = ("train/value_loss", "train/q_mean", "train/grad_norm", "train/learni
 
 
 @dataclass
-class Experience:
+class EpisodeSteps:
     """An actor-learner's steps since its last update, all of one episode."""
 
     # One more than the rewards: the last is the state after the last step. They last until the next steps.
@@ -45,7 +45,7 @@ class Experience:
 
 
 @torch.no_grad()
-def q_targets(target: ActionValues, seen: Experience, gamma: float) -> list[float]:
+def q_targets(target: ActionValues, seen: EpisodeSteps, gamma: float) -> list[float]:
     """y = r for terminal s', else r + γ max_a' Q(s', a'; θ⁻)."""
     highest = target.head(target.body(seen.states[1:])).max(dim=-1).values.tolist()
     if seen.terminal:
@@ -54,7 +54,7 @@ def q_targets(target: ActionValues, seen: Experience, gamma: float) -> list[floa
 
 
 @torch.no_grad()
-def sarsa_targets(target: ActionValues, seen: Experience, gamma: float) -> list[float]:
+def sarsa_targets(target: ActionValues, seen: EpisodeSteps, gamma: float) -> list[float]:
     """y = r for terminal s', else r + γ Q(s', a'; θ⁻), where a' is the action taken in s'."""
     following = target.head(target.body(seen.states[1:])).gather(-1, torch.tensor(seen.actions[1:]).unsqueeze(-1))
     values = following.squeeze(-1).tolist()
@@ -64,13 +64,13 @@ def sarsa_targets(target: ActionValues, seen: Experience, gamma: float) -> list[
 
 
 @torch.no_grad()
-def n_step_targets(target: ActionValues, seen: Experience, gamma: float) -> list[float]:
+def n_step_targets(target: ActionValues, seen: EpisodeSteps, gamma: float) -> list[float]:
     """R = 0 for terminal s_t, else max_a Q(s_t, a; θ⁻); R ← r_i + γR for i from t−1 down to t_start."""
     bootstrap = 0.0 if seen.terminal else target.head(target.body(seen.states[-1:])).max().item()
     return returns_of_one(seen.rewards, bootstrap, gamma)
 
 
-def q_loss(action_values: Tensor, seen: Experience, targets: list[float]) -> tuple[Tensor, Tensor]:
+def q_loss(action_values: Tensor, seen: EpisodeSteps, targets: list[float]) -> tuple[Tensor, Tensor]:
     """Return Σ (y − Q(s, a; θ))², whose gradient is the accumulated dθ, and the mean of Q(s, a; θ)."""
     actions = torch.tensor(seen.actions[: len(targets)])
     chosen = action_values.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
@@ -94,10 +94,10 @@ class EpsilonGreedyActor:
         self._states = RolloutStates(network.prepare, environment.observation, config.t_max)
 
     @torch.no_grad()
-    def act(self, steps: int, intends: bool = False) -> Experience:
+    def act(self, steps: int, intends: bool = False) -> EpisodeSteps:
         """Take so many steps, or fewer if s becomes terminal; with `intends` (Sarsa), also choose the next action."""
         environment, participant, states = self._environment, self._participant, self._states
-        seen, over = Experience(), False
+        seen, over = EpisodeSteps(), False
         frames = participant.frames
         epsilons = annealed(self._final_epsilons.at(frames), frames, self._config.epsilon_anneal_frames)
         self.epsilon = float(epsilons[self._number])
@@ -132,7 +132,7 @@ class EpsilonGreedyActor:
         return int(self._network.head(features).argmax())
 
 
-class Target:
+class SharedTarget:
     """Q(s, a; θ⁻): its parameters are shared, and each actor-learner computes with its own copy of them."""
 
     def __init__(self, network: ActionValues, shared: SharedState, update_frames: int) -> None:
@@ -158,7 +158,7 @@ class Target:
             self._parameters.changed()
 
 
-class Learner:
+class QLearner:
     """Accumulates gradients and applies them to the shared θ."""
 
     def __init__(self, network: ActionValues, config: Config, participant: Participant, shared: SharedState) -> None:
@@ -168,7 +168,7 @@ class Learner:
         self._optimizer = participant.optimizer(self._parameters)
         self._centring = Centring(network.body, self._parameters) if config.centred_inputs else None
 
-    def accumulate(self, seen: Experience, tape: Tape, targets: list[float]) -> None:
+    def accumulate(self, seen: EpisodeSteps, tape: Tape, targets: list[float]) -> None:
         """dθ ← Σ ∂(y − Q(s, a; θ))² / ∂θ."""
         states = seen.states[:-1]
         loss, q_mean = q_loss(self.network.head(tape.features(states)), seen, targets)
@@ -194,13 +194,15 @@ class Learner:
         )
 
 
-def begin(link: Link, config: Config, shared: SharedState) -> tuple[Participant, EpsilonGreedyActor, Learner, Target]:
+def begin(
+    link: Link, config: Config, shared: SharedState
+) -> tuple[Participant, EpsilonGreedyActor, QLearner, SharedTarget]:
     """Set up one actor-learner."""
     participant = Participant(link, config, shared)
     environment = OwnEnvironment(config, participant.seed)
     shape, actions = environment.observation_shape, environment.actions
-    learner = Learner(build(config, shape, actions), config, participant, shared)
-    target = Target(build(config, shape, actions), shared, config.target_update_frames)
+    learner = QLearner(build(config, shape, actions), config, participant, shared)
+    target = SharedTarget(build(config, shape, actions), shared, config.target_update_frames)
     return participant, EpsilonGreedyActor(link, config, participant, environment, learner.network), learner, target
 
 
@@ -241,7 +243,7 @@ def build(config: Config, observation_shape: tuple[int, ...], actions: ActionSpa
     return networks.build_action_values(config, observation_shape, actions, dtype)
 
 
-def train(config: Config, run: Run) -> None:
+def train(config: Config, run: TrainingRun) -> None:
     """Start the actor-learners and watch them until training ends."""
     torch.manual_seed(config.seed)
     network = build(config, *own_environment.interface(config))

@@ -1,9 +1,9 @@
 """GA3C: agents reach one shared network through queues (Babaeizadeh et al. 2017)."""
 
 from workers.contract.config import Ga3cConfig
-from workers.trainer.methods import players
+from workers.trainer.methods import trained_networks
 from workers.trainer.methods.ga3c import ga3c
 from workers.trainer.methods.ga3c.memory_needs import needs
 from workers.trainer.methods.method import Method
 
-GA3C = Method(config=Ga3cConfig, train=ga3c.train, needs=needs, player=players.play_policy)
+GA3C = Method(config=Ga3cConfig, train=ga3c.train, needs=needs, load_network=trained_networks.load_policy)

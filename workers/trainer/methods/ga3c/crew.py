@@ -16,7 +16,7 @@ Work = Callable[[], None]
 StartAgent = Callable[[Processes, Desk], int]
 
 
-class Crew:
+class Ga3cCrew:
     """Agents are processes in the slots of the exchange; predictors and trainers are threads."""
 
     def __init__(
@@ -58,7 +58,7 @@ class Crew:
         self._exchange.close()
         self._processes.close()
 
-    def __enter__(self) -> "Crew":
+    def __enter__(self) -> "Ga3cCrew":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -246,7 +246,7 @@ class BacklogDesk(Desk):
 
 
 @dataclass(frozen=True)
-class Line:
+class AgentQueues:
     """The queues to the agent of one slot."""
 
     answers: tuple[Reader, Writer]
@@ -260,14 +260,14 @@ class Exchange:
         self.experiences = experiences
         self._requests, self._asking = open_queue(ROW)
         self._submissions, self._submitting = open_queue(ROLLOUT)
-        self._lines: dict[int, Line] = {}
+        self._lines: dict[int, AgentQueues] = {}
         # Once set, predictors answer no more requests and trainers learn no more.
         self.closing = False
 
     def desk(self, slot: int) -> Desk:
         """Return the desk for a slot's next agent; successive agents of a slot use the same queues."""
         if slot not in self._lines:
-            self._lines[slot] = Line(open_queue(FREE), open_queue(FREE))
+            self._lines[slot] = AgentQueues(open_queue(FREE), open_queue(FREE))
             first = 0 if self.experiences.backlogs is None else FILLED
             for rollout in range(first, self.experiences.rollouts):
                 self._lines[slot].free[1].put(rollout)

@@ -17,13 +17,13 @@ from workers.trainer.host import open_files
 from workers.trainer.host.devices import cores
 from workers.trainer.host.processes import Link, Processes
 from workers.trainer.methods.ga3c.adjustment import Adjustment, Counts
-from workers.trainer.methods.ga3c.crew import FILES_OF_AN_AGENT, Crew
+from workers.trainer.methods.ga3c.crew import FILES_OF_AN_AGENT, Ga3cCrew
 from workers.trainer.methods.ga3c.experiences import Desk, Exchange, Experiences, bytes_of_agent, free_shared_memory
 from workers.trainer.methods.ga3c.model import Model, TrainingBatch
 from workers.trainer.methods.ga3c.record_queues import QueueClosed
 from workers.trainer.networks import networks
 from workers.trainer.networks.precision import body_dtype
-from workers.trainer.run.run import FIRST_UPDATE, Run, TrainingState, prefixed, starting
+from workers.trainer.run.run import FIRST_UPDATE, TrainingRun, TrainingState, prefixed, starting
 
 TICK_SECONDS = 0.1
 # The paper's fastest setting had 8 agents a core.
@@ -112,7 +112,7 @@ def trainer(model: Model, exchange: Exchange, config: Ga3cConfig) -> None:
         model.train(batch)  # dismissed with a partial batch, whose rollouts exist nowhere else
 
 
-def train(config: Ga3cConfig, run: Run) -> None:
+def train(config: Ga3cConfig, run: TrainingRun) -> None:
     """Train as in section 4: with agents, predictors and trainers around queues, and dynamically adjusted numbers."""
     start = run.restored
     random = np.random.default_rng((config.seed, start.step if start else 0))
@@ -134,7 +134,7 @@ def train(config: Ga3cConfig, run: Run) -> None:
             reporter.progress()
             run.save(state(model, config.environment.frames_per_step, adjustment.kept, config))
 
-    crew = Crew(
+    crew = Ga3cCrew(
         exchange, most, start_agent, partial(predictor, model, exchange), partial(trainer, model, exchange, config)
     )
     run.start_step(starting(adjustment.counts.agents, "agent"))
@@ -158,7 +158,7 @@ def train(config: Ga3cConfig, run: Run) -> None:
 class Ga3cReporter:
     """Reports the work of agents, predictors and trainers to the run."""
 
-    def __init__(self, run: Run, model: Model, exchange: Exchange, frames_per_step: int) -> None:
+    def __init__(self, run: TrainingRun, model: Model, exchange: Exchange, frames_per_step: int) -> None:
         self._run, self._model, self._exchange, self._frames_per_step = run, model, exchange, frames_per_step
         self._updates = 0
         self._since = time.monotonic()

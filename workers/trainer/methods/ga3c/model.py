@@ -104,7 +104,7 @@ class Update:
 
 
 @dataclass
-class Tally:
+class ModelTally:
     """What happened since the last report: updates, experiences and their lag."""
 
     predictions: int = 0
@@ -132,7 +132,7 @@ class Model:
         self.updating = threading.Lock()
         self.step = 0
         self.updates = 0
-        self._tally = Tally()
+        self._tally = ModelTally()
         self._episodes: list[tuple[int, FinishedEpisode]] = []
         self._counting = threading.Lock()
 
@@ -176,10 +176,10 @@ class Model:
         with self.updating:
             return self._watch.metrics()
 
-    def take_tally(self) -> Tally:
+    def take_tally(self) -> ModelTally:
         """Return the tally since the last call."""
         with self._counting:
-            tally, self._tally = self._tally, Tally()
+            tally, self._tally = self._tally, ModelTally()
         return tally
 
     def take_episodes(self) -> list[tuple[int, FinishedEpisode]]:

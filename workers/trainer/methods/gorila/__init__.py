@@ -17,9 +17,9 @@ A module imports only modules below it. The walk of one loss, from the learner t
 """
 
 from workers.contract.config import GorilaConfig
-from workers.trainer.methods import players
+from workers.trainer.methods import trained_networks
 from workers.trainer.methods.gorila import train
 from workers.trainer.methods.gorila.memory_needs import needs
 from workers.trainer.methods.method import Method
 
-GORILA = Method(config=GorilaConfig, train=train.train, needs=needs, player=players.play_values)
+GORILA = Method(config=GorilaConfig, train=train.train, needs=needs, load_network=trained_networks.load_action_values)

@@ -19,7 +19,7 @@ from workers.trainer.host import devices
 from workers.trainer.methods.gorila import remote
 from workers.trainer.methods.gorila.gorila import Bundle, FreeActor, FreeLearner, Interface
 from workers.trainer.methods.gorila.memory_needs import check_replay
-from workers.trainer.methods.gorila.parameter_server import ShardState, Tally, joined, restored, split
+from workers.trainer.methods.gorila.parameter_server import ShardState, ShardTally, joined, restored, split
 from workers.trainer.methods.gorila.ray_cluster import RayCluster
 from workers.trainer.methods.gorila.replay_memory import frames_of
 from workers.trainer.methods.gorila.reporter import CrewWork, Stock, WorkRecord
@@ -66,7 +66,7 @@ class WorkingRole:
 
         try:
             self._worker.work(remote.RemoteServer(orders.shards), orders.step, record, goes_on)
-        except remote.UnreachableError:
+        except remote.ShardUnreachableError:
             time.sleep(REST_SECONDS)
         self._worker.complete(record)
         return record
@@ -122,7 +122,7 @@ def can_learn(config: GorilaConfig, stocks: Mapping[int, Stock]) -> bool:
     return len(stored) == config.num_replays and all(stored) and sum(stored) >= config.learning_starts
 
 
-class Crew:
+class GorilaCrew:
     """All roles of a run; `step` is T and `updates` the global updates, and neither ever decreases."""
 
     def __init__(
@@ -192,7 +192,7 @@ class Crew:
             if not is_lost(answer):
                 self._collect(working[answer], working[answer].result_of(answer))
 
-    def __enter__(self) -> "Crew":
+    def __enter__(self) -> "GorilaCrew":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -237,7 +237,7 @@ class Crew:
             self._work.episodes += [(before + at, episode) for at, episode in found.episodes]
             self._work.records.append(found)
             role.fill = found.fill or 0.0
-        elif isinstance(found, Tally):
+        elif isinstance(found, ShardTally):
             self._work.tally += found
         elif isinstance(found, ShardState):
             self._backups[role.number] = found

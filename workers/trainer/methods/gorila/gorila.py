@@ -110,7 +110,7 @@ class GorilaActor:
         self._environment.close()
 
 
-class Learner:
+class GorilaLearner:
     """Computes gradients from samples of D, with a target network Q(s, a; θ⁻)."""
 
     def __init__(self, config: GorilaConfig, replica: Replica, target: ActionValues, memory: ExperienceSource) -> None:
@@ -224,7 +224,7 @@ class Bundle:
         # Initialise Q(s, a; θ), and the target network Q(s, a; θ⁻); the parameter server sends their weights.
         self._replica = Replica(build(config, shape, actions), shards)
         self.actor = GorilaActor(config, environment, self._replica, self.memory, seed)
-        self._learner = Learner(config, self._replica, build(config, shape, actions), self.memory)
+        self._learner = GorilaLearner(config, self._replica, build(config, shape, actions), self.memory)
 
     def work(self, server: ParameterServer, step: int, record: WorkRecord, goes_on: Callable[[], bool]) -> None:
         """Continue algorithm 1 from where the last call left it."""
@@ -277,7 +277,7 @@ class FreeLearner:
 
     def __init__(self, config: GorilaConfig, shards: int, interface: Interface, source: ExperienceSource) -> None:
         self._replica = Replica(build(config, *interface), shards)
-        self._learner = Learner(config, self._replica, build(config, *interface), source)
+        self._learner = GorilaLearner(config, self._replica, build(config, *interface), source)
 
     def work(self, server: ParameterServer, step: int, record: WorkRecord, goes_on: Callable[[], bool]) -> None:
         """Continue the learning of algorithm 1."""

@@ -32,7 +32,7 @@ class ShardParameters:
 
 
 @dataclass
-class Tally:
+class ShardTally:
     """Count what a shard did with the gradients it received; staleness is measured in updates."""
 
     applied: int = 0
@@ -40,8 +40,8 @@ class Tally:
     staleness: Counter[int] = field(default_factory=Counter)
     busy_seconds: float = 0.0
 
-    def __add__(self, other: "Tally") -> "Tally":
-        return Tally(
+    def __add__(self, other: "ShardTally") -> "ShardTally":
+        return ShardTally(
             self.applied + other.applied,
             self.discarded + other.discarded,
             self.staleness + other.staleness,
@@ -72,7 +72,7 @@ class ParameterShard:
         self._statistics = torch.from_numpy(state.statistics.copy())
         self._optimizer = _optimizer(config, self._parameters, self._statistics)
         self._target = state.target.copy()
-        self._tally = Tally()
+        self._tally = ShardTally()
         self.updates = state.updates
 
     def pull(self, known: int) -> ShardParameters:
@@ -104,9 +104,9 @@ class ParameterShard:
         """Copy everything the next update depends on."""
         return ShardState(self._values, self._statistics.numpy().copy(), self._target, self.updates)
 
-    def take_tally(self) -> Tally:
+    def take_tally(self) -> ShardTally:
         """Return the counts since the last call."""
-        tally, self._tally = self._tally, Tally()
+        tally, self._tally = self._tally, ShardTally()
         return tally
 
     @property

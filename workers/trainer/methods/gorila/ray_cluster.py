@@ -73,7 +73,7 @@ class ClusterError(TrainerError):
 
 
 @dataclass(frozen=True)
-class Host:
+class RayHost:
     """A machine of the cluster."""
 
     node: str
@@ -104,13 +104,13 @@ class RayCluster:
         self.close()
 
     @property
-    def hosts(self) -> list[Host]:
+    def hosts(self) -> list[RayHost]:
         """The hosts that are alive, ordered by address."""
         import ray
 
         nodes = [node for node in ray.nodes() if node["Alive"]]
         found = [
-            Host(
+            RayHost(
                 node["NodeID"], node["NodeManagerAddress"], node["NodeManagerHostname"], node["Resources"].get("CPU", 1)
             )
             for node in nodes
@@ -235,12 +235,12 @@ class Hosts:
         """Whether it is time to look again."""
         return time.monotonic() - self._seen > LOOK_SECONDS
 
-    def suspect(self, host: Host) -> None:
+    def suspect(self, host: RayHost) -> None:
         """Avoid a host for a while; if it comes back, it is another node, and trusted."""
         self._suspected_until[host.node] = time.monotonic() + SUSPICION_SECONDS
 
     @property
-    def reliable(self) -> list[Host]:
+    def reliable(self) -> list[RayHost]:
         """The hosts that are not suspected, or all hosts if every one is."""
         now = time.monotonic()
         return [host for host in self._hosts if self._suspected_until.get(host.node, 0) < now] or self._hosts

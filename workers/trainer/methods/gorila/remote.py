@@ -22,10 +22,10 @@ from workers.trainer.methods.gorila.parameter_server import (
     Pending,
     ShardParameters,
     ShardState,
-    Tally,
+    ShardTally,
     slices,
 )
-from workers.trainer.methods.gorila.replay_memory import Experience, Minibatch, Numbers, Weights
+from workers.trainer.methods.gorila.replay_memory import Minibatch, Numbers, Transitions, Weights
 from workers.trainer.methods.gorila.reporter import Stock
 
 # How long a role waits for another before it returns to the trainer, which finds out whether the other is lost.
@@ -39,7 +39,7 @@ MOST_UNDER_WAY = 1
 Handle = Any
 
 
-class UnreachableError(TrainerError):
+class ShardUnreachableError(TrainerError):
     """A shard does not answer; the trainer will find out whether it is lost."""
 
 
@@ -50,7 +50,7 @@ def results_of(calls: Sequence[Any]) -> list[Any]:
     except RayTaskError:
         raise
     except RayError as error:
-        raise UnreachableError from error
+        raise ShardUnreachableError from error
     return found
 
 
@@ -78,7 +78,7 @@ class ShardRole:
         """Copy everything the next update depends on."""
         return self._shard.state()
 
-    def take_tally(self) -> Tally:
+    def take_tally(self) -> ShardTally:
         """Return the counts since the last call."""
         return self._shard.take_tally()
 
@@ -115,7 +115,7 @@ class ReplayRole:
         self._memory = replay_memory(config, interface[0], seed)
         self._busy_seconds = 0.0
 
-    def extend(self, experience: Experience) -> None:
+    def extend(self, experience: Transitions) -> None:
         """Store an actor's experience."""
         with self._timed():
             self._memory.extend(experience)
@@ -177,7 +177,7 @@ class RemoteSink:
             return
         actions, rewards, terminals = zip(*self._steps, strict=True)
         frames: Observations = np.stack(self._frames)  # type: ignore[assignment]
-        experience = Experience(
+        experience = Transitions(
             frames,
             np.array(actions, dtype=np.uint8),
             np.array(rewards, dtype=np.float32),

@@ -53,7 +53,7 @@ def bytes_of_slot(frames: FrameKind) -> int:
 
 
 @dataclass(frozen=True)
-class Experience:
+class Transitions:
     """Successive transitions of one episode: the frames of the first state, then one frame for each step."""
 
     frames: Observations
@@ -125,7 +125,7 @@ class ReplayMemory:
         """Store (s_t, a_t, r_t, s_{t+1}), where s_t is the state stored last."""
         self._complete_last(action, reward, terminal, observation.reshape(-1, *self._kind.shape)[-1])
 
-    def extend(self, experience: Experience) -> None:
+    def extend(self, experience: Transitions) -> None:
         """Store an actor's experience."""
         first = self._kind.stack
         for frame in experience.frames[:first]:

@@ -13,8 +13,8 @@ from pydantic import JsonValue
 from workers.contract.config import GorilaConfig
 from workers.contract.events import RolePlace
 from workers.trainer.environments.own_environment import FinishedEpisode
-from workers.trainer.methods.gorila.parameter_server import Tally
-from workers.trainer.run.run import Run
+from workers.trainer.methods.gorila.parameter_server import ShardTally
+from workers.trainer.run.run import TrainingRun
 
 Activity = Literal["acting", "learning", "waiting"]
 
@@ -89,7 +89,7 @@ class CrewWork:
     # Each episode with the global step at which it ended.
     episodes: list[tuple[int, FinishedEpisode]] = field(default_factory=list)
     records: list[WorkRecord] = field(default_factory=list)
-    tally: Tally = field(default_factory=Tally)
+    tally: ShardTally = field(default_factory=ShardTally)
     stocks: dict[int, Stock] = field(default_factory=dict)
     stock_seconds: float = 0.0
 
@@ -122,7 +122,7 @@ class Workers(Protocol):
 class Reporter:
     """Adds up the crew's work and tells the run of it."""
 
-    def __init__(self, run: Run, config: GorilaConfig, updates: int, facts: Mapping[str, JsonValue]) -> None:
+    def __init__(self, run: TrainingRun, config: GorilaConfig, updates: int, facts: Mapping[str, JsonValue]) -> None:
         self._run, self._config, self._updates = run, config, updates
         self._stale, self._outliers = (float(str(facts.get(name, 0))) for name in ("stale", "outliers"))
         self._work, self._since = CrewWork(), time.monotonic()

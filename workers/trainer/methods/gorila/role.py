@@ -15,7 +15,7 @@ from workers.contract.config import GorilaConfig
 from workers.contract.events import RoleKind, RolePlace
 from workers.trainer.host.memory import MemoryShortageError
 from workers.trainer.host.processes import ActorCrashed, ActorFailed
-from workers.trainer.methods.gorila.ray_cluster import Host, Hosts, RayCluster
+from workers.trainer.methods.gorila.ray_cluster import Hosts, RayCluster, RayHost
 from workers.trainer.methods.gorila.remote import Handle
 
 Answer = Future[Any]
@@ -37,7 +37,7 @@ class Role:
     number: int
     # The address of the host where the role belongs; it returns there when that host comes back.
     home: str
-    host: Host
+    host: RayHost
     handle: Handle = None
     pending: Answer | None = None
     asked: float = 0.0
@@ -151,7 +151,7 @@ class Roster:
         back = {host.address for host in self._hosts.reliable}
         return [role for role in self.roles if role.host.address != role.home and role.home in back and role.ready]
 
-    def _host_for(self, kind: RoleKind, number: int) -> Host:
+    def _host_for(self, kind: RoleKind, number: int) -> RayHost:
         """Choose a host: shards and replay memories take hosts in turn, others go where they have most cores."""
         hosts = self._hosts.reliable
         if kind not in WORKING:

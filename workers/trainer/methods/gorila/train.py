@@ -10,21 +10,21 @@ from workers.trainer.methods.gorila.gorila import build
 from workers.trainer.methods.gorila.parameter_server import ShardState, first_statistics
 from workers.trainer.methods.gorila.ray_cluster import RayCluster, address
 from workers.trainer.methods.gorila.reporter import Reporter
-from workers.trainer.run.run import FIRST_UPDATE, Run, TrainingState, prefixed
+from workers.trainer.run.run import FIRST_UPDATE, TrainingRun, TrainingState, prefixed
 
 TICK_SECONDS = 0.1
 
 
-def train(config: GorilaConfig, run: Run) -> None:
+def train(config: GorilaConfig, run: TrainingRun) -> None:
     """Start Ray or join a cluster, and train there."""
     run.start_step("Joining the Ray cluster" if address() else "Starting Ray")
     with RayCluster() as cluster:
         train_on(cluster, config, run)
 
 
-def train_on(cluster: RayCluster, config: GorilaConfig, run: Run) -> None:
+def train_on(cluster: RayCluster, config: GorilaConfig, run: TrainingRun) -> None:
     """Have a crew train the network until T reaches the end or the run should stop."""
-    from workers.trainer.methods.gorila.crew import Crew  # imports Ray, which only a Gorila run needs
+    from workers.trainer.methods.gorila.crew import GorilaCrew  # imports Ray, which only a Gorila run needs
 
     torch.manual_seed(config.seed)
     interface = own_environment.interface(config)
@@ -34,7 +34,7 @@ def train_on(cluster: RayCluster, config: GorilaConfig, run: Run) -> None:
     first_step = start.step if start else 0
     reporter = Reporter(run, config, whole.updates, start.facts if start else {})
     run.start_step("Starting the roles")
-    with Crew(cluster, config, interface, whole, first_step, run.log) as crew:
+    with GorilaCrew(cluster, config, interface, whole, first_step, run.log) as crew:
         run.start_step(FIRST_UPDATE)
         while crew.step < config.total_steps and not run.should_stop():
             crew.watch(TICK_SECONDS)

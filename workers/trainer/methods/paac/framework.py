@@ -17,7 +17,7 @@ from workers.trainer.methods.paac.rollouts import Actors, Policy, Rollout, Value
 from workers.trainer.networks.dead_units import NetworkWatch
 from workers.trainer.networks.networks import ActionValues, ActorCritic
 from workers.trainer.networks.tapes import Tape
-from workers.trainer.run.run import FIRST_UPDATE, Run, TrainingState, prefixed, starting
+from workers.trainer.run.run import FIRST_UPDATE, TrainingRun, TrainingState, prefixed, starting
 
 
 class Framework:
@@ -27,7 +27,7 @@ class Framework:
     until `is_finished`.
     """
 
-    def __init__(self, config: SynchronousFields, run: Run) -> None:
+    def __init__(self, config: SynchronousFields, run: TrainingRun) -> None:
         self._config, self._run = config, run
         first_step = run.restored.step if run.restored else 0
         torch.manual_seed(config.seed)

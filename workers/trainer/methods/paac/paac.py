@@ -18,7 +18,7 @@ from workers.trainer.networks import networks
 from workers.trainer.networks.networks import ActorCritic
 from workers.trainer.networks.precision import body_dtype
 from workers.trainer.networks.tapes import Tape
-from workers.trainer.run.run import Run
+from workers.trainer.run.run import TrainingRun
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def find_gradients(
     return losses
 
 
-def train(config: PaacConfig, run: Run) -> None:
+def train(config: PaacConfig, run: TrainingRun) -> None:
     """Train by algorithm 1."""
     with Framework(config, run) as framework:  # lines 1 and 2
         actors, device = framework.actors, run.device

@@ -18,7 +18,7 @@ from workers.trainer.networks import networks
 from workers.trainer.networks.networks import ActionValues
 from workers.trainer.networks.precision import body_dtype
 from workers.trainer.networks.tapes import Tape
-from workers.trainer.run.run import Run, prefixed
+from workers.trainer.run.run import TrainingRun, prefixed
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def q_loss(action_values: Tensor, target: ActionValues, rollout: Rollout, gamma:
     return QLoss(value, q_mean=(chosen.detach() * decided).sum() / decided.sum().clamp(min=1))
 
 
-def train(config: PaacQConfig, run: Run) -> None:
+def train(config: PaacQConfig, run: TrainingRun) -> None:
     """Train by algorithm S1, with all actors in lockstep."""
     with Framework(config, run) as framework:
         actors, device = framework.actors, run.device

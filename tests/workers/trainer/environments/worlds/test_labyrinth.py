@@ -17,7 +17,7 @@ from workers.trainer.environments.worlds.labyrinth import (
     STRAFE_RIGHT,
     TURN_RIGHT,
     Labyrinth,
-    Player,
+    Pose,
 )
 from workers.trainer.environments.worlds.maze import CELLS, Maze, dig
 
@@ -92,7 +92,7 @@ def test_a_player_stops_at_a_wall_ahead_and_slides_along_a_wall_at_an_angle() ->
     walls[5, 1:-1] = False  # one corridor along x
     world.maze = Maze(walls, np.zeros_like(walls, dtype=np.int64))
     world.portal, world.apples_left = Placed(PORTAL, 1.5, 5.5), []
-    world.player = Player(6.0, 5.5, math.pi / 2)  # looks at the wall
+    world.player = Pose(6.0, 5.5, math.pi / 2)  # looks at the wall
     for _ in range(20):
         act(world, FORWARD)
     assert world.player.x == pytest.approx(6.0)
@@ -109,7 +109,7 @@ def test_walking_turning_and_strafing_move_the_player_as_named() -> None:
     walls[1:-1, 1:-1] = False
     world.maze = Maze(walls, np.zeros_like(walls, dtype=np.int64))
     world.portal, world.apples_left = Placed(PORTAL, 1.5, 1.5), []
-    world.player = Player(6.5, 6.5, 0.0)
+    world.player = Pose(6.5, 6.5, 0.0)
     act(world, FORWARD)
     assert (world.player.x, world.player.y) == pytest.approx((6.5 + 1 / 3, 6.5))  # 5 cells a second
     act(world, STRAFE_RIGHT)
@@ -124,7 +124,7 @@ def test_an_apple_pays_once_and_is_gone() -> None:
     apple = world.apples[0]
     alone = [other for other in world.apples if math.hypot(other.x - apple.x, other.y - apple.y) < 2]
     assert alone == [apple]
-    world.player = Player(apple.x, apple.y, 0.0)
+    world.player = Pose(apple.x, apple.y, 0.0)
     before = world.step(np.int64(TURN_RIGHT))
     assert before[1] == 1.0
     assert apple not in world.apples_left
@@ -137,9 +137,9 @@ def test_the_portal_pays_ten_moves_the_player_and_brings_the_apples_back() -> No
     places = set()
     for _ in range(6):
         apple = world.apples[0]
-        world.player = Player(apple.x, apple.y, 0.0)
+        world.player = Pose(apple.x, apple.y, 0.0)
         assert act(world, TURN_RIGHT) == 1.0
-        world.player = Player(world.portal.x, world.portal.y, 0.0)
+        world.player = Pose(world.portal.x, world.portal.y, 0.0)
         assert world.step(np.int64(TURN_RIGHT))[1:4] == (10.0, False, False)
         assert world.apples_left == world.apples
         assert math.hypot(world.player.x - world.portal.x, world.player.y - world.portal.y) > 0.5

@@ -252,7 +252,7 @@ def test_any_actor_learner_that_passes_the_interval_updates_the_target_network_o
 ) -> None:
     config = NStepQConfig(**{**SETTINGS, "num_actors": 2, "final_epsilons": GREEDY})
     shared, network = made_shared(config)
-    idle = async_q.Target(copy.deepcopy(network), shared, config.target_update_frames)
+    idle = async_q.SharedTarget(copy.deepcopy(network), shared, config.target_update_frames)
     monkeypatch.setattr(async_q, "OwnEnvironment", lambda *_: MadeSequence({}))
     link = Alone()
     link.number = number
@@ -275,7 +275,7 @@ def test_a_target_network_that_is_updated_while_it_is_copied_is_copied_again(mon
             shared.others["target.since"][0] = 40
 
     monkeypatch.setattr(async_q, "FlatParameters", Overtaken)
-    target = async_q.Target(network, shared, update_frames=1_000)
+    target = async_q.SharedTarget(network, shared, update_frames=1_000)
     target.update_if_due(frames=50)
     assert torch.equal(flat(network), shared.others["target.values"])
 

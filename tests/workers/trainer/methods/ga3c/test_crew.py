@@ -10,7 +10,7 @@ from tests.workers.waiting import wait_until
 from workers.contract.config import Ga3cConfig
 from workers.trainer.host.processes import ActorFailed, Link, Processes
 from workers.trainer.methods.ga3c.adjustment import Counts
-from workers.trainer.methods.ga3c.crew import Crew
+from workers.trainer.methods.ga3c.crew import Ga3cCrew
 from workers.trainer.methods.ga3c.experiences import Desk, Exchange, Experiences
 
 MOST = Counts(agents=3, predictors=3, trainers=3)
@@ -55,7 +55,7 @@ class Threads:
             self.trainers += trainers
 
 
-def watch_for_ever(crew: Crew) -> None:
+def watch_for_ever(crew: Ga3cCrew) -> None:
     while True:
         crew.watch(0.1)
 
@@ -66,16 +66,16 @@ def exchange() -> Exchange:
 
 
 @pytest.fixture
-def open_crew(exchange: Exchange) -> Iterator[Callable[..., Crew]]:
+def open_crew(exchange: Exchange) -> Iterator[Callable[..., Ga3cCrew]]:
     crews = []
 
-    def opened(agent: Callable[[Link, Desk], None], threads: Threads, started: list[int] | None = None) -> Crew:
+    def opened(agent: Callable[[Link, Desk], None], threads: Threads, started: list[int] | None = None) -> Ga3cCrew:
         def start(processes: Processes, desk: Desk) -> int:
             if started is not None:
                 started.append(desk.slot)
             return processes.start(agent, desk)
 
-        crews.append(Crew(exchange, MOST, start, threads.predictor, threads.trainer))
+        crews.append(Ga3cCrew(exchange, MOST, start, threads.predictor, threads.trainer))
         return crews[-1]
 
     yield opened
@@ -83,7 +83,9 @@ def open_crew(exchange: Exchange) -> Iterator[Callable[..., Crew]]:
         crew.close()
 
 
-def test_predictors_and_trainers_start_and_end_as_wanted(exchange: Exchange, open_crew: Callable[..., Crew]) -> None:
+def test_predictors_and_trainers_start_and_end_as_wanted(
+    exchange: Exchange, open_crew: Callable[..., Ga3cCrew]
+) -> None:
     threads = Threads(exchange)
     crew = open_crew(idle, threads)
     for predictors, trainers in [(1, 3), (3, 1), (2, 2), (3, 3), (1, 1)]:
@@ -92,7 +94,7 @@ def test_predictors_and_trainers_start_and_end_as_wanted(exchange: Exchange, ope
         crew.watch(0)
 
 
-def test_agents_start_and_end_as_wanted_and_reuse_slots(exchange: Exchange, open_crew: Callable[..., Crew]) -> None:
+def test_agents_start_and_end_as_wanted_and_reuse_slots(exchange: Exchange, open_crew: Callable[..., Ga3cCrew]) -> None:
     started: list[int] = []
     crew = open_crew(idle, Threads(exchange), started)
     for number, slots in [(2, [0, 1]), (1, [0, 1]), (3, [0, 1, 1, 2]), (3, [0, 1, 1, 2])]:
@@ -105,14 +107,14 @@ def test_agents_start_and_end_as_wanted_and_reuse_slots(exchange: Exchange, open
         wait_until(settled)
 
 
-def test_a_crashed_agent_is_raised_with_its_traceback(exchange: Exchange, open_crew: Callable[..., Crew]) -> None:
+def test_a_crashed_agent_is_raised_with_its_traceback(exchange: Exchange, open_crew: Callable[..., Ga3cCrew]) -> None:
     crew = open_crew(crash, Threads(exchange))
     crew.bring_to(Counts(2, 1, 1))
     with pytest.raises(ActorFailed, match=r"crash \d failed: ValueError: the emulator burnt"):
         watch_for_ever(crew)
 
 
-def test_a_failed_thread_is_raised(exchange: Exchange, open_crew: Callable[..., Crew]) -> None:
+def test_a_failed_thread_is_raised(exchange: Exchange, open_crew: Callable[..., Ga3cCrew]) -> None:
     threads = Threads(exchange)
 
     def burn() -> None:
@@ -126,7 +128,7 @@ def test_a_failed_thread_is_raised(exchange: Exchange, open_crew: Callable[..., 
         watch_for_ever(crew)
 
 
-def test_closing_wakes_waiting_agents(exchange: Exchange, open_crew: Callable[..., Crew]) -> None:
+def test_closing_wakes_waiting_agents(exchange: Exchange, open_crew: Callable[..., Ga3cCrew]) -> None:
     threads = Threads(exchange)
     crew = open_crew(waiting_for_an_answer, threads)
     crew.bring_to(MOST)

@@ -16,7 +16,7 @@ import torch
 from tests.workers.trainer.methods.ga3c.learning import LEARNING
 from workers.contract.config import Ga3cConfig
 from workers.contract.spaces import Discrete
-from workers.trainer.environments.environments import Actions, Floats, Step
+from workers.trainer.environments.environments import Actions, EnvironmentStep, Floats
 from workers.trainer.environments.own_environment import OwnEnvironment
 from workers.trainer.host.processes import ActorFailed
 from workers.trainer.methods.ga3c import ga3c
@@ -61,7 +61,7 @@ class Scripted:
         if not self._over:
             self.acted.append(int(actions[0]))
 
-    def receive(self) -> Step:
+    def receive(self) -> EnvironmentStep:
         if self._over:
             self._over = False
             return self._step(self._observation(), 0.0, PLAIN, fresh=True)
@@ -79,9 +79,9 @@ class Scripted:
         self._seen += 1
         return np.full((1, 1), self._seen, dtype=np.float32)
 
-    def _step(self, observation: Floats, reward: float, scene: Scene, fresh: bool) -> Step:
+    def _step(self, observation: Floats, reward: float, scene: Scene, fresh: bool) -> EnvironmentStep:
         flags = (np.array([flag]) for flag in (scene.terminated, scene.truncated, scene.life_lost, fresh))
-        return Step(observation, np.array([reward], dtype=np.float32), *flags)
+        return EnvironmentStep(observation, np.array([reward], dtype=np.float32), *flags)
 
 
 @contextmanager

@@ -19,22 +19,22 @@ from workers.trainer.methods.gorila.ray_cluster import (
     SOCKET,
     SUSPICION_SECONDS,
     ClusterError,
-    Host,
     Hosts,
     RayCluster,
+    RayHost,
     more_time,
     parent_of_folders,
 )
 
 # Nodes have numbers of 28 bytes.
-A, B = Host("a" * 56, "10.0.0.1", "a", 4), Host("b" * 56, "10.0.0.2", "b", 4)
-B_AGAIN = Host("c" * 56, "10.0.0.2", "b", 4)
+A, B = RayHost("a" * 56, "10.0.0.1", "a", 4), RayHost("b" * 56, "10.0.0.2", "b", 4)
+B_AGAIN = RayHost("c" * 56, "10.0.0.2", "b", 4)
 
 
 class MadeCluster:
     """A cluster whose hosts the test adds and removes."""
 
-    def __init__(self, *hosts: Host) -> None:
+    def __init__(self, *hosts: RayHost) -> None:
         self.hosts = list(hosts)
 
 

@@ -11,8 +11,8 @@ from workers.contract.config import GorilaConfig
 from workers.trainer.environments import own_environment
 from workers.trainer.methods.gorila import remote
 from workers.trainer.methods.gorila.gorila import FreeActor, build
-from workers.trainer.methods.gorila.remote import MOST_UNDER_WAY, RemoteSink, RemoteSource, UnreachableError
-from workers.trainer.methods.gorila.replay_memory import Experience, FrameKind, ReplayMemory
+from workers.trainer.methods.gorila.remote import MOST_UNDER_WAY, RemoteSink, RemoteSource, ShardUnreachableError
+from workers.trainer.methods.gorila.replay_memory import FrameKind, ReplayMemory, Transitions
 from workers.trainer.methods.gorila.reporter import WorkRecord
 
 # An episode of Catch has five steps.
@@ -59,7 +59,7 @@ class SlowReplay:
         self.stored: list[int] = []
         self.extend = SimpleNamespace(remote=self._accept)
 
-    def _accept(self, _experience: Experience) -> int:
+    def _accept(self, _experience: Transitions) -> int:
         self.sent.append(len(self.sent))
         return self.sent[-1]
 
@@ -83,14 +83,14 @@ def test_an_actor_that_is_faster_than_the_replay_memory_waits_for_it(monkeypatch
 
 def test_a_replay_memory_that_does_not_answer_ends_the_order_between_two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_answer(_calls: list[Any]) -> None:
-        raise UnreachableError
+        raise ShardUnreachableError
 
     monkeypatch.setattr(remote, "EXPERIENCE_STEPS", 2)
     sink, replay = RemoteSink(stack=1), SlowReplay()
     sink.replays = [replay]
     actor, record = FreeActor(CONFIG, 1, seed=1, sink=sink), WorkRecord()
     monkeypatch.setattr(remote, "results_of", no_answer)
-    with pytest.raises(UnreachableError):
+    with pytest.raises(ShardUnreachableError):
         actor.work(a_server(), 0, record, lambda: record.steps < 50)
     assert record.steps == actor.actor.t < 10
 

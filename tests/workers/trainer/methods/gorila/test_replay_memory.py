@@ -8,11 +8,11 @@ import pytest
 from workers.trainer.environments.environments import Observations
 from workers.trainer.methods.gorila.replay_memory import (
     SMALLEST_ERROR,
-    Experience,
     FrameKind,
     PrioritisedMemory,
     ReplayMemory,
     SumTree,
+    Transitions,
     bytes_of_slot,
     frames_of,
 )
@@ -124,7 +124,7 @@ def test_an_actors_experience_sent_in_pieces_is_stored_like_its_own() -> None:
         whole.add(t.action, t.reward, t.terminal, t.next_state)
     for piece in (transitions[:4], transitions[4:]):
         pieces.extend(
-            Experience(
+            Transitions(
                 frames=np.concatenate((piece[0].state, [t.next_state[-1] for t in piece])),
                 actions=np.array([t.action for t in piece], dtype=np.uint8),
                 rewards=np.array([t.reward for t in piece], dtype=np.float32),

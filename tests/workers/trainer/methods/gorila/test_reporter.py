@@ -7,7 +7,7 @@ import pytest
 from workers.contract.config import GorilaConfig
 from workers.contract.events import RolePlace
 from workers.trainer.environments.own_environment import FinishedEpisode
-from workers.trainer.methods.gorila.parameter_server import Tally
+from workers.trainer.methods.gorila.parameter_server import ShardTally
 from workers.trainer.methods.gorila.reporter import PLACES_SECONDS, CrewWork, Reporter, Stock, WorkRecord, histogram
 from workers.trainer.run.run import NullRun
 
@@ -49,7 +49,7 @@ def told(monkeypatch: pytest.MonkeyPatch, config: GorilaConfig, *works: CrewWork
 
 def test_metrics_are_shares_of_time_and_means_of_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
     config = GorilaConfig(env="ALE/Pong-v5", num_shards=2)
-    tally = Tally(applied=3, discarded=1, staleness=Counter({0: 2, 5: 2}), busy_seconds=1.0)
+    tally = ShardTally(applied=3, discarded=1, staleness=Counter({0: 2, 5: 2}), busy_seconds=1.0)
     work = CrewWork([(30, FinishedEpisode(3.0, 12))], [record(a=1.0, b=3.0), record(c=5.0)], tally)
     run, reporter = told(monkeypatch, config, work)
     values = run.reported[-1]

@@ -13,7 +13,7 @@ from workers.contract.config import GorilaConfig
 from workers.trainer.environments import own_environment
 from workers.trainer.host.memory import MemoryShortageError
 from workers.trainer.learning.optimizers import FlatParameters
-from workers.trainer.methods.gorila.crew import Crew
+from workers.trainer.methods.gorila.crew import GorilaCrew
 from workers.trainer.methods.gorila.gorila import build
 from workers.trainer.methods.gorila.ray_cluster import RayCluster
 from workers.trainer.methods.gorila.reporter import WorkRecord
@@ -46,10 +46,10 @@ def _no_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray, "kill", lambda _handle: None)
 
 
-def crew_on(cluster: MadeCluster, log: list[str]) -> Crew:
+def crew_on(cluster: MadeCluster, log: list[str]) -> GorilaCrew:
     interface = own_environment.interface(CONFIG)
     whole = fresh(CONFIG, FlatParameters(build(CONFIG, *interface)))
-    crew = Crew(cast(RayCluster, cluster), CONFIG, interface, whole, 0, log.append)
+    crew = GorilaCrew(cast(RayCluster, cluster), CONFIG, interface, whole, 0, log.append)
     for role in crew.roster.roles:
         answer(role)
     crew.watch(0)
@@ -68,7 +68,7 @@ def die(role: Role) -> None:
     role.pending.set_exception(ActorDiedError())
 
 
-def places(crew: Crew) -> list[str]:
+def places(crew: GorilaCrew) -> list[str]:
     """Describe every role, such as "bundle 0 on a, lost 1"."""
     return [f"{place.kind} {place.number} on {place.host}, lost {place.times_lost}" for place in crew.places]
 

@@ -22,7 +22,7 @@ OPEN_SECONDS = 10.0
 OVER = (ENDED, NO_SUCH_GAME, STALE)
 
 
-class Line:
+class LiveConnection:
     """Sends what it can; what comes waits in `heard`, with None each time that the connection is there anew."""
 
     def __init__(self, address: LiveAddress, clock: Callable[[], float] = time.monotonic) -> None:

@@ -18,7 +18,7 @@ from workers.contract.config import (
 )
 from workers.trainer.environments import own_environment
 from workers.trainer.methods import METHODS
-from workers.trainer.methods.players import Player
+from workers.trainer.methods.trained_networks import TrainedNetwork
 from workers.trainer.networks import agents, networks
 from workers.trainer.run.run import TrainingState
 
@@ -44,7 +44,7 @@ def checkpoint_of(network: nn.Module) -> TrainingState:
     return TrainingState(0, 0, {f"network.{name}": tensor for name, tensor in network.state_dict().items()})
 
 
-def fresh_network(config: TrainingConfig) -> tuple[nn.Module, Player]:
+def fresh_network(config: TrainingConfig) -> tuple[nn.Module, TrainedNetwork]:
     """Make the untrained network of a method, and the player of its checkpoint."""
     shape, actions = own_environment.interface(config)
     torch.manual_seed(0)
@@ -56,7 +56,7 @@ def fresh_network(config: TrainingConfig) -> tuple[nn.Module, Player]:
     else:
         assert isinstance(config, ActionValueConfig)
         network = networks.build_action_values(config, shape, actions)
-    return network, METHODS[config.algorithm].player(config, shape, actions, checkpoint_of(network))
+    return network, METHODS[config.algorithm].load_network(config, shape, actions, checkpoint_of(network))
 
 
 def observations_of(config: TrainingConfig, steps: int) -> Tensor:
@@ -68,11 +68,11 @@ def observations_of(config: TrainingConfig, steps: int) -> Tensor:
 @pytest.mark.parametrize("config", EVERY_KIND, ids=lambda config: f"{config.algorithm}-{config.env[8:12]}")
 def test_every_methods_player_thinks_as_its_network(config: TrainingConfig) -> None:
     network, player = fresh_network(config)
-    seen, memory = observations_of(config, 4), player.memory_of(3)
+    seen, memory = observations_of(config, 4), player.initial_memory(3)
     told = []
     for observations in seen:
-        thoughts, memory = player.think(observations, memory)
-        told.append(thoughts)
+        output, memory = player.predict(observations, memory)
+        told.append(output)
     with torch.no_grad():
         for episode in range(3):
             if isinstance(config, A3cConfig):
@@ -84,4 +84,4 @@ def test_every_methods_player_thinks_as_its_network(config: TrainingConfig) -> N
                 numbers, values = network(seen[:, episode])
             assert torch.allclose(torch.stack([t.numbers[episode] for t in told]), numbers, atol=1e-6)
             assert torch.allclose(torch.stack([t.values[episode] for t in told]), values, atol=1e-6)
-    assert player.learnt == ("values" if isinstance(config, ActionValueConfig) else "policy")
+    assert player.output_kind == ("values" if isinstance(config, ActionValueConfig) else "policy")

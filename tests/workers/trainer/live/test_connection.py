@@ -1,4 +1,4 @@
-"""The line of a live game to a backend that goes away: for a moment, or for good."""
+"""The connection of a live game to a backend that disappears, briefly or permanently."""
 
 import itertools
 import queue
@@ -11,8 +11,8 @@ from websockets.sync.server import Server, ServerConnection, serve
 
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 from workers.contract.live import ENDED, LiveAddress
-from workers.trainer.live import line
-from workers.trainer.live.line import Line
+from workers.trainer.live import connection
+from workers.trainer.live.connection import LiveConnection
 
 SOON = 0.01
 Handler = Callable[[ServerConnection], None]
@@ -20,7 +20,7 @@ Handler = Callable[[ServerConnection], None]
 
 @pytest.fixture(autouse=True)
 def _tries_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line, "RETRY_SECONDS", SOON)
+    monkeypatch.setattr(connection, "RETRY_SECONDS", SOON)
 
 
 @contextmanager
@@ -36,9 +36,9 @@ def backend(handler: Handler, port: int = 0) -> Iterator[int]:
         thread.join()
 
 
-def opened(port: int, clock: Callable[[], float]) -> Line:
-    """Open a line to the backend at a port."""
-    return Line(LiveAddress(url=f"ws://127.0.0.1:{port}/live", ticket="a" * 64), clock)
+def opened(port: int, clock: Callable[[], float]) -> LiveConnection:
+    """Open a connection to the backend at a port."""
+    return LiveConnection(LiveAddress(url=f"ws://127.0.0.1:{port}/live", ticket="a" * 64), clock)
 
 
 def watch_only(connection: ServerConnection) -> None:
@@ -52,7 +52,7 @@ def test_a_quiet_game_goes_on_when_the_backend_is_started_again() -> None:
     with backend(watch_only) as port:
         connected = opened(port, lambda: now[0])
         assert connected.heard.get(timeout=PATIENCE_SECONDS) is None
-        now[0] = 10 * line.PATIENCE_SECONDS
+        now[0] = 10 * connection.PATIENCE_SECONDS
     with connected, backend(watch_only, port):
         wait_until(lambda: connected.over or not connected.heard.empty())
         assert connected.over is None
@@ -65,7 +65,7 @@ def test_a_backend_that_stays_away_is_given_up() -> None:
         connected.heard.get(timeout=PATIENCE_SECONDS)
     wait_until(lambda: connected.over)
     assert connected.over == "the backend has been away for 60 seconds"
-    assert next(seconds) > line.PATIENCE_SECONDS
+    assert next(seconds) > connection.PATIENCE_SECONDS
 
 
 def test_a_game_that_the_backend_ends_is_over_with_its_reason() -> None:

@@ -18,12 +18,12 @@ from workers.contract.events import CheckpointFile
 from workers.contract.live import AgentOnStage
 from workers.contract.protocols.acting import Acting
 from workers.contract.spaces import ActionSpace, Continuous
-from workers.trainer.games.games import Game
+from workers.trainer.games.games import PlayableGame
 from workers.trainer.methods import METHODS
-from workers.trainer.methods.players import Action, action_of
+from workers.trainer.methods.trained_networks import Action, action_of
 from workers.trainer.recording.diary import kind_of_numbers, told
 from workers.trainer.run import checkpoints
-from workers.trainer.run.checkpoints import Checkpoint, CheckpointError
+from workers.trainer.run.checkpoints import CheckpointError, LoadedCheckpoint
 
 SEEDS = 2**31
 
@@ -31,41 +31,43 @@ SEEDS = 2**31
 # actions. noise: the share of the policy's standard deviation.
 Sampled = Literal["policy", "random", "noise"]
 
-Thought = dict[str, object]
+DecisionDetails = dict[str, object]
 """What goes with a picture of a decision: its action, its value and the network's numbers."""
 
 
-class Agent:
+class LiveAgent:
     """Thinks about a game, and chooses."""
 
-    def __init__(self, checkpoint: Checkpoint, config: RunConfig, game: Game) -> None:
+    def __init__(self, checkpoint: LoadedCheckpoint, config: RunConfig, game: PlayableGame) -> None:
         self._config, self._shape, self.actions = config, game.observation_shape, game.actions
         self.temperature = usual_temperature(config.usual_acting)
         self._random = torch.Generator().manual_seed(secrets.randbelow(SEEDS))
         self._loaded = 0
         self.load(checkpoint)
 
-    def load(self, checkpoint: Checkpoint) -> None:
+    def load(self, checkpoint: LoadedCheckpoint) -> None:
         """Think with another checkpoint's network from now on."""
-        self._player = METHODS[self._config.algorithm].player(self._config, self._shape, self.actions, checkpoint.state)
-        self._numbers = kind_of_numbers(self._player.learnt, self.actions)
+        self._network = METHODS[self._config.algorithm].load_network(
+            self._config, self._shape, self.actions, checkpoint.state
+        )
+        self._numbers = kind_of_numbers(self._network.output_kind, self.actions)
         self._file = checkpoint.file
         self._loaded += 1
         self.forget()
 
     def forget(self) -> None:
         """Begin another episode."""
-        self._memory = self._player.memory_of(1)
+        self._memory = self._network.initial_memory(1)
 
-    def decide(self, game: Game) -> tuple[Action, Thought]:
+    def decide(self, game: PlayableGame) -> tuple[Action, DecisionDetails]:
         """Choose an action for what the game shows now."""
         seen = torch.from_numpy(np.ascontiguousarray(game.observation)[None])
-        thoughts, self._memory = self._player.think(seen, self._memory)
-        action = choose(thoughts.numbers, self.sampled, self.actions, self.temperature, self._random)
+        output, self._memory = self._network.predict(seen, self._memory)
+        action = choose(output.numbers, self.sampled, self.actions, self.temperature, self._random)
         return action, {
             "action": action if isinstance(action, int) else [round(float(each), 4) for each in action],
-            "value": round(float(thoughts.values[0]), 4),
-            "numbers": [round(float(each), 4) for each in told(thoughts.numbers[0], self._numbers)],
+            "value": round(float(output.values[0]), 4),
+            "numbers": [round(float(each), 4) for each in told(output.numbers[0], self._numbers)],
         }
 
     def on_stage(self) -> AgentOnStage:
@@ -85,7 +87,7 @@ class Agent:
         """Say what the temperature means."""
         if isinstance(self.actions, Continuous):
             return "noise"
-        return "policy" if self._player.learnt == "policy" else "random"
+        return "policy" if self._network.output_kind == "policy" else "random"
 
 
 def usual_temperature(acting: Acting) -> float:
@@ -110,10 +112,10 @@ def choose(
     return int(numbers.argmax(dim=-1))
 
 
-class Arrival:
+class CheckpointReceiver:
     """Puts a newer checkpoint together from its parts."""
 
-    def __init__(self, directory: Path, then: Callable[[Checkpoint], None]) -> None:
+    def __init__(self, directory: Path, then: Callable[[LoadedCheckpoint], None]) -> None:
         self._directory, self._then = directory, then
         self._file: CheckpointFile | None = None
 
