@@ -15,9 +15,10 @@ from sqlalchemy.orm import Session
 
 from backend.comparisons.statistics import Floats
 from backend.database.tables import Run
-from backend.metrics.curves import every_point, run_views
 from backend.metrics.models import MetricSeries
 from backend.metrics.points import NO_POINTS, Array
+from backend.metrics.reading import visible_points
+from backend.metrics.visibility import load_run_views
 from workers.contract.metrics import EPISODE_RETURN
 
 EPISODES = 100
@@ -62,10 +63,10 @@ def climbs(session: Session, runs: Sequence[Run]) -> dict[int, Climb]:
     ids = [run.id for run in runs]
     found = select(MetricSeries).where(MetricSeries.name == EPISODE_RETURN, MetricSeries.run_id.in_(ids))
     every = {series.run_id: series for series in session.scalars(found)}
-    views = run_views(session, list(every))
+    views = load_run_views(session, list(every))
     nothing = climb(NO_POINTS, np.empty(0))
     return dict.fromkeys(ids, nothing) | {
-        run_id: climb(*every_point(session, series, views[run_id])) for run_id, series in every.items()
+        run_id: climb(*visible_points(session, series, views[run_id])) for run_id, series in every.items()
     }
 
 

@@ -12,8 +12,10 @@ from sqlalchemy.orm import Session
 from backend.comparisons.groups import groups_of
 from backend.comparisons.statistics import Floats
 from backend.database.tables import Run
-from backend.metrics.curves import RunView, Window, every_point, extent, read_curve, run_views
+from backend.metrics.curves import Window, read_curve, read_extent
 from backend.metrics.models import MetricSeries
+from backend.metrics.reading import visible_points
+from backend.metrics.visibility import RunView, load_run_views
 from backend.runs.labels import group_names
 from workers.contract.metrics import EPISODE_RETURN
 
@@ -50,8 +52,8 @@ def scored_groups(
     ids = [run.id for run in runs]
     found = select(MetricSeries).where(MetricSeries.name == EPISODE_RETURN, MetricSeries.run_id.in_(ids))
     every = {series.run_id: series for series in session.scalars(found)}
-    views = run_views(session, list(every))
-    reached = {run_id: extent(session, series, views[run_id], "step").high for run_id, series in every.items()}
+    views = load_run_views(session, list(every))
+    reached = {run_id: read_extent(session, series, views[run_id], "step").high for run_id, series in every.items()}
     step = at or common_step([[reached.get(run.id, 0.0) for run in group] for group in groups])
     if step < 1:
         return 0, []
@@ -94,10 +96,10 @@ def trails(session: Session, runs: Sequence[Run]) -> dict[int, Trail]:
         MetricSeries.name == EPISODE_RETURN, MetricSeries.run_id.in_([run.id for run in runs])
     )
     every = {series.run_id: series for series in session.scalars(found)}
-    views = run_views(session, list(every))
+    views = load_run_views(session, list(every))
     told = {}
     for run_id, series in every.items():
-        episodes, _seconds = every_point(session, series, views[run_id])
+        episodes, _seconds = visible_points(session, series, views[run_id])
         episodes = episodes[np.isfinite(episodes["value"])]
         if len(episodes):
             told[run_id] = Trail(episodes["step"].astype(float), np.array(episodes["value"]))

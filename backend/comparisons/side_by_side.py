@@ -13,8 +13,8 @@ from backend.comparisons.groups import fields_named, groups_of, strokes_of
 from backend.comparisons.selection import GroupBy, MissingRuns, RunIds, missing_from, selected
 from backend.database import tables
 from backend.database.engine import Db
-from backend.metrics.curves import training_seconds
 from backend.metrics.models import MetricSeries
+from backend.metrics.visibility import training_seconds
 from backend.runs.differences import Difference, differences, field_titles
 from backend.runs.labels import labels
 from backend.runs.schemas import Run

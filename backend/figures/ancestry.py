@@ -1,4 +1,4 @@
-"""What a fork went on from: the points of its ancestors up to the step that each was forked at."""
+"""Ancestors of forks: their points up to the step of each fork."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,39 +9,41 @@ from sqlalchemy.orm import Session
 
 from backend.database.tables import Run
 from backend.metrics.buckets import Curve
-from backend.metrics.curves import RunView, Window, read_curve, run_views
+from backend.metrics.curves import Window, read_curve
 from backend.metrics.models import MetricSeries
+from backend.metrics.visibility import RunView, load_run_views
 
 
 @dataclass(frozen=True)
 class Origin:
-    """An ancestor's points before it was forked."""
+    """An ancestor's points before the fork."""
 
     run_id: int
     step: int
     curve: Curve
-    drawn: bool  # false where the figure has the ancestor's whole line
+    # False if the figure already has the ancestor's whole line.
+    drawn: bool
 
 
-def origins(session: Session, runs: Sequence[Run], metric: str, window: Window) -> dict[int, list[Origin]]:
-    """By run, what it went on from, the oldest ancestor first; on the axis of time, where each begins at 0, nothing."""
-    lines = {} if window.axis == "time" else lineages(session, runs)
+def read_origins(session: Session, runs: Sequence[Run], metric: str, window: Window) -> dict[int, list[Origin]]:
+    """Return the ancestors of each run, oldest first. On the time axis return none, since every run starts at 0."""
+    lines = {} if window.axis == "time" else find_lineages(session, runs)
     ancestors = {ancestor for line in lines.values() for ancestor, _step in line}
     found = select(MetricSeries).where(MetricSeries.name == metric, MetricSeries.run_id.in_(ancestors))
     every = {series.run_id: series for series in session.scalars(found)}
-    views = run_views(session, list(every))
+    views = load_run_views(session, list(every))
     shown = {run.id for run in runs}
 
     def origin(ancestor: int, step: int) -> Origin:
-        seen = RunView(np.minimum(views[ancestor].limits, step), views[ancestor].shifts)
-        return Origin(ancestor, step, read_curve(session, every[ancestor], seen, window), ancestor not in shown)
+        view = RunView(np.minimum(views[ancestor].limits, step), views[ancestor].shifts)
+        return Origin(ancestor, step, read_curve(session, every[ancestor], view, window), ancestor not in shown)
 
     return {run_id: [origin(*part) for part in reversed(line) if part[0] in every] for run_id, line in lines.items()}
 
 
-def lineages(session: Session, runs: Sequence[Run]) -> dict[int, list[tuple[int, int]]]:
-    """By run, its ancestors with the step up to which they count, the parent first; a purged one ends the line."""
-    parents = _parents(session, runs)
+def find_lineages(session: Session, runs: Sequence[Run]) -> dict[int, list[tuple[int, int]]]:
+    """Return each run's ancestors with their last step before the fork, parent first. A purged run ends the line."""
+    parents = _find_parents(session, runs)
     lines: dict[int, list[tuple[int, int]]] = {}
     for run in runs:
         lines[run.id] = line = []
@@ -53,14 +55,14 @@ def lineages(session: Session, runs: Sequence[Run]) -> dict[int, list[tuple[int,
     return lines
 
 
-def _parents(session: Session, runs: Sequence[Run]) -> Mapping[int | None, tuple[int | None, int | None]]:
-    """Parent and step of these runs and of all their ancestors."""
+def _find_parents(session: Session, runs: Sequence[Run]) -> Mapping[int | None, tuple[int | None, int | None]]:
+    """Return the parent and fork step of these runs and of all their ancestors."""
     found: dict[int | None, tuple[int | None, int | None]] = {
         run.id: (run.parent_run_id, run.parent_step) for run in runs
     }
-    asked: set[int | None] = {None, *found}
-    while wanted := {parent for parent, _step in found.values()} - asked:
-        asked |= wanted
+    searched: set[int | None] = {None, *found}
+    while wanted := {parent for parent, _step in found.values()} - searched:
+        searched |= wanted
         rows = session.execute(select(Run.id, Run.parent_run_id, Run.parent_step).where(Run.id.in_(wanted)))
         found |= {run_id: (parent, step) for run_id, parent, step in rows}
     return found

@@ -1,4 +1,4 @@
-"""Parts that all figures share: axes, rounding, text, and arrays as JSON lists."""
+"""Axes, text, rounding and JSON conversion that all figures share."""
 
 import html
 import math
@@ -11,7 +11,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from backend.figures.durations import duration_ticks
-from backend.figures.sizes import BEHIND, size_ticks
+from backend.figures.schemas import Figure
+from backend.figures.sizes import SIZE_SUFFIXES, size_ticks
 from backend.metrics.points import Floats
 from backend.metrics.schemas import Axis
 
@@ -19,23 +20,23 @@ X_TITLES: dict[Axis, str] = {
     "step": "agent steps",
     "frames": "emulator frames",
     "epoch": "epoch (4 M frames)",
-    "time": "time in training",
+    "time": "training time",
 }
-# What is said of the place above the values of all lines.
+# The heading of the tooltip that shows the values of all lines.
 HOVER_TITLES: dict[Axis, str] = {
     "step": "step %{x:,d}",
     "frames": "frame %{x:,d}",
     "epoch": "epoch %{x:.4~g}",
-    "time": "%{x:,.1~f} s in training",
+    "time": "%{x:,.1~f} s of training",
 }
-DIGITS = 6
-# Scores beyond this are told in words: sums and differences of them may be no numbers.
-DRAWABLE = 1e15
+SIGNIFICANT_DIGITS = 6
+# Larger scores are shown only as text: their sums and differences may overflow.
+MAX_DRAWABLE = 1e15
 
 
 @dataclass(frozen=True)
 class Look:
-    """How the curves are to be shown."""
+    """The axes that curves are drawn on."""
 
     axis: Axis = "step"
     x_log: bool = False
@@ -43,79 +44,91 @@ class Look:
 
 
 def x_axis(drawn: Sequence[Floats], axis: Axis, log: bool) -> dict[str, Any]:
-    """The horizontal axis below traces that stand at these places."""
+    """Return the x axis of traces with these x values."""
     heading = {"unifiedhovertitle": {"text": HOVER_TITLES[axis]}}
     if log:
         title = "seconds of training" if axis == "time" else X_TITLES[axis]
         return {"title": {"text": title}, "type": "log", **heading}
-    told: dict[str, Any] = {"title": {"text": X_TITLES[axis]}, "type": "linear", **heading}
+    layout: dict[str, Any] = {"title": {"text": X_TITLES[axis]}, "type": "linear", **heading}
     places = [x for x in drawn if len(x)]
     if axis == "time" and places:
-        told |= {"ticksuffix": " s", **duration_ticks(min(x[0] for x in places), max(x[-1] for x in places))}
-    return told
+        layout |= {"ticksuffix": " s", **duration_ticks(min(x[0] for x in places), max(x[-1] for x in places))}
+    return layout
 
 
 def y_axis(drawn: Sequence[Floats], log: bool, unit: str = "") -> dict[str, Any]:
-    """The vertical axis beside traces of these heights."""
+    """Return the y axis of traces with these heights."""
     heights = np.concatenate([np.zeros(0), *drawn])
     heights = heights[np.isfinite(heights) & ((heights > 0) | (not log))]
-    told: dict[str, Any] = {"type": "log"} if log else _linear_axis(heights)
-    if unit in BEHIND and len(heights):
-        low, high = told.get("range", (float(heights.min()), float(heights.max())))
-        told |= size_ticks(low, high, unit)
-    return told
+    layout: dict[str, Any] = {"type": "log"} if log else _linear_axis(heights)
+    if unit in SIZE_SUFFIXES and len(heights):
+        low, high = layout.get("range", (float(heights.min()), float(heights.max())))
+        layout |= size_ticks(low, high, unit)
+    return layout
 
 
 def _linear_axis(heights: Floats) -> dict[str, Any]:
-    told: dict[str, Any] = {"type": "linear"}
-    # Plotly shows a constant between one less and one more, where 0.001 cannot be told from 0.
+    layout: dict[str, Any] = {"type": "linear"}
+    # Plotly draws a constant between one less and one more, where 0.001 looks like 0.
     if len(heights) and heights.min() == heights.max():
         other_end = 2 * float(heights[0]) or 1.0
         if math.isfinite(other_end):
-            told["range"] = sorted([0.0, other_end])
-    return told
+            layout["range"] = sorted([0.0, other_end])
+    return layout
 
 
 def as_text(name: str) -> str:
-    """A name that Plotly shows letter by letter: no markup, no link, no formula."""
+    """Escape a name so that Plotly shows it literally, without markup, links or formulas."""
     printable = re.sub(r"[\x00-\x1f\x7f]+", " ", name)
     return html.escape(printable).replace("$", "&#36;").replace("%{", "&#37;{")
 
 
 def faint(color: str) -> str:
-    """The colour of the band around a line."""
+    """Return the color of the band around a line."""
     red, green, blue = (int(color[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.15)"
 
 
-def number(value: float) -> str:
-    """A number in few digits, with the minus sign of axes."""
+def format_number(value: float) -> str:
+    """Format a number in few digits, with a typographic minus sign."""
     return f"{value:.5g}".replace("-", "−")
 
 
 def significant(values: Floats) -> Floats:
-    """Values to six significant digits, which is more than a screen can show."""
+    """Round values to six significant digits, more than a screen can show."""
     finite = np.isfinite(values) & (values != 0)
     exponent = np.zeros(len(values))
     exponent[finite] = np.floor(np.log10(np.abs(values[finite])))
-    places = DIGITS - 1 - exponent
+    places = SIGNIFICANT_DIGITS - 1 - exponent
     up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)
     with np.errstate(invalid="ignore", over="ignore"):
         rounded = np.round(values / down * up) / up * down
-    # Numbers near the ends of what a double holds would overflow on the way.
+    # Numbers near the largest double overflow on the way; return them unrounded.
     return np.where(np.isfinite(rounded) & finite, rounded, values)
 
 
-def plain(trace: go.Scatter) -> dict[str, Any]:
-    """The trace with lists in place of arrays, and a gap where JSON has no number."""
+def to_figure(traces: Sequence[go.Scatter], layout: go.Layout | dict[str, Any]) -> Figure:
+    """Return a figure of JSON values. Escape the names of the traces and round their heights."""
+    for trace in traces:
+        if trace.name is not None:
+            trace.name = as_text(trace.name)
+        trace.y = significant(np.asarray(trace.y, np.float64))
+        if trace.customdata is not None:
+            trace.customdata = significant(np.asarray(trace.customdata, np.float64))
+    written = layout if isinstance(layout, dict) else layout.to_plotly_json()
+    return Figure(data=[to_json(trace) for trace in traces], layout=written)
+
+
+def to_json(trace: go.Scatter) -> dict[str, Any]:
+    """Return the trace with lists instead of arrays, and null where JSON has no number."""
     properties: dict[str, Any] = trace.to_plotly_json()
     for name in ("x", "y", "customdata"):
         if name in properties:
-            properties[name] = _listed(properties[name])
+            properties[name] = _to_list(properties[name])
     return properties
 
 
-def _listed(array: Any) -> list[Any]:
+def _to_list(array: Any) -> list[Any]:
     finite = np.isfinite(array)
     if not finite.all():
         array = array.astype(object)

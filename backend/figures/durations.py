@@ -1,4 +1,4 @@
-"""Ticks of a time axis: whole seconds, minutes, hours or days, whichever the axis is long enough for."""
+"""Ticks of a time axis at whole seconds, minutes, hours or days."""
 
 import math
 
@@ -9,19 +9,19 @@ STRIDES = [
     *(n * HOUR for n in (1, 2, 4, 6, 12)),
     *(n * DAY for n in (1, 2, 5, 10, 30)),
 ]
-MOST_TICKS = 8
+MAX_TICKS = 8
 
 
 def duration_ticks(low: float, high: float) -> dict[str, list[int] | list[str]]:
-    """Where the ticks of an axis of seconds stand, and what they say."""
-    fitting = (stride for stride in STRIDES if (high - low) / stride < MOST_TICKS)
-    stride = next(fitting, math.ceil((high - low) / MOST_TICKS / DAY) * DAY)
+    """Return the ticks of an axis of seconds with their labels."""
+    fitting = (stride for stride in STRIDES if (high - low) / stride < MAX_TICKS)
+    stride = next(fitting, math.ceil((high - low) / MAX_TICKS / DAY) * DAY)
     places = list(range(math.ceil(low / stride) * stride, math.floor(high) + 1, stride))
-    return {"tickvals": places, "ticktext": [duration(place) for place in places]}
+    return {"tickvals": places, "ticktext": [format_duration(place) for place in places]}
 
 
-def duration(seconds: int) -> str:
-    """90 is 1 min 30 s."""
+def format_duration(seconds: int) -> str:
+    """Format seconds in at most two units, such as 90 as 1 min 30 s."""
     parts = []
     for unit, name in ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (SECOND, "s")):
         count, seconds = divmod(seconds, unit)

@@ -1,7 +1,7 @@
-"""Runs that differ in their seed alone, or agree in some fields, drawn as one: their middle in a band.
+"""Groups of runs drawn as one line in a band. The runs differ only in their seed, or agree in some fields.
 
-They share the places at which it is drawn. A run counts only between its first and its last point, so n falls where
-some end early.
+All lines of a group are read at the same places. A run counts only between its first and its last point, so n drops
+where some runs end early.
 """
 
 from collections.abc import Sequence
@@ -22,51 +22,51 @@ from backend.figures.curves_figure import (
     origin_traces,
     run_traces,
 )
-from backend.figures.drawing import Look, as_text, plain
+from backend.figures.drawing import Look, to_figure
 from backend.figures.schemas import Figure
-from backend.figures.sizes import value
-from backend.figures.smoothing import smoothed
+from backend.figures.sizes import format_value
+from backend.figures.smoothing import smooth
 from backend.metrics.buckets import Curve, bins_over
 from backend.metrics.curves import Window
 from backend.metrics.points import Floats, Ints
 from workers.contract.metrics import named
 
-# How far beyond a zoom lines are read, as a part of its length.
-EDGE = 0.1
+# Lines are read this far beyond a zoom, as a fraction of its length.
+ZOOM_MARGIN = 0.1
 
 Band = Literal["range", "standard-error", "bootstrap"]
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """How groups are to be drawn."""
+    """Options for drawing groups."""
 
     band: Band = "bootstrap"
     center: Center = "mean"
-    # The fields that the runs of a group agree in; without any they differ in their seed alone.
+    # Fields in which the runs of a group agree. If empty, they differ only in their seed.
     by: Sequence[str] = ()
-    # Whether each run is drawn too, as a thin line.
+    # Draw each run too, as a thin line.
     seeds: bool = False
 
 
 @dataclass(frozen=True)
-class Group:
-    """Runs that are drawn as one; one alone is drawn as it is without groups."""
+class RunGroup:
+    """Runs that are drawn as one line. A single run is drawn as without groups."""
 
     name: str
     runs: Sequence[RunCurve]
 
 
 @dataclass(frozen=True)
-class Line:
-    """What is drawn of a run: finite heights at places in order."""
+class SmoothedLine:
+    """The smoothed line of a run: finite heights at ascending places."""
 
     x: Floats
     y: Floats
 
 
-def grouped_figure(groups: Sequence[Group], metric: str, look: Look, grouping: Grouping, window: Window) -> Figure:
-    """The figure of one metric; each group has up to about as many places as the window has buckets."""
+def grouped_figure(groups: Sequence[RunGroup], metric: str, look: Look, grouping: Grouping, window: Window) -> Figure:
+    """Return the figure of one metric. Each group has about as many places as the window has buckets, or fewer."""
     unit = named(metric).unit
     parts: list[Curve] = []
     traces: list[go.Scatter] = []
@@ -76,25 +76,25 @@ def grouped_figure(groups: Sequence[Group], metric: str, look: Look, grouping: G
             parts.extend(run.parts)
             traces.extend([*origin_traces(run, unit), *run_traces(run, look, unit)])
         else:
-            curve = middle_curve([line_of(run) for run in group.runs], grouping, window)
+            curve = middle_curve([smooth_line(run) for run in group.runs], grouping, window)
             mean = replace(group.runs[0], name=group.name, curve=curve)
             parts.extend([*mean.parts, *(run.curve for run in group.runs if grouping.seeds)])
             traces.extend(_traces(group, mean, look, grouping, window, unit))
     layout = curves_layout(parts, metric, look, legend=True)
     if grouping.center == "iqm":
         layout.yaxis.title.text += ", interquartile mean"
-    return Figure(data=[plain(trace) for trace in traces], layout=layout.to_plotly_json())
+    return to_figure(traces, layout)
 
 
-def line_of(run: RunCurve) -> Line:
-    """The smoothed line of a run; a clock that was set back does not turn it round."""
-    return Line(*by_place(run.curve.x, smoothed(run.curve, run.smoothing)))
+def smooth_line(run: RunCurve) -> SmoothedLine:
+    """Return the smoothed line of a run, sorted by x because a clock may have been set back."""
+    return SmoothedLine(*by_place(run.curve.x, smooth(run.curve, run.smoothing)))
 
 
-def middle_curve(lines: Sequence[Line], grouping: Grouping, window: Window) -> Curve:
-    """The mean of lines, with the band as minimum and maximum and n as count; no band where n is 1.
+def middle_curve(lines: Sequence[SmoothedLine], grouping: Grouping, window: Window) -> Curve:
+    """Return the mean of lines, with the band as minimum and maximum and n as count. There is no band where n is 1.
 
-    The interquartile mean of fewer than four runs is their mean, as it leaves out a whole number of runs.
+    The interquartile mean leaves out a whole number of runs, so for fewer than four runs it is their mean.
     """
     x = shared_places(lines, window)
     heights = [np.interp(x, each.x, each.y, left=np.nan, right=np.nan) for each in lines if len(each.x)]
@@ -108,8 +108,8 @@ def middle_curve(lines: Sequence[Line], grouping: Grouping, window: Window) -> C
     return Curve(False, int(count.sum()), x, middle, low, high, middle, count)
 
 
-def shared_places(lines: Sequence[Line], window: Window) -> Floats:
-    """Every place of any line in the window if they are few, else the borders of bins and both ends of each line."""
+def shared_places(lines: Sequence[SmoothedLine], window: Window) -> Floats:
+    """Return all places of all lines in the window. If they are many, return bin borders and the ends of each line."""
     places = _within(np.unique(np.concatenate([np.empty(0), *(each.x for each in lines)])), window)
     if len(places) <= window.buckets:
         return places
@@ -124,19 +124,19 @@ def _within(x: Floats, window: Window) -> Floats:
     return x[(x >= window.low) & (x <= window.high) & ((x > 0) | (not window.log))]
 
 
-def wider(window: Window) -> Window:
-    """A part around a zoom, so that lines reach its edges and a run is not missed there."""
+def widen(window: Window) -> Window:
+    """Return a slightly larger window, so that every line reaches the edges of a zoom."""
     if window.log:
         low, high = max(window.low, 0.0), window.high
-        ratio = (high / low) ** EDGE if 0 < low <= high < np.inf else 1 + EDGE
+        ratio = (high / low) ** ZOOM_MARGIN if 0 < low <= high < np.inf else 1 + ZOOM_MARGIN
         return replace(window, low=window.low / ratio if window.low > 0 else window.low, high=high * ratio)
     known = [abs(end) for end in (window.low, window.high) if np.isfinite(end)]
-    edge = EDGE * (window.high - window.low if len(known) == 2 else max(known, default=0.0))
+    edge = ZOOM_MARGIN * (window.high - window.low if len(known) == 2 else max(known, default=0.0))
     return replace(window, low=window.low - edge, high=window.high + edge)
 
 
 def _mean(scores: Floats, count: Ints, band: Band) -> tuple[Floats, Floats, Floats]:
-    """The mean at each place, and the lower and upper end of its band."""
+    """Return the mean at each place, and the lower and upper ends of its band."""
     mean = np.where(count > 0, np.nansum(scores, axis=0) / count, np.nan)
     if band == "range":
         return mean, *_range(scores)
@@ -147,7 +147,7 @@ def _mean(scores: Floats, count: Ints, band: Band) -> tuple[Floats, Floats, Floa
 
 
 def _interquartile(scores: Floats, band: Band) -> tuple[Floats, Floats, Floats]:
-    """The same of the interquartile mean; it has no formula for its standard error, so that is the bootstrap's."""
+    """Return the same for the interquartile mean. Its standard error comes from the bootstrap; there is no formula."""
     found = bootstrapped(scores, "iqm")
     if band == "range":
         return found.center, *_range(scores)
@@ -161,9 +161,9 @@ def _range(scores: Floats) -> tuple[Floats, Floats]:
 
 
 def _traces(
-    group: Group, mean: RunCurve, look: Look, grouping: Grouping, window: Window, unit: str
+    group: RunGroup, mean: RunCurve, look: Look, grouping: Grouping, window: Window, unit: str
 ) -> list[go.Scatter]:
-    """Each seed behind the mean of all; the legend shows and hides them together."""
+    """Return each seed behind the mean of all. The legend shows and hides them together."""
     curve = mean.curve
     if not len(curve.x):
         return []
@@ -173,29 +173,29 @@ def _traces(
     for run in group.runs:
         traces.extend(_seed(replace(run, stroke=mean.stroke), grouping.seeds, window, unit))
     hover = {"text": _hover(curve, len(group.runs), unit), "hovertemplate": "%{text}"}
-    traces.append(line_trace(mean, curve.x, curve.mean, "line", name=as_text(group.name), **hover))
+    traces.append(line_trace(mean, curve.x, curve.mean, "line", name=group.name, **hover))
     ids = [run.run_id for run in group.runs]
     return [trace.update(legendgroup=str(mean.run_id), meta={**trace.meta, "group": ids}) for trace in traces]
 
 
 def _seed(run: RunCurve, shown: bool, window: Window, unit: str) -> list[go.Scatter]:
-    """The thin line of a run if it is to be shown, and in any case marks where it had no number."""
+    """Return the thin line of a run if `shown`, and always its marks at NaN and infinities."""
     inside = np.isin(run.curve.x, _within(run.curve.x, window))
     broken = inside & ~np.isfinite(run.curve.mean)
     traces = []
     if shown and inside.any():
-        y = smoothed(run.curve, run.smoothing)[inside]
-        said = {"text": [value(each, unit) for each in y], "hovertemplate": "%{text}", "name": as_text(run.name)}
-        traces.append(line_trace(run, run.curve.x[inside], y, "seed", opacity=0.5, showlegend=False, **said))
+        y = smooth(run.curve, run.smoothing)[inside]
+        hover = {"text": [format_value(each, unit) for each in y], "hovertemplate": "%{text}", "name": run.name}
+        traces.append(line_trace(run, run.curve.x[inside], y, "seed", opacity=0.5, showlegend=False, **hover))
     if broken.any():
         traces.append(not_finite_trace(run, run.curve.x, broken))
     return traces
 
 
 def _hover(curve: Curve, runs: int, unit: str) -> list[str]:
-    """The mean, its band, and how many runs there are at a place that some have not reached."""
+    """Return tooltips: the mean, its band, and n where some runs are missing."""
     texts = []
     for y, low, high, n in zip(curve.mean, curve.min, curve.max, curve.count, strict=True):
-        around = f" [{value(low, unit)}, {value(high, unit)}]" if n > 1 else ""
-        texts.append(value(y, unit) + around + (f", n = {n} here" if n < runs else ""))
+        around = f" [{format_value(low, unit)}, {format_value(high, unit)}]" if n > 1 else ""
+        texts.append(format_value(y, unit) + around + (f", n = {n} here" if n < runs else ""))
     return texts

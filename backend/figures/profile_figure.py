@@ -1,4 +1,4 @@
-"""The performance profile of some groups of runs: what share of each scores above which return."""
+"""Performance profile of groups of runs: the share of runs above each return."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -6,37 +6,46 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from sqlalchemy.orm import Session
 
 from backend.colors import Stroke
-from backend.comparisons.scores import Scored
+from backend.comparisons.groups import groups_of, strokes_of
+from backend.comparisons.scores import Scored, scored_groups
 from backend.comparisons.statistics import Floats, interval, profile
-from backend.figures.drawing import DRAWABLE, as_text, faint, number, plain
+from backend.database.tables import Run
+from backend.figures.drawing import MAX_DRAWABLE, as_text, faint, format_number, to_json
 from backend.figures.schemas import Figure
 
 PLACES = 201
-# Of the way from the least to the greatest score, on either side.
-EDGE = 0.05
+# Margin on either side, as a fraction of the range of scores.
+MARGIN = 0.05
+
+
+def draw_profile(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[str] = ()) -> Figure:
+    """Return the performance profile of groups of runs at a step."""
+    _, groups = scored_groups(session, runs, at, by)
+    return profile_figure(groups, strokes_of(groups_of(runs, by)))
 
 
 def profile_figure(groups: Sequence[Scored], strokes: Mapping[int, Stroke]) -> Figure:
-    """A line a group, in its 95 % interval where the group has enough seeds; empty where there are no scores."""
+    """Return a line for each group, in its 95% interval if the group has enough seeds. Empty without scores."""
     layout = {
         "xaxis": {"title": {"text": "return"}, "type": "linear"},
-        "yaxis": {"title": {"text": "share of runs with more"}, "range": [-0.02, 1.02], "tickformat": ".0%"},
+        "yaxis": {"title": {"text": "share of runs above"}, "range": [-0.02, 1.02], "tickformat": ".0%"},
         "hovermode": "x unified",
         "showlegend": True,
     }
-    drawn = [group for group in groups if len(group.scores) and (np.abs(group.scores) < DRAWABLE).all()]
+    drawn = [group for group in groups if len(group.scores) and (np.abs(group.scores) < MAX_DRAWABLE).all()]
     if not drawn:
         return Figure(data=[], layout=layout)
     returns = _returns(np.concatenate([group.scores for group in drawn]))
     traces = [trace for group in drawn for trace in _traces(group, returns, strokes[group.runs[0].id])]
-    return Figure(data=[plain(trace) for trace in traces], layout=layout)
+    return Figure(data=[to_json(trace) for trace in traces], layout=layout)
 
 
 def _returns(scores: Floats) -> Floats:
     low, high = float(scores.min()), float(scores.max())
-    edge = (high - low) * EDGE or max(1.0, abs(low) * EDGE)
+    edge = (high - low) * MARGIN or max(1.0, abs(low) * MARGIN)
     return np.linspace(low - edge, high + edge, PLACES)
 
 
@@ -46,10 +55,10 @@ def _traces(group: Scored, returns: Floats, stroke: Stroke) -> list[go.Scatter]:
     shared: dict[str, Any] = {"x": returns, "mode": "lines", "legendgroup": group.name}
     line = {"color": stroke.color, "dash": stroke.dash, "shape": "hv"}
     name = as_text(f"{group.name} (n = {len(scores)})")
-    said = [f"{share:.0%} of runs above {number(value)}" for share, value in zip(shares, returns, strict=True)]
+    texts = [f"{share:.0%} of runs above {format_number(value)}" for share, value in zip(shares, returns, strict=True)]
     traces = [
         go.Scatter(
-            y=shares, name=name, line=line, uid=f"{group.name}-line", text=said, hovertemplate="%{text}", **shared
+            y=shares, name=name, line=line, uid=f"{group.name}-line", text=texts, hovertemplate="%{text}", **shared
         )
     ]
     if not group.missing:

@@ -1,4 +1,4 @@
-"""Figures, built here and drawn by the browser or a notebook."""
+"""Routes of figures. The backend builds them; a browser or a notebook draws them."""
 
 import re
 from collections.abc import Sequence
@@ -16,9 +16,14 @@ from backend.database.tables import Run
 from backend.errors import FieldError, Invalid
 from backend.figures import service
 from backend.figures.drawing import Look
+from backend.figures.efficiency_figure import draw_efficiency
+from backend.figures.evaluations_figure import draw_evaluations
 from backend.figures.groups import Band, Grouping
-from backend.figures.growth import LONGEST_CURSOR, since
+from backend.figures.growth import MAX_CURSOR_LENGTH, add_cursor
+from backend.figures.profile_figure import draw_profile
 from backend.figures.schemas import Figure, FigureName
+from backend.figures.scores_figure import draw_evaluation_scores
+from backend.figures.together_figure import draw_together
 from backend.metrics.curves import Window
 from backend.metrics.schemas import MAX_BUCKETS, NAME_PATTERN, Axis
 from workers.contract.metrics import EPISODE_RETURN
@@ -29,144 +34,144 @@ router = APIRouter(tags=["figures"])
 
 @dataclass(frozen=True)
 class FigureQuery:
-    """What every figure may be asked for: its runs, its axes, the part to show, and how smooth."""
+    """Query parameters that figures share: runs, axes, range and smoothing."""
 
     runs: RunIds
     x: Axis = "step"
-    low: Annotated[float, Query(alias="from", description="Where the x axis begins; seconds where it is time.")] = -inf
-    high: Annotated[float, Query(alias="to", description="Where the x axis ends; seconds where it is time.")] = inf
+    low: Annotated[float, Query(alias="from", description="Start of the x axis. Seconds on the time axis.")] = -inf
+    high: Annotated[float, Query(alias="to", description="End of the x axis. Seconds on the time axis.")] = inf
     smoothing: Annotated[
         float,
-        Query(ge=0, le=0.99, description="Weight of the past, the same at any zoom."),
+        Query(ge=0, le=0.99, description="Weight of the past. The line is the same at every zoom."),
     ] = 0.0
     buckets: Annotated[int, Query(ge=1, le=MAX_BUCKETS)] = 400
     x_log: bool = False
     y_log: bool = False
     after: Annotated[
-        str | None, Query(description="Cursor of the last answer to the same.", max_length=LONGEST_CURSOR)
+        str | None, Query(description="Cursor of the last response to the same query.", max_length=MAX_CURSOR_LENGTH)
     ] = None
 
     @property
     def look(self) -> Look:
-        """How the curves are to be shown."""
+        """Return the axes of the figure."""
         return Look(self.x, self.x_log, self.y_log)
 
     @property
     def window(self) -> Window:
-        """What part of each series is to be read."""
+        """Return the part of each series to read."""
         return Window(self.x, self.low, self.high, self.buckets, self.x_log)
 
 
-Asked = Annotated[FigureQuery, Depends()]
-EvaluationId = Annotated[Id, Query(description="Number of an evaluation.")]
+CurvesQuery = Annotated[FigureQuery, Depends()]
+EvaluationId = Annotated[Id, Query(description="Evaluation ID.")]
 
 
 @router.get("/figures")
 def list_figures() -> list[FigureName]:
-    """The figures that there are."""
+    """List the figures that the API can draw."""
     return service.FIGURES
 
 
 @router.get("/figures/curves")
-def draw_curves(
+def read_curves(
     db: Db,
-    asked: Asked,
+    query: CurvesQuery,
     metric: Annotated[str, Query(pattern=NAME_PATTERN)] = EPISODE_RETURN,
-    ancestry: Annotated[bool, Query(description="Before each fork, draw what it went on from; not by time.")] = False,
+    ancestry: Annotated[bool, Query(description="Draw the ancestors of forks too. Ignored on the time axis.")] = False,
     group: Annotated[
-        Literal["seed", "none"], Query(description="Draw runs that differ in their seed alone as their mean.")
+        Literal["seed", "none"], Query(description="Draw runs that differ only in their seed as one line.")
     ] = "none",
     band: Annotated[
-        Band, Query(description="Around the line: all runs, its standard error, or its 95 % bootstrap interval.")
+        Band, Query(description="Band around a group's line: all runs, standard error, or 95% bootstrap interval.")
     ] = "bootstrap",
     center: Annotated[
-        Center, Query(description="What a group's line is: its mean, or the mean of its middle half (rliable's IQM).")
+        Center, Query(description="A group's line: its mean, or its interquartile mean (rliable's IQM).")
     ] = "mean",
-    seeds: Annotated[bool, Query(description="Draw each run of a group too, as a thin line.")] = False,
+    seeds: Annotated[bool, Query(description="Also draw each run of a group as a thin line.")] = False,
     group_by: GroupBy = "",
 ) -> Figure:
-    """One metric of some runs: smoothed lines over the faint unsmoothed ones and a band from minimum to maximum."""
+    """Return one metric of some runs: smoothed lines over the faint raw ones, in a band from minimum to maximum."""
     with db.read() as session:
-        runs = selected(session, asked.runs)
+        runs = selected(session, query.runs)
         by = fields_named(group_by, runs)
         grouping = Grouping(band, center, by, seeds) if by or group == "seed" else None
-        figure = service.curves(
-            session, runs, metric, asked.look, asked.window, asked.smoothing, ancestry=ancestry, grouping=grouping
+        figure = service.draw_curves(
+            session, runs, metric, query.look, query.window, query.smoothing, ancestry=ancestry, grouping=grouping
         )
-    return since(_without(figure, runs, asked.runs), asked.after)
+    return add_cursor(_add_missing(figure, runs, query.runs), query.after)
 
 
 @router.get("/figures/profile")
-def draw_profile(
+def read_profile(
     db: Db,
     runs: RunIds,
     at: AtStep = None,
     group_by: GroupBy = "",
 ) -> Figure:
-    """The performance profile of settings over seeds: what share of their runs scores above which return."""
+    """Return the performance profile of settings: the share of their runs above each return."""
     with db.read() as session:
         named = selected(session, runs)
-        figure = service.score_profile(session, named, at, fields_named(group_by, named))
-    return since(_without(figure, named, runs), None)
+        figure = draw_profile(session, named, at, fields_named(group_by, named))
+    return add_cursor(_add_missing(figure, named, runs), None)
 
 
 @router.get("/figures/sample-efficiency")
-def draw_efficiency(
+def read_sample_efficiency(
     db: Db,
     runs: RunIds,
-    center: Annotated[Center, Query(description="The mean over games, or the interquartile mean of all runs.")] = "iqm",
+    center: Annotated[Center, Query(description="Mean over games, or interquartile mean of all runs.")] = "iqm",
     group_by: GroupBy = "",
 ) -> Figure:
-    """Scores over runs and games by step; without `group_by`, runs that differ in seed and game alone are one group."""
+    """Return scores over runs and games by step. By default, runs that differ only in seed and game are one group."""
     with db.read() as session:
         named = selected(session, runs)
-        figure = service.sample_efficiency(session, named, center, fields_named(group_by, named))
-    return since(_without(figure, named, runs), None)
+        figure = draw_efficiency(session, named, center, fields_named(group_by, named))
+    return add_cursor(_add_missing(figure, named, runs), None)
 
 
 @router.get("/figures/together")
-def draw_together(
+def read_together(
     db: Db,
-    asked: Asked,
+    query: CurvesQuery,
     metrics: Annotated[str, Query(description="Names separated by commas.", max_length=1_000)],
-    shares: Annotated[bool, Query(description="Stack what each metric is of their sum.")] = False,
+    shares: Annotated[bool, Query(description="Stack each metric as a share of their sum.")] = False,
 ) -> Figure:
-    """Some metrics of one run in one chart."""
+    """Return some metrics of one run in one chart."""
     names = metrics.split(",")
     if not all(re.fullmatch(NAME_PATTERN, name) for name in names):
-        raise Invalid(FieldError(field="metrics", message="name metrics as metrics=ga3c/agents,ga3c/trainers"))
+        raise Invalid(FieldError(field="metrics", message="list names such as ga3c/agents,ga3c/trainers"))
     with db.read() as session:
-        run = _only(selected(session, asked.runs))
+        run = _require_one(selected(session, query.runs))
         wanted = dict.fromkeys(names)
-        figure = service.together(session, run, wanted, asked.look, asked.window, asked.smoothing, shares=shares)
-    return since(figure, asked.after)
+        figure = draw_together(session, run, wanted, query.look, query.window, query.smoothing, shares=shares)
+    return add_cursor(figure, query.after)
 
 
 @router.get("/figures/evaluations")
-def draw_evaluations(db: Db, asked: Asked) -> Figure:
-    """Scores of one run's evaluations over training, with their 95 % intervals, upon the return in training."""
-    if asked.x == "time":
-        raise Invalid(FieldError(field="x", message="evaluations are placed by step, frames or epoch"))
+def read_evaluations(db: Db, query: CurvesQuery) -> Figure:
+    """Return the evaluation scores of one run with 95% intervals, over its training return."""
+    if query.x == "time":
+        raise Invalid(FieldError(field="x", message="use step, frames or epoch: evaluations have no training time"))
     with db.read() as session:
-        run = _only(selected(session, asked.runs))
-        figure = service.evaluations(session, run, asked.look, asked.window, asked.smoothing)
-    return since(figure, asked.after)
+        run = _require_one(selected(session, query.runs))
+        figure = draw_evaluations(session, run, query.look, query.window, query.smoothing)
+    return add_cursor(figure, query.after)
 
 
 @router.get("/figures/evaluation-scores")
-def draw_evaluation_scores(db: Db, evaluation: EvaluationId) -> Figure:
-    """How many episodes of an evaluation came to which score."""
+def read_evaluation_scores(db: Db, evaluation: EvaluationId) -> Figure:
+    """Return the histogram of an evaluation's episode scores."""
     with db.read() as session:
-        return since(service.evaluation_scores(session, evaluation), None)
+        return add_cursor(draw_evaluation_scores(session, evaluation), None)
 
 
-def _without(figure: Figure, found: Sequence[Run], written: str) -> Figure:
-    """Return the figure with the numbers of the named runs that do not exist."""
-    return figure.model_copy(update={"missing": missing_from(found, written)})
+def _add_missing(figure: Figure, found: Sequence[Run], requested: str) -> Figure:
+    """Return the figure with the requested runs that do not exist."""
+    return figure.model_copy(update={"missing": missing_from(found, requested)})
 
 
-def _only(runs: Sequence[Run]) -> Run:
+def _require_one(runs: Sequence[Run]) -> Run:
     run, *others = runs
     if others:
-        raise Invalid(FieldError(field="runs", message="name one run: this figure is of one"))
+        raise Invalid(FieldError(field="runs", message="name exactly one run for this figure"))
     return run

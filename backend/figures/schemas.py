@@ -1,4 +1,4 @@
-"""Figures as clients get them."""
+"""API schemas of figures."""
 
 from typing import Any
 
@@ -6,21 +6,21 @@ from pydantic import BaseModel, Field
 
 
 class FigureName(BaseModel):
-    """A figure that can be asked for."""
+    """A figure that the API can draw."""
 
     name: str
     title: str
 
 
 class Figure(BaseModel):
-    """A Plotly figure; `plotly.graph_objects.Figure(answer)` and `Plotly.newPlot` both take it as it is.
+    """A Plotly figure for `Plotly.newPlot` and `plotly.graph_objects.Figure(data=…, layout=…)`.
 
-    With `after`, and as long as the earlier part of every line is as it was, `complete` is false and each of `data` is
-    `{uid, keep, x, y, …}`: of the trace of that uid keep the first `keep` of each list, and put these behind them.
+    With `after`, a response may be an update: `complete` is false and each of `data` is `{uid, keep, x, y, …}`. Keep
+    the first `keep` items of each list of that trace and append these.
     """
 
     data: list[dict[str, Any]]
     layout: dict[str, Any]
-    cursor: str = Field(default="", description="To ask with `after` for what is new since this answer.")
-    complete: bool = Field(default=True, description="Whether the traces are whole.")
-    missing: list[int] = Field(default=[], description="Numbers of named runs that do not exist; the rest is drawn.")
+    cursor: str = Field(default="", description="Send it as `after` to get only what is new.")
+    complete: bool = Field(default=True, description="True if the traces are whole, false if they are updates.")
+    missing: list[int] = Field(default=[], description="Requested runs that do not exist. All others are drawn.")

@@ -1,40 +1,52 @@
-"""The figure of one evaluation: how many of its episodes came to which score."""
+"""Histogram of the episode scores of one evaluation."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from sqlalchemy.orm import Session
 
-from backend.figures.drawing import DRAWABLE, number, plain
+from backend.colors import color_of
+from backend.evaluations.service import episodes, find_evaluation
+from backend.figures.drawing import MAX_DRAWABLE, format_number, to_json
+from backend.figures.evaluations_figure import protocol_color
 from backend.figures.schemas import Figure
 from backend.metrics.points import Floats
 from workers.contract.protocols.document import EvaluationDocument
 
-FEWEST_BARS, MOST_BARS, MOST_TICKS = 10, 40, 10
-# What a bar takes of its place.
-FILLED = 0.92
-# For the words about the mean.
-ROOM_ABOVE = 24
+MIN_BARS, MAX_BARS, MAX_TICKS = 10, 40, 10
+# Width of a bar as a fraction of its bin.
+BAR_WIDTH = 0.92
+# Top margin in pixels, for the label of the mean.
+TOP_MARGIN = 24
+
+
+def draw_evaluation_scores(session: Session, evaluation_id: int) -> Figure:
+    """Return the histogram of an evaluation's episode scores. While it runs, return the scores so far."""
+    evaluation, job = find_evaluation(session, evaluation_id)
+    color = protocol_color(evaluation.protocol, color_of(evaluation.run_id))
+    found = EvaluationDocument.model_validate(evaluation.document) if job.state == "done" else None
+    return scores_figure([episode.score for episode in episodes(session, evaluation)], found, color)
 
 
 def scores_figure(played: Sequence[float], found: EvaluationDocument | None, color: str) -> Figure:
-    """Bars, and once it is done the mean as a line in its 95 % interval; empty where there are no scores."""
-    axis = {"title": {"text": "score of an episode"}, "type": "linear"}
+    """Return the bars, and for a finished evaluation a line at the mean in its 95% interval. Empty without scores."""
+    axis = {"title": {"text": "episode score"}, "type": "linear"}
     layout = go.Layout(xaxis=axis, yaxis={"title": {"text": "Episodes"}, "rangemode": "tozero"}, showlegend=False)
-    scores = np.array([score for score in played if abs(score) < DRAWABLE])
+    scores = np.array([score for score in played if abs(score) < MAX_DRAWABLE])
     if not len(scores):
         return Figure(data=[], layout=layout.to_plotly_json())
     edges, whole = _borders(scores)
     layout.xaxis.range = [edges[0], edges[-1]]
     bars = _bars(scores, edges, whole, color)
-    # No tick stands at a half of what is counted in ones.
-    layout.xaxis.dtick = 1 if whole and edges[-1] - edges[0] <= MOST_TICKS else None
-    layout.yaxis.dtick = 1 if max(bars.y) <= MOST_TICKS else None
-    if found and abs(found.mean) < DRAWABLE:
+    # Whole numbers need no ticks at halves.
+    layout.xaxis.dtick = 1 if whole and edges[-1] - edges[0] <= MAX_TICKS else None
+    layout.yaxis.dtick = 1 if max(bars.y) <= MAX_TICKS else None
+    if found and abs(found.mean) < MAX_DRAWABLE:
         layout.shapes = _mean(found, color)
-        layout.annotations, layout.margin.t = [_mean_in_words(found)], ROOM_ABOVE
-    return Figure(data=[plain(bars)], layout=layout.to_plotly_json())
+        layout.annotations, layout.margin.t = [_mean_label(found)], TOP_MARGIN
+    return Figure(data=[to_json(bars)], layout=layout.to_plotly_json())
 
 
 def _bars(scores: Floats, edges: Floats, whole: bool, color: str) -> go.Bar:
@@ -43,20 +55,20 @@ def _bars(scores: Floats, edges: Floats, whole: bool, color: str) -> go.Bar:
     return go.Bar(
         x=(edges[:-1] + edges[1:]) / 2,
         y=counts,
-        width=(np.diff(edges) * FILLED).tolist(),
-        # So that the mean is seen upon its bar.
+        width=(np.diff(edges) * BAR_WIDTH).tolist(),
+        # The mean line must be visible over its bar.
         marker={"color": color, "opacity": 0.6},
-        hovertext=[_in_words(count, low, high, whole) for count, low, high in places],
+        hovertext=[_hover(count, low, high, whole) for count, low, high in places],
         hovertemplate="%{hovertext}<extra></extra>",
         uid="scores",
     )
 
 
 def _borders(scores: Floats) -> tuple[Floats, bool]:
-    """The borders of the bars, and whether the scores are whole: then each bar is of a whole number, or of some."""
+    """Return the borders of the bars, and whether all scores are whole numbers. If so, bars cover whole numbers."""
     low, high = float(scores.min()), float(scores.max())
     whole = bool((scores == np.trunc(scores)).all())
-    bars = int(np.clip(len(np.histogram_bin_edges(scores, "auto")) - 1, FEWEST_BARS, MOST_BARS))
+    bars = int(np.clip(len(np.histogram_bin_edges(scores, "auto")) - 1, MIN_BARS, MAX_BARS))
     if whole:
         wide = int(np.ceil((high - low + 1) / bars))
         return low - 0.5 + wide * np.arange(np.ceil((high - low + 1) / wide) + 1), whole
@@ -65,27 +77,27 @@ def _borders(scores: Floats) -> tuple[Floats, bool]:
     return np.linspace(low, high, bars + 1), whole
 
 
-def _in_words(count: int, low: float, high: float, whole: bool) -> str:
+def _hover(count: int, low: float, high: float, whole: bool) -> str:
     many = "1 episode" if count == 1 else f"{count} episodes"
     if not whole:
-        return f"{many}: {number(low)} to {number(high)}"
+        return f"{many}: {format_number(low)} to {format_number(high)}"
     ends = f"{low + 0.5:.15g}" + (f" to {high - 0.5:.15g}" if high - low > 1 else "")
     return f"{many}: {ends}".replace("-", "−")
 
 
 def _mean(found: EvaluationDocument, color: str) -> list[dict[str, Any]]:
-    """A line through the mean, in the band of its interval."""
+    """Return a line at the mean and a band for its interval."""
     shared = {"xref": "x", "yref": "paper", "y0": 0, "y1": 1}
     shapes = [{**shared, "type": "line", "x0": found.mean, "x1": found.mean, "line": {"color": color, "dash": "dash"}}]
-    if found.interval is not None and all(abs(end) < DRAWABLE for end in found.interval):
+    if found.interval is not None and all(abs(end) < MAX_DRAWABLE for end in found.interval):
         low, high = found.interval
         band = {"x0": low, "x1": high, "fillcolor": color, "opacity": 0.15, "line": {"width": 0}, "layer": "below"}
         shapes.append({**shared, "type": "rect", **band})
     return shapes
 
 
-def _mean_in_words(found: EvaluationDocument) -> dict[str, Any]:
-    """In as few digits as the page tells it beside the chart."""
+def _mean_label(found: EvaluationDocument) -> dict[str, Any]:
+    """Return the label of the mean, with as many digits as the page shows beside the chart."""
     mean = f"{found.mean:.3g}" if abs(found.mean) < 99.95 else f"{found.mean:.0f}"
     place = {"x": found.mean, "xref": "x", "y": 1, "yref": "paper", "yanchor": "bottom"}
     return {**place, "text": f"mean {mean}".replace("-", "−"), "showarrow": False}

@@ -1,32 +1,59 @@
-"""The figure of several metrics of one run: a line each, or their shares of the whole, stacked."""
+"""Figure of several metrics of one run, as lines or as stacked shares of their sum."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
 import plotly.graph_objects as go
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from backend.colors import color_of
-from backend.figures.drawing import Look, as_text, plain, significant, x_axis, y_axis
+from backend.database.tables import Run
+from backend.figures.drawing import Look, to_figure, x_axis, y_axis
 from backend.figures.schemas import Figure
-from backend.figures.sizes import BEHIND, size
-from backend.figures.smoothing import UNSMOOTHED, Smoothing, smoothed
-from backend.metrics.buckets import Curve
+from backend.figures.sizes import SIZE_SUFFIXES, format_size
+from backend.figures.smoothing import UNSMOOTHED, Smoothing, read_smoothed_curves, smooth
+from backend.metrics.buckets import NO_CURVE, Curve
+from backend.metrics.curves import Window
+from backend.metrics.models import MetricSeries
+from backend.metrics.queries import UNFINISHED, UnknownMetric
 from workers.contract.metrics import named
 
 
 @dataclass(frozen=True)
 class MetricCurve:
-    """One metric's part of the figure."""
+    """The curve of one metric."""
 
     metric: str
     curve: Curve
     smoothing: Smoothing = UNSMOOTHED
 
 
+def draw_together(
+    session: Session,
+    run: Run,
+    metrics: Collection[str],
+    look: Look,
+    window: Window,
+    smoothing: float,
+    *,
+    shares: bool,
+) -> Figure:
+    """Return some metrics of one run in one figure."""
+    found = select(MetricSeries).where(MetricSeries.name.in_(metrics), MetricSeries.run_id == run.id)
+    every = {series.name: series for series in session.scalars(found)}
+    if not every and run.state not in UNFINISHED:
+        raise UnknownMetric(f"Run {run.id} has reported none of {', '.join(metrics)}.")
+    curves = dict(zip(every, read_smoothed_curves(session, [*every.values()], window, smoothing), strict=True))
+    return together_figure(
+        [MetricCurve(name, *curves.get(name, (NO_CURVE, UNSMOOTHED))) for name in metrics], look, shares=shares
+    )
+
+
 def together_figure(curves: Sequence[MetricCurve], look: Look, *, shares: bool) -> Figure:
-    """The figure; `shares` stacks what the metrics are of their sum."""
+    """Return the figure. `shares` stacks each metric as a share of their sum."""
     layout = go.Layout(
         xaxis=x_axis([each.curve.x for each in curves], look.axis, look.x_log),
         yaxis=_shares_axis() if shares else _y_axis(curves, look),
@@ -34,21 +61,21 @@ def together_figure(curves: Sequence[MetricCurve], look: Look, *, shares: bool) 
         showlegend=True,
         legend={"traceorder": "normal"},
     )
-    # A metric keeps its colour whether or not the others have been reported yet.
+    # A metric keeps its color when another one is reported for the first time.
     colors = [color_of(place) for place in range(len(curves))]
-    names = names_of([each.metric for each in curves])
-    data = [
-        plain(_trace(each, name, color, shares))
+    names = short_titles([each.metric for each in curves])
+    traces = [
+        _trace(each, name, color, shares)
         for each, name, color in zip(curves, names, colors, strict=True)
         if len(each.curve.x)
     ]
-    return Figure(data=data, layout=layout.to_plotly_json())
+    return to_figure(traces, layout)
 
 
-def names_of(metrics: Sequence[str]) -> list[str]:
-    """Each metric's title without the words that all titles begin with.
+def short_titles(metrics: Sequence[str]) -> list[str]:
+    """Return each metric's title without the first words that all titles share.
 
-    Prediction queue and Training queue stay as they are; Staleness 0 and Staleness 1 to 3 become 0 and 1 to 3.
+    "Staleness 0" and "Staleness 1 to 3" become "0" and "1 to 3". "Prediction queue" and "Training queue" are unchanged.
     """
     words = [named(metric).title.split() for metric in metrics]
     shared = len(list(takewhile(lambda same: len(set(same)) == 1, zip(*words, strict=False))))
@@ -72,16 +99,16 @@ def _shared_unit(curves: Sequence[MetricCurve]) -> str:
 
 def _trace(each: MetricCurve, name: str, color: str, shares: bool) -> go.Scatter:
     curve = each.curve
-    heights, unit = smoothed(curve, each.smoothing), named(each.metric).unit
+    heights, unit = smooth(curve, each.smoothing), named(each.metric).unit
     hover: dict[str, Any] = {"hovertemplate": "%{y:.0%}" if shares else "%{y:.4~g}"}
-    if unit in BEHIND and not shares:
-        hover = {"hovertemplate": "%{text}", "text": [size(height, unit) for height in heights]}
-    # A metric without a point where another has one is interpolated there, so that the stack has no gap.
+    if unit in SIZE_SUFFIXES and not shares:
+        hover = {"hovertemplate": "%{text}", "text": [format_size(height, unit) for height in heights]}
+    # Interpolate where only other metrics have a point, so that the stack has no gap.
     stacked = {"stackgroup": "whole", "groupnorm": "fraction", "stackgaps": "interpolate"} if shares else {}
     return go.Scatter(
         x=curve.x,
-        y=significant(heights),
-        name=as_text(name),
+        y=heights,
+        name=name,
         mode="lines+markers" if len(curve.x) == 1 else "lines",
         line={"color": color, "width": 1 if shares else 2},
         uid=each.metric,

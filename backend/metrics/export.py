@@ -1,4 +1,4 @@
-"""Every raw point of a run as CSV or JSON lines, written out as it is read."""
+"""Streaming export of all points of a run as CSV or JSON lines."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -11,7 +11,8 @@ from sqlalchemy import select
 from backend.database.engine import Database, Db
 from backend.metrics.models import MetricSeries
 from backend.metrics.points import Array, Bools
-from backend.metrics.reading import portions, stored_chunks, visible_limits
+from backend.metrics.reading import chunk_ranges, read_chunks
+from backend.metrics.visibility import load_limits
 from backend.web.csv_files import attached
 from backend.web.json_numbers import spelled
 from backend.web.lookup import PathRun
@@ -19,50 +20,53 @@ from backend.web.lookup import PathRun
 router = APIRouter(tags=["export"])
 
 COLUMNS = ("attempt", "superseded", "step", "frames", "time", "name", "value")
-Write = Callable[[str, int, Array, Bools], str]
+FormatPoints = Callable[[str, int, Array, Bools], str]
 
 
 @router.get("/export/runs/{run_id}.csv", response_class=StreamingResponse)
 def export_csv(db: Db, run: PathRun) -> StreamingResponse:
-    """Every point of a run as CSV, superseded ones too."""
+    """Export all points of a run as CSV, including superseded ones."""
 
-    def lines() -> Iterator[str]:
+    def content() -> Iterator[str]:
         yield ",".join(COLUMNS) + "\n"
-        yield from export(db, run.id, csv_lines)
+        yield from export(db, run.id, to_csv)
 
-    return attached(lines(), f"run-{run.id}.csv")
+    return attached(content(), f"run-{run.id}.csv")
 
 
 @router.get("/export/runs/{run_id}.jsonl", response_class=StreamingResponse)
 def export_jsonl(db: Db, run: PathRun) -> StreamingResponse:
-    """Every point of a run as JSON lines, superseded ones too."""
-    return attached(export(db, run.id, json_lines), f"run-{run.id}.jsonl", "application/jsonl")
+    """Export all points of a run as JSON lines, including superseded ones."""
+    return attached(export(db, run.id, to_json_lines), f"run-{run.id}.jsonl", "application/jsonl")
 
 
-def export(database: Database, run_id: int, write: Write) -> Iterator[str]:
-    """The run's points, series after series; each portion has its session, so that slow clients hold none."""
+def export(database: Database, run_id: int, format_points: FormatPoints) -> Iterator[str]:
+    """Yield the run's points, series by series.
+
+    Each read opens its own session, so that a slow client does not keep one open.
+    """
     with database.read() as session:
-        limits = visible_limits(session, [run_id])[run_id]
+        limits = load_limits(session, [run_id])[run_id]
         found = select(MetricSeries).where(MetricSeries.run_id == run_id).order_by(MetricSeries.name)
         every = session.scalars(found).all()
     for series in every:
-        for numbers in portions(series):
+        for numbers in chunk_ranges(series):
             with database.read() as session:
-                chunks = stored_chunks(session, series, limits, numbers)
+                chunks = read_chunks(session, series, limits, numbers)
             for attempt, points, superseded in chunks:
-                yield write(series.name, attempt, points, superseded)
+                yield format_points(series.name, attempt, points, superseded)
 
 
-def csv_lines(name: str, attempt: int, points: Array, superseded: Bools) -> str:
-    """Points as lines of CSV; no name of a metric needs quotes, and NaN and Infinity are written out."""
+def to_csv(name: str, attempt: int, points: Array, superseded: Bools) -> str:
+    """Return points as CSV lines. Metric names never need quotes; NaN and Infinity are spelled out."""
     return "".join(
         f"{attempt},{'true' if hidden else 'false'},{step},{frames},{time!r},{name},{spelled(value)}\n"
         for (step, frames, time, value), hidden in zip(points.tolist(), superseded.tolist(), strict=True)
     )
 
 
-def json_lines(name: str, attempt: int, points: Array, superseded: Bools) -> str:
-    """Points as one JSON object a line; NaN and Infinity are strings, since JSON has none."""
+def to_json_lines(name: str, attempt: int, points: Array, superseded: Bools) -> str:
+    """Return points as one JSON object per line. NaN and Infinity are strings because JSON has no such numbers."""
     return "".join(
         json.dumps(
             {

@@ -1,4 +1,4 @@
-"""Tables of the metric store: what is known of a series, its chunks of points, and pages of their summaries."""
+"""Tables of the metric store: series, chunks of points, pages of summaries, and clocks."""
 
 from sqlalchemy import BigInteger, ForeignKey, LargeBinary, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
@@ -7,7 +7,7 @@ from backend.database.tables import Base, Id
 
 
 class MetricSeries(Base):
-    """One metric of one run; the statistics are of what is drawn, so without superseded points."""
+    """One metric of one run. Its statistics leave out superseded points."""
 
     __tablename__ = "metric_series"
     __table_args__ = (UniqueConstraint("run_id", "name"),)
@@ -20,11 +20,11 @@ class MetricSeries(Base):
     last: Mapped[float | None]
     min: Mapped[float | None]
     max: Mapped[float | None]
-    # Of the last 100 points.
+    # Mean and values of the last 100 points.
     recent_mean: Mapped[float | None]
     recent: Mapped[bytes] = mapped_column(LargeBinary, default=b"")
 
-    # Where to append: points and chunks so far, and how many of the points are in an unfinished last chunk.
+    # Stored points and chunks, and how many of the points are in an unfinished last chunk.
     stored: Mapped[int] = mapped_column(BigInteger, default=0)
     chunks: Mapped[int] = mapped_column(default=0)
     tail: Mapped[int] = mapped_column(default=0)
@@ -42,7 +42,7 @@ class MetricChunk(Base):
 
 
 class MetricPage(Base):
-    """Summaries of up to 64 finished chunks, packed, in the chunks' order."""
+    """Summaries of up to 64 finished chunks, packed, in the order of the chunks."""
 
     __tablename__ = "metric_pages"
 
@@ -52,7 +52,7 @@ class MetricPage(Base):
 
 
 class MetricClock(Base):
-    """When an attempt began and was last heard of, in Unix seconds by its trainer's clock."""
+    """The first and last event time of an attempt, in Unix seconds by its trainer's clock."""
 
     __tablename__ = "metric_clocks"
 

@@ -1,4 +1,4 @@
-"""Points and summaries as packed arrays: how a series lies in the database (docs/decisions/0011-metric-store.md)."""
+"""Packed arrays of points and summaries, as the database stores a series (docs/decisions/0011-metric-store.md)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,14 +9,14 @@ import numpy.typing as npt
 from workers.contract.events import Metrics
 from workers.contract.metrics import EPISODE_LENGTH, EPISODE_RETURN
 
-# Points in a full chunk; a chunk is the unit that is summarised, read and rewritten.
+# Points in a full chunk. A chunk is summarized, read and rewritten as a whole.
 CHUNK = 256
 # Summaries in a full page.
 PAGE = 64
 
 POINT = np.dtype([("step", "<i8"), ("frames", "<i8"), ("time", "<f8"), ("value", "<f8")])
 
-# What is known of a run of points without reading them; a single point is a summary of one.
+# Statistics of consecutive points of one attempt. A summary of a single point has all that the point has.
 SUMMARY = np.dtype(
     [
         ("attempt", "<i8"),
@@ -43,8 +43,8 @@ NO_POINTS: Array = np.empty(0, POINT)
 NO_SUMMARIES: Array = np.empty(0, SUMMARY)
 
 
-def gather(metrics: Sequence[Metrics]) -> dict[str, Array]:
-    """Every value and every episode of the events as points by series name, in order of steps."""
+def pack_events(metrics: Sequence[Metrics]) -> dict[str, Array]:
+    """Return the values and episodes of the events as points by series name, ordered by step."""
     rows: dict[str, list[tuple[int, int, float, float]]] = {}
     for event in metrics:
         for name, value in event.values.items():
@@ -54,20 +54,20 @@ def gather(metrics: Sequence[Metrics]) -> dict[str, Array]:
             rows.setdefault(EPISODE_RETURN, []).append(returned)
             lasted = (episode.step, episode.frames, event.time, float(episode.length))
             rows.setdefault(EPISODE_LENGTH, []).append(lasted)
-    return {name: _in_order(np.array(points, POINT)) for name, points in rows.items()}
+    return {name: _sort_by_step(np.array(points, POINT)) for name, points in rows.items()}
 
 
-def _in_order(points: Array) -> Array:
+def _sort_by_step(points: Array) -> Array:
     steps = points["step"]
     if (steps[1:] >= steps[:-1]).all():
         return points
     return points[np.argsort(steps, kind="stable")]
 
 
-def summarise(points: Array, starts: Ints, attempts: int | Ints) -> Array:
-    """One summary for the points from each start to the next; `attempts` is by start.
+def summarize(points: Array, starts: Ints, attempts: int | Ints) -> Array:
+    """Return one summary for the points from each start to the next. `attempts` has the attempt of each start.
 
-    Minimum and maximum pass over NaN; the count and the sum do not.
+    The minimum and maximum ignore NaN. The count and the sum do not.
     """
     summaries = np.empty(len(starts), SUMMARY)
     if not len(starts):
@@ -84,8 +84,3 @@ def summarise(points: Array, starts: Ints, attempts: int | Ints) -> Array:
         summaries["sum"] = np.add.reduceat(values, starts)
     summaries["last"] = values[np.append(starts[1:], len(points)) - 1]
     return summaries
-
-
-def unpack(data: bytes, dtype: np.dtype[Any]) -> Array:
-    """The array that was packed into the bytes; read-only."""
-    return np.frombuffer(data, dtype)

@@ -1,164 +1,127 @@
-"""Reading a series from the database: summaries of finished chunks, the points in chunks, and which are superseded."""
+"""Reads of one series from the database: summaries of finished chunks, and points with their visibility."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.database.tables import Attempt
+from backend.metrics.buckets import Points
 from backend.metrics.models import MetricChunk, MetricPage, MetricSeries
-from backend.metrics.points import (
-    NO_POINTS,
-    NO_SUMMARIES,
-    POINT,
-    SUMMARY,
-    Array,
-    Bools,
-    Floats,
-    Ints,
-    summarise,
-    unpack,
-)
+from backend.metrics.points import NO_POINTS, NO_SUMMARIES, POINT, SUMMARY, Array, Bools, Floats, Ints, summarize
+from backend.metrics.visibility import RunView
 
-EVERYTHING = np.iinfo(np.int64).max
-# Chunks fetched at once: 2 MB of points.
-AT_ONCE = 256
+# Chunks per query: 2 MB of points.
+CHUNKS_PER_READ = 256
 
 
-@dataclass(frozen=True)
-class Points:
-    """Points in order, with the attempt and the chunk that each is of."""
+class StoredChunk(NamedTuple):
+    """The points of one chunk, and which of them are superseded."""
 
-    records: Array
-    attempts: Ints
-    chunks: Ints
-
-    def where(self, wanted: Bools) -> "Points":
-        """Those that are wanted."""
-        return self if wanted.all() else Points(self.records[wanted], self.attempts[wanted], self.chunks[wanted])
-
-    def ordinals(self, chunk_sizes: Ints) -> Ints:
-        """How many points of the series were stored before each of these."""
-        before = np.append(0, np.cumsum(chunk_sizes))
-        return np.asarray(before[self.chunks] + np.arange(len(self.chunks)) - np.searchsorted(self.chunks, self.chunks))
+    attempt: int
+    points: Array
+    superseded: Bools
 
 
-def visible_limits(session: Session, run_ids: Sequence[int]) -> dict[int, Ints]:
-    """By run and attempt, the last step that no later attempt supersedes."""
-    return {run_id: limits_after(found) for run_id, found in resumptions(session, run_ids).items()}
+def at_attempt(values: Array, attempts: Ints | int) -> Array:
+    """Return the values of these attempts. An attempt beyond the end has the last value."""
+    return np.asarray(values[np.minimum(attempts, len(values) - 1)])
 
 
-def resumptions(session: Session, run_ids: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
-    """By run, the attempts that have started and the step that each went on from."""
-    begun = select(Attempt.run_id, Attempt.attempt, Attempt.resumed_step).where(
-        Attempt.run_id.in_(run_ids), Attempt.resumed_step.is_not(None)
-    )
-    found: dict[int, list[tuple[int, int]]] = {run_id: [] for run_id in run_ids}
-    for run_id, attempt, step in session.execute(begun):
-        found[run_id].append((attempt, step or 0))
-    return found
-
-
-def limits_after(resumed: Sequence[tuple[int, int]]) -> Ints:
-    """By attempt, the last visible step, given the attempts that started and the step that each went on from."""
-    limits = np.full(max((attempt for attempt, _step in resumed), default=0) + 1, EVERYTHING, np.int64)
-    for attempt, step in resumed:
-        limits[:attempt] = np.minimum(limits[:attempt], step)
-    return limits
-
-
-def limit_of(attempts: Ints | int, limits: Ints) -> Ints:
-    """The last visible step of each of these attempts."""
-    return np.asarray(limits[np.minimum(attempts, len(limits) - 1)])
-
-
-def finished(session: Session, series: MetricSeries) -> Array:
-    """Summaries of the finished chunks, as many as there were when the series' row was read."""
+def read_summaries(session: Session, series: MetricSeries) -> Array:
+    """Return the summaries of the finished chunks. Ignore chunks added since the series' row was read."""
     pages = session.scalars(
         select(MetricPage.data).where(MetricPage.series_id == series.id).order_by(MetricPage.number)
     ).all()
-    return unpack(b"".join(pages), SUMMARY)[: series.chunks - bool(series.tail)] if pages else NO_SUMMARIES
+    if not pages:
+        return NO_SUMMARIES
+    return np.frombuffer(b"".join(pages), SUMMARY)[: series.chunks - bool(series.tail)]
 
 
-def points_of(session: Session, series: MetricSeries, chunks: Array, numbers: Ints) -> Points:
-    """The points of these finished chunks and all of the unfinished one."""
+def read_points(session: Session, series: MetricSeries, summaries: Array, numbers: Ints) -> Points:
+    """Return the points of these finished chunks and all points of the unfinished one."""
     blobs: list[bytes] = []
-    for start in range(0, len(numbers), AT_ONCE):
-        some = [int(number) for number in numbers[start : start + AT_ONCE]]
+    for start in range(0, len(numbers), CHUNKS_PER_READ):
+        some = [int(number) for number in numbers[start : start + CHUNKS_PER_READ]]
         found = select(MetricChunk.data).where(MetricChunk.series_id == series.id, MetricChunk.number.in_(some))
         blobs += session.scalars(found.order_by(MetricChunk.number))
-    records = unpack(b"".join(blobs), POINT)
-    chunk_of = np.repeat(numbers, chunks["count"][numbers])
-    attempts = chunks["attempt"][chunk_of]
-    tail, attempt = _tail(session, series)
-    if not len(tail):
-        return Points(records, attempts, chunk_of)
+    records = np.frombuffer(b"".join(blobs), POINT)
+    chunks = np.repeat(numbers, summaries["count"][numbers])
+    attempts = summaries["attempt"][chunks]
+    unfinished = session.get(MetricChunk, (series.id, series.chunks - 1)) if series.tail else None
+    if unfinished is None:
+        return Points(records, attempts, chunks)
+    # Points appended since the series' row was read are ignored.
+    tail = np.frombuffer(unfinished.data, POINT)[: series.tail]
     return Points(
         np.concatenate([records, tail]),
-        np.append(attempts, np.full(len(tail), attempt)),
-        np.append(chunk_of, np.full(len(tail), len(chunks))),
+        np.append(attempts, np.full(len(tail), unfinished.attempt)),
+        np.append(chunks, np.full(len(tail), len(summaries))),
     )
-
-
-def _tail(session: Session, series: MetricSeries) -> tuple[Array, int]:
-    """The points of the unfinished chunk, as many as there were when the series' row was read, and their attempt."""
-    chunk = session.get(MetricChunk, (series.id, series.chunks - 1)) if series.tail else None
-    return (NO_POINTS, 0) if chunk is None else (unpack(chunk.data, POINT)[: series.tail], chunk.attempt)
 
 
 def visible_summaries(session: Session, series: MetricSeries, limits: Ints) -> Array:
-    """Summaries, in no order, that together are exactly the points not superseded."""
-    chunks = finished(session, series)
-    allowed = limit_of(chunks["attempt"], limits)
-    whole = chunks["last_step"] <= allowed
-    torn = np.flatnonzero((chunks["first_step"] <= allowed) & ~whole)
-    points = points_of(session, series, chunks, torn)
-    points = points.where(points.records["step"] <= limit_of(points.attempts, limits))
-    alone = np.arange(len(points.chunks))
-    return np.concatenate([chunks[whole], summarise(points.records, alone, points.attempts)])
+    """Return summaries of all visible points: whole chunks where possible, else single points."""
+    summaries = read_summaries(session, series)
+    limit = at_attempt(limits, summaries["attempt"])
+    whole = summaries["last_step"] <= limit
+    opened = np.flatnonzero(~whole & (summaries["first_step"] <= limit))
+    points = read_points(session, series, summaries, opened)
+    points = points.where(points.records["step"] <= at_attempt(limits, points.attempts))
+    each = np.arange(len(points.chunks))
+    return np.concatenate([summaries[whole], summarize(points.records, each, points.attempts)])
 
 
-def stored_chunks(
-    session: Session, series: MetricSeries, limits: Ints, numbers: range
-) -> list[tuple[int, Array, Bools]]:
-    """Every point of these chunks, in their order: attempt, points, and which of the points are superseded."""
+def chunk_ranges(series: MetricSeries) -> list[range]:
+    """Return ranges of the series' chunk numbers that are small enough to read into memory."""
+    return [
+        range(start, min(start + CHUNKS_PER_READ, series.chunks)) for start in range(0, series.chunks, CHUNKS_PER_READ)
+    ]
+
+
+def read_chunks(session: Session, series: MetricSeries, limits: Ints, numbers: range) -> list[StoredChunk]:
+    """Return these chunks in order, with superseded points marked."""
     found = select(MetricChunk.number, MetricChunk.attempt, MetricChunk.data).where(
         MetricChunk.series_id == series.id, MetricChunk.number.between(min(numbers), max(numbers))
     )
-    ordered = session.execute(found.order_by(MetricChunk.number))
     chunks = []
-    for number, attempt, data in ordered:
-        points = unpack(data, POINT)
+    for number, attempt, data in session.execute(found.order_by(MetricChunk.number)):
+        points = np.frombuffer(data, POINT)
         if series.tail and number == series.chunks - 1:
             points = points[: series.tail]
-        chunks.append((attempt, points, points["step"] > limit_of(attempt, limits)))
+        chunks.append(StoredChunk(attempt, points, points["step"] > at_attempt(limits, attempt)))
     return chunks
 
 
-def portions(series: MetricSeries) -> list[range]:
-    """The numbers of the series' chunks, as many at a time as may be in memory."""
-    return [range(start, min(start + AT_ONCE, series.chunks)) for start in range(0, series.chunks, AT_ONCE)]
+def visible_points(session: Session, series: MetricSeries, view: RunView) -> tuple[Array, Floats]:
+    """Return all visible points of the series and the seconds of training before each."""
+    records, seconds = [NO_POINTS], [np.empty(0)]
+    for numbers in chunk_ranges(series):
+        for attempt, points, superseded in read_chunks(session, series, view.limits, numbers):
+            visible = points[~superseded]
+            records.append(visible)
+            seconds.append(visible["time"] - at_attempt(view.shifts, attempt))
+    return np.concatenate(records), np.concatenate(seconds)
 
 
 def visible_values(session: Session, series: MetricSeries, limits: Ints) -> Iterator[Floats]:
-    """The values not superseded, a portion at a time."""
-    for numbers in portions(series):
-        chunks = stored_chunks(session, series, limits, numbers)
+    """Yield the visible values in order, one range of chunks after the other."""
+    for numbers in chunk_ranges(series):
+        chunks = read_chunks(session, series, limits, numbers)
         yield np.concatenate([points["value"][~superseded] for _attempt, points, superseded in chunks])
 
 
-def last_values(session: Session, series: MetricSeries, limits: Ints, number: int) -> Floats:
-    """The last values not superseded."""
-    chunks = finished(session, series)
-    candidates = np.flatnonzero(chunks["first_step"] <= limit_of(chunks["attempt"], limits)).tolist()
+def last_values(session: Session, series: MetricSeries, limits: Ints, count: int) -> Floats:
+    """Return the last `count` visible values."""
+    summaries = read_summaries(session, series)
+    candidates = np.flatnonzero(summaries["first_step"] <= at_attempt(limits, summaries["attempt"])).tolist()
     if series.tail:
-        candidates.append(len(chunks))
+        candidates.append(len(summaries))
     found: list[Floats] = []
     for last in reversed(candidates):
-        for _attempt, points, superseded in stored_chunks(session, series, limits, range(last, last + 1)):
+        for _attempt, points, superseded in read_chunks(session, series, limits, range(last, last + 1)):
             found.insert(0, points["value"][~superseded])
-        if sum(map(len, found)) >= number:
+        if sum(map(len, found)) >= count:
             break
-    return np.concatenate([np.empty(0), *found])[-number:]
+    return np.concatenate([np.empty(0), *found])[-count:]

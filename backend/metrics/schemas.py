@@ -1,4 +1,4 @@
-"""What clients see of metrics."""
+"""API schemas of metrics."""
 
 from typing import Literal
 
@@ -13,7 +13,7 @@ Axis = Literal["step", "frames", "time", "epoch"]
 
 
 class SeriesPoints(BaseModel):
-    """One series: a place is a single point, or all points of a bucket. NaN and the infinities are strings."""
+    """One series. Each place is a point, or all points of a bucket. NaN and the infinities are strings."""
 
     model_config = ConfigDict(ser_json_inf_nan="strings")
 
@@ -30,13 +30,15 @@ class SeriesPoints(BaseModel):
 class RunMetrics(BaseModel):
     """Series of one run.
 
-    `complete` is true if they hold every point of the range: none is merged into a bucket, and none was left out since
-    it came with the answer that `after` is the cursor of.
+    `complete` is true if the response has every point of the range: none is merged into a bucket, and none is left out
+    because an earlier response had it.
     """
 
     run_id: int
     x: Axis
     cursor: str
     complete: bool
-    continues: bool = Field(description="Whether the points follow those of the earlier answer, or replace them.")
+    continues: bool = Field(
+        description="True if the points follow those of the earlier response, false if they replace it."
+    )
     series: dict[str, SeriesPoints]

@@ -1,4 +1,4 @@
-"""What the event ingest calls: store a batch of points, and hide the ones that a resumed attempt supersedes."""
+"""Storage of reported points, and removal of superseded points from the statistics."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 
 from backend.database.tables import Run
 from backend.errors import Problem
-from backend.metrics import reading
 from backend.metrics.models import MetricChunk, MetricClock, MetricPage, MetricSeries
 from backend.metrics.points import (
     CHUNK,
@@ -20,20 +19,22 @@ from backend.metrics.points import (
     Array,
     Floats,
     Ints,
-    gather,
-    summarise,
-    unpack,
+    pack_events,
+    summarize,
 )
+from backend.metrics.reading import last_values, visible_summaries, visible_values
 from backend.metrics.schemas import NAME_PATTERN
+from backend.metrics.visibility import limits_after, load_resumed_steps
 from workers.contract.events import Metrics
 from workers.contract.metrics import EPISODE_RETURN
 
 MAX_SERIES = 500
+# The last points that means are taken over.
 RECENT = 100
 
 
 class UnstorableMetric(Problem):
-    """A metric's name is not one, or the run has too many."""
+    """A metric with an invalid name, or one more than a run may have."""
 
     status = 422
     kind = "unstorable-metric"
@@ -41,13 +42,13 @@ class UnstorableMetric(Problem):
 
 
 def store(session: Session, run: Run, attempt: int, metrics: Sequence[Metrics]) -> None:
-    """Store every value and every episode of new events; the caller holds the run's row and commits."""
+    """Store the values and episodes of new events. The caller holds the run's row lock and commits."""
     if not metrics:
         return
-    arrived = gather(metrics)
+    arrived = pack_events(metrics)
     _advance_clock(session, run.id, attempt, [event.time for event in metrics])
-    known = _series(session, run.id, arrived)
-    tails = _tails(session, known.values())
+    known = _find_or_add_series(session, run.id, arrived)
+    tails = _unfinished_chunks(session, known.values())
     full: dict[int, Array] = {}
     for name, points in arrived.items():
         series = known[name]
@@ -56,30 +57,30 @@ def store(session: Session, run: Run, attempt: int, metrics: Sequence[Metrics]) 
             full[series.id] = finished
         if name == EPISODE_RETURN:
             run.best_return = best_mean(_recent(series), points["value"], series.count, run.best_return)
-        _count(series, points["value"])
+        _update_statistics(series, points["value"])
         if name == EPISODE_RETURN:
             run.last_return, run.episodes = series.recent_mean, series.count
     _add_to_pages(session, [series for series in known.values() if series.id in full], full)
 
 
 def supersede(session: Session, run: Run, attempt: int, step: int) -> None:
-    """Take points of earlier attempts beyond the step out of every statistic; they stay stored."""
-    limits = reading.limits_after([*reading.resumptions(session, [run.id])[run.id], (attempt, step)])
+    """Remove points of earlier attempts beyond the step from all statistics. They stay stored."""
+    limits = limits_after([*load_resumed_steps(session, [run.id])[run.id], (attempt, step)])
     every = list(session.scalars(select(MetricSeries).where(MetricSeries.run_id == run.id)))
     for series in every:
-        seen = reading.visible_summaries(session, series, limits)
-        series.count = int(seen["count"].sum())
-        series.min = float(np.fmin.reduce(seen["min"])) if len(seen) else None
-        series.max = float(np.fmax.reduce(seen["max"])) if len(seen) else None
-        _remember(series, reading.last_values(session, series, limits, RECENT))
+        visible = visible_summaries(session, series, limits)
+        series.count = int(visible["count"].sum())
+        series.min = float(np.fmin.reduce(visible["min"])) if len(visible) else None
+        series.max = float(np.fmax.reduce(visible["max"])) if len(visible) else None
+        _set_recent(series, last_values(session, series, limits, RECENT))
         if series.name == EPISODE_RETURN:
             run.last_return, run.episodes = series.recent_mean, series.count
-            run.best_return = _best_again(session, series, limits)
+            run.best_return = _recompute_best(session, series, limits)
 
 
-def _best_again(session: Session, series: MetricSeries, limits: Ints) -> float | None:
+def _recompute_best(session: Session, series: MetricSeries, limits: Ints) -> float | None:
     best, count, before = None, 0, np.empty(0)
-    for values in reading.visible_values(session, series, limits):
+    for values in visible_values(session, series, limits):
         best = best_mean(before, values, count, best)
         count += len(values)
         before = np.concatenate([before, values])[-RECENT:]
@@ -87,7 +88,10 @@ def _best_again(session: Session, series: MetricSeries, limits: Ints) -> float |
 
 
 def best_mean(before: Floats, values: Floats, count: int, best: float | None) -> float | None:
-    """The best mean of 100 values on end, or the mean of all while there are fewer; `count` came before `values`."""
+    """Return the best mean of 100 consecutive values, or the mean of all if there are fewer.
+
+    `count` values came before `values`; `before` has the last of them.
+    """
     if not len(values):
         return best
     together = np.concatenate([before[-(RECENT - 1) :] if count >= RECENT else before, values])
@@ -107,8 +111,8 @@ def _advance_clock(session: Session, run_id: int, attempt: int, times: Sequence[
         clock.last = max(clock.last, *times)
 
 
-def _series(session: Session, run_id: int, names: Iterable[str]) -> dict[str, MetricSeries]:
-    """The run's series of these names; new ones are begun."""
+def _find_or_add_series(session: Session, run_id: int, names: Iterable[str]) -> dict[str, MetricSeries]:
+    """Return the run's series of these names. Add missing ones."""
     found = session.scalars(select(MetricSeries).where(MetricSeries.run_id == run_id))
     every = {series.name: series for series in found}
     new = [name for name in names if name not in every]
@@ -126,8 +130,8 @@ def _series(session: Session, run_id: int, names: Iterable[str]) -> dict[str, Me
     return {name: every[name] for name in names}
 
 
-def _tails(session: Session, every: Iterable[MetricSeries]) -> dict[int, MetricChunk]:
-    """The unfinished chunk of every series that has one."""
+def _unfinished_chunks(session: Session, every: Iterable[MetricSeries]) -> dict[int, MetricChunk]:
+    """Return the unfinished chunk of each series that has one."""
     keys = [(series.id, series.chunks - 1) for series in every if series.tail]
     if not keys:
         return {}
@@ -136,17 +140,17 @@ def _tails(session: Session, every: Iterable[MetricSeries]) -> dict[int, MetricC
 
 
 def _append(session: Session, series: MetricSeries, tail: MetricChunk | None, points: Array, attempt: int) -> Array:
-    """Write the points into the last chunk and new ones behind it; returns the summaries of chunks now finished."""
+    """Append the points to the unfinished chunk and to new ones. Return summaries of the newly finished chunks."""
     closed = NO_SUMMARIES
     if tail is not None and tail.attempt != attempt:
-        # A chunk is of one attempt, so that superseding an attempt is a matter of whole chunks but for one.
-        closed = summarise(unpack(tail.data, POINT), np.zeros(1, np.int64), tail.attempt)
+        # A chunk has points of one attempt only, so that a resumed attempt splits at most one chunk.
+        closed = summarize(np.frombuffer(tail.data, POINT), np.zeros(1, np.int64), tail.attempt)
         tail = None
     number = series.chunks
     series.stored += len(points)
     if tail is not None:
         number -= 1
-        points = np.concatenate([unpack(tail.data, POINT), points])
+        points = np.concatenate([np.frombuffer(tail.data, POINT), points])
         tail.data = points[:CHUNK].tobytes()
     starts = np.arange(0, len(points), CHUNK)
     for index, start in enumerate(starts):
@@ -156,11 +160,11 @@ def _append(session: Session, series: MetricSeries, tail: MetricChunk | None, po
     series.chunks = number + len(starts)
     series.tail = len(points) % CHUNK
     full = len(points) - series.tail
-    return np.concatenate([closed, summarise(points[:full], starts[: full // CHUNK], attempt)])
+    return np.concatenate([closed, summarize(points[:full], starts[: full // CHUNK], attempt)])
 
 
 def _add_to_pages(session: Session, every: Sequence[MetricSeries], finished: dict[int, Array]) -> None:
-    """Write the summaries of chunks that are full now behind those of the chunks before them."""
+    """Append the summaries of newly finished chunks to the pages."""
     keys = []
     for series in every:
         before = series.chunks - bool(series.tail) - len(finished[series.id])
@@ -174,7 +178,7 @@ def _add_to_pages(session: Session, every: Sequence[MetricSeries], finished: dic
         before = series.chunks - bool(series.tail) - len(finished[series.id])
         page, summaries = pages.get(series.id), finished[series.id]
         if page is not None:
-            summaries = np.concatenate([unpack(page.data, SUMMARY), summaries])
+            summaries = np.concatenate([np.frombuffer(page.data, SUMMARY), summaries])
             page.data = summaries[:PAGE].tobytes()
             summaries = summaries[PAGE:]
             before += PAGE - before % PAGE
@@ -192,16 +196,16 @@ def _recent(series: MetricSeries) -> Floats:
     return np.frombuffer(series.recent, "<f8")
 
 
-def _count(series: MetricSeries, values: Floats) -> None:
-    """Let the statistics of a series take in new values."""
+def _update_statistics(series: MetricSeries, values: Floats) -> None:
+    """Add new values to the statistics of a series."""
     lowest, highest = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
     series.min = lowest if series.min is None else float(np.fmin(series.min, lowest))
     series.max = highest if series.max is None else float(np.fmax(series.max, highest))
     series.count += len(values)
-    _remember(series, np.concatenate([_recent(series), values[-RECENT:]]))
+    _set_recent(series, np.concatenate([_recent(series), values[-RECENT:]]))
 
 
-def _remember(series: MetricSeries, values: Floats) -> None:
+def _set_recent(series: MetricSeries, values: Floats) -> None:
     recent = values[-RECENT:]
     series.recent = recent.tobytes()
     series.last = float(recent[-1]) if len(recent) else None

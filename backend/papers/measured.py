@@ -9,11 +9,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.comparisons.statistics import by_place
-from backend.metrics.curves import Window, read_curve, run_views
+from backend.metrics.curves import Window, read_curve
 from backend.metrics.models import MetricSeries
 from backend.metrics.points import Floats, Ints
-from backend.metrics.reading import visible_limits, visible_summaries
+from backend.metrics.reading import visible_summaries
 from backend.metrics.schemas import Axis
+from backend.metrics.visibility import load_limits, load_run_views
 from backend.papers.definition import Started
 from backend.studies.points import point_values, read_specification
 from backend.studies.results import Point, load_points
@@ -49,7 +50,7 @@ def measured_points(session: Session, started: Started) -> list[MeasuredPoint]:
 
 def means(session: Session, run_ids: Sequence[int], metric: str) -> dict[int, float]:
     """The mean of all that each run has reported of a metric; runs that have reported none are left out."""
-    limits = visible_limits(session, run_ids)
+    limits = load_limits(session, run_ids)
     found: dict[int, float] = {}
     for series in _series(session, run_ids, metric):
         summaries = visible_summaries(session, series, limits[series.run_id])
@@ -75,7 +76,7 @@ class Mean:
 
 def curve(session: Session, run_ids: Sequence[int], axis: Axis, metric: str = EPISODE_RETURN) -> Mean | None:
     """The mean over runs of a metric along an axis, where any has reported it."""
-    views, window = run_views(session, run_ids), Window(axis, buckets=PLACES)
+    views, window = load_run_views(session, run_ids), Window(axis, buckets=PLACES)
     curves = [read_curve(session, series, views[series.run_id], window) for series in _series(session, run_ids, metric)]
     return mean_of([(each.x, each.mean) for each in curves if len(each.x)])
 

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from backend.colors import color_of
 from backend.database import tables
 from backend.database.columns import utc_now
-from backend.metrics.curves import training_seconds
 from backend.metrics.models import MetricSeries
+from backend.metrics.visibility import training_seconds
 from backend.runs import schemas, start_steps
 from backend.runs.states import ACTIVE, refusals
 from backend.workers.presence import count_idle_workers

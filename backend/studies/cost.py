@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from backend.configuration.configs import queue_for
 from backend.database.columns import utc_now
 from backend.database.tables import Attempt, Run
-from backend.metrics.curves import training_seconds
+from backend.metrics.visibility import training_seconds
 from backend.runs.labels import env_title
 from backend.studies.points import Draw, point_config
 from backend.studies.specification import Specification

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from backend.database.columns import utc_now
 from backend.database.tables import Attempt, Measurement, Run
-from backend.metrics.curves import training_seconds
+from backend.metrics.visibility import training_seconds
 from backend.runs import service as runs
 from backend.runs.states import ACTIVE, ENDED
 from backend.studies.cost import in_words, is_measured

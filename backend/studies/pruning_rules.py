@@ -11,8 +11,9 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from backend.metrics.curves import Window, read_curve, run_views
+from backend.metrics.curves import Window, read_curve
 from backend.metrics.models import MetricSeries
+from backend.metrics.visibility import load_run_views
 from backend.studies.specification import Pruner
 from workers.contract.worker_api import State
 
@@ -67,7 +68,7 @@ def course(session: Session, run: Progress) -> Course:
     series = session.scalar(wanted)
     means: dict[int, float] = {}
     if series is not None:
-        seen = run_views(session, [run.run_id])[run.run_id]
+        seen = load_run_views(session, [run.run_id])[run.run_id]
         curve = read_curve(session, series, seen, Window("step", buckets=BUCKETS))
         tenth = np.clip(np.ceil(curve.x * TENTHS / run.total_steps), 1, TENTHS)
         known = (tenth <= run.tenths) & np.isfinite(curve.mean)

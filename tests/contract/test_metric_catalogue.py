@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from backend.metrics.points import gather
+from backend.metrics.points import pack_events
 from backend.metrics.schemas import NAME_PATTERN
 from tests.factories import metrics as metrics_event
 from workers.contract.config import A3cConfig, PaacConfig
@@ -61,7 +61,7 @@ def put_together() -> set[str]:
 
 def of_episodes() -> set[str]:
     """The names that the backend gives to what an episode tells."""
-    return set(gather([Metrics.model_validate(metrics_event(1, 1, returns=[5.0]))]))
+    return set(pack_events([Metrics.model_validate(metrics_event(1, 1, returns=[5.0]))]))
 
 
 def test_every_metric_reported_is_in_the_catalogue() -> None:

@@ -239,7 +239,7 @@ export interface paths {
         };
         /**
          * Export Csv
-         * @description Every point of a run as CSV, superseded ones too.
+         * @description Export all points of a run as CSV, including superseded ones.
          */
         get: operations["export_csv"];
         put?: never;
@@ -259,7 +259,7 @@ export interface paths {
         };
         /**
          * Export Jsonl
-         * @description Every point of a run as JSON lines, superseded ones too.
+         * @description Export all points of a run as JSON lines, including superseded ones.
          */
         get: operations["export_jsonl"];
         put?: never;
@@ -319,7 +319,7 @@ export interface paths {
         };
         /**
          * List Figures
-         * @description The figures that there are.
+         * @description List the figures that the API can draw.
          */
         get: operations["list_figures"];
         put?: never;
@@ -338,10 +338,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Draw Curves
-         * @description One metric of some runs: smoothed lines over the faint unsmoothed ones and a band from minimum to maximum.
+         * Read Curves
+         * @description Return one metric of some runs: smoothed lines over the faint raw ones, in a band from minimum to maximum.
          */
-        get: operations["draw_curves"];
+        get: operations["read_curves"];
         put?: never;
         post?: never;
         delete?: never;
@@ -358,10 +358,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Draw Evaluation Scores
-         * @description How many episodes of an evaluation came to which score.
+         * Read Evaluation Scores
+         * @description Return the histogram of an evaluation's episode scores.
          */
-        get: operations["draw_evaluation_scores"];
+        get: operations["read_evaluation_scores"];
         put?: never;
         post?: never;
         delete?: never;
@@ -378,10 +378,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Draw Evaluations
-         * @description Scores of one run's evaluations over training, with their 95 % intervals, upon the return in training.
+         * Read Evaluations
+         * @description Return the evaluation scores of one run with 95% intervals, over its training return.
          */
-        get: operations["draw_evaluations"];
+        get: operations["read_evaluations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -398,10 +398,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Draw Profile
-         * @description The performance profile of settings over seeds: what share of their runs scores above which return.
+         * Read Profile
+         * @description Return the performance profile of settings: the share of their runs above each return.
          */
-        get: operations["draw_profile"];
+        get: operations["read_profile"];
         put?: never;
         post?: never;
         delete?: never;
@@ -418,10 +418,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Draw Efficiency
-         * @description Scores over runs and games by step; without `group_by`, runs that differ in seed and game alone are one group.
+         * Read Sample Efficiency
+         * @description Return scores over runs and games by step. By default, runs that differ only in seed and game are one group.
          */
-        get: operations["draw_efficiency"];
+        get: operations["read_sample_efficiency"];
         put?: never;
         post?: never;
         delete?: never;
@@ -438,10 +438,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Draw Together
-         * @description Some metrics of one run in one chart.
+         * Read Together
+         * @description Return some metrics of one run in one chart.
          */
-        get: operations["draw_together"];
+        get: operations["read_together"];
         put?: never;
         post?: never;
         delete?: never;
@@ -723,7 +723,7 @@ export interface paths {
         };
         /**
          * Read Metric Catalogue
-         * @description What every metric is called, what it counts in, and which are drawn together, in the order to show them.
+         * @description Return the title and unit of every metric, and which metrics share a chart, in display order.
          */
         get: operations["read_metric_catalogue"];
         put?: never;
@@ -743,7 +743,7 @@ export interface paths {
         };
         /**
          * Read All Metric Names
-         * @description Names of the metrics that any run has reported.
+         * @description List the metrics that any run has reported.
          */
         get: operations["read_all_metric_names"];
         put?: never;
@@ -1475,7 +1475,7 @@ export interface paths {
         };
         /**
          * Read Metric Names
-         * @description Names of the metrics that the run has reported.
+         * @description List the metrics that the run has reported.
          */
         get: operations["read_metric_names"];
         put?: never;
@@ -1495,7 +1495,10 @@ export interface paths {
         };
         /**
          * Read Metrics
-         * @description Points of some metrics: every one where they fit, else minimum, maximum, mean, last and count of each bucket.
+         * @description Return points of some metrics.
+         *
+         *     If more points are in the range than `buckets`, return the minimum, maximum, mean, last value and count of each
+         *     bucket.
          */
         get: operations["read_metrics"];
         put?: never;
@@ -3653,21 +3656,21 @@ export interface components {
         };
         /**
          * Figure
-         * @description A Plotly figure; `plotly.graph_objects.Figure(answer)` and `Plotly.newPlot` both take it as it is.
+         * @description A Plotly figure for `Plotly.newPlot` and `plotly.graph_objects.Figure(data=…, layout=…)`.
          *
-         *     With `after`, and as long as the earlier part of every line is as it was, `complete` is false and each of `data` is
-         *     `{uid, keep, x, y, …}`: of the trace of that uid keep the first `keep` of each list, and put these behind them.
+         *     With `after`, a response may be an update: `complete` is false and each of `data` is `{uid, keep, x, y, …}`. Keep
+         *     the first `keep` items of each list of that trace and append these.
          */
         Figure: {
             /**
              * Complete
-             * @description Whether the traces are whole.
+             * @description True if the traces are whole, false if they are updates.
              * @default true
              */
             complete?: boolean;
             /**
              * Cursor
-             * @description To ask with `after` for what is new since this answer.
+             * @description Send it as `after` to get only what is new.
              * @default
              */
             cursor?: string;
@@ -3681,14 +3684,14 @@ export interface components {
             };
             /**
              * Missing
-             * @description Numbers of named runs that do not exist; the rest is drawn.
+             * @description Requested runs that do not exist. All others are drawn.
              * @default []
              */
             missing?: number[];
         };
         /**
          * FigureName
-         * @description A figure that can be asked for.
+         * @description A figure that the API can draw.
          */
         FigureName: {
             /** Name */
@@ -5924,15 +5927,15 @@ export interface components {
          * RunMetrics
          * @description Series of one run.
          *
-         *     `complete` is true if they hold every point of the range: none is merged into a bucket, and none was left out since
-         *     it came with the answer that `after` is the cursor of.
+         *     `complete` is true if the response has every point of the range: none is merged into a bucket, and none is left out
+         *     because an earlier response had it.
          */
         RunMetrics: {
             /** Complete */
             complete: boolean;
             /**
              * Continues
-             * @description Whether the points follow those of the earlier answer, or replace them.
+             * @description True if the points follow those of the earlier response, false if they replace it.
              */
             continues: boolean;
             /** Cursor */
@@ -6259,7 +6262,7 @@ export interface components {
         };
         /**
          * SeriesPoints
-         * @description One series: a place is a single point, or all points of a bucket. NaN and the infinities are strings.
+         * @description One series. Each place is a point, or all points of a bucket. NaN and the infinities are strings.
          */
         SeriesPoints: {
             /** Count */
@@ -8009,32 +8012,32 @@ export interface operations {
             };
         };
     };
-    draw_curves: {
+    read_curves: {
         parameters: {
             query: {
-                /** @description Cursor of the last answer to the same. */
+                /** @description Cursor of the last response to the same query. */
                 after?: string | null;
-                /** @description Before each fork, draw what it went on from; not by time. */
+                /** @description Draw the ancestors of forks too. Ignored on the time axis. */
                 ancestry?: boolean;
-                /** @description Around the line: all runs, its standard error, or its 95 % bootstrap interval. */
+                /** @description Band around a group's line: all runs, standard error, or 95% bootstrap interval. */
                 band?: "range" | "standard-error" | "bootstrap";
                 buckets?: number;
-                /** @description What a group's line is: its mean, or the mean of its middle half (rliable's IQM). */
+                /** @description A group's line: its mean, or its interquartile mean (rliable's IQM). */
                 center?: "mean" | "iqm";
-                /** @description Where the x axis begins; seconds where it is time. */
+                /** @description Start of the x axis. Seconds on the time axis. */
                 from?: number;
-                /** @description Draw runs that differ in their seed alone as their mean. */
+                /** @description Draw runs that differ only in their seed as one line. */
                 group?: "seed" | "none";
                 /** @description Fields of configurations, separated by commas: runs that agree in all of them are one group. Without it, runs that differ in their seed alone are one. */
                 group_by?: string;
                 metric?: string;
                 /** @description Numbers of runs, separated by commas. */
                 runs: string;
-                /** @description Draw each run of a group too, as a thin line. */
+                /** @description Also draw each run of a group as a thin line. */
                 seeds?: boolean;
-                /** @description Weight of the past, the same at any zoom. */
+                /** @description Weight of the past. The line is the same at every zoom. */
                 smoothing?: number;
-                /** @description Where the x axis ends; seconds where it is time. */
+                /** @description End of the x axis. Seconds on the time axis. */
                 to?: number;
                 x?: "step" | "frames" | "time" | "epoch";
                 x_log?: boolean;
@@ -8066,10 +8069,10 @@ export interface operations {
             };
         };
     };
-    draw_evaluation_scores: {
+    read_evaluation_scores: {
         parameters: {
             query: {
-                /** @description Number of an evaluation. */
+                /** @description Evaluation ID. */
                 evaluation: number;
             };
             header?: never;
@@ -8098,19 +8101,19 @@ export interface operations {
             };
         };
     };
-    draw_evaluations: {
+    read_evaluations: {
         parameters: {
             query: {
-                /** @description Cursor of the last answer to the same. */
+                /** @description Cursor of the last response to the same query. */
                 after?: string | null;
                 buckets?: number;
-                /** @description Where the x axis begins; seconds where it is time. */
+                /** @description Start of the x axis. Seconds on the time axis. */
                 from?: number;
                 /** @description Numbers of runs, separated by commas. */
                 runs: string;
-                /** @description Weight of the past, the same at any zoom. */
+                /** @description Weight of the past. The line is the same at every zoom. */
                 smoothing?: number;
-                /** @description Where the x axis ends; seconds where it is time. */
+                /** @description End of the x axis. Seconds on the time axis. */
                 to?: number;
                 x?: "step" | "frames" | "time" | "epoch";
                 x_log?: boolean;
@@ -8142,7 +8145,7 @@ export interface operations {
             };
         };
     };
-    draw_profile: {
+    read_profile: {
         parameters: {
             query: {
                 /** @description At which step; without it the last that enough runs of each group reached. */
@@ -8178,10 +8181,10 @@ export interface operations {
             };
         };
     };
-    draw_efficiency: {
+    read_sample_efficiency: {
         parameters: {
             query: {
-                /** @description The mean over games, or the interquartile mean of all runs. */
+                /** @description Mean over games, or interquartile mean of all runs. */
                 center?: "mean" | "iqm";
                 /** @description Fields of configurations, separated by commas: runs that agree in all of them are one group. Without it, runs that differ in their seed alone are one. */
                 group_by?: string;
@@ -8214,23 +8217,23 @@ export interface operations {
             };
         };
     };
-    draw_together: {
+    read_together: {
         parameters: {
             query: {
-                /** @description Cursor of the last answer to the same. */
+                /** @description Cursor of the last response to the same query. */
                 after?: string | null;
                 buckets?: number;
-                /** @description Where the x axis begins; seconds where it is time. */
+                /** @description Start of the x axis. Seconds on the time axis. */
                 from?: number;
                 /** @description Names separated by commas. */
                 metrics: string;
                 /** @description Numbers of runs, separated by commas. */
                 runs: string;
-                /** @description Stack what each metric is of their sum. */
+                /** @description Stack each metric as a share of their sum. */
                 shares?: boolean;
-                /** @description Weight of the past, the same at any zoom. */
+                /** @description Weight of the past. The line is the same at every zoom. */
                 smoothing?: number;
-                /** @description Where the x axis ends; seconds where it is time. */
+                /** @description End of the x axis. Seconds on the time axis. */
                 to?: number;
                 x?: "step" | "frames" | "time" | "epoch";
                 x_log?: boolean;
@@ -10305,14 +10308,14 @@ export interface operations {
     read_metrics: {
         parameters: {
             query?: {
-                /** @description Cursor of an earlier answer. */
+                /** @description Cursor of an earlier response. */
                 after?: string | null;
                 buckets?: number;
-                /** @description Where the axis begins. */
+                /** @description Start of the range on the x axis. */
                 from?: number;
-                /** @description Names separated by commas; all when empty. */
+                /** @description Names separated by commas. All if empty. */
                 names?: string;
-                /** @description Where the axis ends. */
+                /** @description End of the range on the x axis. */
                 to?: number;
                 x?: "step" | "frames" | "time" | "epoch";
             };

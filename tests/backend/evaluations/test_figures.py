@@ -32,8 +32,8 @@ def drawn(api: Api, **asked: Any) -> dict[str, dict[str, Any]]:
 def test_means_stand_with_their_intervals_over_the_return_in_training(api: Api) -> None:
     run_id = evaluated(api, "no-op-5min", "no-op-5min", "no-op-30min")
     shown = drawn(api, runs=run_id)
-    assert list(shown) == ["Return in training", "no-op-5min", "no-op-30min"]
-    assert (shown["Return in training"]["x"], shown["Return in training"]["y"]) == ([10, 400], [1, 9])
+    assert list(shown) == ["Training return", "no-op-5min", "no-op-30min"]
+    assert (shown["Training return"]["x"], shown["Training return"]["y"]) == ([10, 400], [1, 9])
     short, long = shown["no-op-5min"], shown["no-op-30min"]
     assert (short["x"], short["y"], long["x"], long["y"]) == ([100, 200], [10, 20], [300], [30])
     assert (short["error_y"]["arrayminus"], short["error_y"]["array"]) == ([1, 1], [3, 3])
@@ -75,7 +75,7 @@ def test_only_what_is_done_and_can_be_drawn_is_drawn(api: Api) -> None:
     api.evaluate(run_id, protocol="no-op-30min")
     api.play([1.0, "NaN"], protocol="no-op-30min", env="ALE/Pong-v5", median="NaN")
     api.evaluate(run_id, protocol="no-op-30min")
-    assert list(drawn(api, runs=run_id)) == ["Return in training", "no-op-5min"]
+    assert list(drawn(api, runs=run_id)) == ["Training return", "no-op-5min"]
 
 
 def test_what_a_run_went_back_behind_is_not_drawn(api: Api) -> None:

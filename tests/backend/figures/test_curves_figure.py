@@ -1,4 +1,4 @@
-"""The curves figure as arithmetic: smoothing, rounding, text, and what traces there are."""
+"""Tests of the curves figure: smoothing, rounding, text and traces."""
 
 import json
 import math
@@ -15,7 +15,7 @@ from backend.metrics.buckets import Curve
 
 
 def curve(mean: list[float], spread: float = 0.0, x: list[float] | None = None) -> Curve:
-    """A curve of these means, in a band this wide on either side."""
+    """Return a curve of these means in a band of `spread` on either side."""
     values = np.array(mean, np.float64)
     place = np.arange(len(mean), dtype=np.float64) if x is None else np.array(x)
     raw = spread == 0
@@ -24,11 +24,11 @@ def curve(mean: list[float], spread: float = 0.0, x: list[float] | None = None) 
 
 
 def run(drawn: Curve, name: str = "a run", smoothing: float = 0.0) -> RunCurve:
-    """Run 7 in black."""
+    """Return the curve as run 7 in black."""
     return RunCurve(7, name, Stroke("#000000", "dash"), drawn, Smoothing(smoothing))
 
 
-def test_values_keep_six_digits() -> None:
+def test_values_are_rounded_to_six_digits() -> None:
     given = [0.1 + 0.2, -123456.789, 1e-12 / 3, 0.0, math.inf, 1.5e300]
     assert significant(np.array(given)).tolist() == [0.3, -123457.0, 3.33333e-13, 0.0, math.inf, 1.5e300]
     assert np.isnan(significant(np.array([math.nan]))[0])
@@ -43,17 +43,17 @@ def test_values_keep_six_digits() -> None:
         ("a\nb\x00c", "a b c"),
     ],
 )
-def test_a_name_is_text_and_never_markup(name: str, shown: str) -> None:
+def test_names_are_escaped(name: str, shown: str) -> None:
     assert as_text(name) == shown
     figure = curves_figure([run(curve([1.0, 2.0]), name)], "m", Look())
     assert figure.data[-1]["name"] == shown
 
 
 @pytest.mark.parametrize("y_log", [False, True])
-def test_memory_is_read_in_units_of_1024(y_log: bool) -> None:
+def test_sizes_use_units_of_1024(y_log: bool) -> None:
     mib = 2.0**20
     figure = curves_figure([run(curve([620 * mib, 680 * mib], spread=20 * mib))], "system/rss_bytes", Look(y_log=y_log))
-    assert figure.layout["yaxis"]["title"]["text"] == "Memory", "the values say the unit"
+    assert figure.layout["yaxis"]["title"]["text"] == "Memory", "the values include the unit"
     assert figure.layout["yaxis"]["ticktext"] == [f"{size} MiB" for size in range(608, 701, 16)]
     assert figure.data[-1]["text"] == ["620 MiB ± 20 MiB", "680 MiB ± 20 MiB"]
     assert figure.data[-1]["hovertemplate"] == "%{text}"
@@ -63,7 +63,7 @@ def test_memory_is_read_in_units_of_1024(y_log: bool) -> None:
     assert "ticktext" not in curves_figure([run(curve([1.0, 2.0]))], "train/entropy", Look()).layout["yaxis"]
 
 
-def test_a_smoothed_run_is_a_line_over_the_faint_raw_one_in_its_band() -> None:
+def test_a_smoothed_line_is_drawn_over_the_raw_one_in_its_band() -> None:
     figure = curves_figure([run(curve([1.0, 3.0, 2.0], spread=0.5), smoothing=0.6)], "m", Look())
     assert [trace["meta"]["part"] for trace in figure.data] == ["low", "high", "raw", "line"]
     low, high, raw, line = figure.data
@@ -79,17 +79,17 @@ def test_a_smoothed_run_is_a_line_over_the_faint_raw_one_in_its_band() -> None:
     assert len({trace["uid"] for trace in figure.data}) == 4
 
 
-def test_raw_points_unsmoothed_are_one_line() -> None:
+def test_unsmoothed_points_are_one_line() -> None:
     (line,) = curves_figure([run(curve([1.0, 3.0, 2.0]))], "m", Look()).data
     assert line["hovertemplate"] == "%{y:.5~g}"
     assert (line["x"], line["y"], line["meta"]) == ([0, 1, 2], [1, 3, 2], {"run_id": 7, "part": "line"})
 
 
-def test_a_single_point_is_seen() -> None:
+def test_a_single_point_has_a_marker() -> None:
     assert curves_figure([run(curve([1.0]))], "m", Look()).data[0]["mode"] == "lines+markers"
 
 
-def test_what_is_no_number_is_a_gap_with_a_mark() -> None:
+def test_nan_and_infinity_are_gaps_with_marks() -> None:
     figure = curves_figure([run(curve([1.0, math.nan, -math.inf, 4.0]))], "m", Look())
     line, marks = figure.data
     assert line["y"] == [1, None, None, 4]
@@ -116,13 +116,13 @@ def test_a_band_on_a_logarithmic_axis_stays_above_zero() -> None:
         ([], None),
     ],
 )
-def test_a_constant_stands_where_it_can_be_told_from_zero(values: list[float], shown: list[float] | None) -> None:
+def test_the_axis_of_a_constant_starts_at_zero(values: list[float], shown: list[float] | None) -> None:
     figure = curves_figure([run(curve(values))], "m", Look())
     assert figure.layout["yaxis"].get("range") == shown
     assert "range" not in curves_figure([run(curve(values))], "m", Look(y_log=True)).layout["yaxis"]
 
 
-def test_a_band_around_a_constant_is_shown_whole() -> None:
+def test_the_axis_of_a_constant_includes_its_band() -> None:
     assert "range" not in curves_figure([run(curve([1.0, 1.0], spread=5.0))], "m", Look()).layout["yaxis"]
 
 
@@ -132,10 +132,10 @@ def test_a_band_around_a_constant_is_shown_whole() -> None:
         ("step", "agent steps", 7_200, "step %{x:,d}"),
         ("frames", "emulator frames", 7_200, "frame %{x:,d}"),
         ("epoch", "epoch (4 M frames)", 7_200, "epoch %{x:.4~g}"),
-        ("time", "time in training", 7_200, "%{x:,.1~f} s in training"),
+        ("time", "training time", 7_200, "%{x:,.1~f} s of training"),
     ],
 )
-def test_the_axis_says_its_unit(axis: str, title: str, last: float, heading: str) -> None:
+def test_axes_have_titles(axis: str, title: str, last: float, heading: str) -> None:
     look = Look(axis)  # type: ignore[arg-type]
     figure = curves_figure([run(curve([1.0, 2.0], x=[0.0, 7_200.0]))], "train/entropy", look)
     assert figure.layout["xaxis"]["title"]["text"] == title
@@ -144,7 +144,7 @@ def test_the_axis_says_its_unit(axis: str, title: str, last: float, heading: str
     assert figure.data[0]["x"][-1] == last
 
 
-def test_the_figure_brings_no_colours_of_its_own_and_plotly_takes_it() -> None:
+def test_plotly_accepts_the_figure_and_it_sets_no_page_colors() -> None:
     figure = curves_figure([run(curve([1.0, 2.0], spread=1.0), smoothing=0.5)], "m", Look())
     assert "template" not in figure.layout
     assert not {"paper_bgcolor", "plot_bgcolor", "font"} & figure.layout.keys()

@@ -1,4 +1,4 @@
-"""Figures as clients ask for them."""
+"""Tests of the figures API."""
 
 import math
 from typing import Any
@@ -9,7 +9,7 @@ CURVES = "/api/v1/figures/curves"
 TOGETHER = "/api/v1/figures/together"
 
 
-def test_two_runs_share_the_figure_each_in_its_colour(api: Api) -> None:
+def test_each_run_has_its_own_color(api: Api) -> None:
     runs = []
     for name in ("one", "two"):
         run_id, attempt = api.running(name=name)
@@ -25,7 +25,7 @@ def test_two_runs_share_the_figure_each_in_its_colour(api: Api) -> None:
     assert figure["layout"]["showlegend"]
 
 
-def test_the_time_axis_and_a_zoom_on_it_are_in_seconds(api: Api) -> None:
+def test_the_time_axis_is_in_seconds(api: Api) -> None:
     run_id, attempt = api.running()
     sent = [metrics(seq, seq, {"a": seq}) | {"time": 1_700_000_000.0 + 60 * seq} for seq in range(2, 7)]
     api.send(run_id, attempt, *sent)
@@ -35,7 +35,7 @@ def test_the_time_axis_and_a_zoom_on_it_are_in_seconds(api: Api) -> None:
     assert figure["layout"]["xaxis"]["ticktext"][0] == "1 min"
 
 
-def test_no_more_is_drawn_than_was_asked_for(api: Api) -> None:
+def test_a_line_has_no_more_points_than_buckets(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, *(metrics(seq, seq * 10, {"a": seq}) for seq in range(2, 502)))
     figure = api.user.get(CURVES, params={"runs": run_id, "metric": "a", "buckets": 20, "smoothing": 0.5}).json()
@@ -45,16 +45,16 @@ def test_no_more_is_drawn_than_was_asked_for(api: Api) -> None:
     assert len(line["customdata"]) == len(line["x"])
 
 
-def test_smoothing_stays_the_same_in_every_zoom(api: Api) -> None:
+def test_smoothing_is_the_same_at_every_zoom(api: Api) -> None:
     run_id, attempt = api.running()
     values = [math.sin(step / 300) + 0.5 * math.sin(step * step) for step in range(4_000)]
     sent = [metrics(seq, 10 * (seq - 2), {"a": value}) for seq, value in enumerate(values, 2)]
     for start in range(0, len(sent), 500):
         api.send(run_id, attempt, *sent[start : start + 500]).raise_for_status()
 
-    def line(**asked: Any) -> dict[int, float]:
-        asked = {"runs": run_id, "metric": "a", "smoothing": 0.9, **asked}
-        drawn = api.user.get(CURVES, params=asked).json()["data"][-1]
+    def line(**query: Any) -> dict[int, float]:
+        query = {"runs": run_id, "metric": "a", "smoothing": 0.9, **query}
+        drawn = api.user.get(CURVES, params=query).json()["data"][-1]
         return dict(zip(drawn["x"], drawn["y"], strict=True))
 
     whole = line(buckets=400)
@@ -65,7 +65,7 @@ def test_smoothing_stays_the_same_in_every_zoom(api: Api) -> None:
         assert max(abs(whole[x] - part[x]) for x in shared) < 0.03
 
 
-def test_before_the_first_point_the_figure_is_empty(api: Api) -> None:
+def test_the_figure_is_empty_before_the_first_point(api: Api) -> None:
     run_id, attempt = api.running()
     assert api.user.get(CURVES, params={"runs": run_id}).json()["data"] == []
     api.release(run_id, attempt, "failed", message="no")
@@ -73,7 +73,7 @@ def test_before_the_first_point_the_figure_is_empty(api: Api) -> None:
     assert (answer.status_code, answer.json()["type"]) == (404, "/problems/unknown-metric")
 
 
-def test_wrong_questions_are_answered_by_naming_what_is_wrong(api: Api) -> None:
+def test_errors_name_the_invalid_parameter(api: Api) -> None:
     run_id = api.launch()["id"]
     wrong: tuple[tuple[dict[str, Any], int, str], ...] = (
         ({"runs": "999"}, 404, "no run 999"),
@@ -90,33 +90,33 @@ def test_wrong_questions_are_answered_by_naming_what_is_wrong(api: Api) -> None:
         assert word in answer.text
 
 
-def test_some_metrics_of_a_run_stand_in_one_chart_under_their_names(api: Api) -> None:
+def test_several_metrics_of_a_run_share_a_chart(api: Api) -> None:
     run_id, attempt = api.running()
     counts = {"ga3c/agents": 16, "ga3c/trainers": 2}
     api.send(run_id, attempt, *(metrics(seq, seq, counts) for seq in (2, 3, 4)))
-    asked: dict[str, Any] = {"runs": run_id, "metrics": "ga3c/agents,ga3c/predictors,ga3c/trainers", "from": 3}
-    figure = api.user.get(TOGETHER, params=asked).json()
+    query: dict[str, Any] = {"runs": run_id, "metrics": "ga3c/agents,ga3c/predictors,ga3c/trainers", "from": 3}
+    figure = api.user.get(TOGETHER, params=query).json()
     assert [trace["name"] for trace in figure["data"]] == ["Agents", "Trainers"]
     assert [(trace["x"], trace["y"]) for trace in figure["data"]] == [([3, 4], [16, 16]), ([3, 4], [2, 2])]
     assert figure["layout"]["yaxis"] == {"type": "linear", "rangemode": "tozero"}
     colors = [trace["line"]["color"] for trace in figure["data"]]
     api.send(run_id, attempt, metrics(5, 5, {"ga3c/predictors": 3}))
-    later = {trace["name"]: trace["line"]["color"] for trace in api.user.get(TOGETHER, params=asked).json()["data"]}
+    later = {trace["name"]: trace["line"]["color"] for trace in api.user.get(TOGETHER, params=query).json()["data"]}
     assert [later["Agents"], later["Trainers"]] == colors
     assert len(set(later.values())) == 3
 
 
-def test_what_metrics_are_of_their_sum_is_stacked(api: Api) -> None:
+def test_shares_of_metrics_are_stacked(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, metrics(2, 10, {"time/environment": 3, "time/learning": 1}))
-    asked: dict[str, Any] = {"runs": run_id, "metrics": "time/environment,time/learning", "shares": True}
-    figure = api.user.get(TOGETHER, params=asked).json()
+    query: dict[str, Any] = {"runs": run_id, "metrics": "time/environment,time/learning", "shares": True}
+    figure = api.user.get(TOGETHER, params=query).json()
     assert {trace["stackgroup"] for trace in figure["data"]} == {"whole"}
     assert {trace["groupnorm"] for trace in figure["data"]} == {"fraction"}
     assert figure["layout"]["yaxis"]["range"] == [0, 1]
 
 
-def test_metrics_of_one_run_are_asked_for_by_their_names(api: Api) -> None:
+def test_several_metrics_require_one_run_and_valid_names(api: Api) -> None:
     run_id, attempt = api.running()
     wrong: tuple[tuple[dict[str, Any], int, str], ...] = (
         ({"runs": 999, "metrics": "a"}, 404, "no run 999"),
@@ -141,7 +141,7 @@ def test_figures_are_listed(api: Api) -> None:
 
 
 def forked(api: Api, run_id: int, step: int, *values: float) -> int:
-    """Fork a run at a step, with a point every ten steps after it; its number."""
+    """Fork a run at a step and report a point every ten steps after it. Return the fork's ID."""
     (at,) = (row["id"] for row in api.user.get(f"/api/v1/runs/{run_id}/checkpoints").json() if row["step"] == step)
     fork = int(api.act(run_id, "fork", checkpoint_id=at, overrides={"total_steps": 10_000})["id"])
     attempt = api.claim()["attempt"]
@@ -151,20 +151,20 @@ def forked(api: Api, run_id: int, step: int, *values: float) -> int:
 
 
 def report(api: Api, run_id: int, attempt: int, after: int, *values: float) -> None:
-    """Report a point every ten steps, and a checkpoint with the second; the run then ends."""
+    """Report a point every ten steps and a checkpoint with the second, then finish the run."""
     points = [metrics(seq, after + 10 * (seq - 1), {"a": value}) for seq, value in enumerate(values, 2)]
     api.send(run_id, attempt, *points).raise_for_status()
     api.save(run_id, attempt, len(values) + 2, after + 20)
     api.release(run_id, attempt, "finished").raise_for_status()
 
 
-def parts(api: Api, **asked: Any) -> dict[str, dict[str, Any]]:
-    """The traces of a figure of one run, or of several, by their uid."""
-    data = api.user.get(CURVES, params={"metric": "a", "ancestry": True, **asked}).json()["data"]
+def parts(api: Api, **query: Any) -> dict[str, dict[str, Any]]:
+    """Return the traces of a figure by their uid."""
+    data = api.user.get(CURVES, params={"metric": "a", "ancestry": True, **query}).json()["data"]
     return {trace["uid"]: trace for trace in data}
 
 
-def test_a_fork_begins_with_what_it_was_forked_from_over_all_generations(api: Api) -> None:
+def test_a_fork_shows_all_its_ancestors(api: Api) -> None:
     first, attempt = api.running()
     report(api, first, attempt, 0, 1.0, 2.0, 3.0)
     second = forked(api, first, 20, 30.0, 40.0, 50.0)
@@ -179,10 +179,10 @@ def test_a_fork_begins_with_what_it_was_forked_from_over_all_generations(api: Ap
     assert marks["text"] == ["forked from run 1 at step 20", "forked from run 2 at step 40"]
     assert shown[f"{third}-line"]["x"] == [50]
     assert parts(api, runs=third, x="frames")[f"{third}-origin"]["x"] == [40, 80, 120, 160]
-    assert parts(api, runs=third, to=25)[f"{third}-origin"]["x"] == [10, 20], "a zoom on what was before the fork"
+    assert parts(api, runs=third, to=25)[f"{third}-origin"]["x"] == [10, 20], "a zoom on the part before the fork"
 
 
-def test_what_was_before_a_fork_is_drawn_when_asked_for_and_not_twice(api: Api) -> None:
+def test_ancestors_are_drawn_on_request_and_only_once(api: Api) -> None:
     first, attempt = api.running()
     report(api, first, attempt, 0, 1.0, 2.0, 3.0)
     second = forked(api, first, 20, 30.0)

@@ -1,4 +1,4 @@
-"""Runs that differ in their seed alone, drawn as one."""
+"""Tests of groups of runs drawn as one line."""
 
 import itertools
 import json
@@ -15,7 +15,7 @@ from backend.comparisons.groups import groups_of, groups_over_games
 from backend.comparisons.statistics import Center
 from backend.comparisons.statistics import curve as bootstrapped
 from backend.database.tables import Run
-from backend.figures.groups import Band, Grouping, Line, middle_curve, shared_places, wider
+from backend.figures.groups import Band, Grouping, SmoothedLine, middle_curve, shared_places, widen
 from backend.metrics.curves import Window
 from backend.runs.labels import group_labels
 from tests.backend.figures.test_growth import merged
@@ -24,22 +24,22 @@ from tests.factories import CARTPOLE, Api, metrics, started
 CURVES = "/api/v1/figures/curves"
 RLIABLE = json.loads((Path(__file__).parents[2] / "fixtures" / "rliable.json").read_text())
 SEEDS = [
-    Line(np.array([0.0, 10.0, 20.0, 30.0]), np.array([0.0, 4.0, 8.0, 7.0])),
-    Line(np.array([0.0, 20.0]), np.array([2.0, 12.0])),
-    Line(np.array([0.0, 10.0, 20.0, 30.0]), np.array([1.0, 1.0, 1.0, 3.0])),
+    SmoothedLine(np.array([0.0, 10.0, 20.0, 30.0]), np.array([0.0, 4.0, 8.0, 7.0])),
+    SmoothedLine(np.array([0.0, 20.0]), np.array([2.0, 12.0])),
+    SmoothedLine(np.array([0.0, 10.0, 20.0, 30.0]), np.array([1.0, 1.0, 1.0, 3.0])),
 ]
 # The same at 0, 10, 20 and 30; the second ends at 20 and has 7 at 10, halfway.
 THERE = [[0.0, 2.0, 1.0], [4.0, 7.0, 1.0], [8.0, 12.0, 1.0], [7.0, 3.0]]
 
 
 def standard_error(scores: list[float]) -> tuple[float, float]:
-    """By the textbook."""
+    """Return the interval of one standard error around the mean."""
     error = statistics.stdev(scores) / math.sqrt(len(scores))
     return statistics.mean(scores) - error, statistics.mean(scores) + error
 
 
 def all_resamples(scores: list[float]) -> tuple[float, float]:
-    """The bootstrap's interval from every resample there is, each once."""
+    """Return the bootstrap interval from all possible resamples."""
     means = [statistics.mean(drawn) for drawn in itertools.product(scores, repeat=len(scores))]
     low, high = np.percentile(means, [2.5, 97.5], method="inverted_cdf")
     return float(low), float(high)
@@ -53,7 +53,7 @@ def all_resamples(scores: list[float]) -> tuple[float, float]:
         ("bootstrap", all_resamples, 1e-12),
     ],
 )
-def test_mean_and_band_are_those_of_a_direct_slow_computation(band: Band, slow: Any, within: float) -> None:
+def test_mean_and_band_match_a_direct_computation(band: Band, slow: Any, within: float) -> None:
     curve = middle_curve(SEEDS, Grouping(band), Window("step"))
     assert curve.x.tolist() == [0, 10, 20, 30]
     assert curve.count.tolist() == [3, 3, 3, 2]
@@ -68,12 +68,12 @@ FIVE = [[1.0, 2.0], [5.0, 4.0], [3.0, 9.0], [40.0, 5.0], [2.0]]
 
 
 def middle_half(scores: Sequence[float]) -> float:
-    """Without the least and the greatest of four or five."""
+    """Return the mean of four or five scores without the lowest and the highest."""
     return statistics.mean(sorted(scores)[1:-1])
 
 
-def test_the_interquartile_mean_is_that_of_a_direct_slow_computation() -> None:
-    lines = [Line(np.arange(len(heights), dtype=float), np.array(heights)) for heights in FIVE]
+def test_the_interquartile_mean_matches_a_direct_computation() -> None:
+    lines = [SmoothedLine(np.arange(len(heights), dtype=float), np.array(heights)) for heights in FIVE]
     there = [[heights[0] for heights in FIVE], [heights[1] for heights in FIVE if len(heights) > 1]]
     bands = {band: middle_curve(lines, Grouping(band, "iqm"), Window("step")) for band in get_args(Band)}
     assert bands["range"].count.tolist() == [5, 4]
@@ -86,17 +86,22 @@ def test_the_interquartile_mean_is_that_of_a_direct_slow_computation() -> None:
         assert error == pytest.approx(statistics.pstdev(resamples), rel=0.05)
 
 
-def test_the_band_of_the_interquartile_mean_is_that_held_against_rliable() -> None:
+def test_the_interquartile_band_matches_rliable() -> None:
     scores = np.array(RLIABLE["curve"]["scores"])
     places = np.arange(scores.shape[1], dtype=float)
-    drawn = middle_curve([Line(places, heights) for heights in scores], Grouping("bootstrap", "iqm"), Window("step"))
+    drawn = middle_curve(
+        [SmoothedLine(places, heights) for heights in scores], Grouping("bootstrap", "iqm"), Window("step")
+    )
     expected = bootstrapped(scores, "iqm")
     assert drawn.mean.tolist() == pytest.approx(RLIABLE["curve"]["iqm"], rel=1e-12)
     assert (drawn.min.tolist(), drawn.max.tolist()) == (expected.interval.low.tolist(), expected.interval.high.tolist())
 
 
 def test_a_run_counts_only_between_its_first_and_its_last_point() -> None:
-    short, late = Line(np.array([0.0, 1.0]), np.array([5.0, 5.0])), Line(np.array([1.0, 4.0]), np.array([7.0, 7.0]))
+    short, late = (
+        SmoothedLine(np.array([0.0, 1.0]), np.array([5.0, 5.0])),
+        SmoothedLine(np.array([1.0, 4.0]), np.array([7.0, 7.0])),
+    )
     curve = middle_curve([short, late], Grouping("range"), Window("step"))
     assert curve.x.tolist() == [0, 1, 4]
     assert curve.count.tolist() == [1, 2, 1]
@@ -104,8 +109,8 @@ def test_a_run_counts_only_between_its_first_and_its_last_point() -> None:
     assert (curve.max - curve.min).tolist() == [0, 2, 0], "a single run has no band"
 
 
-def test_many_places_become_borders_of_bins_and_keep_the_ends() -> None:
-    lines = [Line(np.arange(start, 5_000.0, 7), np.arange(start, 5_000.0, 7)) for start in (1.0, 3.0)]
+def test_many_places_become_bin_borders_and_keep_the_ends() -> None:
+    lines = [SmoothedLine(np.arange(start, 5_000.0, 7), np.arange(start, 5_000.0, 7)) for start in (1.0, 3.0)]
     places = shared_places(lines, Window("step", buckets=40))
     assert 20 <= len(places) <= 45
     assert {1.0, 3.0, lines[0].x[-1], lines[1].x[-1]} <= set(places.tolist())
@@ -119,27 +124,27 @@ def test_many_places_become_borders_of_bins_and_keep_the_ends() -> None:
 
 
 @pytest.mark.parametrize("center", ["mean", "iqm"])
-def test_nothing_reported_is_nothing_drawn(center: Center) -> None:
-    nothing = Line(np.empty(0), np.empty(0))
+def test_empty_lines_have_an_empty_mean(center: Center) -> None:
+    nothing = SmoothedLine(np.empty(0), np.empty(0))
     assert not len(middle_curve([nothing, nothing], Grouping(center=center), Window("step")).x)
 
 
-def test_a_zoom_is_read_a_little_wider() -> None:
-    assert wider(Window("step")) == Window("step")
-    assert wider(Window("step", 100, 200)) == Window("step", 90, 210)
-    log = wider(Window("step", 10, 1_000, log=True))
+def test_a_zoom_is_read_with_a_margin() -> None:
+    assert widen(Window("step")) == Window("step")
+    assert widen(Window("step", 100, 200)) == Window("step", 90, 210)
+    log = widen(Window("step", 10, 1_000, log=True))
     assert (log.low, log.high) == pytest.approx((10 ** (1 - 0.2), 10 ** (3 + 0.2)))
 
 
 def run(number: int, parent: int | None = None, name: str = "PAAC on CartPole", **config: Any) -> Run:
-    """A run of this configuration."""
+    """Return a run of this configuration."""
     config = {"algorithm": "paac", "env": "CartPole-v1", "learning_rate": 0.01} | config
     return Run(
         id=number, name=name, algorithm="paac", env=config["env"], config=config, parent_run_id=parent, parent_step=1
     )
 
 
-def test_only_what_differs_in_the_seed_alone_is_one_group() -> None:
+def test_runs_that_differ_only_in_their_seed_are_one_group() -> None:
     runs = [
         run(1, seed=1),
         run(2, seed=1, learning_rate=0.5),
@@ -153,14 +158,14 @@ def test_only_what_differs_in_the_seed_alone_is_one_group() -> None:
 
 
 @pytest.mark.parametrize("by", [["learning_rate"], ["env"], []])
-def test_runs_that_repeat_others_are_no_further_samples(by: list[str]) -> None:
-    """Three runs of one seed say no more than one, whatever they are grouped by."""
+def test_repeated_seeds_are_not_further_samples(by: list[str]) -> None:
+    """Check that three runs of one seed count as one, for any grouping."""
     runs = [run(1, seed=1), run(2, seed=1), run(3, seed=1), run(4, seed=2)]
     for groups in (groups_of(runs, by), groups_over_games(runs, by)):
         assert [[each.id for each in group] for group in groups] == [[1, 4], [2], [3]]
 
 
-def test_the_legend_says_what_differs_and_n() -> None:
+def test_the_legend_has_the_differing_fields_and_n() -> None:
     groups = [[run(1, seed=1), run(2, seed=2)], [run(3, seed=3, learning_rate=0.5), run(4, seed=4, learning_rate=0.5)]]
     assert group_labels(groups) == ["PAAC · CartPole · lr 0.01 (n = 2)", "PAAC · CartPole · lr 0.5 (n = 2)"]
     assert group_labels(groups[:1]) == ["PAAC · CartPole (n = 2)"]
@@ -196,7 +201,7 @@ def test_any_fields_make_groups_whose_names_say_them() -> None:
 
 
 def seeds(api: Api, *lengths: int, **config: Any) -> tuple[list[int], list[int]]:
-    """Running runs that differ in the seed alone: seed n has n at each of so many places."""
+    """Create running runs that differ only in their seed. Seed n reports n at each of its places."""
     runs, attempts = [], []
     for seed, length in enumerate(lengths, 1):
         run_id = api.launch(config=CARTPOLE | config | {"seed": seed})["id"]
@@ -207,15 +212,15 @@ def seeds(api: Api, *lengths: int, **config: Any) -> tuple[list[int], list[int]]
     return runs, attempts
 
 
-def asked(runs: list[int], **more: Any) -> dict[str, Any]:
-    """What a client asks for."""
+def query_of(runs: list[int], **more: Any) -> dict[str, Any]:
+    """Return the query parameters."""
     return {"runs": ",".join(map(str, runs)), "metric": "a", "group": "seed", **more}
 
 
-def test_a_group_is_one_line_whose_hover_says_where_seeds_are_missing(api: Api) -> None:
+def test_a_group_is_one_line_and_tooltips_show_missing_seeds(api: Api) -> None:
     runs, _attempts = seeds(api, 3, 3, 2)
     (other,), _attempts = seeds(api, 3, learning_rate=0.5)
-    figure = api.user.get(CURVES, params=asked([*runs, other], band="range")).json()
+    figure = api.user.get(CURVES, params=query_of([*runs, other], band="range")).json()
     lines = [trace for trace in figure["data"] if trace["meta"]["part"] == "line"]
     group, alone = lines
     assert group["meta"]["group"] == runs
@@ -224,7 +229,7 @@ def test_a_group_is_one_line_whose_hover_says_where_seeds_are_missing(api: Api) 
     assert group["name"].endswith("(n = 3)")
     assert alone["name"].endswith(f"lr 0.5 #{other}")
     assert {trace["meta"]["part"]: trace["y"] for trace in figure["data"]}["high"] == [3, 3, 2]
-    shown = api.user.get(CURVES, params=asked(runs, seeds=True)).json()["data"]
+    shown = api.user.get(CURVES, params=query_of(runs, seeds=True)).json()["data"]
     thin = [trace for trace in shown if trace["meta"]["part"] == "seed"]
     assert [trace["y"] for trace in thin] == [[1, 1, 1], [2, 2, 2], [3, 3]]
     assert {trace["legendgroup"] for trace in shown} == {str(runs[0])}
@@ -232,14 +237,14 @@ def test_a_group_is_one_line_whose_hover_says_where_seeds_are_missing(api: Api) 
 
 def test_a_groups_line_is_the_interquartile_mean_on_request(api: Api) -> None:
     runs, _attempts = seeds(api, 3, 3, 3, 2)
-    figure = api.user.get(CURVES, params=asked(runs, center="iqm", band="range")).json()
+    figure = api.user.get(CURVES, params=query_of(runs, center="iqm", band="range")).json()
     (line,) = (trace for trace in figure["data"] if trace["meta"]["part"] == "line")
     assert line["y"] == [2.5, 2.5, 2]
     assert line["text"][2] == "2 [1, 3], n = 3 here"
     assert figure["layout"]["yaxis"]["title"]["text"].endswith(", interquartile mean")
 
 
-def test_every_answer_of_a_comparison_groups_by_the_fields_asked_for(api: Api) -> None:
+def test_all_comparisons_group_by_the_requested_fields(api: Api) -> None:
     one = [seeds(api, 3, learning_rate=0.01, gamma=gamma)[0][0] for gamma in (0.9, 0.95, 0.99)]
     two = [seeds(api, 3, learning_rate=0.5, gamma=gamma)[0][0] for gamma in (0.9, 0.95, 0.99)]
     query: dict[str, Any] = {"runs": ",".join(map(str, [*one, *two])), "group_by": "learning_rate"}
@@ -270,33 +275,35 @@ def test_every_answer_of_a_comparison_groups_by_the_fields_asked_for(api: Api) -
         assert "learning_rate, " in error["message"]
 
 
-def test_a_zoom_beyond_the_last_point_before_it_misses_no_seed(api: Api) -> None:
+def test_a_zoom_between_points_includes_every_seed(api: Api) -> None:
     (one, two), attempts = seeds(api, 0, 0)
     for run_id, attempt, shift in ((one, attempts[0], 0), (two, attempts[1], 5)):
         api.send(
             run_id, attempt, *(metrics(at + 2, 10 * at + shift, {"a": at}) for at in range(100))
         ).raise_for_status()
-    zoom = asked([one, two], **{"from": 400, "to": 600})
+    zoom = query_of([one, two], **{"from": 400, "to": 600})
     (group,) = (t for t in api.user.get(CURVES, params=zoom).json()["data"] if t["meta"]["part"] == "line")
     assert (group["x"][0], group["x"][-1]) == (400, 600)
     assert group["name"].endswith("(n = 2)")
     assert not any("here" in text for text in group["text"])
 
 
-def test_without_being_asked_for_and_without_groups_all_is_as_before(api: Api) -> None:
+def test_runs_are_grouped_only_on_request(api: Api) -> None:
     runs, _attempts = seeds(api, 3, 3)
-    each = api.user.get(CURVES, params=asked(runs) | {"group": "none"}).json()
+    each = api.user.get(CURVES, params=query_of(runs) | {"group": "none"}).json()
     assert [trace["meta"]["run_id"] for trace in each["data"]] == runs
     (other,), _attempts = seeds(api, 3, learning_rate=0.5)
-    alike = [api.user.get(CURVES, params=asked([runs[0], other]) | {"group": how}).json() for how in ("seed", "none")]
+    alike = [
+        api.user.get(CURVES, params=query_of([runs[0], other]) | {"group": how}).json() for how in ("seed", "none")
+    ]
     assert alike[0] == alike[1]
     compared = api.user.get("/api/v1/compare", params={"runs": f"{runs[0]},{runs[1]},{other}"}).json()
     assert compared["groups"] == [runs, [other]]
 
 
-def test_a_grouped_figure_grows(api: Api) -> None:
+def test_a_grouped_figure_is_updated_with_a_cursor(api: Api) -> None:
     runs, attempts = seeds(api, 20, 20)
-    question = asked(runs, smoothing=0.6, buckets=60)
+    question = query_of(runs, smoothing=0.6, buckets=60)
     held = api.user.get(CURVES, params=question).json()
     for at in range(21, 36):
         for run_id, attempt in zip(runs[: 1 + at % 2], attempts, strict=False):

@@ -14,7 +14,7 @@ LOOK: dict[str, Any] = {"metric": "a", "smoothing": 0.6}
 
 
 def merged(held: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
-    """What a reader holds after an answer."""
+    """Return the client's figure after a response."""
     if answer["complete"]:
         return answer
     traces = copy.deepcopy(held["data"])
@@ -26,23 +26,23 @@ def merged(held: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def values(start: int, number: int, phase: float = 0.0) -> list[dict[str, Any]]:
-    """So many metrics events from a step on."""
+    """Return `number` metrics events from a step on."""
     steps = range(start, start + number)
     return [metrics(step + 2, 10 * step, {"a": math.sin(step / 90 + phase) + math.sin(step * step)}) for step in steps]
 
 
-def test_what_is_new_put_behind_what_was_held_is_the_whole_figure(api: Api) -> None:
+def test_updates_add_up_to_the_whole_figure(api: Api) -> None:
     run_id, attempt = api.running()
     other = api.launch()["id"]
-    asked = LOOK | {"runs": f"{run_id},{other}", "buckets": 100}
+    query = LOOK | {"runs": f"{run_id},{other}", "buckets": 100}
     api.send(run_id, attempt, *values(0, 50))
-    held = api.user.get(CURVES, params=asked).json()
+    held = api.user.get(CURVES, params=query).json()
     partial = 0
     for start in range(50, 2_050, 40):
         api.send(run_id, attempt, *values(start, 40)).raise_for_status()
-        answer = api.user.get(CURVES, params=asked | {"after": held["cursor"]}).json()
+        answer = api.user.get(CURVES, params=query | {"after": held["cursor"]}).json()
         partial += not answer["complete"]
-        whole = api.user.get(CURVES, params=asked).json()
+        whole = api.user.get(CURVES, params=query).json()
         cursor = answer["cursor"]
         held = merged(held, answer)
         assert (held["data"], held["layout"], cursor) == (whole["data"], whole["layout"], whole["cursor"])
@@ -50,54 +50,54 @@ def test_what_is_new_put_behind_what_was_held_is_the_whole_figure(api: Api) -> N
     assert partial > 25
 
 
-def test_ten_live_runs_travel_in_little(api: Api) -> None:
+def test_updates_of_ten_live_runs_are_small(api: Api) -> None:
     made = []
     for _ in range(10):
         run_id, attempt = api.running()
         for start in range(0, 2_000, 500):
             api.send(run_id, attempt, *values(start, 500, run_id)).raise_for_status()
         made.append((run_id, attempt))
-    asked = LOOK | {"runs": ",".join(str(run_id) for run_id, _attempt in made)}
-    first = api.user.get(CURVES, params=asked)
+    query = LOOK | {"runs": ",".join(str(run_id) for run_id, _attempt in made)}
+    first = api.user.get(CURVES, params=query)
     for run_id, attempt in made:
         api.send(run_id, attempt, *values(2_000, 5, run_id)).raise_for_status()
-    second = api.user.get(CURVES, params=asked | {"after": first.json()["cursor"]})
+    second = api.user.get(CURVES, params=query | {"after": first.json()["cursor"]})
     assert not second.json()["complete"]
     assert len(second.json()["data"]) == 4 * len(made)
-    # An hour of one such answer a second stays below 15 MB.
+    # An hour of one such response per second stays below 15 MB.
     assert int(second.headers["content-length"]) < 4_000
 
 
-def test_a_changed_past_or_look_brings_everything(api: Api) -> None:
+def test_changed_points_or_style_return_the_whole_figure(api: Api) -> None:
     run_id, attempt = api.running()
-    asked = LOOK | {"runs": run_id}
+    query = LOOK | {"runs": run_id}
     api.send(run_id, attempt, *values(0, 20))
-    cursor = api.user.get(CURVES, params=asked).json()["cursor"]
-    assert not api.user.get(CURVES, params=asked | {"after": cursor}).json()["complete"]
-    assert api.user.get(CURVES, params=asked | {"after": cursor, "smoothing": 0.7}).json()["complete"]
+    cursor = api.user.get(CURVES, params=query).json()["cursor"]
+    assert not api.user.get(CURVES, params=query | {"after": cursor}).json()["complete"]
+    assert api.user.get(CURVES, params=query | {"after": cursor, "smoothing": 0.7}).json()["complete"]
     api.release(run_id, attempt, "drained")
     attempt = api.claim()["attempt"]
     api.send(run_id, attempt, started(1, resumed_from=50), metrics(2, 60, {"a": 9}))
-    answer = api.user.get(CURVES, params=asked | {"after": cursor}).json()
+    answer = api.user.get(CURVES, params=query | {"after": cursor}).json()
     assert answer["complete"]
     assert answer["data"][-1]["x"] == [0, 10, 20, 30, 40, 50, 60]
 
 
-def test_metrics_of_one_run_together_travel_as_what_is_new_too(api: Api) -> None:
+def test_several_metrics_of_a_run_are_updated_too(api: Api) -> None:
     run_id, attempt = api.running()
-    asked: dict[str, Any] = {"runs": run_id, "metrics": "ga3c/agents,ga3c/trainers"}
+    query: dict[str, Any] = {"runs": run_id, "metrics": "ga3c/agents,ga3c/trainers"}
     counts = [metrics(step, step, {"ga3c/agents": 16, "ga3c/trainers": 2}) for step in range(2, 12)]
     api.send(run_id, attempt, *counts[:8])
-    first = api.user.get("/api/v1/figures/together", params=asked).json()
+    first = api.user.get("/api/v1/figures/together", params=query).json()
     api.send(run_id, attempt, *counts[8:])
-    answer = api.user.get("/api/v1/figures/together", params=asked | {"after": first["cursor"]}).json()
+    answer = api.user.get("/api/v1/figures/together", params=query | {"after": first["cursor"]}).json()
     assert not answer["complete"]
     assert [trace["x"] for trace in answer["data"]] == [[8, 9, 10, 11]] * 2
-    whole = api.user.get("/api/v1/figures/together", params=asked).json()
+    whole = api.user.get("/api/v1/figures/together", params=query).json()
     assert merged(first, answer)["data"] == whole["data"]
 
 
-def test_what_is_no_cursor_is_refused(api: Api) -> None:
+def test_invalid_cursors_are_rejected(api: Api) -> None:
     run_id = api.launch()["id"]
     for after in ("nonsense", "-1", "0123456789abcdef-x", "0123456789abcdef-999999"):
         answer = api.user.get(CURVES, params={"runs": run_id, "after": after})
@@ -107,15 +107,15 @@ def test_what_is_no_cursor_is_refused(api: Api) -> None:
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_as_many_runs_as_a_figure_may_have_go_on_from_their_cursor(api: Api) -> None:
+def test_a_figure_of_the_maximum_number_of_runs_is_updated(api: Api) -> None:
     ids = []
     for _ in range(MAX_RUNS):
         run_id, attempt = api.running()
-        told = [metrics(1 + n, 10 * n, {"a": "NaN" if n == 4 else n}) for n in range(1, 7)]
-        api.send(run_id, attempt, *told).raise_for_status()
+        sent = [metrics(1 + n, 10 * n, {"a": "NaN" if n == 4 else n}) for n in range(1, 7)]
+        api.send(run_id, attempt, *sent).raise_for_status()
         ids.append(str(run_id))
-    asked = LOOK | {"runs": ",".join(ids), "buckets": 3}
-    held = api.user.get(CURVES, params=asked).json()
+    query = LOOK | {"runs": ",".join(ids), "buckets": 3}
+    held = api.user.get(CURVES, params=query).json()
     assert len(held["data"]) == 5 * MAX_RUNS
-    answer = api.user.get(CURVES, params=asked | {"after": held["cursor"]})
+    answer = api.user.get(CURVES, params=query | {"after": held["cursor"]})
     assert (answer.status_code, answer.json().get("complete")) == (200, False)

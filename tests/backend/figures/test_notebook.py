@@ -1,4 +1,4 @@
-"""What a chart's menu copies for a notebook: frontend/src/charts/notebook.test.ts holds the page to the same lines."""
+"""Test of the notebook code that a chart's menu copies. frontend/src/charts/notebook.test.ts checks the same lines."""
 
 import io
 import runpy
@@ -11,7 +11,7 @@ import pytest
 from tests.factories import CARTPOLE, Api, metrics
 
 COPIED = (Path(__file__).parents[2] / "fixtures" / "notebook.txt").read_text()
-ASKED = "/api/v1/figures/curves?runs=1%2C2"
+URL = "/api/v1/figures/curves?runs=1%2C2"
 
 
 @pytest.mark.parametrize("token", [None, "of-another-server"])
@@ -27,8 +27,8 @@ def test_the_copied_lines_draw_the_figure(
         monkeypatch.delenv("ARCADIA_TOKEN", raising=False)
 
     def opened(request: urllib.request.Request) -> io.BytesIO:
-        assert request.full_url == f"http://arcadia.test{ASKED}"
-        answer = api.user.get(ASKED, headers=dict(request.header_items()))
+        assert request.full_url == f"http://arcadia.test{URL}"
+        answer = api.user.get(URL, headers=dict(request.header_items()))
         assert answer.status_code == 200, answer.text
         return io.BytesIO(answer.content)
 

@@ -1,4 +1,4 @@
-"""Bars of the scores of an evaluation."""
+"""Tests of the histogram of an evaluation's scores."""
 
 import math
 
@@ -11,34 +11,34 @@ from workers.contract.protocols.document import EvaluationDocument
 
 
 def found(*scores: float) -> EvaluationDocument:
-    """What an evaluation with these scores found."""
+    """Return the result of an evaluation with these scores."""
     return EvaluationDocument.model_validate(evaluation(1, list(scores))["document"])
 
 
 def drawn(*scores: float) -> Figure:
-    """The figure of an evaluation that is done."""
+    """Return the figure of a finished evaluation."""
     return scores_figure(scores, found(*scores), "#0072b2")
 
 
 def bars(*scores: float) -> dict[str, int]:
-    """How many episodes stand in which bar, as the pointer over it tells, without the empty ones."""
+    """Return the number of episodes in each nonempty bar, by its tooltip."""
     (trace,) = drawn(*scores).data
     words = [text.split(": ")[1] for text in trace["hovertext"]]
     return {word: count for word, count in zip(words, trace["y"], strict=True) if count}
 
 
-def test_whole_scores_that_lie_near_have_a_bar_each() -> None:
+def test_close_whole_scores_have_a_bar_each() -> None:
     assert bars(19, 21, 21, 20, 21) == {"19": 1, "20": 1, "21": 3}
     assert bars(500, 500) == {"500": 2}
     axes = drawn(-21, -20).layout
-    assert (axes["xaxis"]["dtick"], axes["yaxis"]["dtick"]) == (1, 1), "no tick stands at a half"
+    assert (axes["xaxis"]["dtick"], axes["yaxis"]["dtick"]) == (1, 1), "no tick is at a half"
 
 
-def test_whole_scores_that_lie_far_apart_share_bars_of_whole_numbers() -> None:
-    told = bars(*range(0, 1_000, 10))
-    assert sum(told.values()) == 100
-    assert 5 < len(told) <= 40
-    assert all(int(word.split(" to ")[1]) - int(word.split(" to ")[0]) > 1 for word in told)
+def test_distant_whole_scores_share_bars_of_whole_numbers() -> None:
+    counts = bars(*range(0, 1_000, 10))
+    assert sum(counts.values()) == 100
+    assert 5 < len(counts) <= 40
+    assert all(int(word.split(" to ")[1]) - int(word.split(" to ")[0]) > 1 for word in counts)
 
 
 @pytest.mark.parametrize("scores", [(0.5, 0.75, 1.25), (-1e9, 1e9), (0.1, 0.1), (1e15 / 2, 0.0), (-3.0, 4.5)])
@@ -50,7 +50,7 @@ def test_every_episode_is_in_a_bar_within_the_axis(scores: tuple[float, ...]) ->
     assert max(scores) <= high
 
 
-def test_the_mean_stands_in_its_interval() -> None:
+def test_the_mean_is_a_line_in_its_interval() -> None:
     figure = drawn(1, 2, 3)
     line, band = figure.layout["shapes"]
     assert (line["x0"], line["x1"], band["x0"], band["x1"]) == (2, 2, 1, 3)
@@ -58,13 +58,13 @@ def test_the_mean_stands_in_its_interval() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "told"), [((1, 2, 2), "mean 1.67"), ((-20.04, -20.04), "mean −20"), ((1234.4, 1234.4), "mean 1234")]
+    ("scores", "label"), [((1, 2, 2), "mean 1.67"), ((-20.04, -20.04), "mean −20"), ((1234.4, 1234.4), "mean 1234")]
 )
-def test_the_mean_is_told_in_few_digits(scores: tuple[float, ...], told: str) -> None:
-    assert drawn(*scores).layout["annotations"][0]["text"] == told
+def test_the_mean_has_few_digits(scores: tuple[float, ...], label: str) -> None:
+    assert drawn(*scores).layout["annotations"][0]["text"] == label
 
 
-def test_what_is_no_number_is_left_out() -> None:
+def test_nan_and_huge_scores_are_left_out() -> None:
     figure = drawn(math.nan, 7, math.inf, -1e300)
     assert sum(figure.data[0]["y"]) == 1
     assert "shapes" not in figure.layout

@@ -1,10 +1,10 @@
-"""The names of several metrics in one chart."""
+"""Tests of several metrics in one chart."""
 
 import numpy as np
 import pytest
 
 from backend.figures.drawing import Look
-from backend.figures.together_figure import MetricCurve, names_of, together_figure
+from backend.figures.together_figure import MetricCurve, short_titles, together_figure
 from backend.metrics.buckets import Curve
 
 
@@ -20,14 +20,14 @@ from backend.metrics.buckets import Curve
         (["train/value_loss", "train/value_loss"], ["Value loss", "Value loss"]),
     ],
 )
-def test_a_name_is_what_tells_it_from_the_others(metrics: list[str], names: list[str]) -> None:
-    assert names_of(metrics) == names
+def test_titles_leave_out_their_shared_first_words(metrics: list[str], names: list[str]) -> None:
+    assert short_titles(metrics) == names
 
 
-def test_bytes_a_second_are_told_as_such() -> None:
+def test_rates_in_bytes_have_size_units() -> None:
     values = np.array([620.0, 680.0]) * 2**20
     curve = Curve(True, 2, np.array([1.0, 2.0]), values, values, values, values, np.ones(2, np.int64))
-    named = ("gorila/bytes_pushed_per_second", "gorila/bytes_pulled_per_second")
-    figure = together_figure([MetricCurve(name, curve) for name in named], Look(), shares=False)
+    metrics = ("gorila/bytes_pushed_per_second", "gorila/bytes_pulled_per_second")
+    figure = together_figure([MetricCurve(name, curve) for name in metrics], Look(), shares=False)
     assert figure.layout["yaxis"]["ticktext"][-1].endswith(" MiB/s")
     assert [trace["text"] for trace in figure.data] == [["620 MiB/s", "680 MiB/s"]] * 2

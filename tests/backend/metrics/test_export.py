@@ -1,4 +1,4 @@
-"""Everything that was measured, to take away."""
+"""Tests of the export of a run's points."""
 
 import csv
 import io
@@ -8,7 +8,7 @@ from tests.factories import Api, metrics, started
 
 
 def resumed_run(api: Api) -> int:
-    """A run with two points, the second superseded, and then one that is no number."""
+    """Create a run with two points, of which the second is superseded, and then a NaN."""
     run_id, attempt = api.running()
     api.send(run_id, attempt, metrics(2, 10, {"a": 0.1}), metrics(3, 20, {"a": 2}))
     api.release(run_id, attempt, "drained")
@@ -17,7 +17,7 @@ def resumed_run(api: Api) -> int:
     return run_id
 
 
-def test_csv_has_every_point_also_the_superseded(api: Api) -> None:
+def test_csv_includes_superseded_points(api: Api) -> None:
     run_id = resumed_run(api)
     answer = api.user.get(f"/api/v1/export/runs/{run_id}.csv")
     assert answer.headers["content-type"].startswith("text/csv")
@@ -32,7 +32,7 @@ def test_csv_has_every_point_also_the_superseded(api: Api) -> None:
     assert (rows[0]["frames"], float(rows[0]["time"])) == ("40", 1_700_000_002.0)
 
 
-def test_json_lines_are_json_although_json_has_no_nan(api: Api) -> None:
+def test_json_lines_write_nan_as_a_string(api: Api) -> None:
     run_id = resumed_run(api)
     text = api.user.get(f"/api/v1/export/runs/{run_id}.jsonl").text
     points = [json.loads(line) for line in text.splitlines()]
@@ -49,7 +49,7 @@ def test_json_lines_are_json_although_json_has_no_nan(api: Api) -> None:
     assert "NaN," not in text.replace('"NaN"', "")
 
 
-def test_thousands_of_points_come_out_as_they_went_in(api: Api) -> None:
+def test_export_returns_thousands_of_points_exactly(api: Api) -> None:
     run_id, attempt = api.running()
     values = [seq / 7 for seq in range(2, 1_502)]
     for start in range(0, 1_500, 500):
@@ -60,7 +60,7 @@ def test_thousands_of_points_come_out_as_they_went_in(api: Api) -> None:
     assert [int(row["step"]) for row in rows] == list(range(1_500))
 
 
-def test_a_run_without_points_exports_its_header(api: Api) -> None:
+def test_a_run_without_points_exports_only_the_header(api: Api) -> None:
     run_id = api.launch()["id"]
     assert api.user.get(f"/api/v1/export/runs/{run_id}.csv").text == (
         "attempt,superseded,step,frames,time,name,value\n"

@@ -1,4 +1,4 @@
-"""Metrics as clients ask for them."""
+"""Tests of the metrics API."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tests.factories import Api, metrics, started
 ALL = "/api/v1/runs/{}/metrics"
 
 
-def test_points_come_raw_while_they_fit_and_in_buckets_when_not(api: Api) -> None:
+def test_points_are_merged_into_buckets_only_if_there_are_too_many(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, *(metrics(seq, seq * 10, {"train/entropy": seq}) for seq in range(2, 102)))
     raw = api.user.get(ALL.format(run_id), params={"names": "train/entropy", "buckets": 100}).json()
@@ -27,7 +27,7 @@ def test_points_come_raw_while_they_fit_and_in_buckets_when_not(api: Api) -> Non
     assert (min(series["min"]), max(series["max"]), series["x"][-1], series["last"][-1]) == (2, 101, 1010, 101)
 
 
-def test_zooming_in_shows_every_point(api: Api) -> None:
+def test_zooming_in_returns_every_point(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, *(metrics(seq, seq * 10, {"train/entropy": seq}) for seq in range(2, 502)))
     zoom: dict[str, Any] = {"names": "train/entropy", "buckets": 10, "from": 1_000, "to": 1_050}
@@ -38,18 +38,18 @@ def test_zooming_in_shows_every_point(api: Api) -> None:
     assert series["x"] == [1_000, 1_010, 1_020, 1_030, 1_040, 1_050]
 
 
-def test_not_a_number_and_infinity_travel_as_strings(api: Api) -> None:
+def test_nan_and_infinity_are_sent_as_strings(api: Api) -> None:
     run_id, attempt = api.running()
-    told = ["NaN", 1.5, "Infinity", "-Infinity"]
-    sent = [metrics(seq, seq, {"train/grad_norm": value}) for seq, value in enumerate(told, start=2)]
+    values = ["NaN", 1.5, "Infinity", "-Infinity"]
+    sent = [metrics(seq, seq, {"train/grad_norm": value}) for seq, value in enumerate(values, start=2)]
     assert api.send(run_id, attempt, *sent).status_code == 200
     series = api.user.get(ALL.format(run_id)).json()["series"]["train/grad_norm"]
-    assert series["mean"] == series["last"] == told
+    assert series["mean"] == series["last"] == values
     summary = api.user.get("/api/v1/compare", params={"runs": run_id}).json()["summary"][0]["metrics"]
     assert summary["train/grad_norm"] == {"last": "-Infinity", "max": "Infinity", "mean_last_100": "NaN"}
 
 
-def test_a_cursor_brings_only_what_is_new(api: Api) -> None:
+def test_a_cursor_returns_only_new_points(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, metrics(2, 10, {"a": 1}), metrics(3, 20, {"a": 2}))
     first = api.user.get(ALL.format(run_id)).json()
@@ -62,7 +62,7 @@ def test_a_cursor_brings_only_what_is_new(api: Api) -> None:
     assert api.user.get(ALL.format(run_id), params={"after": then["cursor"]}).json()["series"]["a"]["x"] == []
 
 
-def test_a_cursor_from_before_a_resumption_brings_everything_again(api: Api) -> None:
+def test_a_cursor_from_before_a_resume_returns_everything(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, *(metrics(seq, seq * 10, {"a": seq}) for seq in range(2, 7)))
     cursor = api.user.get(ALL.format(run_id)).json()["cursor"]
@@ -75,7 +75,7 @@ def test_a_cursor_from_before_a_resumption_brings_everything_again(api: Api) -> 
     assert answer["series"]["a"]["last"] == [2, 3, 100]
 
 
-def test_superseded_points_leave_the_runs_numbers(api: Api) -> None:
+def test_superseded_points_do_not_count_in_the_runs_statistics(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, metrics(2, 10, returns=[5, 7]), metrics(3, 50, returns=[900]))
     assert (api.run(run_id)["episodes"], api.run(run_id)["last_return"]) == (3, 304)
@@ -88,7 +88,7 @@ def test_superseded_points_leave_the_runs_numbers(api: Api) -> None:
     assert summary["metrics"]["episode/return"] == {"last": 7, "max": 7, "mean_last_100": 6}
 
 
-def test_time_is_that_of_training_without_the_gaps(api: Api) -> None:
+def test_time_leaves_out_the_gaps_between_attempts(api: Api) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, metrics(2, 10, {"a": 1}), metrics(3, 20, {"a": 2}))
     api.release(run_id, attempt, "drained")
@@ -112,7 +112,7 @@ def test_names_are_listed_in_order(api: Api) -> None:
     assert names == ["a", "episode/length", "episode/return", "train/entropy"]
 
 
-def test_the_catalogue_says_titles_units_and_what_is_drawn_together(api: Api) -> None:
+def test_the_catalog_has_titles_units_and_chart_groups(api: Api) -> None:
     sections = {section["prefix"]: section for section in api.user.get("/api/v1/metric-catalogue").json()}
     assert list(sections)[:2] == ["episode", "train"]
     assert sections["ga3c"]["metrics"][0] == {"name": "ga3c/policy_lag", "title": "Policy lag", "unit": "updates"}
@@ -126,7 +126,7 @@ def test_the_catalogue_says_titles_units_and_what_is_drawn_together(api: Api) ->
     ]
 
 
-def test_a_metric_that_may_yet_come_is_empty_and_one_that_cannot_is_unknown(api: Api) -> None:
+def test_an_unreported_metric_is_empty_until_the_run_ends_then_unknown(api: Api) -> None:
     run_id, attempt = api.running()
     ask = {"names": "episode/return"}
     assert api.user.get(ALL.format(run_id), params=ask).json()["series"]["episode/return"]["total"] == 0
@@ -135,7 +135,7 @@ def test_a_metric_that_may_yet_come_is_empty_and_one_that_cannot_is_unknown(api:
     assert (answer.status_code, answer.json()["type"]) == (404, "/problems/unknown-metric")
 
 
-def test_what_makes_no_sense_is_refused_by_name(api: Api) -> None:
+def test_invalid_parameters_are_rejected_by_field(api: Api) -> None:
     run_id, _attempt = api.running()
     for params, field in (
         ({"x": "weeks"}, "x"),
@@ -150,7 +150,7 @@ def test_what_makes_no_sense_is_refused_by_name(api: Api) -> None:
     assert api.user.get(ALL.format(999)).status_code == 404
 
 
-def test_a_purged_run_leaves_no_points(api: Api, database: Database) -> None:
+def test_purging_a_run_deletes_its_points(api: Api, database: Database) -> None:
     run_id, attempt = api.running()
     api.send(run_id, attempt, *(metrics(seq, seq, {"a": seq}) for seq in range(2, 602)))
     api.release(run_id, attempt, "finished")

@@ -1,4 +1,4 @@
-"""The store against a plain list of points: whatever was stored, every view of it is exact."""
+"""Tests of the metric store against a plain list of points."""
 
 import math
 from dataclasses import dataclass, field
@@ -14,9 +14,10 @@ from backend.database.engine import Database
 from backend.database.tables import Attempt, Run
 from backend.metrics import reading, service
 from backend.metrics.buckets import Curve
-from backend.metrics.curves import FRAMES_PER_EPOCH, Window, read_curve, run_views
+from backend.metrics.curves import FRAMES_PER_EPOCH, Window, read_curve
 from backend.metrics.models import MetricSeries
 from backend.metrics.schemas import Axis
+from backend.metrics.visibility import load_run_views
 from workers.contract.events import Episode, Metrics
 
 NAME = "train/entropy"
@@ -25,7 +26,7 @@ values = st.floats(width=32) | st.sampled_from([math.nan, math.inf, -math.inf, 0
 
 @dataclass
 class Point:
-    """A point as the plain list has it."""
+    """A point of the plain list."""
 
     attempt: int
     step: int
@@ -35,8 +36,8 @@ class Point:
 
 
 @dataclass
-class Told:
-    """What a trainer tells in one attempt: where it went on from, and batches of (step increment, value)."""
+class ReportedAttempt:
+    """The step that an attempt resumed from, and its batches of (step increment, value)."""
 
     resumed: int
     batches: list[list[tuple[int, float]]] = field(default_factory=list)
@@ -44,7 +45,7 @@ class Told:
 
 attempts = st.lists(
     st.builds(
-        Told,
+        ReportedAttempt,
         st.integers(0, 150),
         st.lists(st.lists(st.tuples(st.integers(0, 20), values), min_size=1, max_size=15), max_size=5),
     ),
@@ -57,22 +58,22 @@ windows = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted)
 
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few points make many chunks and pages."""
+    """Shrink chunks and pages so that few points fill many."""
     monkeypatch.setattr(service, "CHUNK", 4)
     monkeypatch.setattr(service, "PAGE", 3)
     monkeypatch.setattr(service, "RECENT", 5)
-    monkeypatch.setattr(reading, "AT_ONCE", 2)
+    monkeypatch.setattr(reading, "CHUNKS_PER_READ", 2)
 
 
-def tell(database: Database, told: list[Told]) -> tuple[int, list[Point]]:
-    """Store what trainers tell: the run, and the points it should have."""
+def report(database: Database, reported: list[ReportedAttempt]) -> tuple[int, list[Point]]:
+    """Store reported points. Return the run and the points it should have."""
     points: list[Point] = []
     with database.write() as session:
         run = Run(name="r", algorithm="paac", env="CartPole-v1", queue="cpu", config={}, total_steps=1)
         session.add(run)
         session.flush()
         run_id, now = run.id, 1_700_000_000.0
-        for number, attempt in enumerate(told, start=1):
+        for number, attempt in enumerate(reported, start=1):
             step = resumed = attempt.resumed if number > 1 else 0
             for point in points:
                 point.shown &= point.step <= resumed
@@ -92,13 +93,13 @@ def tell(database: Database, told: list[Told]) -> tuple[int, list[Point]]:
 
 
 def forget(session: Session) -> None:
-    """Let the session read everything anew, as that of another request would."""
+    """Clear the session, so that it reads everything again like a new request."""
     session.flush()
     session.expunge_all()
 
 
 def axis_of(points: list[Point], axis: Axis) -> list[float]:
-    """Where the shown points stand, worked out the slow way."""
+    """Return the x of the visible points by a simple computation."""
     times: dict[int, list[float]] = {}
     for point in points:
         times.setdefault(point.attempt, []).append(point.time)
@@ -118,14 +119,14 @@ def axis_of(points: list[Point], axis: Axis) -> list[float]:
 
 
 def read(database: Database, run_id: int, window: Window, skip: int = 0) -> Curve | None:
-    """The curve, if the series has been begun."""
+    """Return the curve, or None if the series does not exist."""
     with database.read() as session:
         series = session.scalar(select(MetricSeries).where(MetricSeries.run_id == run_id))
-        return read_curve(session, series, run_views(session, [run_id])[run_id], window, skip) if series else None
+        return read_curve(session, series, load_run_views(session, [run_id])[run_id], window, skip) if series else None
 
 
 def check_against(curve: Curve, x: list[float], expected: list[float]) -> None:
-    """Every place tells exactly of the points that it stands for, and together they stand for all."""
+    """Check that each place has the statistics of its points, and that the places cover all points."""
     assert curve.total == curve.count.sum() == len(expected)
     assert list(curve.x) == sorted(curve.x)
     start = 0
@@ -143,17 +144,23 @@ def check_against(curve: Curve, x: list[float], expected: list[float]) -> None:
 
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(attempts, axes, windows, st.integers(1, 12), st.booleans())
-@example([Told(0, [[(0, 1.0), (3, math.nan)] * 6]), Told(9, [[(2, 5.0)] * 3])], "step", [0.0, 1.0], 3, False)
-def test_any_zoom_on_any_axis_is_exact(
+@example(
+    [ReportedAttempt(0, [[(0, 1.0), (3, math.nan)] * 6]), ReportedAttempt(9, [[(2, 5.0)] * 3])],
+    "step",
+    [0.0, 1.0],
+    3,
+    False,
+)
+def test_every_zoom_on_every_axis_is_exact(
     database: Database,
     small_chunks: None,  # noqa: ARG001
-    told: list[Told],
+    reported: list[ReportedAttempt],
     axis: Axis,
     zoom: list[float],
     buckets: int,
     log: bool,
 ) -> None:
-    run_id, points = tell(database, told)
+    run_id, points = report(database, reported)
     x = axis_of(points, axis)
     shown = [point.value for point in points if point.shown]
     low, high = ((min(x) + part * (max(x) - min(x)) if x else part) for part in zoom)
@@ -171,12 +178,12 @@ def test_any_zoom_on_any_axis_is_exact(
 
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(attempts)
-def test_the_statistics_are_of_the_points_not_superseded(
+def test_statistics_leave_out_superseded_points(
     database: Database,
     small_chunks: None,  # noqa: ARG001
-    told: list[Told],
+    reported: list[ReportedAttempt],
 ) -> None:
-    run_id, points = tell(database, told)
+    run_id, points = report(database, reported)
     shown = np.array([point.value for point in points if point.shown])
     with database.read() as session:
         series = session.scalar(select(MetricSeries).where(MetricSeries.run_id == run_id))
@@ -197,13 +204,13 @@ def test_the_statistics_are_of_the_points_not_superseded(
 
 @settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(attempts, st.integers(0, 300))
-def test_what_came_after_a_cursor_is_all_that_came_after_it(
+def test_skipping_points_returns_all_later_points(
     database: Database,
     small_chunks: None,  # noqa: ARG001
-    told: list[Told],
+    reported: list[ReportedAttempt],
     skip: int,
 ) -> None:
-    run_id, points = tell(database, told)
+    run_id, points = report(database, reported)
     curve = read(database, run_id, Window("step", buckets=1_000), skip)
     if curve is not None:
         later = [point for point in points[skip:] if point.shown]
@@ -212,12 +219,12 @@ def test_what_came_after_a_cursor_is_all_that_came_after_it(
 
 @settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.lists(st.integers(-20, 500).map(float), min_size=1, max_size=8), min_size=1, max_size=8))
-def test_the_best_return_is_the_best_mean_of_the_last_episodes(
+def test_best_return_is_the_best_mean_of_recent_episodes(
     database: Database,
     small_chunks: None,  # noqa: ARG001
     batches: list[list[float]],
 ) -> None:
-    run_id, _points = tell(database, [Told(0)])
+    run_id, _points = report(database, [ReportedAttempt(0)])
     step = 0
     with database.write() as session:
         for batch in batches:
@@ -237,10 +244,8 @@ def test_the_best_return_is_the_best_mean_of_the_last_episodes(
     assert run.best_return == pytest.approx(max(windows_of_five) if windows_of_five else returns.mean())
 
 
-def test_a_series_as_long_as_a_day_of_training_is_read_from_few_chunks(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run_id, _points = tell(database, [Told(0)])
+def test_a_long_series_is_read_from_summaries(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_id, _points = report(database, [ReportedAttempt(0)])
     steps = range(0, 300_000, 10)
     for start in range(0, len(steps), 10_000):
         events = [
@@ -250,13 +255,13 @@ def test_a_series_as_long_as_a_day_of_training_is_read_from_few_chunks(
         with database.write() as session:
             service.store(session, session.get_one(Run, run_id), 1, events)
     opened: list[int] = []
-    read_points = reading.points_of
+    read_points = reading.read_points
 
     def counted(session, series, chunks, numbers):  # type: ignore[no-untyped-def]
         opened.append(len(numbers))
         return read_points(session, series, chunks, numbers)
 
-    monkeypatch.setattr("backend.metrics.curves.points_of", counted)
+    monkeypatch.setattr("backend.metrics.curves.read_points", counted)
     curve = read(database, run_id, Window("step", buckets=25))
     assert curve is not None
     assert opened == [0]
@@ -265,8 +270,8 @@ def test_a_series_as_long_as_a_day_of_training_is_read_from_few_chunks(
     assert curve.count.max() < 1.5 * curve.count.mean()
 
 
-def test_points_out_of_order_in_a_batch_are_put_in_order(database: Database) -> None:
-    run_id, _points = tell(database, [Told(0)])
+def test_points_of_a_batch_are_sorted_by_step(database: Database) -> None:
+    run_id, _points = report(database, [ReportedAttempt(0)])
     episodes = [
         Episode(step=step, frames=4 * step, episode_return=float(step), length=step) for step in (30, 10, 20, 10)
     ]
@@ -276,12 +281,12 @@ def test_points_out_of_order_in_a_batch_are_put_in_order(database: Database) -> 
     with database.read() as session:
         series = session.scalar(select(MetricSeries).where(MetricSeries.name == "episode/return"))
         assert series is not None
-        curve = read_curve(session, series, run_views(session, [run_id])[run_id], Window("step"))
+        curve = read_curve(session, series, load_run_views(session, [run_id])[run_id], Window("step"))
     assert curve.x.tolist() == curve.mean.tolist() == [10, 10, 20, 30]
 
 
-def test_a_clock_that_was_set_back_loses_no_point(database: Database) -> None:
-    run_id, _points = tell(database, [Told(0)])
+def test_no_point_is_lost_when_a_clock_is_set_back(database: Database) -> None:
+    run_id, _points = report(database, [ReportedAttempt(0)])
     clock = [100.0, 200.0, 300.0, 150.0, 160.0, 310.0]
     events = [Metrics(seq=1, time=time, step=step, frames=step, values={NAME: time}) for step, time in enumerate(clock)]
     with database.write() as session:
@@ -292,17 +297,17 @@ def test_a_clock_that_was_set_back_loses_no_point(database: Database) -> None:
     assert (curve.min.min(), curve.max.max(), curve.last[-1]) == (100.0, 310.0, 310.0)
 
 
-def test_a_run_may_not_have_metrics_without_end(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_has_a_limited_number_of_metrics(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "MAX_SERIES", 3)
-    run_id, _points = tell(database, [Told(0, [[(1, 1.0)]])])
+    run_id, _points = report(database, [ReportedAttempt(0, [[(1, 1.0)]])])
     more = Metrics(seq=2, time=1.0, step=1, frames=4, values={"a": 1.0, "b": 2.0, "c": 3.0})
     with pytest.raises(service.UnstorableMetric, match="may have 3 metrics"), database.write() as session:
         service.store(session, session.get_one(Run, run_id), 1, [more])
 
 
 @pytest.mark.parametrize("name", ["", "a b", "<script>", "../x", "x" * 121, "a\n"])
-def test_what_is_no_name_is_refused(database: Database, name: str) -> None:
-    run_id, _points = tell(database, [Told(0)])
+def test_invalid_metric_names_are_rejected(database: Database, name: str) -> None:
+    run_id, _points = report(database, [ReportedAttempt(0)])
     event = Metrics(seq=2, time=1.0, step=1, frames=4, values={name: 1.0})
     with pytest.raises(service.UnstorableMetric, match="cannot name a metric"), database.write() as session:
         service.store(session, session.get_one(Run, run_id), 1, [event])
