@@ -16,7 +16,7 @@ RUN python3 -m venv /opt/arcadia
 COPY requirements.lock wheel[s] /wheels/
 COPY pyproject.toml setup.py requirements.lock ./
 ENV ARCADIA_ONLY_EXTRAS=1
-# pip would demand a hash of each package, also of our own, if its constraints had some.
+# If the constraints had hashes, pip would require one for each package, including our own.
 RUN mkdir backend workers && touch README.md backend/__init__.py workers/__init__.py \
     && sed -n 's/ *\\$//; /^[A-Za-z]/p' requirements.lock >pins.txt
 

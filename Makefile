@@ -1,4 +1,4 @@
-# `make run` and `make test` do all their own set-up: only Python 3.11+ is taken for granted.
+# `make run` and `make test` install what they need. They require only Python 3.11+.
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := run
@@ -13,23 +13,23 @@ BIN := .venv/bin
 WITH_NODE = PATH="$$(setup/node-path):$$PATH"
 IN_FRONTEND = export $(WITH_NODE) && cd frontend &&
 
-# A stamp for each of the two stages of set-up: what running needs, and what tests, checks and benchmarks need besides.
+# A stamp for each stage of the setup: what running needs, and what tests, checks and benchmarks also need.
 ENVIRONMENT := .venv/.home
 PACKAGES := .venv/.for-running
 DEV_PACKAGES := .venv/.for-development
 MODULES := frontend/node_modules/.for-running
 DEV_MODULES := frontend/node_modules/.for-development
 DIST := frontend/dist/index.html
-# Folders are listed too: a file that was removed changes its folder.
+# Includes folders, because removing a file changes its folder.
 FRONTEND_SOURCES := $(shell find frontend/src frontend/public 2>/dev/null) \
 	$(wildcard frontend/*.html frontend/*.json frontend/*.ts frontend/*.js frontend/*.mjs frontend/*.cjs)
 
-# A .venv that was copied from elsewhere, or whose Python is gone, is as good as none.
+# A .venv that was copied, or whose Python is missing, is created again.
 ifneq ($(shell $(BIN)/python -c 'print("works")' 2>/dev/null) $(shell cat $(ENVIRONMENT) 2>/dev/null),works $(CURDIR))
 $(shell rm -f $(ENVIRONMENT) $(PACKAGES) $(DEV_PACKAGES))
 endif
 
-# pip and npm wait for the network and for one core each, so they run at the same time.
+# pip and npm run in parallel.
 setup:
 	@$(MAKE) -j2 environment frontend
 environment: $(PACKAGES)
@@ -47,7 +47,7 @@ $(PACKAGES): requirements.lock pyproject.toml setup/python-packages | node
 	@setup/step "Python packages" setup/python-packages running
 	@touch $@
 
-# Tests start hundreds of processes, so everything is compiled before.
+# Tests start hundreds of processes, so compile everything first.
 $(DEV_PACKAGES): requirements-dev.lock $(PACKAGES)
 	@rm -f $@
 	@setup/step "Development packages" setup/python-packages development
@@ -60,42 +60,42 @@ $(MODULES): frontend/package.json frontend/package-lock.json | node
 	@$(IN_FRONTEND) ../setup/step "Frontend packages" npm ci --omit=dev --loglevel=error
 	@touch $@
 
-# `npm ci` would begin anew; the lock was checked by the one before.
+# `npm ci` would reinstall everything. It has already checked the lock.
 $(DEV_MODULES): $(MODULES)
 	@echo "Installing the packages that the frontend is tested with: about 30 MB, half a minute"
 	@$(IN_FRONTEND) npm install --no-save --loglevel=error
 	@touch $@
 
 $(DIST): $(MODULES) $(FRONTEND_SOURCES)
-	@echo "Building the frontend: ten seconds or so"
+	@echo "Building the frontend: about ten seconds"
 	@$(IN_FRONTEND) ../setup/step "Frontend build" npm run --silent build
 	@touch $@
 
-# What is not compiled yet is compiled while the page is there already, when nothing else wants the cores.
+# The remaining packages are compiled in the background at the lowest priority.
 run: setup
 	@nice -n 19 setup/compile &
 	@$(BIN)/arcadia up $(if $(PORT),--port $(PORT)) $(ARGS)
 
-# With ARGS, only pytest runs, with those: make test ARGS="tests/backend -k claim"
+# With ARGS, runs only pytest with them: make test ARGS="tests/backend -k claim"
 test: setup development $(if $(ARGS),$(if $(findstring browser,$(ARGS)),chromium),chromium)
 	@$(WITH_NODE) $(BIN)/python setup/test.py $(ARGS)
 
-# The required tests and those of the nightly stage.
+# The required tests and the nightly stage.
 test-all: setup development chromium
 	@$(WITH_NODE) $(BIN)/python setup/test.py --all
 
-# Thousands of made-up and odd requests to the API on both databases: make fuzz CASES=20000
+# Thousands of generated requests to the API on both databases: make fuzz CASES=20000
 CASES ?= 2000
 fuzz: $(DEV_PACKAGES)
 	@ARCADIA_TEST_CASES=$(CASES) $(BIN)/python -m pytest -q --show-capture=no \
 		tests/contract/test_requests.py tests/contract/test_odd_requests.py
 
-# Ten minutes of kill -9 over a whole installation; ARGS="--minutes 2 --seed 7" repeats the kills of another.
+# Ten minutes of kill -9 on a whole installation. ARGS="--minutes 2 --seed 7" repeats another storm.
 storm: $(DEV_PACKAGES)
 	@$(BIN)/python -m tests.faults.storm $(ARGS)
 
-# The Docker Compose stack with base images made here; needs root, a Docker engine, Docker Compose 2 and debootstrap.
-# COMPOSE_TEST=keep keeps the images for the next time.
+# Tests the Docker Compose stack. Needs root, a Docker engine, Docker Compose 2 and debootstrap.
+# COMPOSE_TEST=keep keeps the images for the next run.
 COMPOSE_TEST ?= all
 compose-test: $(DEV_PACKAGES)
 	@ARCADIA_TEST_COMPOSE=$(COMPOSE_TEST) $(BIN)/python -m pytest -v -s tests/ops/test_compose_stack.py
@@ -115,7 +115,7 @@ types: development
 	@$(IN_FRONTEND) npm run --silent types:check
 	@$(IN_FRONTEND) npm run --silent typecheck
 
-# The frontend's types follow the API's own description; `make types` fails while they lag behind.
+# Generates the frontend's types from the API. `make types` fails if they are outdated.
 openapi: development
 	@$(BIN)/python -m backend.openapi >frontend/openapi.json
 	@$(IN_FRONTEND) npm run --silent types

@@ -1,4 +1,4 @@
-"""Runs the Python tests, then the frontend's, and closes with what failed and one line over both."""
+"""Run the Python tests, then the frontend tests, and summarize both."""
 
 import json
 import os
@@ -13,16 +13,16 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).parent.parent
 REPORTS = ROOT / ".setup"
 
-# A process for each core takes whole files, in the order of the tests.
+# One process per core. Each takes whole files, in the order of the tests.
 SIDE_BY_SIDE = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
 
 Outcomes = Counter[str]
 
 
 def run_python(arguments: list[str]) -> tuple[int, Outcomes]:
-    """Run pytest and read what it counted."""
+    """Run pytest and return its exit status and outcomes."""
     report = REPORTS / "pytest.xml"
-    # With more threads each, processes side by side wait for each other's: trainings took 20 times as long.
+    # With more threads per process, the processes compete for cores and training took 20 times as long.
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "pytest", f"--junitxml={report}", *arguments]
     status = subprocess.call(command, cwd=ROOT, env=environment)
@@ -30,12 +30,12 @@ def run_python(arguments: list[str]) -> tuple[int, Outcomes]:
 
 
 def agreeing(status: int, outcomes: Outcomes) -> Outcomes:
-    """Count an error where a run that broke off had none to count."""
+    """Count an error for a test run that broke off without a failure."""
     return outcomes + Counter(error=1) if status and not outcomes["failed"] + outcomes["error"] else outcomes
 
 
 def python_outcomes(report: Path) -> Outcomes:
-    """Count the outcomes in a JUnit report of our own pytest."""
+    """Count the outcomes in a JUnit report."""
     outcomes: Outcomes = Counter()
     for case in ElementTree.parse(report).getroot().iter("testcase"):  # noqa: S314 - written by us a moment ago
         kinds = {child.tag for child in case}
@@ -49,7 +49,7 @@ def python_outcomes(report: Path) -> Outcomes:
 
 
 def python_failures(report: Path) -> list[str]:
-    """Name the tests that failed in a JUnit report."""
+    """Return the names of the failed tests in a JUnit report."""
     if not report.exists():
         return []
     cases = ElementTree.parse(report).getroot().iter("testcase")  # noqa: S314 - written by us a moment ago
@@ -61,10 +61,10 @@ def python_failures(report: Path) -> list[str]:
 
 
 def run_frontend() -> tuple[int, Outcomes]:
-    """Run vitest and read what it counted."""
+    """Run vitest and return its exit status and outcomes."""
     npm = shutil.which("npm")
     if npm is None:
-        sys.exit("npm is not on PATH: use `make test`, which finds it")
+        sys.exit("npm is not on PATH. Use `make test`, which finds it.")
     report = REPORTS / "vitest.json"
     reporters = ["--reporter=default", "--reporter=json", f"--outputFile.json={report}"]
     status = subprocess.call([npm, "test", "--", *reporters], cwd=ROOT / "frontend")
@@ -72,7 +72,7 @@ def run_frontend() -> tuple[int, Outcomes]:
 
 
 def frontend_outcomes(report: Path) -> Outcomes:
-    """Count the outcomes in vitest's JSON report; a file that would not load counts as one error."""
+    """Count the outcomes in vitest's JSON report. A file that fails to load counts as one error."""
     counted = json.loads(report.read_text())
     outcomes: Outcomes = Counter(
         passed=counted["numPassedTests"],
@@ -86,14 +86,14 @@ def frontend_outcomes(report: Path) -> Outcomes:
 
 
 def closing_line(outcomes: Outcomes, seconds: float) -> str:
-    """Say the sum in the form that pytest closes with."""
+    """Return the total in the format of pytest's last line."""
     kinds = [kind for kind in ("failed", "passed", "skipped", "error") if outcomes[kind]]
     counts = ", ".join(f"{outcomes[kind]} {kind}" for kind in kinds) or "no tests ran"
     return f" {counts} in {seconds:.2f}s ".center(100, "=")
 
 
 def main() -> int:
-    """Run the required tests; with --all those of the nightly stage too, and with other arguments only pytest."""
+    """Run the required tests, all tests with --all, or only pytest with other arguments."""
     REPORTS.mkdir(exist_ok=True)
     for stale in (REPORTS / "pytest.xml", REPORTS / "vitest.json"):
         stale.unlink(missing_ok=True)
@@ -110,7 +110,7 @@ def main() -> int:
     for failure in python_failures(REPORTS / "pytest.xml"):
         print(f"FAILED {failure}")
     if not arguments:
-        print("The tests of the nightly stage were left out: make test-all runs them too.")
+        print("The tests of the nightly stage were skipped. `make test-all` runs them too.")
     print(closing_line(python + frontend, time.monotonic() - began))
     return python_status or frontend_status
 

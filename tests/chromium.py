@@ -1,4 +1,4 @@
-"""The Chromium that tests, measurements and pictures are made with."""
+"""Chromium for tests, benchmarks and pictures."""
 
 import os
 import shutil
@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from playwright.sync_api import Browser, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# What Chromium would do on its own that has no place in a test.
+# Turns off Chromium's background activity.
 QUIET = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Start the one that is installed, else the one that Playwright brought."""
+    """Start the installed Chromium, or Playwright's if there is none."""
     executable = next(filter(None, map(shutil.which, NAMES)), None)
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:

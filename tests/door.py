@@ -1,4 +1,4 @@
-"""The API's door: a server that really listens, requests as raw as a socket takes them, and a judge of the answers."""
+"""A listening server, raw requests over sockets, and checks of the responses."""
 
 import http.client
 import json
@@ -16,10 +16,10 @@ from fastapi import FastAPI
 from backend.web.serving import server_options
 from tests.workers.waiting import wait_until
 
-# Nothing that answers at all takes this long, at any load that tests meet.
+# Longer than any response takes at any load.
 HANGS_SECONDS = 120.0
 SECURITY_HEADERS = ("Content-Security-Policy", "X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy")
-# The server's own word for bytes that are no HTTP; the application never sees them.
+# The server's own response to bytes that are not HTTP. The application never sees them.
 NOT_HTTP = (400, b"Invalid HTTP request received.")
 
 Headers = Sequence[tuple[str, str | bytes]]
@@ -27,8 +27,8 @@ Headers = Sequence[tuple[str, str | bytes]]
 
 @contextmanager
 def listening(app: FastAPI) -> Iterator[int]:
-    """Serve the application on a free port of loopback."""
-    # The protocol is named, since asyncio sends small packets at once only on a socket that says it is TCP.
+    """Serve the application on a free loopback port."""
+    # asyncio disables Nagle's algorithm only for sockets whose protocol is TCP.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as bound:
         bound.bind(("127.0.0.1", 0))
         server = uvicorn.Server(uvicorn.Config(app, **server_options(app.state.settings)))
@@ -44,7 +44,7 @@ def listening(app: FastAPI) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class Request:
-    """A request, byte for byte; `told` says what is odd about it."""
+    """A request, byte for byte. `told` says what is odd about it."""
 
     method: str
     target: str | bytes
@@ -53,7 +53,7 @@ class Request:
     told: str = ""
 
     def written(self, host: str) -> bytes:
-        """The request as it goes over the wire; its own headers come in place of the usual ones."""
+        """Return the bytes of the request. Its headers replace the usual ones."""
         own = {name.lower() for name, _ in self.headers}
         usual: list[tuple[str, str | bytes]] = [("Host", host)]
         if self.body or self.method in ("POST", "PUT", "PATCH"):
@@ -66,30 +66,30 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back."""
+    """A response."""
 
     status: int
     headers: http.client.HTTPMessage
     body: bytes
 
     def json(self) -> Any:
-        """The body, as strict JSON."""
+        """Parse the body as strict JSON."""
         return json.loads(self.body, parse_constant=_no_json)
 
 
 class Caller:
-    """Sends requests over one connection that is kept while the server keeps it."""
+    """A client that keeps its connection as long as the server does."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._connection: socket.socket | None = None
 
     def send(self, request: Request) -> Answer:
-        """Send a request and read the answer; of an endless stream only its beginning."""
+        """Send a request and read the response, of an event stream only the start."""
         try:
             return self._exchange(request)
         except (ConnectionError, http.client.BadStatusLine):
-            # The server may close a kept connection at any time, and closes those that it answered early.
+            # The server may close an idle connection, and closes those that it answered early.
             self.close()
             return self._exchange(request)
 
@@ -102,7 +102,7 @@ class Caller:
     def _exchange(self, request: Request) -> Answer:
         if self._connection is None:
             self._connection = socket.create_connection(("127.0.0.1", self._port), timeout=HANGS_SECONDS)
-        # It may refuse a body before the end of it; its answer is read all the same.
+        # It may reject a body before its end. Read the response anyway.
         with suppress(BrokenPipeError, ConnectionResetError):
             self._connection.sendall(request.written(f"127.0.0.1:{self._port}"))
         response = http.client.HTTPResponse(self._connection, method=request.method)
@@ -116,23 +116,23 @@ class Caller:
 
 @dataclass
 class Tally:
-    """How many requests were answered, and what was wrong with the answers."""
+    """Counts of responses, and what was wrong with them."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     violations: list[str] = field(default_factory=list)
 
     @property
     def count(self) -> int:
-        """All answers."""
+        """Return the number of responses."""
         return self.statuses.total()
 
     @property
     def server_errors(self) -> int:
-        """Answers of 5xx."""
+        """Return the number of 5xx responses."""
         return sum(number for status, number in self.statuses.items() if status >= 500)
 
     def ask(self, caller: Caller, request: Request) -> Answer | None:
-        """Send a request and note what is wrong with its answer."""
+        """Send a request and record what is wrong with the response."""
         try:
             answer = caller.send(request)
         except (OSError, http.client.HTTPException) as error:
@@ -155,7 +155,7 @@ class Tally:
 
 
 def faults_of(request: Request, answer: Answer) -> Iterator[str]:
-    """What is wrong with an answer, whatever it was asked."""
+    """Return what is wrong with a response to any request."""
     if (answer.status, answer.body) == NOT_HTTP:
         return
     if answer.status >= 500:

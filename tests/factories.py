@@ -1,4 +1,4 @@
-"""Runs, events and workers as tests need them, made through the API so that they are as real ones."""
+"""Runs, events and workers for tests, created through the API."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ PONG: dict[str, Any] = {**CARTPOLE, "env": "ALE/Pong-v5"}
 
 
 def event(seq: int, kind: str, step: int = 0, **more: Any) -> dict[str, Any]:
-    """One event as a trainer writes it."""
+    """Return an event as a trainer writes it."""
     return {"seq": seq, "kind": kind, "time": 1_700_000_000.0 + seq, "step": step, "frames": 4 * step, **more}
 
 
 def started(seq: int = 1, resumed_from: int | None = None) -> dict[str, Any]:
-    """A trainer's first event."""
+    """Return a trainer's first event."""
     return event(
         seq,
         "started",
@@ -32,46 +32,46 @@ def started(seq: int = 1, resumed_from: int | None = None) -> dict[str, Any]:
 
 
 def role(kind: str, number: int, host: str = "sun (10.0.0.1)", times_lost: int = 0) -> dict[str, Any]:
-    """One of the roles that a run consists of."""
+    """Return a role of a distributed run."""
     return {"kind": kind, "number": number, "host": host, "times_lost": times_lost}
 
 
 def metrics(
     seq: int, step: int, values: dict[str, Any] | None = None, returns: list[Any] | None = None
 ) -> dict[str, Any]:
-    """A metrics event; every return is an episode that ended at its step."""
+    """Return a metrics event. Each return is an episode that ended at its step."""
     episodes = [{"step": step, "frames": 4 * step, "episode_return": value, "length": 10} for value in returns or []]
     return event(seq, "metrics", step, values=values or {}, episodes=episodes)
 
 
 def checkpoint(seq: int, step: int, content: bytes, kept: list[str] | None = None, **more: Any) -> dict[str, Any]:
-    """A checkpoint event for a file of this content."""
+    """Return a checkpoint event for a file with this content."""
     file = checkpoint_path(step)
     named = {"file": file, "sha256": sha256(content), "bytes": len(content), "step": step, "frames": 4 * step}
     return event(seq, "checkpoint", step, **{"checkpoint": named, "best": False, "kept": kept or [file], **more})
 
 
 def video(seq: int, step: int, played: int, **more: Any) -> dict[str, Any]:
-    """A replay played from the checkpoint at step `played`."""
+    """Return the event of a replay of the checkpoint at step `played`."""
     named = {"file": f"replays/{played}.mp4", "poster": f"replays/{played}.png", "checkpoint": checkpoint_path(played)}
     return event(seq, "video", step, **{**named, "episode_return": 10.0, "length": 100, "seconds": 1.7, **more})
 
 
 def played(number: int, score: Any) -> dict[str, Any]:
-    """One episode of an evaluation."""
+    """Return an episode of an evaluation."""
     return {"number": number, "score": score, "frames": 400, "frames_before": 8, "length": 98, "ended": "over"}
 
 
 def evaluated_episode(
     seq: int, done: int, episodes: int, number: int | None = None, score: Any = 1.0
 ) -> dict[str, Any]:
-    """An evaluation's event that an episode has ended."""
+    """Return the event of a finished episode of an evaluation."""
     ended = played(done - 1 if number is None else number, score)
     return event(seq, "evaluated_episode", 100, episode=ended, done=done, episodes=episodes)
 
 
 def evaluation(seq: int, scores: list[Any], **more: Any) -> dict[str, Any]:
-    """The event that brings what an evaluation found."""
+    """Return the event with the result of an evaluation."""
     mean = sum(map(float, scores)) / len(scores)
     document = {
         "protocol": "episodes",
@@ -95,7 +95,7 @@ def evaluation(seq: int, scores: list[Any], **more: Any) -> dict[str, Any]:
 
 
 def start_set(player: str, points: int = 1, env: str = "ALE/Pong-v5") -> dict[str, Any]:
-    """A set of start points as a file has it."""
+    """Return a start set as in a file."""
     starts = [{"seed": n, "actions": [[0, 4 + n], [3, 8]], "screen": sha256(bytes([n]))} for n in range(points)]
     who = {"human": "Ana", "agent": "paac"}[player]
     named = {"env": env, "player": player, "source": f"{who} played", "emulator": "ale-py 0.12.1"}
@@ -103,14 +103,14 @@ def start_set(player: str, points: int = 1, env: str = "ALE/Pong-v5") -> dict[st
 
 
 def kept_game(seq: int, score: float = 21.0, screens: int = 100, **more: Any) -> dict[str, Any]:
-    """The event that a person keeps a game."""
+    """Return the event of a kept game."""
     shown = [[frame, sha256(bytes([frame]))] for frame in range(1, screens + 1)]
     told = {"seed": 7, "actions": [[0, 60], [3, 140]], "played": 200, "score": score, "ended": "over"}
     return event(seq, "kept_game", **{**told, "emulator": "ale-py 0.12.1", "screens": shown, **more})
 
 
 def checkpoint_path(step: int) -> str:
-    """Where a trainer puts the checkpoint of a step."""
+    """Return the path of a checkpoint in the run's directory."""
     return f"checkpoints/step-{step:012d}.safetensors"
 
 
@@ -120,13 +120,13 @@ def weights(attempt: int, step: int) -> bytes:
 
 
 def sha256(content: bytes) -> str:
-    """The hash that names a content."""
+    """Return the hash of a content."""
     return hashlib.sha256(content).hexdigest()
 
 
 @dataclass
 class Api:
-    """What users and workers do, as short calls that fail loudly."""
+    """Short calls of users and workers that raise on errors."""
 
     user: Client
     worker: Client
@@ -154,7 +154,7 @@ class Api:
         return self.worker.post("/api/v1/worker/heartbeat", json=report)
 
     def claim(self, name: str = "w1", queue: str = "cpu") -> dict[str, Any]:
-        """Claim a run that must be there."""
+        """Claim a run; fail if none waits."""
         return self._object(self.worker.post("/api/v1/worker/claim", json={"name": name, "queue": queue}))
 
     def send(self, run_id: int, attempt: int, *events: dict[str, Any]) -> Response:
@@ -162,19 +162,19 @@ class Api:
         return self.worker.post(f"/api/v1/worker/runs/{run_id}/events", json={"attempt": attempt, "events": events})
 
     def upload(self, run_id: int, attempt: int, path: str, content: bytes, kind: str = "checkpoint") -> int:
-        """Upload a file; its id."""
+        """Upload a file and return its id."""
         query: dict[str, str | int] = {"attempt": attempt, "kind": kind, "path": path, "sha256": sha256(content)}
         response = self.worker.put(f"/api/v1/worker/runs/{run_id}/files", params=query, content=content)
         file_id: int = self._json(response)["file_id"]
         return file_id
 
     def release(self, run_id: int, attempt: int, outcome: str, **more: Any) -> Response:
-        """Give a run back."""
+        """Release a run."""
         body = {"attempt": attempt, "outcome": outcome, **more}
         return self.worker.post(f"/api/v1/worker/runs/{run_id}/release", json=body)
 
     def evaluate(self, run_id: int, **wanted: Any) -> dict[str, Any]:
-        """Ask for an evaluation of a run's newest checkpoint."""
+        """Request an evaluation of a run's newest checkpoint."""
         return self._object(self.user.post(f"/api/v1/runs/{run_id}/evaluations", json=wanted), 201)
 
     def evaluation(self, evaluation_id: int) -> dict[str, Any]:
@@ -191,7 +191,7 @@ class Api:
         return self._object(self.user.post("/api/v1/start-sets", params={"name": name}, json=points), 201)
 
     def claim_job(self, name: str = "w1") -> dict[str, Any]:
-        """Claim a job that must be there."""
+        """Claim a job; fail if none waits."""
         return self._object(self.worker.post("/api/v1/worker/jobs/claim", json={"name": name}))
 
     def send_of_job(self, job_id: int, attempt: int, *events: dict[str, Any]) -> Response:
@@ -200,19 +200,19 @@ class Api:
         return self.worker.post(f"/api/v1/worker/jobs/{job_id}/events", json=body)
 
     def release_job(self, job_id: int, attempt: int, outcome: str, **more: Any) -> Response:
-        """Give a job back."""
+        """Release a job."""
         body = {"attempt": attempt, "outcome": outcome, **more}
         return self.worker.post(f"/api/v1/worker/jobs/{job_id}/release", json=body)
 
     def play(self, scores: list[Any], **more: Any) -> None:
-        """Do the oldest waiting job, an evaluation, as a worker does."""
+        """Complete the oldest waiting evaluation job as a worker does."""
         claimed = self.claim_job()
         held = claimed["job_id"], claimed["attempt"]
         self._json(self.send_of_job(*held, started(1), evaluation(2, scores, **more), event(3, "finished")))
         assert self._json(self.release_job(*held, "finished")) == {"state": "done"}
 
     def keep_game(self, slug: str = "pong", **told: Any) -> dict[str, Any]:
-        """Play a game, keep it and leave; the kept game, whose film waits."""
+        """Play a game, keep it and leave. Return the kept game."""
         number = self._object(self.user.post(f"/api/v1/games/{slug}/play"), 201)["id"]
         while (claimed := self.claim_job())["job_id"] != number:
             pass
@@ -223,7 +223,7 @@ class Api:
         return newest
 
     def running(self, **more: Any) -> tuple[int, int]:
-        """A run that a worker trains: its id and attempt."""
+        """Launch and claim a run, and return its id and attempt."""
         run = self.launch(**more)
         claimed = self.claim()
         assert claimed["run_id"] == run["id"]
@@ -231,7 +231,7 @@ class Api:
         return run["id"], claimed["attempt"]
 
     def save(self, run_id: int, attempt: int, seq: int, step: int, **more: Any) -> int:
-        """Upload a checkpoint and report it; its id."""
+        """Upload a checkpoint, report it, and return its file id."""
         content = weights(attempt, step)
         self.upload(run_id, attempt, checkpoint_path(step), content)
         self._json(self.send(run_id, attempt, checkpoint(seq, step, content, **more)))
@@ -240,7 +240,7 @@ class Api:
         return ids[0]
 
     def lose(self, run_id: int, attempt: int, resumed_from: int) -> int:
-        """Lose an attempt; the next one, which goes on from a step."""
+        """Lose an attempt and return the next one, which resumes from a step."""
         self.release(run_id, attempt, "lost")
         again: int = self.claim()["attempt"]
         self._json(self.send(run_id, again, started(resumed_from=resumed_from)))

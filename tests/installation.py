@@ -1,4 +1,4 @@
-"""A whole installation as real processes, each of which a test may kill, stop and start again."""
+"""An installation of real processes that a test can kill, stop and restart."""
 
 import contextlib
 import json
@@ -22,11 +22,11 @@ from tests.workers.waiting import PATIENCE_SECONDS
 
 REPOSITORY = Path(__file__).parents[1]
 TOKEN = "token-of-the-workers"
-# Training takes all of a core that it is given; what a test waits for goes first.
+# Training uses all of its core, so it has a lower priority than the backend that tests wait for.
 TRAINING_NICENESS = 10
 
-# Small enough to leave the machine some air, endless unless a test says otherwise. They save only when they stop:
-# each checkpoint is played by a process that loads torch, so tests that need one while it trains ask for SAVING.
+# Small, and endless by default. They save only when they stop, because each checkpoint starts a process that loads
+# torch. Tests that need checkpoints during training use SAVING.
 CARTPOLE: dict[str, Any] = {
     "algorithm": "paac",
     "env": "CartPole-v1",
@@ -57,7 +57,7 @@ SAVING: dict[str, Any] = {"checkpoint_seconds": 2}
 
 
 class Service:
-    """One process of the installation."""
+    """A process of the installation."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Service:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it; what it prints is added to its output."""
+        """Start the process, appending to its output."""
         with self.output.open("a") as output:
             self._process = subprocess.Popen(
                 self._command,
@@ -82,7 +82,7 @@ class Service:
                 cwd=REPOSITORY,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                # As in a terminal of its own: Linux on a desktop shares the cores among sessions.
+                # A separate session, because desktop Linux shares the cores among sessions.
                 start_new_session=True,
             )
         os.setpriority(os.PRIO_PROCESS, self._process.pid, self._niceness)
@@ -95,21 +95,21 @@ class Service:
 
     @property
     def runs(self) -> bool:
-        """Say whether it has been started and has not ended."""
+        """Return True if the process was started and has not ended."""
         return self._process is not None and self._process.poll() is None
 
     @property
     def ended(self) -> int | None:
-        """Return the exit status of one that has ended."""
+        """Return the exit status."""
         return self._process.poll() if self._process else None
 
     def send(self, number: signal.Signals) -> None:
-        """Send it a signal."""
+        """Send a signal."""
         if self._process and self._process.poll() is None:
             self._process.send_signal(number)
 
     def end(self, number: signal.Signals = signal.SIGKILL) -> None:
-        """Send it a signal that ends it, and wait for its end."""
+        """Send a signal that ends the process, and wait for it."""
         self.send(number)
         if self._process:
             self._process.wait(timeout=PATIENCE_SECONDS)
@@ -125,7 +125,7 @@ class Installation:
         self.journals = Journals(directory / "workers")
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ARCADIA_")}
         self._environment = environment | {
-            # Workers of the tests have a low priority, so processes to spare would delay those that are waited for.
+            # Prepared processes would compete with the ones that tests wait for.
             "ARCADIA_KEEP_READY": "false",
             "ARCADIA_WORKER_TOKEN": TOKEN,
             "ARCADIA_BROKER_URL": self.redis.url,
@@ -145,7 +145,7 @@ class Installation:
         )
 
     def start(self) -> None:
-        """Start Redis and the backend, unless they run, and wait until they answer."""
+        """Start Redis and the backend if they are not running, and wait until they answer."""
         for part in (self.redis, self.backend):
             if not part.runs:
                 part.start()
@@ -167,14 +167,14 @@ class Installation:
         return self.workers[name]
 
     def dismiss_workers(self) -> None:
-        """End the workers as a user does, so that the backend counts on none of them."""
+        """Stop the workers with SIGTERM, so that the backend knows that they are gone."""
         for worker in self.workers.values():
             worker.end(signal.SIGTERM)
         self.wait_until(lambda: not any(self.state_of_worker(name) in ("idle", "busy") for name in self.workers))
         self.workers.clear()
 
     def close(self) -> None:
-        """End everything."""
+        """Stop everything."""
         for service in [*self.workers.values(), self.backend]:
             service.send(signal.SIGCONT)
             service.end()
@@ -183,7 +183,7 @@ class Installation:
         self.http.close()
 
     def wait_until(self, condition: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> None:
-        """Wait for a condition; a backend that is away at the moment only delays it."""
+        """Wait for a condition. Retry while the backend is unreachable."""
         deadline = time.monotonic() + seconds
         while True:
             self.journals.follow()
@@ -194,7 +194,7 @@ class Installation:
             time.sleep(0.1)
 
     def what_was_said(self) -> str:
-        """Return the end of every part's output, for a test that waited in vain."""
+        """Return the end of each process's output, for a test that timed out."""
         services = [self.backend, *self.workers.values()]
         return "waited in vain\n" + "\n".join(
             f"--- {service.name}\n{service.output.read_text()[-3000:]}"
@@ -203,11 +203,11 @@ class Installation:
         )
 
     def read(self, path: str) -> Any:
-        """GET a document."""
+        """Get a document."""
         return self.http.get(path).raise_for_status().json()
 
     def post(self, path: str, body: dict[str, Any] | None = None) -> Any:
-        """POST a document."""
+        """Post a document."""
         return self.http.post(path, json=body).raise_for_status().json()
 
     def run(self, run: int) -> dict[str, Any]:
@@ -215,7 +215,7 @@ class Installation:
         return dict(self.read(f"runs/{run}"))
 
     def launch(self, config: dict[str, Any] = CARTPOLE, **changes: Any) -> int:
-        """Launch a run, on CartPole unless told otherwise, and return its number."""
+        """Launch a run, by default on CartPole, and return its number."""
         return int(self.post("runs", {"config": {**config, **changes}})["id"])
 
     def wait_for_state(self, run: int, state: str) -> dict[str, Any]:
@@ -224,15 +224,15 @@ class Installation:
         return self.run(run)
 
     def wait_for_points(self, run: int, attempt: int, more: int = 20) -> None:
-        """Wait until the backend has so many more points of an attempt."""
+        """Wait until the backend has this many more points of an attempt."""
         self.journals.follow()
         wanted = self.journals.points(run, attempt) + more
-        # What the backend has acknowledged costs less to ask for than all that it has.
+        # Asking for the acknowledged events is cheaper than fetching all points.
         self.wait_until(lambda: self.journals.points(run, attempt) >= wanted)
         self.wait_until(lambda: len(self.points(run, attempt)) >= wanted)
 
     def wait_for_checkpoint(self, run: int, attempt: int | None = None) -> int:
-        """Wait until the backend has a checkpoint, of a certain attempt or any, and return its step."""
+        """Wait until the backend has a checkpoint of the given attempt, or of any, and return its step."""
         found: list[int] = []
 
         def look() -> bool:
@@ -254,11 +254,11 @@ class Installation:
         return "\n".join(line["message"] for line in self.read(f"runs/{run}/log?limit=1000")["items"])
 
     def state_of_worker(self, name: str) -> str | None:
-        """Return how the workers page shows a worker."""
+        """Return a worker as the API lists it."""
         return next((row["state"] for row in self.read("workers") if row["name"] == name), None)
 
     def trainer(self, name: str) -> psutil.Process:
-        """Return the trainer that a worker has running."""
+        """Return the trainer of a worker."""
         found: list[psutil.Process] = []
 
         def look() -> bool:
@@ -270,17 +270,17 @@ class Installation:
         return found[0]
 
     def actor_learners(self, name: str) -> list[psutil.Process]:
-        """Return the processes that act and learn for a worker's trainer."""
+        """Return the child processes of a worker's trainer."""
         servers = [p for p in self.trainer(name).children() if "multiprocessing.forkserver" in command_line(p)]
         return [actor for server in servers for actor in server.children()]
 
     def roles(self, name: str, kind: str) -> list[psutil.Process]:
-        """Return the processes that play a kind of role, as Bundle, for a worker's trainer on Ray."""
+        """Return the Ray processes with a role, such as Bundle, of a worker's trainer."""
         below = self.trainer(name).children(recursive=True)
         return [role for role in below if command_line(role).startswith(f"ray::{kind}Role")]
 
     def assert_points_kept(self, run: int, whole: set[int]) -> None:
-        """Check that the backend has every point it acknowledged once, and every point of the `whole` attempts."""
+        """Check that every acknowledged point is stored once, and every point of the `whole` attempts."""
         self.journals.follow()
         assert_kept(self.points(run), self.journals, run, whole=whole)
 

@@ -1,4 +1,4 @@
-"""What trainers wrote, read beside the worker and kept when the worker clears up; and whether the backend has it."""
+"""Event files of trainers, kept open so that tests can compare them with the backend."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ Point = tuple[str, int, float]
 
 
 class Journals:
-    """Holds every attempt's event file open, so that it can be read to its end although it is removed."""
+    """Open event files of all attempts. They stay readable after a worker deletes them."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -27,8 +27,8 @@ class Journals:
         self.begun_at: dict[Attempt, float] = {}
 
     def follow(self) -> None:
-        """Open the files of attempts that are new, and note how far each has been acknowledged."""
-        # A worker may remove a folder that is just looked into; the others are found the next time.
+        """Open the files of new attempts, and record how much of each is acknowledged."""
+        # A worker may delete a folder during the scan. The next scan finds the others.
         with contextlib.suppress(FileNotFoundError):
             for directory in self._directory.glob("*/runs/*/attempt-*"):
                 self._follow(directory / "events.jsonl")
@@ -63,12 +63,12 @@ class Journals:
         return step
 
     def points(self, run: int, attempt: int) -> int:
-        """Return how many points of an attempt have been acknowledged."""
+        """Return the number of acknowledged points of an attempt."""
         acknowledged = self.acknowledged[run, attempt]
         return sum(len(points_of(event)) for event in self.events(run, attempt)[:acknowledged]) if acknowledged else 0
 
     def last_reported(self) -> dict[str, float]:
-        """Return when each worker's trainers wrote the last points that are acknowledged."""
+        """Return when each worker's trainers wrote their last acknowledged points."""
         last: dict[str, float] = {}
         for attempt, worker in self.workers.items():
             acknowledged = self.events(*attempt)[: self.acknowledged[attempt]]
@@ -95,7 +95,7 @@ def points_of(event: dict[str, Any]) -> list[Point]:
 
 @dataclass
 class Count:
-    """How the points that a backend has differ from those that trainers wrote."""
+    """Differences between the stored points and the written ones."""
 
     written: int = 0
     lost: list[str] = field(default_factory=list)
@@ -103,7 +103,7 @@ class Count:
     unseen: list[str] = field(default_factory=list)
 
     def add(self, exported: list[dict[str, Any]], journals: Journals, run: int, *, whole: Container[int]) -> None:
-        """Count a run: of the `whole` attempts every point is due, of others what was acknowledged."""
+        """Count the points of a run. All points of `whole` attempts must be stored, of others the acknowledged ones."""
         stored = _by_attempt(exported)
         for attempt in sorted(stored.keys() - set(journals.attempts(run))):
             self.unseen.append(f"run {run}, attempt {attempt}")
@@ -129,7 +129,7 @@ def _by_attempt(exported: list[dict[str, Any]]) -> defaultdict[int, Counter[Poin
 
 
 def assert_kept(exported: list[dict[str, Any]], journals: Journals, run: int, *, whole: set[int]) -> None:
-    """Check every attempt's points: none doubled, none acknowledged lost; of the `whole` attempts, all there."""
+    """Check that no point is stored twice, no acknowledged one is lost, and `whole` attempts are complete."""
     stored = _by_attempt(exported)
     for attempt in stored.keys() | set(journals.attempts(run)):
         points, events = stored[attempt], journals.events(run, attempt)
@@ -146,7 +146,7 @@ def assert_kept(exported: list[dict[str, Any]], journals: Journals, run: int, *,
 
 
 def _delivered(events: list[dict[str, Any]], stored: int) -> int:
-    """Return how many events make up so many points: events are stored whole and in order."""
+    """Return how many events hold this many points. Events are stored whole and in order."""
     total = 0
     for number, event in enumerate(events):
         if total == stored:

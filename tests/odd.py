@@ -1,10 +1,10 @@
-"""Odd values: texts, numbers, cursors, addresses, headers and bodies that no program of ours sends."""
+"""Unusual texts, numbers, cursors, addresses, headers and bodies for requests."""
 
 import base64
 import gzip
 import json
 
-# As they stand in JSON; half a character can only be written as an escape.
+# As JSON text. A lone surrogate can only be written as an escape.
 TEXTS = {
     "nothing": '""',
     "NUL": r'"a\u0000b"',
@@ -96,7 +96,7 @@ CURSORS = [
     "1-1",
 ]
 
-# As they stand in an address, after the equals sign or between two slashes.
+# As part of a URL, after the equals sign or between two slashes.
 IN_ADDRESS = [
     "",
     "%00",
@@ -152,7 +152,7 @@ IN_ADDRESS = [
     *CURSORS,
 ]
 
-# Whole query strings, besides what a call takes.
+# Whole query strings, in addition to the known parameters.
 QUERIES = [
     "&" * 1_000,
     "=",
@@ -246,7 +246,7 @@ HEADERS: list[tuple[str, str | bytes]] = [
     *(("Accept-Language", value) for value in (b"\xff", "x" * 5_000)),
 ]
 
-# Bodies that are no JSON object of the call, whatever the call.
+# Bodies that are invalid for every call.
 BODIES: dict[str, bytes] = {
     "nothing": b"",
     "half an object": b'{"config": {"algorithm": "pa',
@@ -266,7 +266,7 @@ BODIES: dict[str, bytes] = {
     "the same key twice": b'{"action": "stop", "action": "purge", "ids": [1], "ids": []}',
     "a bomb": gzip.compress(b"[" + b"0," * 5_000_000 + b"0]"),
 }
-# One of each suffices, since each is as large as a request may be.
+# One of each is enough, because each has the maximum size.
 LARGE_BODIES: dict[str, bytes] = {
     "a long text": b'{"name": "' + b"x" * 3_999_000 + b'"}',
     "many keys": json.dumps({f"key{number}": number for number in range(200_000)}).encode(),

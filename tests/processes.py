@@ -1,10 +1,10 @@
-"""Processes that may end while they are looked at."""
+"""Queries of processes that may end at any time."""
 
 import psutil
 
 
 def command_line(process: psutil.Process) -> str:
-    """Return a process's command line; nothing of one that has ended or is only now being made."""
+    """Return a process's command line, or an empty list if it has ended or is just starting."""
     try:
         return " ".join(process.cmdline())
     except (psutil.NoSuchProcess, psutil.AccessDenied):  # a zombie is a NoSuchProcess
@@ -12,12 +12,12 @@ def command_line(process: psutil.Process) -> str:
 
 
 def does_an_job(process: psutil.Process) -> bool:
-    """Return True for a process that does a job, and False for one that is kept ready for the next."""
+    """Return True if a process does a job, False if it is kept ready for the next."""
     return _has_a_assignment(process, "-m workers.trainer.job ")
 
 
 def trains(process: psutil.Process) -> bool:
-    """Return True for a trainer that has a run, and False for one that is kept ready for the next."""
+    """Return True if a trainer has a run, False if it is kept ready for the next."""
     return _has_a_assignment(process, "-m workers.trainer ")
 
 

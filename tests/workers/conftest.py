@@ -1,4 +1,4 @@
-"""A worker API that listens, and a supervisor whose trainer is the fake one."""
+"""Fixtures: a worker API over HTTP, and a supervisor with a fake trainer."""
 
 import sys
 import threading
@@ -23,7 +23,7 @@ FAKE_JOB = (sys.executable, str(Path(__file__).parent / "fake_job.py"))
 
 @pytest.fixture
 def api() -> Iterator[WorkerApi]:
-    """Yield a worker API that listens on a port of its own."""
+    """Yield a worker API on a free port."""
     api = WorkerApi()
     yield api
     api.close()
@@ -31,14 +31,14 @@ def api() -> Iterator[WorkerApi]:
 
 @pytest.fixture
 def client(api: WorkerApi) -> Iterator[BackendClient]:
-    """Yield a client of it."""
+    """Yield a client of the worker API."""
     client = BackendClient(api.url, TOKEN, "tester", "cpu")
     yield client
     client.close()
 
 
 class Slot:
-    """A supervisor with its heartbeat, looking for runs in a thread."""
+    """A supervisor with its heartbeat that claims runs in a thread."""
 
     def __init__(self, client: BackendClient, directory: Path, grace_seconds: float = 30) -> None:
         self.directory = directory
@@ -52,7 +52,7 @@ class Slot:
         self.thread: threading.Thread | None = None
 
     def look(self) -> None:
-        """Begin to claim and train."""
+        """Start to claim and train."""
         self.thread = threading.Thread(target=self.supervisor.look)
         self.thread.start()
 
@@ -63,7 +63,7 @@ class Slot:
         assert not self.thread.is_alive()
 
     def close(self) -> None:
-        """End everything."""
+        """Stop everything."""
         self.supervisor.drain()
         self.jobs.drain()
         if self.thread:
@@ -96,7 +96,7 @@ def claim(run: int = 7, attempt: int = 1, **config: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have tries follow each other soon."""
+    """Shorten the pauses between retries."""
     monkeypatch.setattr("workers.worker.backoff.FIRST_SECONDS", 0.01)
     monkeypatch.setattr("workers.worker.backoff.LONGEST_SECONDS", 0.01)
     monkeypatch.setattr("workers.worker.heartbeat.HELD_SECONDS", 0.01)

@@ -1,4 +1,4 @@
-"""A job's process in everything but what it does: keeps the same contract with the worker, as its request says."""
+"""A fake job process: it behaves as its request says and keeps the contract with the worker."""
 
 import errno
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def main() -> int:
-    """Behave as the request's parameters say."""
+    """Act as the parameters of the request say."""
     request_file, option, directory_name, *_ = sys.argv[1:]
     assert option == "--dir"
     request, directory = json.loads(Path(request_file).read_text()), Path(directory_name)

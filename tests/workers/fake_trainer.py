@@ -1,4 +1,4 @@
-"""A trainer in everything but learning: keeps the same contract with the worker, as its configuration says."""
+"""A fake trainer: it behaves as its configuration says and keeps the contract with the worker."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class FakeTrainer:
-    """Writes events and checkpoints until its points are out or it is told to stop."""
+    """A trainer that writes events and checkpoints until its points are used up or it is stopped."""
 
     def __init__(self, config_file: Path, directory: Path) -> None:
         self.config: dict[str, Any] = json.loads(config_file.read_text())
@@ -30,12 +30,12 @@ class FakeTrainer:
         self.events.flush()
 
     def restore(self) -> int | None:
-        """Return the step of the newest checkpoint at hand."""
+        """Return the step of the newest local checkpoint."""
         steps = [json.loads(m.read_text())["step"] for m in (self.directory / "checkpoints").glob("*.json")]
         return max(steps, default=None)
 
     def checkpoint(self) -> None:
-        """Write a checkpoint and say so."""
+        """Write a checkpoint and its event."""
         name = f"checkpoints/step-{self.step:012d}.safetensors"
         content = f"weights at {self.step}".encode() * 1000
         (self.directory / name).write_bytes(content)
@@ -50,7 +50,7 @@ class FakeTrainer:
         self.emit("checkpoint", checkpoint=manifest, return_mean=None, best=False, kept=[name])
 
     def start(self) -> None:
-        """Say what this is."""
+        """Write the first event."""
         resumed = self.restore()
         self.step = resumed or 0
         self.emit(
@@ -65,7 +65,7 @@ class FakeTrainer:
         )
 
     def train(self) -> None:
-        """Emit a point a step."""
+        """Write one point per step."""
         while self.step < self.config["points"] and not self.told_to_stop:
             self.step += 1
             self.emit("metrics", values={"train/loss": 1 / self.step})
@@ -75,7 +75,7 @@ class FakeTrainer:
 
 
 def main() -> int:
-    """Behave as configured."""
+    """Act as configured."""
     config_file, option, directory, *_ = sys.argv[1:]
     assert option == "--dir"
     trainer = FakeTrainer(Path(config_file), Path(directory))

@@ -1,4 +1,4 @@
-"""A real Redis that a test may kill, with all its data, and start again on the same port."""
+"""A real Redis that tests can kill and restart on the same port."""
 
 import secrets
 import subprocess
@@ -11,7 +11,7 @@ from tests.workers.waiting import wait_until
 
 
 class RedisServer:
-    """Keeps nothing on disk, so that killing it loses everything."""
+    """A Redis without persistence: killing it loses all data."""
 
     def __init__(self, directory: Path) -> None:
         self.port, self._password = free_port(), secrets.token_hex(8)
@@ -21,11 +21,11 @@ class RedisServer:
 
     @property
     def runs(self) -> bool:
-        """Say whether it has been started and not killed."""
+        """Return True if it was started and not killed."""
         return self._process is not None
 
     def start(self) -> None:
-        """Start, and wait until it answers."""
+        """Start it and wait until it answers."""
         options = f'port {self.port}\nbind 127.0.0.1\nsave ""\nappendonly no\nrequirepass {self._password}\n'
         self._process = subprocess.Popen(
             [redis_program(), "-"], cwd=self._directory, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
@@ -36,7 +36,7 @@ class RedisServer:
         wait_until(self._answers)
 
     def kill(self) -> None:
-        """Kill -9."""
+        """Kill it with SIGKILL."""
         if self._process:
             self._process.kill()
             self._process.wait()

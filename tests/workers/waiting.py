@@ -1,14 +1,14 @@
-"""Waiting for what a test expects."""
+"""Waiting for conditions in tests."""
 
 import time
 from collections.abc import Callable
 
-# At a load of fifteen on two cores a process takes half a minute to load torch, and a test may wait for several.
+# At a load of 15 on two cores a process takes half a minute to load torch. A test may wait for several.
 PATIENCE_SECONDS = 240.0
 
 
 def wait_until(condition: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> None:
-    """Wait for a condition, and fail when it does not come."""
+    """Wait for a condition. Fail on a timeout."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"

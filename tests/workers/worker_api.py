@@ -1,4 +1,4 @@
-"""The worker API over real HTTP, kept in memory, for tests of what a worker does when the backend answers oddly."""
+"""An in-memory worker API over HTTP, for tests of unusual responses of the backend."""
 
 import hashlib
 import json
@@ -20,11 +20,11 @@ def problem(status: int, kind: str, **more: object) -> Answer:
 
 @dataclass
 class WorkerApi:
-    """What the backend would know; tests set how it answers and read what it was told."""
+    """State of the fake backend. Tests set its responses and read what it received."""
 
     claims: list[dict[str, Any]] = field(default_factory=list)
     job_claims: list[dict[str, Any]] = field(default_factory=list)
-    # By its number; what is not named is still wanted.
+    # By number. Others are still wanted.
     jobs_desired: dict[int, str | None] = field(default_factory=dict)
     desired: str = "run"
     away: bool = False
@@ -49,7 +49,7 @@ class WorkerApi:
     goodbyes: int = 0
 
     def __post_init__(self) -> None:
-        """Listen."""
+        """Start listening."""
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
@@ -57,12 +57,12 @@ class WorkerApi:
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._server.shutdown()
         self._server.server_close()
 
     def points(self, run: int, attempt: int) -> list[int]:
-        """Return the numbers of the events held, in the order of their arrival."""
+        """Return the numbers of the received events in order."""
         return list(self.events.get((run, attempt), {}))
 
     def answer(self, method: str, url: str, body: bytes) -> Answer:
@@ -146,7 +146,7 @@ def _type_of(content: Any, status: int) -> str:
 def _handler(api: WorkerApi) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        # Else each answer, written as head and body, waits 40 ms for the acknowledgement of its head.
+        # Otherwise each response waits 40 ms between its head and its body (Nagle's algorithm).
         disable_nagle_algorithm = True
 
         def _serve(self) -> None:
@@ -169,6 +169,6 @@ def _handler(api: WorkerApi) -> type[BaseHTTPRequestHandler]:
         do_GET = do_POST = do_PUT = _serve  # noqa: N815 - the names http.server looks for
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Suppress the request log."""
 
     return Handler
